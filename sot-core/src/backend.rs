@@ -1,0 +1,227 @@
+//! The one open extension point: what a tensor framework tells the translator.
+//!
+//! A framework team implements [`Backend`] (what its objects are) and [`GraphBuilder`] (how a graph grows).
+//! The translator simulates bytecode; whenever an operation on tensors is met it calls
+//! [`GraphBuilder::call`] *at once* with symbolic values in place of tensors, so the framework's own graph is
+//! built while opcodes are simulated and its shape inference answers the next instruction. There is no
+//! second pass. The StatementIR that the translator writes beside it is for reading, tests and replay.
+//!
+//! Contract
+//! - `begin` .. `finish`/drop brackets one capture. Whatever mode the framework needs for building (a static
+//!   mode, a program guard) is entered in `begin` and left in `finish` or `Drop`, on every path.
+//! - A builder never changes user state: an operation that would is refused with a [`BuildError`].
+//! - A graph is pure until it returns: if running it raises, the translator runs the original frame.
+//! - Aliasing is the builder's duty: if eager execution would give an output that shares memory with an
+//!   input or with another output, the compiled graph must reproduce that, or `finish` answers
+//!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
+//! - Missing abilities default to a break reason, never to a guess.
+
+use crate::stop::Why;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// What the framework says an object is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A tensor with data (a parameter is a tensor).
+    Tensor,
+    /// A layer (module): callable, with parameters and state in instance dicts.
+    Layer,
+    /// A function of the framework that builds operations when called with symbolic values.
+    Api,
+    /// A function of the framework whose result depends only on its arguments' meta data and on guarded ambient
+    /// state: answered by [`Backend::fold`] (`is_tensor`, `is_grad_enabled`, ...).
+    Foldable,
+    /// An immutable object of the framework that is compared by identity or `==` (a dtype, a place).
+    Constant,
+    /// Must run eagerly.
+    Break(Why),
+    /// Not the framework's: ordinary Python rules apply.
+    Unknown,
+}
+
+/// How a layer is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerCall {
+    /// As one `call_layer` statement: its class belongs to the framework, and so does all that it contains.
+    Leaf,
+    /// By simulating its `forward`: calling it is nothing but calling `forward`.
+    Forward,
+    /// By simulating the `__call__` of its class (hooks, a call protocol of its own).
+    Simulate,
+    /// Not simulated.
+    Break(Why),
+}
+
+/// Shape, type and place of a tensor: what a graph is specialised on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMeta {
+    /// Extents; -1 where unknown until run time.
+    pub shape: SmallVec<[i64; 6]>,
+    pub dtype: Box<str>,
+    pub place: Box<str>,
+    /// Whether gradients flow to it (`not stop_gradient`).
+    pub requires_grad: bool,
+}
+
+impl fmt::Display for TensorMeta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.dtype)?;
+        for (i, d) in self.shape.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            if *d < 0 { f.write_str("?")? } else { write!(f, "{d}")? }
+        }
+        write!(f, "] {}{}", self.place, if self.requires_grad { " grad" } else { "" })
+    }
+}
+
+/// A native check that an object is a tensor with the meta data seen at capture (exact type included).
+pub trait TensorCheck: Send + Sync {
+    fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool;
+}
+
+/// A native check that the framework's ambient state (grad mode, amp, default dtype, ...) is that of the capture.
+pub trait AmbientCheck: Send + Sync {
+    fn matches(&self, py: Python<'_>) -> bool;
+    /// One line per fact, for `explain`.
+    fn describe(&self) -> Vec<String>;
+}
+
+/// What an operation is, as the four statements of StatementIR see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallKind {
+    /// `callee(*args)`, callee a framework function.
+    Api,
+    /// `args[0].name(*args[1:])`, or an operator: then `callee` is the function of module `operator`.
+    Method,
+    /// `callee(*args)`, callee a leaf layer.
+    Layer,
+}
+
+/// One operation to append.
+pub struct OpCall<'a, 'py> {
+    pub kind: CallKind,
+    /// For messages and StatementIR: `paddle.add`, `reshape`, `__add__`, `Conv2D`.
+    pub name: &'a str,
+    /// `None` for a method that is looked up on `args[0]`.
+    pub callee: Option<&'a Bound<'py, PyAny>>,
+    /// Python values with symbolic values in place of tensors, containers included.
+    pub args: &'a Bound<'py, PyTuple>,
+    pub kwargs: Option<&'a Bound<'py, PyDict>>,
+}
+
+/// A line of the user's program, innermost last: for the framework's own error messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserFrame {
+    pub file: std::sync::Arc<str>,
+    pub function: std::sync::Arc<str>,
+    pub line: u32,
+}
+
+/// The framework refused; the translator breaks the graph here.
+#[derive(Debug)]
+pub struct BuildError {
+    pub why: Why,
+    /// The exception that the framework raised, if any: kept for reports, never shown to the user's program.
+    pub cause: Option<PyErr>,
+}
+
+/// What reading an attribute of a symbolic tensor gives.
+pub enum Attr<'py> {
+    /// A value that follows from guarded meta data; immutable.
+    Constant(Bound<'py, PyAny>),
+    /// A new mutable object at each read (Paddle's `shape`): a list or list subclass of constants.
+    Fresh(Bound<'py, PyAny>),
+    /// A method; calling it appends a `call_method` statement.
+    Method,
+    /// An operation (`x.T`) that was appended; a symbolic value. Replayed as `getattr(x, name)`.
+    Value(Bound<'py, PyAny>),
+    /// An ordinary Python function of the tensor class that is simulated like any other function
+    /// (bound to the tensor).
+    Inline(Bound<'py, PyAny>),
+    /// Only known at run time.
+    Break(Why),
+}
+
+/// A graph under construction.
+pub trait GraphBuilder {
+    /// Add an input. Returns the symbolic value, which stands for `tensor` in calls. Inputs are numbered in order.
+    fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError>;
+    /// Append an operation. The result may be any structure of tuples, lists and dicts of symbolic values and constants.
+    fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
+    /// Read an attribute of a symbolic value.
+    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, at: &[UserFrame]) -> Result<Attr<'py>, BuildError>;
+    /// Whether an object is a symbolic value of this builder.
+    fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
+    /// Meta data of a symbolic value.
+    fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
+    /// Close the graph. `inputs`: numbers of the inputs that are passed at run time, in that order; the others are
+    /// unused. Leaves the building mode whatever the outcome.
+    fn finish(self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError>;
+}
+
+/// A closed graph.
+pub struct Finished {
+    /// The compiled form; `None` if only replay is exact or possible, with the reason in `replay_only`.
+    pub compiled: Option<Box<dyn CompiledGraph>>,
+    pub replay_only: Option<String>,
+    /// Operations in the framework's graph.
+    pub op_count: usize,
+}
+
+/// A graph that runs.
+pub trait CompiledGraph: Send + Sync {
+    /// Run on tensors (in the order of `finish`'s `inputs`) and give the outputs (in the order of `outputs`).
+    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>>;
+    /// The framework's own text of the graph, for reports.
+    fn text(&self, py: Python<'_>) -> String;
+    /// Objects kept alive, for Python's cycle collector.
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+}
+
+/// A tensor framework. Used as `dyn`; one per process.
+pub trait Backend: Send + Sync + 'static {
+    /// `paddle`
+    fn name(&self) -> &'static str;
+    /// What an object is. Must be cheap and must not run user code.
+    fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind;
+    fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
+    fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>>;
+    fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>>;
+    /// Why nothing can be captured right now (the framework is already building a static graph, ...).
+    fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
+        None
+    }
+    /// How calling this layer is simulated.
+    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
+    /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order
+    /// (`_parameters`, `_sub_layers`, `_buffers`); empty if the class of this object has no such fallback.
+    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str];
+    /// For a leaf layer: every dict whose content a call of it depends on (instance dicts, parameters, buffers, hooks,
+    /// of sub-layers too).
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>>;
+    /// For a layer whose call is [`LayerCall::Forward`]: the dicts that this answer depended on (its hooks).
+    fn call_state<'py>(&self, _layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        Ok(Vec::new())
+    }
+    /// The result of a [`Kind::Foldable`] function; arguments may contain symbolic values.
+    fn fold<'py>(
+        &self,
+        _callee: &Bound<'py, PyAny>,
+        _args: &Bound<'py, PyTuple>,
+        _kwargs: Option<&Bound<'py, PyDict>>,
+        _is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+    ) -> Option<Bound<'py, PyAny>> {
+        None
+    }
+    /// Python code under these path prefixes is the framework's: never captured as a frame of its own.
+    fn skip_paths(&self, py: Python<'_>) -> Vec<String>;
+    /// The type whose instances are tensors, for `isinstance` on a symbolic value: the class of an input tensor is
+    /// kept with it, the class of a computed one is this.
+    fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
+}

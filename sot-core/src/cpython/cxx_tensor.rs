@@ -1,0 +1,285 @@
+//! Cheap looks at a C++ tensor that lives inside a Python object, and at what its library exports.
+//!
+//! A tensor library's Python object is usually the object head followed by the library's own C++ handle. Where the
+//! handle's `const` member functions are exported, calling them by symbol costs a nanosecond each, against a hundred
+//! for the getters of the Python class. Nothing of the handle's own layout is relied on: only its offset in the Python
+//! object, and the layouts of the two small structs that its functions return references to ([`Extents`],
+//! [`Location`]).
+//!
+//! Trust: the caller names the symbols, and [`CxxTensors::new`] hands out nothing unless the caller's self-test found
+//! that the facts read here are those that the Python getters give, on tensors of its choice. A function that could
+//! throw is called only where the library's own predicates say that it does not: extents and type of a defined dense
+//! handle, location of one with memory.
+
+use super::symbols::{Library, Symbol};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use smallvec::SmallVec;
+use std::ffi::{CStr, c_char, c_void};
+
+/// A reference to `int64_t[9]` and a rank.
+#[repr(C)]
+struct Extents {
+    values: [i64; 9],
+    rank: i32,
+}
+
+/// Where memory is: a device number, a kind of memory, and a type of device for kinds that are added at run time.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Location {
+    device: i8,
+    kind: i8,
+    device_type: usize,
+}
+
+type Predicate = unsafe extern "C" fn(*const c_void) -> bool;
+type Code = unsafe extern "C" fn(*const c_void) -> i32;
+type ExtentsOf = unsafe extern "C" fn(*const c_void) -> *const Extents;
+type LocationOf = unsafe extern "C" fn(*const c_void) -> *const Location;
+
+/// Mangled names of the handle's member functions, and where the handle is.
+pub struct CxxSymbols<'a> {
+    /// The library that exports them, which must be loaded.
+    pub library: &'a CStr,
+    /// Offset of the handle in the Python object.
+    pub offset: usize,
+    /// `bool () const`: whether there is anything behind the handle.
+    pub defined: &'a CStr,
+    /// `bool () const`: whether it is an ordinary dense tensor.
+    pub dense: &'a CStr,
+    /// `bool () const`: whether it has memory.
+    pub allocated: &'a CStr,
+    /// `const Extents& () const`
+    pub extents: &'a CStr,
+    /// `int () const`: the element type.
+    pub element_type: &'a CStr,
+    /// `const Location& () const`
+    pub location: &'a CStr,
+}
+
+/// What a tensor was found to be.
+#[derive(Debug)]
+pub struct CxxFacts {
+    class: Py<PyType>,
+    extents: SmallVec<[i64; 9]>,
+    element_type: i32,
+    location: Location,
+}
+
+impl CxxFacts {
+    /// Extents, for a self-test.
+    pub fn extents(&self) -> &[i64] {
+        &self.extents
+    }
+    /// The element type as the library numbers it, for a self-test.
+    pub fn element_type(&self) -> i32 {
+        self.element_type
+    }
+    /// Device number and kind of memory, for a self-test.
+    pub fn location(&self) -> (i8, i8) {
+        (self.location.device, self.location.kind)
+    }
+}
+
+/// The member functions of one library.
+pub struct CxxTensors {
+    base: Py<PyType>,
+    offset: usize,
+    defined: Predicate,
+    dense: Predicate,
+    allocated: Predicate,
+    extents: ExtentsOf,
+    element_type: Code,
+    location: LocationOf,
+}
+
+impl CxxTensors {
+    /// The functions, if all symbols are there and the self-test agrees. Instances of `base` embed the handle.
+    pub fn new(
+        base: &Bound<'_, PyType>,
+        symbols: &CxxSymbols<'_>,
+        self_test: impl FnOnce(&CxxTensors) -> bool,
+    ) -> Option<CxxTensors> {
+        // The convention of a member function is that of a C function only on these.
+        if !cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+            return None;
+        }
+        let library = Library::loaded(symbols.library)?;
+        let address = |name| library.symbol(name).map(|s: Symbol| s.address().as_ptr());
+        // The instance must be large enough to hold a pointer there.
+        // SAFETY: a type object is valid while it is borrowed.
+        let size = unsafe { (*base.as_type_ptr()).tp_basicsize };
+        if usize::try_from(size).ok()? < symbols.offset + size_of::<*const c_void>() {
+            return None;
+        }
+        // SAFETY: function pointers have the size of data pointers here. That the functions have these types is what
+        // the caller's symbols say and the self-test below checks; on the targets admitted above, a `const` member
+        // function without arguments is a C function of the object's address.
+        let functions = unsafe {
+            CxxTensors {
+                base: base.clone().unbind(),
+                offset: symbols.offset,
+                defined: std::mem::transmute::<*mut c_void, Predicate>(address(symbols.defined)?),
+                dense: std::mem::transmute::<*mut c_void, Predicate>(address(symbols.dense)?),
+                allocated: std::mem::transmute::<*mut c_void, Predicate>(address(symbols.allocated)?),
+                extents: std::mem::transmute::<*mut c_void, ExtentsOf>(address(symbols.extents)?),
+                element_type: std::mem::transmute::<*mut c_void, Code>(address(symbols.element_type)?),
+                location: std::mem::transmute::<*mut c_void, LocationOf>(address(symbols.location)?),
+            }
+        };
+        self_test(&functions).then_some(functions)
+    }
+
+    /// The handle inside an object.
+    fn handle(&self, object: *mut ffi::PyObject) -> *const c_void {
+        object.cast::<u8>().wrapping_add(self.offset).cast()
+    }
+
+    /// Whether the handle is a dense tensor with memory.
+    ///
+    /// # Safety
+    /// `handle` is the handle of a live instance of `base`.
+    unsafe fn readable(&self, handle: *const c_void) -> bool {
+        // SAFETY: by the caller; the order keeps each function from looking behind an empty handle.
+        unsafe { (self.defined)(handle) && (self.dense)(handle) && (self.allocated)(handle) }
+    }
+
+    /// What an instance of the base class is; `None` for anything but a dense tensor with memory.
+    pub fn read(&self, object: &Bound<'_, PyAny>) -> Option<CxxFacts> {
+        if !object.is_instance(self.base.bind(object.py())).unwrap_or(false) {
+            return None;
+        }
+        let handle = self.handle(object.as_ptr());
+        // SAFETY: the object is an instance of `base` and alive while borrowed; a readable handle has all three facts,
+        // and the references stay valid while the GIL keeps others from writing the tensor.
+        unsafe {
+            if !self.readable(handle) {
+                return None;
+            }
+            let extents = &*(self.extents)(handle);
+            let rank = usize::try_from(extents.rank).ok().filter(|r| *r <= extents.values.len())?;
+            Some(CxxFacts {
+                class: object.get_type().unbind(),
+                extents: SmallVec::from_slice(&extents.values[..rank]),
+                element_type: (self.element_type)(handle),
+                location: *(self.location)(handle),
+            })
+        }
+    }
+
+    /// Whether an object has exactly the class and the facts that were read.
+    #[inline]
+    pub fn same(&self, object: Borrowed<'_, '_, PyAny>, facts: &CxxFacts) -> bool {
+        let object = object.as_ptr();
+        // SAFETY: `object` is alive while borrowed. Equal classes make it an instance of `base`, because the facts were
+        // read from one. The rest as in `read`.
+        unsafe {
+            if ffi::Py_TYPE(object) != facts.class.as_ptr().cast() {
+                return false;
+            }
+            let handle = self.handle(object);
+            if !self.readable(handle) || (self.element_type)(handle) != facts.element_type {
+                return false;
+            }
+            let extents = &*(self.extents)(handle);
+            extents.rank as usize == facts.extents.len()
+                && extents.values[..facts.extents.len()] == facts.extents[..]
+                && *(self.location)(handle) == facts.location
+        }
+    }
+}
+
+/// A getter of a C class (a `getset` descriptor), called without attribute lookup.
+pub struct DirectGetter {
+    class: Py<PyType>,
+    get: ffi::getter,
+    closure: *mut c_void,
+}
+
+// SAFETY: the closure belongs to a static table of the class; it is only passed on, with the GIL held.
+unsafe impl Send for DirectGetter {}
+// SAFETY: as above.
+unsafe impl Sync for DirectGetter {}
+
+/// Head of CPython's `PyGetSetDescrObject`, the same from 3.8 to 3.13.
+#[repr(C)]
+struct GetSetDescriptor {
+    head: ffi::PyObject,
+    class: *mut ffi::PyTypeObject,
+    name: *mut ffi::PyObject,
+    qualified_name: *mut ffi::PyObject,
+    definition: *mut ffi::PyGetSetDef,
+}
+
+impl DirectGetter {
+    /// The getter of `class.name`, if that is a `getset` descriptor of the class itself.
+    pub fn new(class: &Bound<'_, PyType>, name: &CStr) -> Option<DirectGetter> {
+        let descriptor = class.getattr("__dict__").ok()?.get_item(name.to_str().ok()?).ok()?;
+        // SAFETY: the type check makes the cast right; the definition is a static of the class, which is kept alive.
+        unsafe {
+            if ffi::Py_TYPE(descriptor.as_ptr()) != &raw mut ffi::PyGetSetDescr_Type {
+                return None;
+            }
+            let descriptor = &*descriptor.as_ptr().cast::<GetSetDescriptor>();
+            if descriptor.class != class.as_type_ptr() || descriptor.definition.is_null() {
+                return None;
+            }
+            let definition = &*descriptor.definition;
+            if CStr::from_ptr(definition.name as *const c_char) != name {
+                return None;
+            }
+            Some(DirectGetter { class: class.clone().unbind(), get: definition.get?, closure: definition.closure })
+        }
+    }
+
+    /// Whether the getter of an instance of the class answers `True`; `None` for another class or an error.
+    #[inline]
+    pub fn truth(&self, object: Borrowed<'_, '_, PyAny>) -> Option<bool> {
+        let py = object.py();
+        // SAFETY: the object is alive and an instance of the class, as the getter requires; it returns a new reference
+        // or null with an error set.
+        unsafe {
+            let class = self.class.as_ptr().cast::<ffi::PyTypeObject>();
+            let own = ffi::Py_TYPE(object.as_ptr());
+            if own != class && ffi::PyType_IsSubtype(own, class) == 0 {
+                return None;
+            }
+            let answer = Bound::from_owned_ptr_or_opt(py, (self.get)(object.as_ptr(), self.closure));
+            match answer {
+                Some(answer) if answer.as_ptr() == ffi::Py_True() => Some(true),
+                Some(answer) if answer.as_ptr() == ffi::Py_False() => Some(false),
+                Some(_) => None,
+                None => {
+                    ffi::PyErr_Clear();
+                    None
+                }
+            }
+        }
+    }
+}
+
+/// A global `bool` that a loaded library exports.
+#[derive(Clone, Copy, Debug)]
+pub struct ExportedFlag(Symbol);
+
+impl ExportedFlag {
+    /// The flag, if the library exports the symbol and it reads as the caller knows it to be now.
+    pub fn new(library: &CStr, symbol: &CStr, now: bool) -> Option<ExportedFlag> {
+        let flag = ExportedFlag(Library::loaded(library)?.symbol(symbol)?);
+        (flag.byte() == u8::from(now)).then_some(flag)
+    }
+
+    fn byte(self) -> u8 {
+        // SAFETY: the symbol is a data object of at least one byte, and its library stays loaded; the volatile read
+        // takes whatever another thread may write.
+        unsafe { self.0.address().as_ptr().cast::<u8>().read_volatile() }
+    }
+
+    /// Its value now.
+    #[inline]
+    pub fn get(self) -> bool {
+        self.byte() != 0
+    }
+}

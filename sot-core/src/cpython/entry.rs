@@ -1,0 +1,315 @@
+//! `sot.Entry`: the native callable that stands for a Python function.
+//!
+//! Calling it binds the arguments to slots and passes them to an [`EntryBody`]; no Python frame and no
+//! hook is involved. Arguments that do not bind, a cleared entry and a panicking body all mean: call
+//! the original function with the original arguments. Two types share one layout: `sot.Entry` binds
+//! as a method like a function does, `sot.BoundEntry` carries its receiver and does not bind again.
+//! How it poses as the function it wraps (attributes, pickling) is in `entry_attributes`.
+
+use std::any::Any;
+use std::ffi::{c_int, c_ulong, c_void};
+use std::mem::offset_of;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use smallvec::SmallVec;
+
+use super::bind::{CallArgs, bind};
+use super::capi;
+use super::entry_attributes;
+use super::gc::{self, Visitor};
+use super::heap_type::{HeapType, METHOD_DESCRIPTOR, guarded_slot, guarded_vectorcall, slot};
+use super::signature::Signature;
+use super::slots::Slots;
+use super::trampoline::trampoline;
+
+/// What an entry does with bound arguments.
+pub trait EntryBody: Send + Sync + 'static {
+    /// `func` is the wrapped function, `slots` its argument slots with the receiver first if there is
+    /// one; all are bound. An error is raised to the caller as it is.
+    fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>>;
+    /// Visits each reference held exactly once. Must not block, allocate objects or run Python. Only
+    /// called while the entry is the sole owner of the body.
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>));
+    /// Drops the references that could close a cycle. Only called while the entry is the sole owner.
+    fn clear(&self) {}
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What an entry is made of.
+pub struct EntryParts {
+    pub func: Py<PyAny>,
+    pub self_obj: Option<Py<PyAny>>,
+    pub body: Arc<dyn EntryBody>,
+}
+
+#[repr(C)]
+pub(super) struct EntryObject {
+    ob_base: PyObject,
+    vectorcall: Option<ffi::vectorcallfunc>,
+    pub(super) func: *mut PyObject,
+    pub(super) self_obj: *mut PyObject,
+    pub(super) dict: *mut PyObject,
+    weaklist: *mut PyObject,
+    body: Option<Arc<dyn EntryBody>>,
+}
+
+static ENTRY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+static BOUND_ENTRY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// The type object `sot.Entry`.
+pub fn entry_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let ty = ENTRY.get_or_try_init(py, || {
+        let binds = slot(ffi::Py_tp_descr_get, guarded_slot!(descrgetfunc, descr_get));
+        make_type(py, c"sot.Entry", METHOD_DESCRIPTOR, Some(binds))
+    })?;
+    Ok(ty.bind(py))
+}
+
+/// The type object `sot.BoundEntry`.
+pub fn bound_entry_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    let ty = BOUND_ENTRY.get_or_try_init(py, || make_type(py, c"sot.BoundEntry", 0, None))?;
+    Ok(ty.bind(py))
+}
+
+fn make_type(
+    py: Python<'_>,
+    name: &'static std::ffi::CStr,
+    extra_flags: c_ulong,
+    extra_slot: Option<ffi::PyType_Slot>,
+) -> PyResult<Py<PyType>> {
+    let mut slots = vec![
+        slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, clear as *mut c_void),
+        slot(ffi::Py_tp_call, capi::PyVectorcall_Call as *mut c_void),
+    ];
+    slots.extend(extra_slot);
+    slots.extend(entry_attributes::slots());
+    HeapType {
+        name,
+        size: size_of::<EntryObject>(),
+        extra_flags,
+        vectorcall: offset_of!(EntryObject, vectorcall),
+        weaklist: offset_of!(EntryObject, weaklist),
+        dict: offset_of!(EntryObject, dict),
+        slots,
+        getset: entry_attributes::getset(),
+        methods: entry_attributes::methods(),
+    }
+    .create(py)
+}
+
+/// Makes the entry of `func`, which must be a Python function; with `self_obj` every call gets it as
+/// slot 0.
+pub fn new_entry(
+    py: Python<'_>,
+    func: &Bound<'_, PyAny>,
+    self_obj: Option<&Bound<'_, PyAny>>,
+    body: Arc<dyn EntryBody>,
+) -> PyResult<Py<PyAny>> {
+    // SAFETY: a type check reads the object only.
+    if unsafe { ffi::PyFunction_Check(func.as_ptr()) } == 0 {
+        return Err(PyTypeError::new_err(format!(
+            "sot: an entry needs a Python function, not {}",
+            func.get_type().name()?
+        )));
+    }
+    let ty = match self_obj {
+        Some(_) => bound_entry_type(py)?,
+        None => entry_type(py)?,
+    };
+    let function = guarded_vectorcall!(vectorcall);
+    // SAFETY: the allocation is zeroed and as large as `EntryObject`; it is untracked while written.
+    unsafe {
+        let raw = ffi::PyType_GenericAlloc(ty.as_type_ptr(), 0);
+        let object = Bound::from_owned_ptr_or_err(py, raw)?;
+        let this = raw.cast::<EntryObject>();
+        ffi::PyObject_GC_UnTrack(raw.cast());
+        (&raw mut (*this).body).write(Some(body));
+        (*this).func = func.clone().into_ptr();
+        (*this).self_obj = self_obj.map_or(std::ptr::null_mut(), |obj| obj.clone().into_ptr());
+        (*this).vectorcall = Some(function);
+        ffi::PyObject_GC_Track(raw.cast());
+        Ok(object.unbind())
+    }
+}
+
+/// The raw object if `obj` is an entry.
+pub(super) fn as_entry(obj: &Bound<'_, PyAny>) -> Option<*mut EntryObject> {
+    let ty: *mut PyObject = obj.get_type_ptr().cast();
+    let is = |lock: &PyOnceLock<Py<PyType>>| lock.get(obj.py()).is_some_and(|t| t.as_ptr() == ty);
+    (is(&ENTRY) || is(&BOUND_ENTRY)).then(|| obj.as_ptr().cast())
+}
+
+/// The parts of an entry; `None` for any other object or a cleared one.
+pub fn entry_parts(obj: &Bound<'_, PyAny>) -> Option<EntryParts> {
+    let this = as_entry(obj)?;
+    // SAFETY: the exact type was checked and `obj` keeps it alive.
+    unsafe {
+        let py = obj.py();
+        Some(EntryParts {
+            func: Bound::from_borrowed_ptr_or_opt(py, (*this).func)?.unbind(),
+            self_obj: Bound::from_borrowed_ptr_or_opt(py, (*this).self_obj).map(Bound::unbind),
+            body: (*this).body.clone()?,
+        })
+    }
+}
+
+/// # Safety
+/// Called by CPython with an entry and a vectorcall argument array.
+unsafe fn vectorcall(
+    py: Python<'_>,
+    this: *mut PyObject,
+    args: *const *mut PyObject,
+    nargsf: isize,
+    kwnames: *mut PyObject,
+) -> PyResult<*mut PyObject> {
+    // SAFETY: the caller holds the entry and the arguments for the time of the call; an entry that is
+    // being called is reachable, so its fields are not cleared meanwhile.
+    unsafe {
+        let this = this.cast::<EntryObject>();
+        let (Some(body), false) = ((*this).body.as_deref(), (*this).func.is_null()) else {
+            return Err(PyTypeError::new_err("sot: this entry was cleared"));
+        };
+        let func = (*this).func;
+        let call =
+            CallArgs { receiver: (*this).self_obj, args, nargs: nargsf as usize & !capi::ARGUMENTS_OFFSET, kwnames };
+        // The commonest calls need no binding: all positional, none missing.
+        let signature = Signature::of_raw((*func.cast::<ffi::PyFunctionObject>()).func_code.cast());
+        let given = call.nargs + usize::from(!call.receiver.is_null());
+        if kwnames.is_null() && given == signature.positional && given == signature.slots() {
+            if call.receiver.is_null() {
+                return enter(py, body, func, Slots::from_raw(args, given), &call);
+            }
+            let mut all: SmallVec<[*mut PyObject; 8]> = SmallVec::with_capacity(given);
+            all.push(call.receiver);
+            all.extend((0..call.nargs).map(|index| *args.add(index)));
+            return enter(py, body, func, Slots::from_raw(all.as_ptr(), given), &call);
+        }
+        match bind(py, func.cast(), &call) {
+            Some(bound) => {
+                let slots = Slots::from_raw(bound.slots.as_ptr(), bound.slots.len());
+                enter(py, body, func, slots, &call)
+            }
+            None => call_original(py, func, &call),
+        }
+    }
+}
+
+/// # Safety
+/// `func` is alive, `slots` and `call` hold the arguments of the running call.
+#[inline]
+unsafe fn enter(
+    py: Python<'_>,
+    body: &dyn EntryBody,
+    func: *mut PyObject,
+    slots: Slots<'_>,
+    call: &CallArgs,
+) -> PyResult<*mut PyObject> {
+    // SAFETY: by contract.
+    unsafe {
+        let function = Bound::ref_from_ptr(py, &func);
+        match trampoline(|| body.enter(py, function, slots)) {
+            Ok(result) => result.map(Bound::into_ptr),
+            Err(_) => {
+                drop(PyErr::take(py));
+                call_original(py, func, call)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As [`enter`].
+#[cold]
+unsafe fn call_original(py: Python<'_>, func: *mut PyObject, call: &CallArgs) -> PyResult<*mut PyObject> {
+    // SAFETY: the array holds the receiver, the positional and the keyword arguments.
+    unsafe {
+        let result = if call.receiver.is_null() {
+            capi::vectorcall(func, call.args, call.nargs, call.kwnames)
+        } else {
+            let keywords = match call.kwnames.is_null() {
+                true => 0,
+                false => ffi::PyTuple_GET_SIZE(call.kwnames) as usize,
+            };
+            let mut all: SmallVec<[*mut PyObject; 8]> = SmallVec::new();
+            all.push(call.receiver);
+            all.extend((0..call.nargs + keywords).map(|index| *call.args.add(index)));
+            capi::vectorcall(func, all.as_ptr(), call.nargs + 1, call.kwnames)
+        };
+        Bound::from_owned_ptr_or_err(py, result).map(Bound::into_ptr)
+    }
+}
+
+/// # Safety
+/// Called by CPython as `tp_descr_get`.
+unsafe fn descr_get(
+    py: Python<'_>,
+    this: *mut PyObject,
+    obj: *mut PyObject,
+    _ty: *mut PyObject,
+) -> PyResult<*mut PyObject> {
+    // SAFETY: `this` is an entry, `obj` NULL, None or the receiver.
+    unsafe {
+        if obj.is_null() || obj == ffi::Py_None() {
+            ffi::Py_INCREF(this);
+            return Ok(this);
+        }
+        Bound::from_owned_ptr_or_err(py, capi::PyMethod_New(this, obj)).map(Bound::into_ptr)
+    }
+}
+
+unsafe extern "C" fn traverse(this: *mut PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
+    // SAFETY: called by the collector with one of our objects.
+    unsafe {
+        let mut visitor = Visitor::new(this, visit, arg);
+        let this = this.cast::<EntryObject>();
+        visitor.raw((*this).func);
+        visitor.raw((*this).self_obj);
+        visitor.raw((*this).dict);
+        // A shared body would be counted once per owner and make live objects look dead.
+        if let Some(body) = &(*this).body
+            && Arc::strong_count(body) == 1
+            && Arc::weak_count(body) == 0
+        {
+            visitor.visit_body(|see| body.traverse(see));
+        }
+        visitor.finish()
+    }
+}
+
+unsafe extern "C" fn clear(this: *mut PyObject) -> c_int {
+    // SAFETY: called by the collector or by `dealloc`: nothing else uses the fields now. Each field is
+    // emptied before its reference is released, since that may run code.
+    unsafe {
+        let this = this.cast::<EntryObject>();
+        let body = (*this).body.take().map(Box::new);
+        gc::drop_attached(body, |body| {
+            if Arc::strong_count(body) == 1 {
+                body.clear();
+            }
+        });
+        for field in [&raw mut (*this).func, &raw mut (*this).self_obj, &raw mut (*this).dict] {
+            let object = field.replace(std::ptr::null_mut());
+            ffi::Py_XDECREF(object);
+        }
+    }
+    0
+}
+
+unsafe extern "C" fn dealloc(this: *mut PyObject) {
+    // SAFETY: the reference count is zero; fields are dropped once, then the memory is returned.
+    unsafe {
+        ffi::PyObject_GC_UnTrack(this.cast());
+        if !(*this.cast::<EntryObject>()).weaklist.is_null() {
+            ffi::PyObject_ClearWeakRefs(this);
+        }
+        clear(this);
+        gc::free(this);
+    }
+}

@@ -1,0 +1,156 @@
+//! How an entry poses as the function it wraps.
+//!
+//! Reading: the entry's own `__dict__`, then its type (calling, binding), then the function. The few
+//! names that a type object always answers itself (`__doc__`, `__module__`) come from the function
+//! first. Writing: names that define the function (`__code__`, `__defaults__`, ...) go to it, all
+//! others to the entry's `__dict__`. An entry pickles by name, a bound one as `getattr(obj, name)`.
+
+use std::ffi::c_int;
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use super::entry::EntryObject;
+use super::heap_type::{guarded_slot, slot};
+
+/// Read from the entry's `__dict__` or the function, never from the type.
+const FUNCTION_FIRST: [&str; 2] = ["__doc__", "__module__"];
+/// Written to the function.
+const FUNCTION_OWNED: [&str; 5] = ["__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__type_params__"];
+
+pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
+    vec![
+        slot(ffi::Py_tp_getattro, guarded_slot!(getattrofunc, getattro)),
+        slot(ffi::Py_tp_setattro, guarded_slot!(setattrofunc, setattro)),
+        slot(ffi::Py_tp_repr, guarded_slot!(reprfunc, repr)),
+    ]
+}
+
+pub(super) fn getset() -> Vec<ffi::PyGetSetDef> {
+    vec![ffi::PyGetSetDef {
+        name: c"__dict__".as_ptr(),
+        get: Some(ffi::PyObject_GenericGetDict),
+        set: Some(ffi::PyObject_GenericSetDict),
+        doc: std::ptr::null(),
+        closure: std::ptr::null_mut(),
+    }]
+}
+
+pub(super) fn methods() -> Vec<ffi::PyMethodDef> {
+    let noargs = pyo3::impl_::trampoline::get_trampoline_function!(noargs, reduce);
+    let onearg = pyo3::impl_::trampoline::get_trampoline_function!(binaryfunc, reduce_ex);
+    vec![
+        method(c"__reduce__", ffi::PyMethodDefPointer { PyCFunction: noargs }, ffi::METH_NOARGS),
+        method(c"__reduce_ex__", ffi::PyMethodDefPointer { PyCFunction: onearg }, ffi::METH_O),
+    ]
+}
+
+fn method(name: &'static std::ffi::CStr, function: ffi::PyMethodDefPointer, flags: c_int) -> ffi::PyMethodDef {
+    ffi::PyMethodDef { ml_name: name.as_ptr(), ml_meth: function, ml_flags: flags, ml_doc: std::ptr::null() }
+}
+
+/// The wrapped function.
+///
+/// # Safety
+/// `this` is an entry.
+unsafe fn function<'py>(py: Python<'py>, this: *mut PyObject) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: by contract.
+    unsafe { Bound::from_borrowed_ptr_or_opt(py, (*this.cast::<EntryObject>()).func) }
+        .ok_or_else(|| PyTypeError::new_err("sot: this entry was cleared"))
+}
+
+/// # Safety
+/// Called by CPython as `tp_getattro`.
+unsafe fn getattro(py: Python<'_>, this: *mut PyObject, name: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: both are valid objects held by the caller.
+    unsafe {
+        let name = Bound::from_borrowed_ptr(py, name).cast_into::<PyString>()?;
+        if name == "__wrapped__" || FUNCTION_FIRST.iter().any(|special| name == *special) {
+            let dict = (*this.cast::<EntryObject>()).dict;
+            if !dict.is_null() {
+                let own = ffi::PyDict_GetItemWithError(dict, name.as_ptr());
+                if let Some(own) = Bound::from_borrowed_ptr_or_opt(py, own) {
+                    return Ok(own.into_ptr());
+                }
+            }
+            let function = function(py, this)?;
+            if name == "__wrapped__" {
+                return Ok(function.into_ptr());
+            }
+            return function.getattr(name).map(Bound::into_ptr);
+        }
+        let found = ffi::PyObject_GenericGetAttr(this, name.as_ptr());
+        match Bound::from_owned_ptr_or_err(py, found) {
+            Ok(value) => Ok(value.into_ptr()),
+            Err(error) if error.is_instance_of::<PyAttributeError>(py) => {
+                function(py, this)?.getattr(name).map(Bound::into_ptr)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// # Safety
+/// Called by CPython as `tp_setattro`; `value` is NULL to delete.
+unsafe fn setattro(py: Python<'_>, this: *mut PyObject, name: *mut PyObject, value: *mut PyObject) -> PyResult<c_int> {
+    // SAFETY: all are valid objects held by the caller.
+    unsafe {
+        let wanted = Bound::from_borrowed_ptr(py, name).cast_into::<PyString>()?;
+        let owner = match FUNCTION_OWNED.iter().any(|special| wanted == *special) {
+            true => function(py, this)?.into_ptr(),
+            false => {
+                ffi::Py_INCREF(this);
+                this
+            }
+        };
+        let status = match owner == this {
+            true => ffi::PyObject_GenericSetAttr(owner, name, value),
+            false => ffi::PyObject_SetAttr(owner, name, value),
+        };
+        ffi::Py_DECREF(owner);
+        if status != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(0)
+    }
+}
+
+/// # Safety
+/// Called by CPython as `tp_repr`.
+unsafe fn repr(py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: `this` is an entry.
+    let name = unsafe { qualified_name(py, this) }?;
+    Ok(PyString::new(py, &format!("<sot.Entry {name}>")).into_any().into_ptr())
+}
+
+/// # Safety
+/// `this` is an entry.
+unsafe fn qualified_name<'py>(py: Python<'py>, this: *mut PyObject) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: by contract.
+    unsafe { Bound::from_borrowed_ptr(py, this) }.getattr("__qualname__")
+}
+
+/// # Safety
+/// Called by CPython as a method without arguments.
+unsafe fn reduce(py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: `this` is an entry.
+    unsafe {
+        let receiver = (*this.cast::<EntryObject>()).self_obj;
+        let Some(receiver) = Bound::from_borrowed_ptr_or_opt(py, receiver) else {
+            return qualified_name(py, this).map(Bound::into_ptr);
+        };
+        let getattr = py.import("builtins")?.getattr("getattr")?;
+        let name = function(py, this)?.getattr("__name__")?;
+        let args = PyTuple::new(py, [receiver, name])?.into_any();
+        Ok(PyTuple::new(py, [getattr, args])?.into_any().into_ptr())
+    }
+}
+
+/// # Safety
+/// Called by CPython as a method with one argument, the pickle protocol.
+unsafe fn reduce_ex(py: Python<'_>, this: *mut PyObject, _protocol: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: passed on.
+    unsafe { reduce(py, this) }
+}

@@ -1,0 +1,162 @@
+//! Dicts: version tags, reads with a known hash, and the dict of an instance.
+//!
+//! The version tag is global and unique, so an equal tag proves equal contents (keys, order, values by
+//! identity). It exists on 3.8 to 3.13. On 3.13 a dict that still shares its values with its instance
+//! is written without a new tag: it has no usable version until [`settle_dict`] separates the two.
+
+#![allow(deprecated, reason = "the version tag is the fact that is read; 3.14 is not supported")]
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::cpython::capi;
+
+/// `ma_version_tag`; `None` where writes do not change it.
+#[inline]
+pub fn dict_version(dict: &Bound<'_, PyDict>) -> Option<u64> {
+    // SAFETY: a live dict.
+    unsafe { raw_version(dict.as_ptr()) }
+}
+
+/// # Safety
+/// `dict` is a dict.
+#[inline]
+unsafe fn raw_version(dict: *mut ffi::PyObject) -> Option<u64> {
+    // SAFETY: by contract.
+    unsafe {
+        let dict = dict.cast::<ffi::PyDictObject>();
+        if cfg!(Py_3_13) && !(*dict).ma_values.is_null() {
+            return None;
+        }
+        Some((*dict).ma_version_tag)
+    }
+}
+
+/// Gives the dict a usable version for good where it has none (3.13 instance dicts that still share
+/// their values with the instance). Contents and order stay as they are.
+pub fn settle_dict(dict: &Bound<'_, PyDict>) -> PyResult<()> {
+    if dict_version(dict).is_some() {
+        return Ok(());
+    }
+    // A key that is not a string makes CPython give up the shared layout.
+    let key = pyo3::types::PyTuple::empty(dict.py());
+    if !dict.contains(&key)? {
+        dict.set_item(&key, dict.py().None())?;
+        dict.del_item(&key)?;
+    }
+    Ok(())
+}
+
+/// `hash(name)`, to be kept beside the name for [`dict_get_known_hash`].
+pub fn str_hash(name: &Bound<'_, PyString>) -> isize {
+    // SAFETY: hashing an exact or derived string; a failing `__hash__` of a subclass gives -1, which no
+    // key has.
+    let hash = unsafe { ffi::PyObject_Hash(name.as_ptr()) };
+    if hash == -1 {
+        drop(PyErr::take(name.py()));
+    }
+    hash
+}
+
+/// `dict.get(key)` with the key's hash already known. An error in a key's `__eq__` counts as absent.
+#[inline]
+pub fn dict_get_known_hash<'py>(
+    dict: &Bound<'py, PyDict>,
+    key: &Bound<'py, PyString>,
+    hash: isize,
+) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: live objects; the borrowed result is made owned at once.
+    unsafe {
+        let found = capi::_PyDict_GetItem_KnownHash(dict.as_ptr(), key.as_ptr(), hash);
+        if found.is_null() {
+            if !ffi::PyErr_Occurred().is_null() {
+                ffi::PyErr_Clear();
+            }
+            return None;
+        }
+        Some(Bound::from_borrowed_ptr(dict.py(), found))
+    }
+}
+
+/// The `__dict__` of an instance, made if it does not exist yet, without running user code. `None` if
+/// the type gives its instances no dict, and for type objects (theirs is not to be touched).
+#[inline]
+pub fn instance_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    // SAFETY: a live object; the slot that is read belongs to its type.
+    unsafe {
+        let raw = obj.as_ptr();
+        let ty = ffi::Py_TYPE(raw);
+        let managed = cfg!(Py_3_11) && (*ty).tp_flags & (1 << 4) != 0;
+        if managed {
+            // 3.11: obj[-3] is the dict. 3.12: a dict or values marked by bit 0. 3.13: the dict.
+            let word = *raw.cast::<*mut ffi::PyObject>().sub(3);
+            if !word.is_null() && word as usize & 1 == 0 {
+                return Some(Bound::from_borrowed_ptr(obj.py(), word).cast_into_unchecked());
+            }
+        } else {
+            let offset = (*ty).tp_dictoffset;
+            if offset == 0 || ffi::PyType_Check(raw) != 0 {
+                return None;
+            }
+            if offset > 0 {
+                let word = *raw.cast::<u8>().offset(offset).cast::<*mut ffi::PyObject>();
+                if !word.is_null() {
+                    return Some(Bound::from_borrowed_ptr(obj.py(), word).cast_into_unchecked());
+                }
+            }
+        }
+        materialise(obj)
+    }
+}
+
+/// # Safety
+/// The type of `obj` gives instances a dict.
+#[cold]
+unsafe fn materialise<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    // SAFETY: by contract; a new reference or an exception.
+    unsafe {
+        let dict = ffi::PyObject_GenericGetDict(obj.as_ptr(), std::ptr::null_mut());
+        match Bound::from_owned_ptr_or_opt(obj.py(), dict) {
+            Some(dict) => dict.cast_into().ok(),
+            None => {
+                ffi::PyErr_Clear();
+                None
+            }
+        }
+    }
+}
+
+/// A dict and the version it had.
+pub struct DictStamp {
+    dict: Py<PyDict>,
+    version: Option<u64>,
+}
+
+impl DictStamp {
+    pub fn new(dict: &Bound<'_, PyDict>) -> Self {
+        DictStamp { dict: dict.clone().unbind(), version: dict_version(dict) }
+    }
+
+    pub fn dict(&self) -> &Py<PyDict> {
+        &self.dict
+    }
+
+    /// Whether the dict is unchanged since the stamp was made or refreshed.
+    #[inline]
+    pub fn fresh(&self) -> bool {
+        // SAFETY: the dict is owned; the read is of one word, under the GIL that every caller holds.
+        let now = unsafe { raw_version(self.dict.as_ptr()) };
+        now.is_some() && now == self.version
+    }
+
+    /// Takes the present contents as the known ones.
+    pub fn refresh(&mut self) {
+        // SAFETY: as in `fresh`.
+        self.version = unsafe { raw_version(self.dict.as_ptr()) };
+    }
+
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(self.dict.as_any());
+    }
+}

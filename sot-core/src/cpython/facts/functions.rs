@@ -1,0 +1,106 @@
+//! Functions and cells: the parts that decide what a call does.
+
+use pyo3::prelude::*;
+use pyo3::{Borrowed, ffi};
+
+/// Whether the object is exactly a Python function.
+#[inline]
+pub fn is_function(obj: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check reads the object only.
+    unsafe { ffi::PyFunction_Check(obj.as_ptr()) != 0 }
+}
+
+/// Borrowed parts of a function.
+#[derive(Clone, Copy)]
+pub struct FunctionParts<'a, 'py> {
+    pub code: Borrowed<'a, 'py, PyAny>,
+    pub globals: Borrowed<'a, 'py, PyAny>,
+    pub defaults: Option<Borrowed<'a, 'py, PyAny>>,
+    pub kwdefaults: Option<Borrowed<'a, 'py, PyAny>>,
+    pub closure: Option<Borrowed<'a, 'py, PyAny>>,
+}
+
+/// The parts of a Python function; `None` for anything else. They stay valid until the function is
+/// changed: take strong references before running Python code.
+#[inline]
+pub fn func_parts<'a, 'py>(func: &'a Bound<'py, PyAny>) -> Option<FunctionParts<'a, 'py>> {
+    if !is_function(func) {
+        return None;
+    }
+    let py = func.py();
+    // SAFETY: the exact type was checked; code and globals are never NULL.
+    unsafe {
+        let raw = func.as_ptr().cast::<ffi::PyFunctionObject>();
+        Some(FunctionParts {
+            code: Borrowed::from_ptr(py, (*raw).func_code),
+            globals: Borrowed::from_ptr(py, (*raw).func_globals),
+            defaults: Borrowed::from_ptr_or_opt(py, (*raw).func_defaults),
+            kwdefaults: Borrowed::from_ptr_or_opt(py, (*raw).func_kwdefaults),
+            closure: Borrowed::from_ptr_or_opt(py, (*raw).func_closure),
+        })
+    }
+}
+
+/// The contents of a cell: `None` if it is empty or not a cell.
+#[inline]
+pub fn cell_contents<'py>(cell: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: the exact type is checked; the borrowed contents are made owned at once.
+    unsafe {
+        if ffi::PyCell_Check(cell.as_ptr()) == 0 {
+            return None;
+        }
+        let contents = (*cell.as_ptr().cast::<ffi::PyCellObject>()).ob_ref;
+        Bound::from_borrowed_ptr_or_opt(cell.py(), contents)
+    }
+}
+
+/// A function and the parts it had, each held.
+pub struct FunctionStamp {
+    func: Py<PyAny>,
+    parts: [Option<Py<PyAny>>; 4],
+}
+
+impl FunctionStamp {
+    /// `None` if `func` is not a Python function.
+    pub fn new(func: &Bound<'_, PyAny>) -> Option<Self> {
+        let parts = func_parts(func)?;
+        let own = |part: Option<Borrowed<'_, '_, PyAny>>| part.map(|p| p.to_owned().unbind());
+        Some(FunctionStamp {
+            func: func.clone().unbind(),
+            parts: [own(Some(parts.code)), own(parts.defaults), own(parts.kwdefaults), own(parts.closure)],
+        })
+    }
+
+    pub fn func(&self) -> &Py<PyAny> {
+        &self.func
+    }
+
+    /// Whether the stamped function still has its parts.
+    #[inline]
+    pub fn fresh(&self) -> bool {
+        self.matches_raw(self.func.as_ptr())
+    }
+
+    /// Whether `other` is a function with the same code, defaults and closure objects: calling it does
+    /// the same, if its globals do and the contents of its keyword defaults and cells do.
+    #[inline]
+    pub fn matches(&self, other: &Bound<'_, PyAny>) -> bool {
+        is_function(other) && self.matches_raw(other.as_ptr())
+    }
+
+    #[inline]
+    fn matches_raw(&self, raw: *mut ffi::PyObject) -> bool {
+        // SAFETY: both callers pass a live function.
+        let now = unsafe {
+            let raw = raw.cast::<ffi::PyFunctionObject>();
+            [(*raw).func_code, (*raw).func_defaults, (*raw).func_kwdefaults, (*raw).func_closure]
+        };
+        let address = |part: &Option<Py<PyAny>>| part.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
+        self.parts.iter().map(address).eq(now)
+    }
+
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.func);
+        self.parts.iter().flatten().for_each(visit);
+    }
+}

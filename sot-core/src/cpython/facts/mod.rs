@@ -1,0 +1,15 @@
+//! Facts about live objects that guards read, each in about a nanosecond and without running user code.
+//!
+//! A *stamp* remembers an object (strong reference) and a value that changes whenever the object's
+//! contents do; `fresh()` compares. A stamp that cannot be trusted is never fresh: the caller then
+//! compares contents.
+
+mod dicts;
+mod functions;
+mod iterators;
+mod types;
+
+pub use dicts::{DictStamp, dict_get_known_hash, dict_version, instance_dict, settle_dict, str_hash};
+pub use functions::{FunctionParts, FunctionStamp, cell_contents, func_parts, is_function};
+pub use iterators::{IterState, RangeState, iterator_state};
+pub use types::{GetattrKind, TypeStamp, getattr_kind, is_heap_type, type_flags, type_lookup, type_version};

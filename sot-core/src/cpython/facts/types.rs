@@ -1,0 +1,130 @@
+//! Types: version tags, attribute lookup through the MRO, and how instances look up attributes.
+
+use std::ffi::c_ulong;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyString, PyType};
+
+use crate::cpython::capi;
+
+const VALID_VERSION_TAG: c_ulong = 1 << 19;
+const HEAPTYPE: c_ulong = 1 << 9;
+
+/// `tp_version_tag` if it is valid: it changes with any change to the type or a base of it.
+#[inline]
+pub fn type_version(ty: &Bound<'_, PyType>) -> Option<u32> {
+    // SAFETY: a live type.
+    unsafe { raw_version(ty.as_type_ptr()) }
+}
+
+/// # Safety
+/// `ty` is a type.
+#[inline]
+unsafe fn raw_version(ty: *mut ffi::PyTypeObject) -> Option<u32> {
+    // SAFETY: by contract.
+    unsafe {
+        let tag = (*ty).tp_version_tag;
+        // 3.8 and 3.9 keep a stale tag and clear the flag; 3.12 and later keep no such flag for all types.
+        let valid = cfg!(Py_3_10) || (*ty).tp_flags & VALID_VERSION_TAG != 0;
+        (valid && tag != 0).then_some(tag)
+    }
+}
+
+/// `_PyType_Lookup`: the raw attribute found along the MRO, without binding it.
+#[inline]
+pub fn type_lookup<'py>(ty: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
+    // SAFETY: live objects; the borrowed result is made owned at once. 3.8 may leave an exception.
+    unsafe {
+        let found = capi::_PyType_Lookup(ty.as_type_ptr(), name.as_ptr());
+        if found.is_null() && !ffi::PyErr_Occurred().is_null() {
+            ffi::PyErr_Clear();
+        }
+        Bound::from_borrowed_ptr_or_opt(ty.py(), found)
+    }
+}
+
+/// `tp_flags`.
+#[inline]
+pub fn type_flags(ty: &Bound<'_, PyType>) -> c_ulong {
+    // SAFETY: a live type.
+    unsafe { ffi::PyType_GetFlags(ty.as_type_ptr()) }
+}
+
+/// Whether the type was made at run time (a class statement), so that it can change.
+#[inline]
+pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
+    type_flags(ty) & HEAPTYPE != 0
+}
+
+/// How `obj.name` is looked up on instances of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GetattrKind {
+    /// `object.__getattribute__`, no `__getattr__`.
+    Generic,
+    /// `type.__getattribute__`: the instances are types.
+    Type,
+    /// `module.__getattribute__`: dict, then the module's `__getattr__`.
+    Module,
+    /// Anything else: may run user code.
+    Custom,
+}
+
+/// How attributes of the instances of `ty` are looked up.
+#[inline]
+pub fn getattr_kind(ty: &Bound<'_, PyType>) -> GetattrKind {
+    // SAFETY: live types; function pointers are compared as addresses.
+    unsafe {
+        let address = |ty: *mut ffi::PyTypeObject| (*ty).tp_getattro.map_or(0, |f| f as usize);
+        let own = address(ty.as_type_ptr());
+        let generic = ffi::PyObject_GenericGetAttr as *const () as usize;
+        if own == generic || own == address(&raw mut ffi::PyBaseObject_Type) {
+            GetattrKind::Generic
+        } else if own == address(&raw mut ffi::PyType_Type) {
+            GetattrKind::Type
+        } else if own == address(ty.py().get_type::<PyModule>().as_type_ptr()) {
+            GetattrKind::Module
+        } else {
+            GetattrKind::Custom
+        }
+    }
+}
+
+/// A type and the version it had.
+pub struct TypeStamp {
+    ty: Py<PyType>,
+    version: Option<u32>,
+}
+
+impl TypeStamp {
+    /// Stamps the type, making CPython give it a version first.
+    pub fn new(ty: &Bound<'_, PyType>) -> Self {
+        let mut stamp = TypeStamp { ty: ty.clone().unbind(), version: None };
+        stamp.refresh(ty.py());
+        stamp
+    }
+
+    pub fn ty(&self) -> &Py<PyType> {
+        &self.ty
+    }
+
+    /// Whether the type and its bases are unchanged since the stamp was made or refreshed.
+    #[inline]
+    pub fn fresh(&self) -> bool {
+        // SAFETY: the type is owned; the read is of two words, under the GIL that every caller holds.
+        let now = unsafe { raw_version(self.ty.as_ptr().cast()) };
+        now.is_some() && now == self.version
+    }
+
+    /// Takes the present contents as the known ones.
+    pub fn refresh(&mut self, py: Python<'_>) {
+        let ty = self.ty.bind(py);
+        // A cached lookup assigns a version if there is none.
+        type_lookup(ty, pyo3::intern!(py, "__class__"));
+        self.version = type_version(ty);
+    }
+
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(self.ty.as_any());
+    }
+}

@@ -1,0 +1,68 @@
+//! Struct layouts of the running interpreter's version, one file per version.
+//!
+//! Only the fields that are read are declared past the last one needed; `offsets` lists each declared
+//! field under its C name, and a test compares the list with the interpreter's own headers. Structs
+//! that the headers keep private (`list_iterator` and its like before 3.12) are tested by behaviour.
+
+#[cfg(not(Py_3_9))]
+mod v38;
+#[cfg(not(Py_3_9))]
+pub(in crate::cpython) use v38::*;
+
+#[cfg(all(Py_3_9, not(Py_3_10)))]
+mod v39;
+#[cfg(all(Py_3_9, not(Py_3_10)))]
+pub(in crate::cpython) use v39::*;
+
+#[cfg(all(Py_3_10, not(Py_3_11)))]
+mod v310;
+#[cfg(all(Py_3_10, not(Py_3_11)))]
+pub(in crate::cpython) use v310::*;
+
+#[cfg(all(Py_3_11, not(Py_3_12)))]
+mod v311;
+#[cfg(all(Py_3_11, not(Py_3_12)))]
+pub(in crate::cpython) use v311::*;
+
+#[cfg(all(Py_3_12, not(Py_3_13)))]
+mod v312;
+#[cfg(all(Py_3_12, not(Py_3_13)))]
+pub(in crate::cpython) use v312::*;
+
+#[cfg(Py_3_13)]
+mod v313;
+#[cfg(Py_3_13)]
+pub(in crate::cpython) use v313::*;
+
+#[cfg(Py_3_14)]
+compile_error!("sot supports CPython 3.8 to 3.13");
+#[cfg(Py_GIL_DISABLED)]
+compile_error!("sot does not support free-threaded builds of CPython");
+
+/// `("C struct.field", offset)` pairs of one struct.
+macro_rules! fields {
+    ($ty:ty as $c:literal: $($field:ident $(as $name:literal)?),* $(,)?) => {
+        [$((
+            $crate::cpython::layout::field_name!($c, $field $(, $name)?),
+            std::mem::offset_of!($ty, $field),
+        )),*]
+    };
+}
+macro_rules! field_name {
+    ($c:literal, $field:ident) => {
+        concat!($c, ".", stringify!($field))
+    };
+    ($c:literal, $field:ident, $name:literal) => {
+        concat!($c, ".", $name)
+    };
+}
+pub(in crate::cpython) use {field_name, fields};
+
+/// `PyList_Type`'s and `PyTuple_Type`'s iterators: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct SeqIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    pub(in crate::cpython) it_index: isize,
+    /// NULL once exhausted.
+    pub(in crate::cpython) it_seq: *mut pyo3::ffi::PyObject,
+}

@@ -1,0 +1,54 @@
+//! The door to CPython: all unsafe code, all struct layouts and all version conditions of the project.
+//!
+//! Everything exported is safe to call with a `Python` token. What is here, by concept:
+//!
+//! - calls: [`slots`] (argument slots), [`call`], [`native`] (callables made in Rust), [`entry`] (the
+//!   callable that stands for a function);
+//! - frames: [`hook`] (PEP 523), [`frame`] (what a hook sees), `replace` (running other code);
+//! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
+//!   [`symbols`];
+//! - safety: [`trampoline`] (panics), [`offsets`] (layouts against headers), [`python_api`].
+//!
+//! **Invariant:** nothing outside this module uses `unsafe`, `cfg(Py_3_x)` or a foreign struct.
+
+mod bind;
+pub mod call;
+mod capi;
+pub mod code;
+pub mod cxx_tensor;
+pub mod entry;
+mod entry_attributes;
+mod entry_call;
+mod eval_slot;
+pub mod facts;
+pub mod frame;
+mod gc;
+mod heap_type;
+pub mod hook;
+mod hook_eval;
+mod layout;
+pub mod native;
+pub mod offsets;
+mod probe;
+pub mod python_api;
+mod replace;
+#[cfg(Py_3_11)]
+mod replace_in_place;
+#[cfg(not(Py_3_11))]
+mod replace_shadow;
+pub mod signature;
+pub mod slots;
+pub mod symbols;
+pub mod thread;
+pub mod traceback;
+pub mod trampoline;
+
+pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
+pub use code::{VERSION, build_code, new_function, read_code};
+pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};
+pub use frame::FrameView;
+pub use hook::{Decision, FrameHook, Misfit, Token, set_global, with_hook, without_hook};
+pub use native::{NativeBody, body_of, new_native};
+pub use python_api::add_python_api;
+pub use slots::{OwnedSlots, Slots};
+pub use trampoline::{Panic, hook_failures, trampoline};

@@ -1,0 +1,28 @@
+//! Every foreign struct field that is read, with its offset, for comparison with CPython's headers.
+
+use std::mem::offset_of;
+
+use pyo3::ffi;
+
+use super::layout;
+
+/// `("C struct.field", offset)` of each field that this module reads.
+#[allow(deprecated, reason = "the dict version tag is read on purpose")]
+pub fn offsets() -> Vec<(&'static str, usize)> {
+    let mut out = layout::offsets();
+    macro_rules! add {
+        ($ty:ty as $c:literal: $($field:ident),* $(,)?) => {
+            $(out.push((concat!($c, ".", stringify!($field)), offset_of!($ty, $field)));)*
+        };
+    }
+    add!(ffi::PyFunctionObject as "PyFunctionObject":
+        func_code, func_globals, func_defaults, func_kwdefaults, func_closure, vectorcall);
+    add!(ffi::PyDictObject as "PyDictObject": ma_used, ma_version_tag, ma_keys, ma_values);
+    add!(ffi::PyCellObject as "PyCellObject": ob_ref);
+    add!(ffi::PyTypeObject as "PyTypeObject":
+        tp_vectorcall_offset, tp_getattro, tp_flags, tp_weaklistoffset, tp_dictoffset, tp_new,
+        tp_free, tp_version_tag);
+    #[cfg(not(Py_3_9))]
+    out.push(("PyInterpreterState.eval_frame", layout::EVAL_FRAME_OFFSET));
+    out
+}

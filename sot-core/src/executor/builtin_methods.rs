@@ -1,0 +1,171 @@
+//! Methods of lists, dicts and constants.
+
+use super::Executor;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use sot_sideeffect::Mutation;
+
+impl<'py> Executor<'py> {
+    fn record_if_sourced(&mut self, var: VarId, mutation: Mutation) {
+        if self.is_sourced_container(var) {
+            self.journal_record(mutation);
+        }
+    }
+
+    pub fn list_method(&mut self, me: VarId, list: &ListVar, name: &str, args: &Args) -> Result<VarId, Stop> {
+        if !args.keywords.is_empty() {
+            return Err(Stop::brk(Reason::Builtin, format!("list.{name}")));
+        }
+        let object = Self::var_ref(me);
+        let mut items = list.items.to_vec();
+        match (name, args.positional.as_slice()) {
+            ("append", [value]) => {
+                items.push(*value);
+                self.replace_list(me, items);
+                self.record_if_sourced(me, Mutation::ListAppend { object, value: Self::var_ref(*value) });
+                self.fold_none()
+            }
+            ("extend", [iterable]) => {
+                let more = self.collect(*iterable)?;
+                items.extend_from_slice(&more);
+                self.replace_list(me, items);
+                let values = more.into_iter().map(Self::var_ref).collect();
+                self.record_if_sourced(me, Mutation::ListExtend { object, values });
+                self.fold_none()
+            }
+            ("insert", [index, value]) => {
+                let index = self.index_value(*index)?.ok_or(Stop::brk(Reason::WouldRaise, "list.insert"))?;
+                let length = items.len() as i64;
+                let at = if index < 0 { (index + length).max(0) } else { index.min(length) };
+                items.insert(at as usize, *value);
+                self.replace_list(me, items);
+                self.record_if_sourced(me, Mutation::ListInsert { object, index: at, value: Self::var_ref(*value) });
+                self.fold_none()
+            }
+            ("pop", rest) if rest.len() <= 1 => {
+                let index = match rest {
+                    [index] => self.index_value(*index)?.ok_or(Stop::brk(Reason::WouldRaise, "list.pop"))?,
+                    _ => -1,
+                };
+                let length = items.len() as i64;
+                let at = if index < 0 { index + length } else { index };
+                if !(0..length).contains(&at) {
+                    return Err(Stop::brk(Reason::WouldRaise, "list.pop"));
+                }
+                let item = items.remove(at as usize);
+                self.replace_list(me, items);
+                self.record_if_sourced(me, Mutation::ListPop { object, index: at });
+                Ok(item)
+            }
+            ("clear", []) => {
+                self.replace_list(me, Vec::new());
+                self.record_if_sourced(me, Mutation::ListClear { object });
+                self.fold_none()
+            }
+            ("reverse", []) => {
+                items.reverse();
+                self.replace_list(me, items);
+                self.record_if_sourced(me, Mutation::ListReverse { object });
+                self.fold_none()
+            }
+            ("copy", []) if list.class.is_none() => Ok(self.virtual_var(ListVar::new(items))),
+            ("index" | "count", _) => {
+                let value = self.require_plain(me)?;
+                let method = value.getattr(name).map_err(|e| self.internal(&e))?;
+                self.fold_call(&method, args)
+            }
+            _ => Err(Stop::brk(Reason::Builtin, format!("list.{name}"))),
+        }
+    }
+
+    pub fn dict_method(&mut self, me: VarId, dict: &DictVar, name: &str, args: &Args) -> Result<VarId, Stop> {
+        let object = Self::var_ref(me);
+        let positional = args.positional.as_slice();
+        if name == "update" {
+            return self.dict_update(me, args);
+        }
+        if !args.keywords.is_empty() {
+            return Err(Stop::brk(Reason::Builtin, format!("dict.{name}")));
+        }
+        match (name, positional) {
+            ("keys", []) => Ok(self.virtual_var(ViewVar { dict: me, what: ViewWhat::Keys })),
+            ("values", []) => Ok(self.virtual_var(ViewVar { dict: me, what: ViewWhat::Values })),
+            ("items", []) => Ok(self.virtual_var(ViewVar { dict: me, what: ViewWhat::Items })),
+            ("get", [key]) => match dict.position(self, *key)? {
+                Some(at) => Ok(dict.entries[at].1),
+                None => self.fold_none(),
+            },
+            ("get", [key, default]) => Ok(dict.position(self, *key)?.map_or(*default, |at| dict.entries[at].1)),
+            ("__contains__", [key]) => {
+                let found = dict.position(self, *key)?.is_some();
+                self.fold_bool(found)
+            }
+            ("pop", [key]) | ("pop", [key, _]) => match dict.position(self, *key)? {
+                Some(at) => {
+                    let mut entries = dict.entries.to_vec();
+                    let (_, value) = entries.remove(at);
+                    self.replace_dict(me, entries);
+                    self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(*key) });
+                    Ok(value)
+                }
+                None => positional.get(1).copied().ok_or(Stop::brk(Reason::WouldRaise, "dict.pop")),
+            },
+            ("setdefault", [key, default]) => match dict.position(self, *key)? {
+                Some(at) => Ok(dict.entries[at].1),
+                None => {
+                    self.set_item(me, *key, *default)?;
+                    Ok(*default)
+                }
+            },
+            ("clear", []) => {
+                self.replace_dict(me, Vec::new());
+                self.record_if_sourced(me, Mutation::DictClear { object });
+                self.fold_none()
+            }
+            ("copy", []) => {
+                let entries = dict.entries.to_vec();
+                Ok(self.virtual_var(DictVar::new(entries)))
+            }
+            _ => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
+        }
+    }
+
+    fn dict_update(&mut self, me: VarId, args: &Args) -> Result<VarId, Stop> {
+        let mut pairs = Vec::new();
+        match args.positional.as_slice() {
+            [] => {}
+            [other] => match self.look(*other)? {
+                VarKind::Dict(other) => pairs.extend(other.entries.iter().copied()),
+                _ => return Err(Stop::brk(Reason::Builtin, "dict.update")),
+            },
+            _ => return Err(Stop::brk(Reason::WouldRaise, "dict.update")),
+        }
+        for (name, value) in &args.keywords {
+            let key = pyo3::types::PyString::intern(self.py, name).into_any();
+            pairs.push((self.fold(&key)?, *value));
+        }
+        for (key, value) in pairs {
+            self.set_item(me, key, value)?;
+        }
+        self.fold_none()
+    }
+
+    /// A method of an immutable value: called for real, on constants.
+    pub fn constant_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
+        if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
+            let items = self.collect(*iterable)?;
+            let items = self.virtual_var(TupleVar::new(items));
+            let method = self.require_plain(me)?.getattr(name).map_err(|e| self.internal(&e))?;
+            return self.fold_call(&method, &Args::positional(vec![items]));
+        }
+        if let VarKind::Tuple(tuple) = self.look(me)?
+            && tuple.class.is_some()
+        {
+            return Err(Stop::brk(Reason::Builtin, format!("tuple.{name}")));
+        }
+        let value = self.require_plain(me)?;
+        let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
+        self.fold_call(&method, args)
+    }
+}

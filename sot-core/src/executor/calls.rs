@@ -1,0 +1,333 @@
+//! Calls: binding arguments, inlining Python functions, framework functions and layers.
+
+use super::{Executor, Frame};
+use crate::backend::{CallKind, Kind, LayerCall};
+use crate::code_unit::CodeUnit;
+use crate::cpython::{entry, facts};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::CodeFlags;
+use sot_tracker::{Check, FunctionPart, Tracker};
+use std::rc::Rc;
+
+/// The parts of a function that a call needs.
+struct Callee {
+    unit: std::sync::Arc<CodeUnit>,
+    globals: sot_tracker::ObjectId,
+    defaults: Vec<VarId>,
+    kwdefaults: Vec<(String, VarId)>,
+    closure: Vec<VarId>,
+}
+
+impl<'py> Executor<'py> {
+    /// Call a Python function: push a frame.
+    pub fn call_function(&mut self, me: VarId, function: &FunctionVar, args: &Args) -> Result<Called, Stop> {
+        let callee = match function {
+            FunctionVar::Object(object) => {
+                let object = self.objects.get(self.py, *object);
+                if crate::dispatch::is_disabled(&object) {
+                    return Err(Stop::brk(Reason::Disabled, name_of(&object)));
+                }
+                self.function_object_parts(me, &object)?
+            }
+            FunctionVar::Made(made) => self.made_function_parts(&made.clone())?,
+        };
+        let code = &callee.unit.code;
+        if code.is_generator_like() {
+            return Err(Stop::brk(Reason::Generator, code.name.clone()));
+        }
+        let globals = self.objects.get(self.py, callee.globals);
+        let builtins = self.builtins_of(&globals)?;
+        let mut frame = Frame::new(callee.unit.clone(), callee.globals, builtins);
+        self.bind(&callee, args, &mut frame)?;
+        self.bind_cells(&callee.closure, &mut frame);
+        self.push_frame(frame)?;
+        Ok(Called::Entered)
+    }
+
+    /// The builtins dict that a frame with these globals has.
+    pub fn builtins_of(&mut self, globals: &Bound<'py, PyAny>) -> Result<sot_tracker::ObjectId, Stop> {
+        let found = globals.get_item("__builtins__").ok();
+        let module = match found {
+            Some(found) => found,
+            None => self.py.import("builtins").map_err(|e| self.internal(&e))?.into_any(),
+        };
+        let dict = if module.is_instance_of::<PyDict>() {
+            module
+        } else {
+            module.getattr("__dict__").map_err(|e| self.internal(&e))?
+        };
+        Ok(self.objects.add(&dict))
+    }
+
+    fn function_object_parts(&mut self, me: VarId, object: &Bound<'py, PyAny>) -> Result<Callee, Stop> {
+        let _ = me;
+        let parts = facts::func_parts(object).ok_or(Stop::fallback(Reason::InternalError, "not a function"))?;
+        let id = self.objects.add(object);
+        let base = self.constant_tracker(id);
+        let code = self.objects.add(&parts.code);
+        for (part, value) in [
+            (FunctionPart::Code, Some(&parts.code)),
+            (FunctionPart::Defaults, parts.defaults.as_ref()),
+            (FunctionPart::KwDefaults, parts.kwdefaults.as_ref()),
+        ] {
+            let tracker = self.trackers.intern(Tracker::FunctionPart { base, part });
+            let value = match value {
+                Some(value) => self.objects.add(value),
+                None => {
+                    let none = self.py.None().into_bound(self.py);
+                    self.objects.add(&none)
+                }
+            };
+            self.guard(tracker, Check::Is(value));
+        }
+        let unit = CodeUnit::of(&self.objects.get(self.py, code))?;
+        let defaults = match &parts.defaults {
+            Some(d) => d.cast::<PyTuple>().map(|d| d.iter().map(|v| self.pin(&v)).collect()).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let mut kwdefaults = Vec::new();
+        if let Some(dict) = &parts.kwdefaults
+            && let Ok(dict) = dict.cast::<PyDict>()
+        {
+            let id = self.objects.add(dict.as_any());
+            let tracker = self.constant_tracker(id);
+            for key in dict.keys() {
+                let key: String = key.extract().map_err(|e| self.internal(&e))?;
+                if let Some(value) = self.dict_item(&dict, tracker, &key)? {
+                    kwdefaults.push((key, value));
+                }
+            }
+        }
+        let closure = match &parts.closure {
+            Some(c) => c.cast::<PyTuple>().map(|c| c.iter().map(|v| self.pin(&v)).collect()).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        let globals = self.objects.add(&parts.globals);
+        Ok(Callee { unit, globals, defaults, kwdefaults, closure })
+    }
+
+    fn made_function_parts(&mut self, made: &Rc<MadeFunction>) -> Result<Callee, Stop> {
+        let items = |ex: &mut Self, var: Option<VarId>| -> Result<Vec<VarId>, Stop> {
+            match var.map(|v| ex.look(v)).transpose()? {
+                Some(VarKind::Tuple(t)) => Ok(t.items.to_vec()),
+                Some(_) => Err(Stop::fallback(Reason::InternalError, "operands of MAKE_FUNCTION")),
+                None => Ok(Vec::new()),
+            }
+        };
+        let defaults = match made.defaults {
+            Some(d) if matches!(self.look(d)?, VarKind::Constant(_)) => Vec::new(),
+            other => items(self, other)?,
+        };
+        let closure = items(self, made.closure)?;
+        let mut kwdefaults = Vec::new();
+        if let Some(kw) = made.kwdefaults
+            && let VarKind::Dict(dict) = self.look(kw)?
+        {
+            for (key, value) in dict.entries.iter() {
+                if let Some(key) = self.constant_str(*key) {
+                    kwdefaults.push((key, *value));
+                }
+            }
+        }
+        Ok(Callee { unit: made.unit.clone(), globals: made.globals, defaults, kwdefaults, closure })
+    }
+
+    /// Put arguments into the argument slots, by Python's rules. Anything that would raise is left to Python.
+    fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<(), Stop> {
+        let code = &callee.unit.code;
+        let wrong = || Stop::brk(Reason::WouldRaise, format!("arguments of {}()", code.name));
+        let argcount = code.argcount as usize;
+        let kwonly = code.kwonlyargcount as usize;
+        let given = args.positional.len();
+        for (i, value) in args.positional.iter().take(argcount).enumerate() {
+            frame.locals[i] = Some(*value);
+        }
+        let mut next = argcount + kwonly;
+        if code.flags.contains(CodeFlags::VARARGS) {
+            let extra: Vec<VarId> = args.positional.iter().skip(argcount).copied().collect();
+            frame.locals[next] = Some(self.virtual_var(TupleVar::new(extra)));
+            next += 1;
+        } else if given > argcount {
+            return Err(wrong());
+        }
+        let mut extra_keywords = Vec::new();
+        for (name, value) in &args.keywords {
+            let names = &code.varnames[code.posonlyargcount as usize..argcount + kwonly];
+            match names.iter().position(|n| n == name) {
+                Some(at) => {
+                    let at = at + code.posonlyargcount as usize;
+                    if frame.locals[at].replace(*value).is_some() {
+                        return Err(wrong());
+                    }
+                }
+                None => extra_keywords.push((name.clone(), *value)),
+            }
+        }
+        if code.flags.contains(CodeFlags::VARKEYWORDS) {
+            let mut entries = Vec::with_capacity(extra_keywords.len());
+            for (name, value) in extra_keywords {
+                let key = PyString::intern(self.py, &name).into_any();
+                entries.push((self.fold(&key)?, value));
+            }
+            frame.locals[next] = Some(self.virtual_var(DictVar::new(entries)));
+        } else if !extra_keywords.is_empty() {
+            return Err(wrong());
+        }
+        let first_default = argcount.saturating_sub(callee.defaults.len());
+        for i in 0..argcount {
+            if frame.locals[i].is_none() {
+                let default = i.checked_sub(first_default).and_then(|d| callee.defaults.get(d));
+                frame.locals[i] = Some(*default.ok_or_else(wrong)?);
+            }
+        }
+        for i in argcount..argcount + kwonly {
+            if frame.locals[i].is_none() {
+                let name = &code.varnames[i];
+                let default = callee.kwdefaults.iter().find(|(n, _)| n == name);
+                frame.locals[i] = Some(default.ok_or_else(wrong)?.1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Free variables come from the closure; cell variables are new, filled with the argument of that name if any.
+    pub fn bind_cells(&mut self, closure: &[VarId], frame: &mut Frame) {
+        let code = &frame.unit.clone().code;
+        for (i, name) in code.cellvars.iter().enumerate() {
+            let argument = code.varnames[..code.arg_slots()].iter().position(|v| v == name);
+            let content = argument.and_then(|a| frame.locals[a]);
+            frame.cells[i] = Some(self.virtual_var(CellVar { content, object: None, known: true }));
+        }
+        for (i, cell) in closure.iter().enumerate() {
+            frame.cells[code.cellvars.len() + i] = Some(*cell);
+        }
+    }
+
+    /// Call a callable without bytecode.
+    pub fn call_builtin(&mut self, me: VarId, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
+        if let Some(parts) = entry::entry_parts(callee) {
+            // A function that is itself an entry: simulate what it wraps.
+            let function = self.pin(parts.func.bind(self.py));
+            return match parts.self_obj {
+                Some(receiver) => {
+                    let receiver = self.pin(receiver.bind(self.py));
+                    self.call(function, &args.with_first(receiver))
+                }
+                None => self.call(function, args),
+            };
+        }
+        match self.backend.classify(callee) {
+            Kind::Api => {
+                let name = api_name(callee);
+                return self.record_call(CallKind::Api, &name, Some(callee), args).map(Called::Value);
+            }
+            Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
+            Kind::Break(why) => return Err(Stop::Break(why)),
+            Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Unknown => {}
+        }
+        self.call_simulated_builtin(me, callee, args)
+    }
+
+    fn call_foldable(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+        let mut values = Vec::with_capacity(args.positional.len());
+        for arg in &args.positional {
+            let kind = self.look(*arg)?;
+            // An object that only its type matters for may be anything.
+            values.push(match kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o))) {
+                Some(object) if !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)) => object,
+                _ => self.argument(*arg)?,
+            });
+        }
+        let tuple = PyTuple::new(self.py, values).map_err(|e| self.internal(&e))?;
+        let kwargs = match args.keywords.is_empty() {
+            true => None,
+            false => {
+                let dict = PyDict::new(self.py);
+                for (name, value) in &args.keywords {
+                    dict.set_item(name, self.argument(*value)?).map_err(|e| self.internal(&e))?;
+                }
+                Some(dict)
+            }
+        };
+        let is_value = |o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some();
+        match self.backend.fold(callee, &tuple, kwargs.as_ref(), &is_value) {
+            Some(result) => self.fold(&result),
+            None => Err(Stop::brk(Reason::FrameworkFunction, api_name(callee))),
+        }
+    }
+
+    /// Call a layer.
+    pub fn call_layer(&mut self, me: VarId, layer: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
+        match self.backend.layer_call(layer) {
+            LayerCall::Leaf => {
+                let class = layer.get_type().into_any();
+                self.class_lookup(&class, "forward")?;
+                self.class_lookup(&class, "__call__")?;
+                let state = self.backend.leaf_state(layer).map_err(|e| self.internal(&e))?;
+                for dict in state {
+                    self.snapshot(&dict)?;
+                }
+                let name = class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default();
+                self.record_call(CallKind::Layer, &name, Some(layer), args).map(Called::Value)
+            }
+            LayerCall::Forward => {
+                let class = layer.get_type().into_any();
+                self.class_lookup(&class, "__call__")?;
+                let state = self.backend.call_state(layer).map_err(|e| self.internal(&e))?;
+                for dict in state {
+                    self.snapshot(&dict)?;
+                }
+                let forward = self.getattr(me, "forward")?;
+                self.call(forward, args)
+            }
+            LayerCall::Simulate => {
+                let method = self.special_method(me, "__call__")?;
+                self.call(method, args)
+            }
+            LayerCall::Break(why) => Err(Stop::Break(why)),
+        }
+    }
+
+    /// Guard the whole content of a dict.
+    pub fn snapshot(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Stop> {
+        let id = self.objects.add(dict.as_any());
+        if !self.snapshots.iter().any(|s| s.dict == id) {
+            let copy = dict.copy().map_err(|e| self.internal(&e))?;
+            self.snapshots.push(super::Snapshot { dict: id, copy: copy.unbind() });
+        }
+        Ok(())
+    }
+
+    /// Call a method of a builtin value.
+    pub fn call_bound(&mut self, receiver: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        match self.look(receiver)? {
+            VarKind::Tensor(_) => {
+                self.record_call(CallKind::Method, name, None, &args.with_first(receiver)).map(Called::Value)
+            }
+            VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
+            VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
+            VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
+            other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
+        }
+    }
+}
+
+pub(super) fn name_of(object: &Bound<'_, PyAny>) -> String {
+    object
+        .getattr("__qualname__")
+        .or_else(|_| object.getattr("__name__"))
+        .and_then(|n| n.extract::<String>())
+        .unwrap_or_else(|_| object.get_type().name().map(|n| n.to_string()).unwrap_or_default())
+}
+
+/// `module.name` of a framework function.
+fn api_name(callee: &Bound<'_, PyAny>) -> String {
+    let name = name_of(callee);
+    match callee.getattr("__module__").and_then(|m| m.extract::<String>()) {
+        Ok(module) => format!("{module}.{name}"),
+        Err(_) => name,
+    }
+}

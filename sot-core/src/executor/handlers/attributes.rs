@@ -1,0 +1,106 @@
+//! Attributes and items.
+
+use super::names::name;
+use super::{Flow, handlers, mismatch};
+use crate::executor::Executor;
+use crate::stop::Stop;
+use crate::variables::{NullVar, SliceVar, VarKind};
+use sot_opcodes::{Op, method_layout};
+
+handlers! {
+    LoadAttr => load_attr;
+    StoreAttr => store_attr;
+    LoadMethod => load_method;
+    LoadSuperAttr => load_super_attr;
+    BinarySubscr => binary_subscr;
+    StoreSubscr => store_subscr;
+    DeleteSubscr => delete_subscr;
+    BinarySlice => binary_slice;
+}
+
+fn load_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadAttr(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let object = ex.pop()?;
+    let value = ex.getattr(object, &name)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}
+
+fn store_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::StoreAttr(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let object = ex.pop()?;
+    let value = ex.pop()?;
+    ex.setattr(object, &name, value)?;
+    Ok(Flow::Next)
+}
+
+/// Leave the two slots of a method call.
+fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId) {
+    let version = ex.frame().unit.code.version;
+    if let VarKind::Method(method) = &ex.var(found).kind {
+        let (function, receiver) = (method.function, method.receiver);
+        ex.push(function);
+        ex.push(receiver);
+    } else {
+        let null = ex.virtual_var(NullVar);
+        if method_layout::null_first(version) {
+            ex.push(null);
+            ex.push(found);
+        } else {
+            ex.push(found);
+            ex.push(null);
+        }
+    }
+}
+
+fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadMethod(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let object = ex.pop()?;
+    let found = ex.getattr(object, &name)?;
+    push_method(ex, found);
+    Ok(Flow::Next)
+}
+
+fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadSuperAttr { name: id, two_arg: _, method } = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let operands = ex.pop_n(3)?;
+    let found = ex.super_attribute(operands[1], operands[2], &name)?;
+    if method { push_method(ex, found) } else { ex.push(found) }
+    Ok(Flow::Next)
+}
+
+fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let key = ex.pop()?;
+    let container = ex.pop()?;
+    let value = ex.subscript(container, key)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}
+
+fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let key = ex.pop()?;
+    let container = ex.pop()?;
+    let value = ex.pop()?;
+    ex.set_item(container, key, value)?;
+    Ok(Flow::Next)
+}
+
+fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let key = ex.pop()?;
+    let container = ex.pop()?;
+    ex.delete_item(container, key)?;
+    Ok(Flow::Next)
+}
+
+fn binary_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let operands = ex.pop_n(3)?;
+    let step = ex.fold_none()?;
+    let slice = ex.virtual_var(SliceVar { parts: [operands[1], operands[2], step] });
+    let value = ex.subscript(operands[0], slice)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}

@@ -1,0 +1,249 @@
+//! Building and unpacking containers.
+
+use super::{Flow, handlers, mismatch};
+use crate::executor::Executor;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use sot_opcodes::Op;
+
+handlers! {
+    BuildTuple => build_tuple;
+    BuildList => build_list;
+    BuildMap => build_map;
+    BuildConstKeyMap => build_const_key_map;
+    BuildSlice => build_slice;
+    ListAppend => list_append;
+    MapAdd => map_add;
+    ListExtend => list_extend;
+    DictUpdate => dict_update;
+    DictMerge => dict_merge;
+    ListToTuple => list_to_tuple;
+    UnpackSequence => unpack_sequence;
+    UnpackEx => unpack_ex;
+    BuildTupleUnpack => build_tuple_unpack;
+    BuildTupleUnpackWithCall => build_tuple_unpack;
+    BuildListUnpack => build_list_unpack;
+    BuildMapUnpack => build_map_unpack;
+    BuildMapUnpackWithCall => build_map_unpack;
+}
+
+fn count(op: Op) -> Result<usize, Stop> {
+    match op {
+        Op::BuildTuple(n)
+        | Op::BuildList(n)
+        | Op::BuildMap(n)
+        | Op::BuildConstKeyMap(n)
+        | Op::BuildSlice(n)
+        | Op::ListAppend(n)
+        | Op::MapAdd(n)
+        | Op::ListExtend(n)
+        | Op::DictUpdate(n)
+        | Op::DictMerge(n)
+        | Op::UnpackSequence(n)
+        | Op::BuildTupleUnpack(n)
+        | Op::BuildTupleUnpackWithCall(n)
+        | Op::BuildListUnpack(n)
+        | Op::BuildMapUnpack(n)
+        | Op::BuildMapUnpackWithCall(n) => Ok(n as usize),
+        _ => Err(mismatch()),
+    }
+}
+
+fn build_tuple(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = ex.pop_n(count(op)?)?;
+    let var = ex.virtual_var(TupleVar::new(items));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn build_list(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = ex.pop_n(count(op)?)?;
+    let var = ex.virtual_var(ListVar::new(items));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn build_map(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = ex.pop_n(2 * count(op)?)?;
+    let dict = ex.virtual_var(DictVar::new(Vec::new()));
+    for pair in items.chunks_exact(2) {
+        ex.set_item(dict, pair[0], pair[1])?;
+    }
+    ex.push(dict);
+    Ok(Flow::Next)
+}
+
+fn build_const_key_map(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let keys = ex.pop()?;
+    let values = ex.pop_n(count(op)?)?;
+    let VarKind::Tuple(keys) = ex.look(keys)? else { return Err(mismatch()) };
+    let dict = ex.virtual_var(DictVar::new(Vec::new()));
+    for (key, value) in keys.items.iter().zip(values) {
+        ex.set_item(dict, *key, value)?;
+    }
+    ex.push(dict);
+    Ok(Flow::Next)
+}
+
+fn build_slice(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let mut parts = ex.pop_n(count(op)?)?;
+    if parts.len() == 2 {
+        parts.push(ex.fold_none()?);
+    }
+    let var = ex.virtual_var(SliceVar { parts: [parts[0], parts[1], parts[2]] });
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn list_append(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    let VarKind::List(list) = ex.look(target)? else {
+        return Err(Stop::brk(Reason::ValueKind, "list append"));
+    };
+    ex.list_method(target, &list, "append", &Args::positional(vec![value]))?;
+    Ok(Flow::Next)
+}
+
+fn map_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    let key = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    ex.set_item(target, key, value)?;
+    Ok(Flow::Next)
+}
+
+fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let iterable = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    let VarKind::List(list) = ex.look(target)? else {
+        return Err(Stop::brk(Reason::ValueKind, "list extend"));
+    };
+    ex.list_method(target, &list, "extend", &Args::positional(vec![iterable]))?;
+    Ok(Flow::Next)
+}
+
+fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, VarId)>, Stop> {
+    match ex.look(mapping)? {
+        VarKind::Dict(dict) => Ok(dict.entries.to_vec()),
+        other => Err(Stop::brk(Reason::ValueKind, format!("unpacking of {}", other.kind_name()))),
+    }
+}
+
+fn dict_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let mapping = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    for (key, value) in dict_entries(ex, mapping)? {
+        ex.set_item(target, key, value)?;
+    }
+    Ok(Flow::Next)
+}
+
+/// As `dict_update`, but a key that is there already is an error (`f(**a, **b)`).
+fn dict_merge(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let mapping = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    let VarKind::Dict(dict) = ex.look(target)? else { return Err(mismatch()) };
+    let entries = dict_entries(ex, mapping)?;
+    for (key, _) in &entries {
+        if dict.position(ex, *key)?.is_some() {
+            return Err(Stop::brk(Reason::WouldRaise, "a keyword given twice"));
+        }
+    }
+    for (key, value) in entries {
+        ex.set_item(target, key, value)?;
+    }
+    Ok(Flow::Next)
+}
+
+fn list_to_tuple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let list = ex.pop()?;
+    let items = ex.collect(list)?;
+    let var = ex.virtual_var(TupleVar::new(items));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn unpack_sequence(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    let items = ex.collect(value)?;
+    if items.len() != count(op)? {
+        return Err(Stop::brk(Reason::WouldRaise, "unpacking"));
+    }
+    for item in items.into_iter().rev() {
+        ex.push(item);
+    }
+    Ok(Flow::Next)
+}
+
+fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::UnpackEx { before, after } = op else { return Err(mismatch()) };
+    let value = ex.pop()?;
+    let mut items = ex.collect(value)?;
+    let (before, after) = (before as usize, after as usize);
+    if items.len() < before + after {
+        return Err(Stop::brk(Reason::WouldRaise, "unpacking"));
+    }
+    let tail = items.split_off(items.len() - after);
+    let middle = items.split_off(before);
+    for item in tail.into_iter().rev() {
+        ex.push(item);
+    }
+    let middle = ex.virtual_var(ListVar::new(middle));
+    ex.push(middle);
+    for item in items.into_iter().rev() {
+        ex.push(item);
+    }
+    Ok(Flow::Next)
+}
+
+fn joined(ex: &mut Executor<'_>, op: Op) -> Result<Vec<VarId>, Stop> {
+    let parts = ex.pop_n(count(op)?)?;
+    let mut items = Vec::new();
+    for part in parts {
+        items.extend(ex.collect(part)?);
+    }
+    Ok(items)
+}
+
+fn build_tuple_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = joined(ex, op)?;
+    let var = ex.virtual_var(TupleVar::new(items));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn build_list_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = joined(ex, op)?;
+    let var = ex.virtual_var(ListVar::new(items));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn build_map_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let with_call = matches!(op, Op::BuildMapUnpackWithCall(_));
+    let parts = ex.pop_n(count(op)?)?;
+    let result = ex.virtual_var(DictVar::new(Vec::new()));
+    for part in parts {
+        for (key, value) in dict_entries(ex, part)? {
+            if with_call
+                && let VarKind::Dict(dict) = ex.look(result)?
+                && dict.position(ex, key)?.is_some()
+            {
+                return Err(Stop::brk(Reason::WouldRaise, "a keyword given twice"));
+            }
+            ex.set_item(result, key, value)?;
+        }
+    }
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+/// The names of a `CallKw`.
+pub(super) fn keyword_names(ex: &mut Executor<'_>, names: VarId) -> Result<Vec<String>, Stop> {
+    let names = ex.require_plain(names)?;
+    let names = names.cast::<PyTuple>().map_err(|_| mismatch())?;
+    names.iter().map(|n| n.extract::<String>().map_err(|_| mismatch())).collect()
+}

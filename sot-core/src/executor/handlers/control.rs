@@ -1,0 +1,231 @@
+//! Jumps, loops, calls, functions, imports and return.
+
+use super::containers::keyword_names;
+use super::names::name;
+use super::{Flow, handlers, mismatch};
+use crate::code_unit::CodeUnit;
+use crate::executor::Executor;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use sot_opcodes::{JumpCond, Op};
+use std::rc::Rc;
+
+handlers! {
+    Jump => jump;
+    PopJumpIf => pop_jump_if;
+    JumpIfOrPop => jump_if_or_pop;
+    GetIter => get_iter;
+    ForIter => for_iter;
+    Call => call;
+    CallKw => call_kw;
+    CallEx => call_ex;
+    MakeFunction => make_function;
+    SetFunctionAttribute => set_function_attribute;
+    ReturnValue => return_value;
+    ImportName => import_name;
+    ImportFrom => import_from;
+}
+
+fn target(ex: &Executor<'_>, label: sot_opcodes::Label) -> usize {
+    ex.frame().unit.code.target(label)
+}
+
+fn jump(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Jump { target: label, .. } = op else { return Err(mismatch()) };
+    Ok(Flow::Jump(target(ex, label)))
+}
+
+fn holds(ex: &mut Executor<'_>, cond: JumpCond, value: VarId) -> Result<bool, Stop> {
+    Ok(match cond {
+        JumpCond::True => ex.truth(value)?,
+        JumpCond::False => !ex.truth(value)?,
+        JumpCond::None => is_none(ex, value)?,
+        JumpCond::NotNone => !is_none(ex, value)?,
+    })
+}
+
+fn is_none(ex: &mut Executor<'_>, value: VarId) -> Result<bool, Stop> {
+    ex.look(value)?;
+    Ok(ex.constant_value(value).is_some_and(|v| v.is_none()))
+}
+
+fn pop_jump_if(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::PopJumpIf { cond, target: label } = op else { return Err(mismatch()) };
+    let value = ex.pop()?;
+    Ok(if holds(ex, cond, value)? { Flow::Jump(target(ex, label)) } else { Flow::Next })
+}
+
+fn jump_if_or_pop(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::JumpIfOrPop { cond, target: label } = op else { return Err(mismatch()) };
+    let value = ex.peek(1)?;
+    if holds(ex, cond, value)? {
+        return Ok(Flow::Jump(target(ex, label)));
+    }
+    ex.pop()?;
+    Ok(Flow::Next)
+}
+
+fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    let iterator = ex.iterate(value)?;
+    ex.push(iterator);
+    Ok(Flow::Next)
+}
+
+fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::ForIter(label) = op else { return Err(mismatch()) };
+    let iterator = ex.peek(1)?;
+    match ex.next_item(iterator)? {
+        Some(item) => {
+            ex.push(item);
+            Ok(Flow::Next)
+        }
+        None => {
+            ex.pop()?;
+            Ok(Flow::Jump(target(ex, label)))
+        }
+    }
+}
+
+/// Take the callable from under the arguments: see the call protocol in `sot_opcodes::Op`.
+fn pop_callable(ex: &mut Executor<'_>, two: bool, args: &mut Args) -> Result<VarId, Stop> {
+    if !two {
+        return ex.pop();
+    }
+    let second = ex.pop()?;
+    let first = ex.pop()?;
+    let null = |ex: &Executor<'_>, v: VarId| matches!(ex.var(v).kind, VarKind::Null(_));
+    if null(ex, first) {
+        Ok(second)
+    } else if null(ex, second) {
+        Ok(first)
+    } else {
+        args.positional.insert(0, second);
+        Ok(first)
+    }
+}
+
+fn finish_call(ex: &mut Executor<'_>, callee: VarId, args: &Args) -> Result<Flow, Stop> {
+    match ex.call(callee, args)? {
+        Called::Value(value) => {
+            ex.push(value);
+            Ok(Flow::Next)
+        }
+        Called::Entered => Ok(Flow::Entered),
+    }
+}
+
+fn call(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Call { argc, two } = op else { return Err(mismatch()) };
+    let mut args = Args::positional(ex.pop_n(argc as usize)?);
+    let callee = pop_callable(ex, two, &mut args)?;
+    finish_call(ex, callee, &args)
+}
+
+fn call_kw(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::CallKw { argc, two } = op else { return Err(mismatch()) };
+    let names = ex.pop()?;
+    let names = keyword_names(ex, names)?;
+    let mut positional = ex.pop_n(argc as usize)?;
+    let values = positional.split_off(positional.len() - names.len());
+    let mut args = Args { positional, keywords: names.into_iter().zip(values).collect() };
+    let callee = pop_callable(ex, two, &mut args)?;
+    finish_call(ex, callee, &args)
+}
+
+fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::CallEx { kwargs, null } = op else { return Err(mismatch()) };
+    let mut args = Args::default();
+    if kwargs {
+        let mapping = ex.pop()?;
+        let VarKind::Dict(dict) = ex.look(mapping)? else {
+            return Err(Stop::brk(Reason::ValueKind, "** of something that is not a dict"));
+        };
+        for (key, value) in dict.entries.iter() {
+            let key = ex.constant_str(*key).ok_or(Stop::brk(Reason::WouldRaise, "keywords must be strings"))?;
+            args.keywords.push((key, *value));
+        }
+    }
+    let sequence = ex.pop()?;
+    args.positional = ex.collect(sequence)?;
+    let callee = if null { pop_callable(ex, true, &mut args)? } else { ex.pop()? };
+    finish_call(ex, callee, &args)
+}
+
+fn make_function(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::MakeFunction { flags, qualname } = op else { return Err(mismatch()) };
+    let qualname = if qualname { Some(ex.pop()?) } else { None };
+    let code = ex.pop()?;
+    let code = ex.constant_value(code).ok_or_else(mismatch)?;
+    let unit = CodeUnit::of(&code)?;
+    let mut part = |bit: u32| if flags & bit != 0 { ex.pop().map(Some) } else { Ok(None) };
+    let closure = part(8)?;
+    let annotations = part(4)?;
+    let kwdefaults = part(2)?;
+    let defaults = part(1)?;
+    let globals = ex.frame().globals;
+    let code = ex.objects.add(&code);
+    let made = MadeFunction { unit, code, globals, qualname, defaults, kwdefaults, annotations, closure };
+    let var = ex.virtual_var(FunctionVar::Made(Rc::new(made)));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+/// 3.13: the parts come after the function.
+fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::SetFunctionAttribute(flag) = op else { return Err(mismatch()) };
+    let function = ex.pop()?;
+    let part = Some(ex.pop()?);
+    let VarKind::Function(FunctionVar::Made(old)) = ex.look(function)? else { return Err(mismatch()) };
+    let made = MadeFunction {
+        unit: old.unit.clone(),
+        code: old.code,
+        globals: old.globals,
+        qualname: old.qualname,
+        defaults: if flag == 1 { part } else { old.defaults },
+        kwdefaults: if flag == 2 { part } else { old.kwdefaults },
+        annotations: if flag == 4 { part } else { old.annotations },
+        closure: if flag == 8 { part } else { old.closure },
+    };
+    let var = ex.virtual_var(FunctionVar::Made(Rc::new(made)));
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn return_value(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.pop().map(Flow::Return)
+}
+
+/// An absolute import of a module that is loaded already is a look-up in `sys.modules`.
+fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::ImportName(id) = op else { return Err(mismatch()) };
+    let module = name(ex, id);
+    let from_list = ex.pop()?;
+    let level = ex.pop()?;
+    if ex.constant_int(level) != Some(0) {
+        return Err(Stop::brk(Reason::Builtin, "a relative import"));
+    }
+    let whole = ex.is_plain(from_list)? && !ex.require_plain(from_list)?.is_none();
+    let bound = if whole { module.as_str() } else { module.split('.').next().unwrap_or_default() };
+    let modules = ex.py.import("sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
+    let dict = modules.cast::<PyDict>().map_err(|_| mismatch())?;
+    let id = ex.objects.add(&modules);
+    let tracker = ex.constant_tracker(id);
+    if ex.dict_item(dict, tracker, &module)?.is_none() {
+        return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
+    }
+    let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
+    ex.push(value);
+    Ok(Flow::Next)
+}
+
+fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::ImportFrom(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let module = ex.peek(1)?;
+    let value = ex.getattr(module, &name)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}

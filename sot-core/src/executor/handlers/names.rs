@@ -1,0 +1,133 @@
+//! Locals, globals, cells and constants.
+
+use super::{Flow, handlers, mismatch};
+use crate::executor::Executor;
+use crate::stop::{Reason, Stop};
+use sot_opcodes::{Local, NameId, Op};
+
+handlers! {
+    LoadConst => load_const;
+    LoadFast => load_fast;
+    LoadFastAndClear => load_fast_and_clear;
+    StoreFast => store_fast;
+    DeleteFast => delete_fast;
+    LoadGlobal => load_global;
+    StoreGlobal => store_global;
+    LoadDeref => load_deref;
+    StoreDeref => store_deref;
+    DeleteDeref => delete_deref;
+    LoadClosure => load_closure;
+    LoadAssertionError => load_assertion_error;
+}
+
+pub(super) fn name(ex: &Executor<'_>, id: NameId) -> String {
+    ex.frame().unit.code.names[id.0 as usize].clone()
+}
+
+fn load_const(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadConst(id) = op else { return Err(mismatch()) };
+    let value = ex.frame().unit.clone().constant(ex.py, id);
+    let var = ex.pin(&value);
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadFast { local, check } = op else { return Err(mismatch()) };
+    match ex.frame().locals[local.0 as usize] {
+        Some(var) => ex.push(var),
+        None if check => return Err(Stop::brk(Reason::WouldRaise, "unbound local")),
+        // An unchecked load of an unbound local pushes NULL.
+        None => {
+            let null = ex.virtual_var(crate::variables::NullVar);
+            ex.push(null);
+        }
+    }
+    Ok(Flow::Next)
+}
+
+fn load_fast_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadFastAndClear(Local(local)) = op else { return Err(mismatch()) };
+    let var = match ex.frame_mut().locals[local as usize].take() {
+        Some(var) => var,
+        None => ex.virtual_var(crate::variables::NullVar),
+    };
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn store_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::StoreFast(Local(local)) = op else { return Err(mismatch()) };
+    let value = ex.pop()?;
+    // A saved local of an inlined comprehension may have been unbound: NULL goes back as unbound.
+    let value = (!matches!(ex.var(value).kind, crate::variables::VarKind::Null(_))).then_some(value);
+    ex.frame_mut().locals[local as usize] = value;
+    Ok(Flow::Next)
+}
+
+fn delete_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::DeleteFast(Local(local)) = op else { return Err(mismatch()) };
+    if ex.frame().locals[local as usize].is_none() {
+        return Err(Stop::brk(Reason::WouldRaise, "unbound local"));
+    }
+    ex.frame_mut().locals[local as usize] = None;
+    Ok(Flow::Next)
+}
+
+fn load_global(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadGlobal(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let value = ex.load_global(&name)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}
+
+fn store_global(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::StoreGlobal(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let value = ex.pop()?;
+    ex.store_global(&name, value);
+    Ok(Flow::Next)
+}
+
+fn cell(ex: &Executor<'_>, index: u32) -> Result<crate::variables::VarId, Stop> {
+    ex.frame().cells[index as usize].ok_or(Stop::fallback(Reason::InternalError, "a missing cell"))
+}
+
+fn load_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadDeref(index) = op else { return Err(mismatch()) };
+    let cell = cell(ex, index.0)?;
+    let value = ex.load_cell(cell)?;
+    ex.push(value);
+    Ok(Flow::Next)
+}
+
+fn store_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::StoreDeref(index) = op else { return Err(mismatch()) };
+    let cell = cell(ex, index.0)?;
+    let value = ex.pop()?;
+    ex.store_cell(cell, Some(value))?;
+    Ok(Flow::Next)
+}
+
+fn delete_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::DeleteDeref(index) = op else { return Err(mismatch()) };
+    let cell = cell(ex, index.0)?;
+    ex.load_cell(cell)?;
+    ex.store_cell(cell, None)?;
+    Ok(Flow::Next)
+}
+
+fn load_closure(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadClosure(index) = op else { return Err(mismatch()) };
+    let cell = cell(ex, index.0)?;
+    ex.push(cell);
+    Ok(Flow::Next)
+}
+
+fn load_assertion_error(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let class = ex.builtins_attribute("AssertionError")?;
+    let var = ex.pin(&class);
+    ex.push(var);
+    Ok(Flow::Next)
+}

@@ -1,0 +1,323 @@
+//! Unary, binary and comparison operators, `is`, `in`, and string formatting.
+
+use super::{Flow, handlers, mismatch};
+use crate::backend::CallKind;
+use crate::executor::Executor;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use sot_opcodes::{BinaryOp, CompareOp, Conversion, Op, UnaryOp};
+
+handlers! {
+    Unary => unary;
+    Binary => binary;
+    Compare => compare;
+    Is => is;
+    Contains => contains;
+    FormatValue => format_value;
+    ConvertValue => convert_value;
+    BuildString => build_string;
+    GetLen => get_len;
+}
+
+fn unary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Unary(op) = op else { return Err(mismatch()) };
+    let value = ex.pop()?;
+    let result = match op {
+        UnaryOp::Not => {
+            let truth = ex.truth(value)?;
+            ex.fold_bool(!truth)?
+        }
+        UnaryOp::ToBool => {
+            let truth = ex.truth(value)?;
+            ex.fold_bool(truth)?
+        }
+        UnaryOp::Negative => ex.unary_operator("neg", value)?,
+        UnaryOp::Positive => ex.unary_operator("pos", value)?,
+        UnaryOp::Invert => ex.unary_operator("invert", value)?,
+    };
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Binary { op, inplace } = op else { return Err(mismatch()) };
+    let right = ex.pop()?;
+    let left = ex.pop()?;
+    let result = ex.binary(op, inplace, left, right)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+/// Name in module `operator`, and of the in-place form.
+fn operator_names(op: BinaryOp) -> (&'static str, &'static str) {
+    match op {
+        BinaryOp::Add => ("add", "iadd"),
+        BinaryOp::And => ("and_", "iand"),
+        BinaryOp::FloorDivide => ("floordiv", "ifloordiv"),
+        BinaryOp::Lshift => ("lshift", "ilshift"),
+        BinaryOp::MatrixMultiply => ("matmul", "imatmul"),
+        BinaryOp::Multiply => ("mul", "imul"),
+        BinaryOp::Remainder => ("mod", "imod"),
+        BinaryOp::Or => ("or_", "ior"),
+        BinaryOp::Power => ("pow", "ipow"),
+        BinaryOp::Rshift => ("rshift", "irshift"),
+        BinaryOp::Subtract => ("sub", "isub"),
+        BinaryOp::TrueDivide => ("truediv", "itruediv"),
+        BinaryOp::Xor => ("xor", "ixor"),
+    }
+}
+
+impl<'py> Executor<'py> {
+    fn unary_operator(&mut self, name: &str, value: VarId) -> Result<VarId, Stop> {
+        let operator = self.operator(name)?;
+        let args = Args::positional(vec![value]);
+        match self.look(value)? {
+            VarKind::Tensor(_) => self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args),
+            VarKind::Instance(_) => {
+                let method = self.special_method(value, &format!("__{name}__"))?;
+                self.call_now(method, &Args::default())
+            }
+            _ => self.fold_call(&operator, &args),
+        }
+    }
+
+    /// `left op right`
+    pub fn binary(&mut self, op: BinaryOp, inplace: bool, left: VarId, right: VarId) -> Result<VarId, Stop> {
+        let (name, inplace_name) = operator_names(op);
+        let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
+        let args = Args::positional(vec![left, right]);
+        if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
+            let used = if inplace { inplace_name } else { name };
+            let operator = self.operator(used)?;
+            let shown = format!("__{}__", used.trim_end_matches('_'));
+            return self.record_call(CallKind::Method, &shown, Some(&operator), &args);
+        }
+        match (&left_kind, &right_kind, op) {
+            (VarKind::Tuple(a), VarKind::Tuple(b), BinaryOp::Add) if a.class.is_none() && b.class.is_none() => {
+                let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
+                return Ok(self.virtual_var(TupleVar::new(items)));
+            }
+            (VarKind::List(a), VarKind::List(b), BinaryOp::Add) if !inplace && a.class.is_none() && b.class.is_none() => {
+                let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
+                return Ok(self.virtual_var(ListVar::new(items)));
+            }
+            (VarKind::List(list), _, BinaryOp::Add) if inplace => {
+                self.list_method(left, list, "extend", &Args::positional(vec![right]))?;
+                return Ok(left);
+            }
+            (VarKind::List(a), VarKind::Constant(_), BinaryOp::Multiply) if !inplace && a.class.is_none() => {
+                return self.repeat(&a.items, right, false);
+            }
+            (VarKind::Constant(_), VarKind::List(a), BinaryOp::Multiply) if a.class.is_none() => {
+                return self.repeat(&a.items, left, false);
+            }
+            (VarKind::Tuple(a), VarKind::Constant(_), BinaryOp::Multiply) if a.class.is_none() => {
+                return self.repeat(&a.items, right, true);
+            }
+            (VarKind::Constant(_), VarKind::Tuple(a), BinaryOp::Multiply) if a.class.is_none() => {
+                return self.repeat(&a.items, left, true);
+            }
+            _ => {}
+        }
+        if let VarKind::List(_) | VarKind::Dict(_) = left_kind
+            && inplace
+        {
+            return Err(Stop::brk(Reason::Mutation, "an in-place operator"));
+        }
+        let operator = self.operator(name)?;
+        self.fold_call(&operator, &args)
+    }
+
+    fn repeat(&mut self, items: &[VarId], count: VarId, tuple: bool) -> Result<VarId, Stop> {
+        let count = self.index_value(count)?.ok_or(Stop::brk(Reason::WouldRaise, "repetition"))?;
+        let count = usize::try_from(count).unwrap_or(0);
+        if count.saturating_mul(items.len()) > 1_000_000 {
+            return Err(Stop::brk(Reason::Builtin, "a huge repetition"));
+        }
+        let repeated: Vec<VarId> = (0..count).flat_map(|_| items.iter().copied()).collect();
+        Ok(if tuple { self.virtual_var(TupleVar::new(repeated)) } else { self.virtual_var(ListVar::new(repeated)) })
+    }
+
+    /// Whether two values are the same object, where that is known.
+    fn same_object(&mut self, a: VarId, b: VarId) -> Result<bool, Stop> {
+        if a == b {
+            return Ok(true);
+        }
+        let (kind_a, kind_b) = (self.look(a)?, self.look(b)?);
+        if let (VarKind::Constant(_), VarKind::Constant(_)) = (&kind_a, &kind_b) {
+            let (value_a, value_b) = (self.constant_value(a), self.constant_value(b));
+            let (value_a, value_b) = (value_a.expect("a constant"), value_b.expect("a constant"));
+            let singleton = |v: &Bound<'_, PyAny>| v.is_none() || v.is_instance_of::<pyo3::types::PyBool>();
+            if singleton(&value_a) || singleton(&value_b) || !value_a.get_type().is(value_b.get_type()) {
+                return Ok(value_a.is(&value_b));
+            }
+            if !value_a.eq(&value_b).map_err(|e| self.would_raise(&e))? {
+                return Ok(false);
+            }
+            // Equal numbers or strings may or may not be one object: only Python can say.
+            return if value_a.is(&value_b) && self.known_object(a).is_none() { Ok(true) } else {
+                Err(Stop::brk(Reason::OpaqueValue, "identity of equal constants"))
+            };
+        }
+        if let (Some(a), Some(b)) = (kind_a.pinned(self), kind_b.pinned(self)) {
+            return Ok(a.is(&b));
+        }
+        let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
+        // A virtual mutable object is nothing but itself; a constant is no container.
+        let is_constant = |k: &VarKind| matches!(k, VarKind::Constant(_));
+        if is_constant(&kind_a) != is_constant(&kind_b) {
+            return Ok(false);
+        }
+        let immutable = |k: &VarKind| matches!(k, VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_));
+        if !immutable(&kind_a) && !immutable(&kind_b) && (fresh(self, a) || fresh(self, b)) {
+            return Ok(false);
+        }
+        if let (VarKind::Tensor(_), VarKind::Tensor(_)) = (&kind_a, &kind_b) {
+            let (ta, tb) = (self.var(a).tracker, self.var(b).tracker);
+            self.guard(ta, sot_tracker::Check::Distinct(vec![tb]));
+            return Ok(false);
+        }
+        Err(Stop::brk(Reason::ValueKind, format!("identity of {} and {}", kind_a.kind_name(), kind_b.kind_name())))
+    }
+}
+
+fn compare_name(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Lt => "lt",
+        CompareOp::Le => "le",
+        CompareOp::Eq => "eq",
+        CompareOp::Ne => "ne",
+        CompareOp::Gt => "gt",
+        CompareOp::Ge => "ge",
+    }
+}
+
+fn compare(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Compare { op, to_bool } = op else { return Err(mismatch()) };
+    let right = ex.pop()?;
+    let left = ex.pop()?;
+    let name = compare_name(op);
+    let (left_kind, right_kind) = (ex.look(left)?, ex.look(right)?);
+    let args = Args::positional(vec![left, right]);
+    let operator = ex.operator(name)?;
+    let tensor = |k: &VarKind| matches!(k, VarKind::Tensor(_));
+    let result = if tensor(&left_kind) || tensor(&right_kind) {
+        if to_bool {
+            return Err(Stop::brk(Reason::BranchOnTensor, ""));
+        }
+        ex.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args)?
+    } else if matches!((&left_kind, &right_kind), (VarKind::Class(_), VarKind::Class(_)))
+        && matches!(op, CompareOp::Eq | CompareOp::Ne)
+    {
+        let (a, b) = (left_kind.pinned(ex), right_kind.pinned(ex));
+        let same = a.zip(b).is_some_and(|(a, b)| a.is(&b));
+        ex.fold_bool(same == (op == CompareOp::Eq))?
+    } else {
+        ex.fold_call(&operator, &args)?
+    };
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn is(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Is { invert } = op else { return Err(mismatch()) };
+    let right = ex.pop()?;
+    let left = ex.pop()?;
+    let same = ex.same_object(left, right)?;
+    let result = ex.fold_bool(same != invert)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Contains { invert } = op else { return Err(mismatch()) };
+    let container = ex.pop()?;
+    let item = ex.pop()?;
+    let found = match ex.look(container)? {
+        VarKind::Dict(dict) => dict.position(ex, item)?.is_some(),
+        VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => match ex.look(dict)? {
+            VarKind::Dict(dict) => dict.position(ex, item)?.is_some(),
+            _ => return Err(mismatch()),
+        },
+        VarKind::Instance(_) | VarKind::Layer(_) => {
+            let result = ex.call_special(container, "__contains__", vec![item])?;
+            ex.truth(result)?
+        }
+        _ => {
+            let container = ex.require_plain(container)?;
+            let item = ex.require_plain(item)?;
+            container.contains(item).map_err(|e| ex.would_raise(&e))?
+        }
+    };
+    let result = ex.fold_bool(found != invert)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn convert<'py>(ex: &mut Executor<'py>, conversion: Conversion, value: VarId) -> Result<VarId, Stop> {
+    let name = match conversion {
+        Conversion::Str => "str",
+        Conversion::Repr => "repr",
+        Conversion::Ascii => "ascii",
+    };
+    let callee = ex.builtins_attribute(name)?;
+    host_text(ex, value)?;
+    ex.fold_call(&callee, &Args::positional(vec![value]))
+}
+
+/// Text of a tensor needs its values.
+fn host_text(ex: &mut Executor<'_>, value: VarId) -> Result<(), Stop> {
+    match ex.look(value)? {
+        VarKind::Tensor(_) => Err(Stop::brk(Reason::TensorToHost, "formatting a tensor")),
+        _ => Ok(()),
+    }
+}
+
+fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::FormatValue { conversion, spec } = op else { return Err(mismatch()) };
+    let spec = match spec {
+        true => Some(ex.pop()?),
+        false => None,
+    };
+    let mut value = ex.pop()?;
+    host_text(ex, value)?;
+    if let Some(conversion) = conversion {
+        value = convert(ex, conversion, value)?;
+    }
+    let callee = ex.builtins_attribute("format")?;
+    let mut args = vec![value];
+    args.extend(spec);
+    let result = ex.fold_call(&callee, &Args::positional(args))?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn convert_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::ConvertValue(conversion) = op else { return Err(mismatch()) };
+    let value = ex.pop()?;
+    let result = convert(ex, conversion, value)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn build_string(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::BuildString(n) = op else { return Err(mismatch()) };
+    let parts = ex.pop_n(n as usize)?;
+    let mut text = String::new();
+    for part in parts {
+        text.push_str(&ex.constant_str(part).ok_or(Stop::brk(Reason::OpaqueValue, "text"))?);
+    }
+    let text = pyo3::types::PyString::new(ex.py, &text).into_any();
+    let result = ex.fold(&text)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn get_len(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let value = ex.peek(1)?;
+    let length = ex.length(value)?;
+    let result = ex.fold_int(length as i64)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}

@@ -1,0 +1,222 @@
+//! Writes: to the simulation's own state, and to the journal where the object existed before the frame.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_sideeffect::{Mutation, Overlay};
+use sot_tracker::{Check, ObjectId, Tracker};
+use std::rc::Rc;
+
+impl<'py> Executor<'py> {
+    pub fn journal_record(&mut self, mutation: Mutation) {
+        let (file, line) = match self.frames.last() {
+            Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
+            None => (std::sync::Arc::<str>::from(""), 0),
+        };
+        self.journal.record(mutation, &file, line);
+    }
+
+    /// `object.name = value`
+    pub fn setattr(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        let (class, sourced) = match self.look(object)? {
+            VarKind::Instance(i) => (self.objects.get(self.py, i.class), i.object),
+            VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
+            other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
+        };
+        let _ = sourced;
+        let own = self.class_lookup(&class, "__setattr__")?;
+        let generic = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
+        if !own.is_some_and(|own| own.is(&generic)) {
+            return Err(Stop::brk(Reason::UserCode, "__setattr__"));
+        }
+        if let Some(descriptor) = self.class_lookup(&class, name)?
+            && super::probe::is_data_descriptor(&descriptor)
+        {
+            return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+        }
+        self.journal_record(Mutation::SetAttr {
+            object: Self::var_ref(object),
+            name: name.into(),
+            value: Self::var_ref(value),
+        });
+        Ok(())
+    }
+
+    /// `container[key] = value`
+    pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
+        match self.look(container)? {
+            VarKind::List(list) => {
+                let Some(index) = self.index_value(key)? else {
+                    return Err(Stop::brk(Reason::Mutation, "assignment to a slice"));
+                };
+                let length = list.items.len() as i64;
+                let at = if index < 0 { index + length } else { index };
+                let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
+                    return Err(Stop::brk(Reason::WouldRaise, "index out of range"));
+                };
+                let mut items = list.items.to_vec();
+                items[at] = value;
+                self.replace_list(container, items);
+            }
+            VarKind::Dict(dict) => {
+                let at = dict.position(self, key)?;
+                let mut entries = dict.entries.to_vec();
+                match at {
+                    Some(at) => entries[at].1 = value,
+                    None => entries.push((key, value)),
+                }
+                self.replace_dict(container, entries);
+            }
+            VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item assignment")),
+            other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
+        }
+        if self.is_sourced_container(container) {
+            self.journal_record(Mutation::SetItem {
+                object: Self::var_ref(container),
+                key: Self::var_ref(key),
+                value: Self::var_ref(value),
+            });
+        }
+        Ok(())
+    }
+
+    /// `del container[key]`
+    pub fn delete_item(&mut self, container: VarId, key: VarId) -> Result<(), Stop> {
+        match self.look(container)? {
+            VarKind::List(list) => {
+                let Some(index) = self.index_value(key)? else {
+                    return Err(Stop::brk(Reason::Mutation, "deletion of a slice"));
+                };
+                let length = list.items.len() as i64;
+                let at = if index < 0 { index + length } else { index };
+                let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
+                    return Err(Stop::brk(Reason::WouldRaise, "index out of range"));
+                };
+                let mut items = list.items.to_vec();
+                items.remove(at);
+                self.replace_list(container, items);
+            }
+            VarKind::Dict(dict) => {
+                let Some(at) = dict.position(self, key)? else {
+                    return Err(Stop::brk(Reason::WouldRaise, "key not in dict"));
+                };
+                let mut entries = dict.entries.to_vec();
+                entries.remove(at);
+                self.replace_dict(container, entries);
+            }
+            VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item deletion")),
+            other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
+        }
+        if self.is_sourced_container(container) {
+            let (object, key) = (Self::var_ref(container), Self::var_ref(key));
+            self.journal_record(Mutation::DelItem { object, key });
+        }
+        Ok(())
+    }
+
+    /// Whether a container existed before the frame (so that its mutations must be replayed).
+    pub fn is_sourced_container(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::List(l) => l.object.is_some(),
+            VarKind::Dict(d) => d.object.is_some(),
+            VarKind::Instance(i) => i.object.is_some(),
+            VarKind::Cell(c) => c.object.is_some(),
+            _ => false,
+        }
+    }
+
+    pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {
+        self.mutated.insert(list);
+        if let VarKind::List(list) = &mut self.var_mut(list).kind {
+            list.items = Rc::new(items);
+        }
+    }
+
+    pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
+        self.mutated.insert(dict);
+        if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
+            dict.entries = Rc::new(entries);
+        }
+    }
+
+    // ----- globals
+
+    /// A name of the frame's globals, or of builtins.
+    pub fn load_global(&mut self, name: &str) -> Result<VarId, Stop> {
+        let (globals, builtins) = (self.frame().globals, self.frame().builtins);
+        match self.journal.global(globals, name) {
+            Overlay::Set(value) => return Ok(VarId(value.0)),
+            Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("global {name} was deleted"))),
+            Overlay::Untouched => {}
+        }
+        for dict in [globals, builtins] {
+            let tracker = self.constant_tracker(dict);
+            let object = self.objects.get(self.py, dict);
+            let Ok(object) = object.cast::<PyDict>() else { continue };
+            if let Some(found) = self.dict_item(object, tracker, name)? {
+                return Ok(found);
+            }
+        }
+        Err(Stop::brk(Reason::WouldRaise, format!("name {name}")))
+    }
+
+    pub fn store_global(&mut self, name: &str, value: VarId) {
+        let globals: ObjectId = self.frame().globals;
+        self.journal_record(Mutation::SetGlobal { globals, name: name.into(), value: Self::var_ref(value) });
+    }
+
+    // ----- cells
+
+    /// The content of a cell.
+    pub fn load_cell(&mut self, cell: VarId) -> Result<VarId, Stop> {
+        let VarKind::Cell(state) = self.look(cell)? else {
+            return Err(Stop::fallback(Reason::InternalError, "not a cell"));
+        };
+        if state.known {
+            return state.content.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"));
+        }
+        let object = state.object.expect("a sourced cell");
+        let object = self.objects.get(self.py, object);
+        let base = self.base_tracker_of_cell(cell);
+        let tracker = self.trackers.intern(Tracker::CellContent(base));
+        let content = facts::cell_contents(&object);
+        let content = match content {
+            Some(content) => Some(self.wrap(&content, tracker)),
+            None => {
+                self.guard(tracker, Check::Unbound);
+                None
+            }
+        };
+        if let VarKind::Cell(state) = &mut self.var_mut(cell).kind {
+            state.content = content;
+            state.known = true;
+        }
+        content.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"))
+    }
+
+    fn base_tracker_of_cell(&mut self, cell: VarId) -> sot_tracker::TrackerId {
+        self.var(cell).tracker
+    }
+
+    pub fn store_cell(&mut self, cell: VarId, value: Option<VarId>) -> Result<(), Stop> {
+        let VarKind::Cell(state) = self.look(cell)? else {
+            return Err(Stop::fallback(Reason::InternalError, "not a cell"));
+        };
+        if state.object.is_some() {
+            let cell = Self::var_ref(cell);
+            self.journal_record(match value {
+                Some(value) => Mutation::SetCell { cell, value: Self::var_ref(value) },
+                None => Mutation::ClearCell { cell },
+            });
+        }
+        self.mutated.insert(cell);
+        if let VarKind::Cell(state) = &mut self.var_mut(cell).kind {
+            state.content = value;
+            state.known = true;
+        }
+        Ok(())
+    }
+}

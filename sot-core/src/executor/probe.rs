@@ -1,0 +1,69 @@
+//! What exact builtin type an object has, for types that pyo3 has no name for.
+
+use crate::cpython::facts;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::*;
+
+struct Types {
+    cell: Py<PyType>,
+    method: Py<PyType>,
+    member: Py<PyType>,
+    property: Py<PyType>,
+    iterators: [Py<PyType>; 3],
+}
+
+fn types(py: Python<'_>) -> &Types {
+    static TYPES: PyOnceLock<Types> = PyOnceLock::new();
+    TYPES.get_or_init(py, || {
+        let of = |name: &str| -> Py<PyType> {
+            let ty = py.import("types").and_then(|m| m.getattr(name)).expect("module types");
+            ty.cast_into::<PyType>().expect("a type").unbind()
+        };
+        let iterator = |value: Bound<'_, PyAny>| value.try_iter().expect("iter()").get_type().unbind();
+        Types {
+            cell: of("CellType"),
+            method: of("MethodType"),
+            member: of("MemberDescriptorType"),
+            property: {
+                let ty = py.import("builtins").and_then(|m| m.getattr("property")).expect("property");
+                ty.cast_into::<PyType>().expect("a type").unbind()
+            },
+            iterators: [
+                iterator(PyList::empty(py).into_any()),
+                iterator(PyTuple::empty(py).into_any()),
+                iterator(PyRange::new(py, 0, 0).expect("range(0)").into_any()),
+            ],
+        }
+    })
+}
+
+pub(super) fn is_exact_cell(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).cell)
+}
+
+pub(super) fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).method)
+}
+
+pub(super) fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).property)
+}
+
+/// A slot of `__slots__`, or a field of a C struct.
+pub(super) fn is_member_descriptor(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).member)
+}
+
+/// An exact list, tuple or range iterator.
+pub(super) fn is_peekable_iterator(object: &Bound<'_, PyAny>) -> bool {
+    let ty = object.get_type();
+    types(object.py()).iterators.iter().any(|t| ty.is(t))
+}
+
+/// Whether a class attribute takes part in attribute access before the instance dict.
+pub(super) fn is_data_descriptor(object: &Bound<'_, PyAny>) -> bool {
+    let ty = object.get_type();
+    let has = |name: &str| facts::type_lookup(&ty, &PyString::intern(object.py(), name)).is_some();
+    has("__set__") || has("__delete__")
+}

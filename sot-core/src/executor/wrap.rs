@@ -1,0 +1,355 @@
+//! From Python objects to Variables, and the guards that looking at them leaves.
+//!
+//! Wrapping is lazy: it decides the kind and leaves no guard. The first *look* leaves the guards that the kind
+//! needs. Whatever is found under a pinned object is pinned too (its identity is guarded where it was found),
+//! because then one stamp on the containing dict covers it.
+
+use super::{Executor, probe};
+use crate::backend::Kind;
+use crate::cpython::facts;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use std::rc::Rc;
+
+impl<'py> Executor<'py> {
+    /// A variable for an object that was found at `tracker`. Leaves no guard yet.
+    pub fn wrap(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> VarId {
+        let address = object.as_ptr() as usize;
+        if let Some(&known) = self.known.get(&address) {
+            let first = self.var(known).tracker;
+            if first != tracker && self.has_path(tracker) && !self.is_constant(tracker) {
+                let pinned = self.var(known).kind.clone().pinned(self).is_some() || self.is_under_constant(tracker);
+                if self.has_path(first) && !pinned {
+                    self.guard(tracker, Check::SameAs(first));
+                } else {
+                    let id = self.objects.add(object);
+                    self.guard(tracker, Check::Is(id));
+                }
+            }
+            return known;
+        }
+        let id = self.objects.add(object);
+        let kind = self.kind_of(object, id, tracker);
+        // The identity of an immutable value is no fact that a program should depend on.
+        let shared = !matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_));
+        let var = self.add_var(kind, tracker);
+        self.sourced.insert(var, id);
+        if shared {
+            self.known.insert(address, var);
+        }
+        var
+    }
+
+    fn is_constant(&self, tracker: TrackerId) -> bool {
+        matches!(self.trackers.get(tracker), Tracker::Constant(_))
+    }
+
+    /// Whether a path starts at a constant object rather than at a slot of the frame.
+    pub fn is_under_constant(&self, tracker: TrackerId) -> bool {
+        let root = self.trackers.root(tracker);
+        self.is_constant(root)
+    }
+
+    /// A variable for an object that is the same at each call: its own address is its path.
+    pub fn pin(&mut self, object: &Bound<'py, PyAny>) -> VarId {
+        let id = self.objects.add(object);
+        let tracker = self.constant_tracker(id);
+        self.wrap(object, tracker)
+    }
+
+    fn kind_of(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, tracker: TrackerId) -> VarKind {
+        let ty = object.get_type();
+        if is_constant_type(&ty) || object.is_none() {
+            return ConstantVar { object: id }.into();
+        }
+        if object.is_exact_instance_of::<PyList>() {
+            return ListVar { items: Rc::default(), class: None, object: Some(id) }.into();
+        }
+        if object.is_exact_instance_of::<PyDict>() {
+            return DictVar { entries: Rc::default(), object: Some(id) }.into();
+        }
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
+            if class.is_none() || ty.hasattr("_fields").unwrap_or(false) {
+                let _ = tuple;
+                return TupleVar { items: Rc::new([]), class }.into();
+            }
+        }
+        match self.backend.classify(object) {
+            Kind::Tensor => return TensorVar { source: TensorSource::Object(id) }.into(),
+            Kind::Layer => return LayerVar { object: id }.into(),
+            Kind::Constant => return ConstantVar { object: id }.into(),
+            Kind::Api | Kind::Foldable | Kind::Break(_) => return BuiltinVar { object: id }.into(),
+            Kind::Unknown => {}
+        }
+        if facts::is_function(object) {
+            return FunctionVar::Object(id).into();
+        }
+        if object.is_instance_of::<PyType>() {
+            return ClassVar { object: id }.into();
+        }
+        if object.is_instance_of::<PyModule>() {
+            return ModuleVar { object: id }.into();
+        }
+        if probe::is_exact_cell(object) {
+            return CellVar { content: None, object: Some(id), known: false }.into();
+        }
+        if probe::is_peekable_iterator(object) {
+            return IteratorVar::new(Iteration::Real { object: id, taken: 0, exhausted: false }).into();
+        }
+        if probe::is_exact_method(object)
+            && let (Ok(receiver), Ok(function)) = (object.getattr("__self__"), object.getattr("__func__"))
+        {
+            let receiver_tracker = self.trackers.intern(Tracker::MethodSelf(tracker));
+            let function_tracker = self.trackers.intern(Tracker::MethodFunction(tracker));
+            let receiver = self.wrap(&receiver, receiver_tracker);
+            let function = self.wrap(&function, function_tracker);
+            return MethodVar { receiver, function }.into();
+        }
+        if self.is_plain_callable(object) {
+            return BuiltinVar { object: id }.into();
+        }
+        let class = self.objects.add(ty.as_any());
+        InstanceVar { class, object: Some(id), pinned: self.is_under_constant(tracker) }.into()
+    }
+
+    /// The kind of a variable, after leaving the guards that the answer depends on.
+    pub fn look(&mut self, var: VarId) -> Result<VarKind, Stop> {
+        if !self.var(var).looked {
+            self.var_mut(var).looked = true;
+            self.first_look(var)?;
+        }
+        Ok(self.var(var).kind.clone())
+    }
+
+    fn first_look(&mut self, var: VarId) -> Result<(), Stop> {
+        let tracker = self.var(var).tracker;
+        if !self.has_path(tracker) {
+            return Ok(());
+        }
+        let given = self.is_constant(tracker);
+        let pinned_place = self.is_under_constant(tracker);
+        match self.var(var).kind.clone() {
+            VarKind::Constant(c) => {
+                if !given {
+                    self.guard_type(tracker, c.object);
+                }
+            }
+            VarKind::Tensor(t) => {
+                if let TensorSource::Object(object) = t.source {
+                    if pinned_place && !given {
+                        self.guard(tracker, Check::Is(object));
+                    }
+                    let tensor = self.objects.get(self.py, object);
+                    let check = self.backend.tensor_check(&tensor).map_err(|e| self.internal(&e))?;
+                    let meta = self.backend.tensor_meta(&tensor).map_err(|e| self.internal(&e))?;
+                    let number = self.tensor_checks.len() as u32;
+                    self.tensor_checks.push(super::CapturedCheck { check, meta });
+                    // Its meta data can change where it is; its place is pinned above.
+                    let at = if pinned_place { self.constant_tracker(object) } else { tracker };
+                    self.guard(at, Check::Tensor(number));
+                }
+            }
+            VarKind::List(list) => {
+                if let Some(object) = list.object {
+                    self.look_sequence(var, tracker, object, given, pinned_place);
+                }
+            }
+            VarKind::Tuple(tuple) => {
+                if let Some(object) = self.known_object(var) {
+                    let _ = tuple;
+                    self.look_sequence(var, tracker, object, given, pinned_place);
+                }
+            }
+            VarKind::Dict(dict) => {
+                if let Some(object) = dict.object {
+                    self.look_dict(var, tracker, object, given, pinned_place);
+                }
+            }
+            VarKind::Instance(instance) => {
+                if let Some(object) = instance.object
+                    && !given
+                {
+                    if instance.pinned {
+                        self.guard(tracker, Check::Is(object));
+                    } else {
+                        self.guard_type(tracker, object);
+                    }
+                }
+            }
+            VarKind::Iterator(iterator) => {
+                if let Iteration::Real { object, .. } = iterator.state {
+                    self.guard_type(tracker, object);
+                }
+            }
+            VarKind::Cell(cell) => {
+                if let Some(object) = cell.object
+                    && !given
+                {
+                    self.guard_type(tracker, object);
+                }
+            }
+            VarKind::Method(_) => {
+                if !given && let Some(object) = self.known_object(var) {
+                    self.guard_type(tracker, object);
+                }
+            }
+            kind @ (VarKind::Function(_)
+            | VarKind::Builtin(_)
+            | VarKind::Class(_)
+            | VarKind::Module(_)
+            | VarKind::Layer(_)) => {
+                if let Some(object) = kind.pinned(self) {
+                    let id = self.objects.add(&object);
+                    if !given {
+                        self.guard(tracker, Check::Is(id));
+                    }
+                }
+            }
+            VarKind::View(_)
+            | VarKind::Slice(_)
+            | VarKind::Bound(_)
+            | VarKind::Super(_)
+            | VarKind::Null(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The object a variable was wrapped from.
+    pub fn known_object(&self, var: VarId) -> Option<ObjectId> {
+        let tracker = self.var(var).tracker;
+        if let Tracker::Constant(object) = self.trackers.get(tracker) {
+            return Some(*object);
+        }
+        self.sourced.get(&var).copied()
+    }
+
+    fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
+        let ty = self.objects.get(self.py, object).get_type();
+        let ty = self.objects.add(ty.as_any());
+        self.guard(tracker, Check::TypeIs(ty));
+    }
+
+    fn look_sequence(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+        if !given {
+            if pinned {
+                self.guard(tracker, Check::Is(object));
+            } else {
+                self.guard_type(tracker, object);
+            }
+        }
+        let base = if pinned { self.constant_tracker(object) } else { tracker };
+        let sequence = self.objects.get(self.py, object);
+        let items: Vec<Bound<'py, PyAny>> = match sequence.cast::<PyList>() {
+            Ok(list) => list.iter().collect(),
+            Err(_) => sequence.cast::<PyTuple>().map(|t| t.iter().collect()).unwrap_or_default(),
+        };
+        // A tuple under a pinned object cannot change; a list can.
+        if !pinned || sequence.is_instance_of::<PyList>() {
+            self.guard(base, Check::Len(items.len()));
+        }
+        let items: Vec<VarId> = items
+            .iter()
+            .enumerate()
+            .map(|(i, item)| {
+                let at = self.trackers.intern(Tracker::SeqItem { base, index: i as i64 });
+                self.wrap(item, at)
+            })
+            .collect();
+        match &mut self.var_mut(var).kind {
+            VarKind::List(list) => list.items = Rc::new(items),
+            VarKind::Tuple(tuple) => tuple.items = items.into(),
+            _ => {}
+        }
+    }
+
+    fn look_dict(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+        if !given {
+            if pinned {
+                self.guard(tracker, Check::Is(object));
+            } else {
+                self.guard_type(tracker, object);
+            }
+        }
+        let base = if pinned { self.constant_tracker(object) } else { tracker };
+        let dict = self.objects.get(self.py, object);
+        let Ok(dict) = dict.cast::<PyDict>() else { return };
+        let pairs: Vec<_> = dict.iter().collect();
+        let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
+        self.guard(base, Check::Keys(keys.clone()));
+        let entries: Vec<(VarId, VarId)> = pairs
+            .iter()
+            .zip(&keys)
+            .map(|((key, value), &id)| {
+                // The Keys guard pins the keys.
+                let key_tracker = self.constant_tracker(id);
+                let key = self.wrap(key, key_tracker);
+                let at = self.trackers.intern(Tracker::DictItem { base, key: id });
+                (key, self.wrap(value, at))
+            })
+            .collect();
+        if let VarKind::Dict(dict) = &mut self.var_mut(var).kind {
+            dict.entries = Rc::new(entries);
+        }
+    }
+
+    /// The result of a computation on constants, made by Python itself: a new value, without a path.
+    pub fn fold(&mut self, object: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        let ty = object.get_type();
+        if is_constant_type(&ty) || object.is_none() || matches!(self.backend.classify(object), Kind::Constant) {
+            let id = self.objects.add(object);
+            let var = self.virtual_var(ConstantVar { object: id });
+            self.var_mut(var).valued = true;
+            return Ok(var);
+        }
+        self.fresh(object)
+    }
+
+    /// A new structure of constants, as a virtual variable.
+    pub fn fresh(&mut self, object: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+            let items = tuple.iter().map(|i| self.fold(&i)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.virtual_var(TupleVar::new(items)));
+        }
+        if let Ok(list) = object.cast::<PyList>() {
+            let class = (!object.is_exact_instance_of::<PyList>()).then(|| self.objects.add(object.get_type().as_any()));
+            let items = list.iter().map(|i| self.fold(&i)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.virtual_var(ListVar { items: Rc::new(items), class, object: None }));
+        }
+        if let Ok(dict) = object.cast_exact::<PyDict>() {
+            let mut entries = Vec::new();
+            for (key, value) in dict.iter() {
+                entries.push((self.fold(&key)?, self.fold(&value)?));
+            }
+            return Ok(self.virtual_var(DictVar::new(entries)));
+        }
+        if let Ok(slice) = object.cast_exact::<PySlice>() {
+            let mut part = |name: &str| -> Result<VarId, Stop> {
+                let part = slice.getattr(name).map_err(|e| self.internal(&e))?;
+                self.fold(&part)
+            };
+            let parts = [part("start")?, part("stop")?, part("step")?];
+            return Ok(self.virtual_var(SliceVar { parts }));
+        }
+        Err(Stop::brk(Reason::ValueKind, format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default())))
+    }
+}
+
+/// Types whose values are immutable and compared by value.
+pub fn is_constant_type(ty: &Bound<'_, PyType>) -> bool {
+    let py = ty.py();
+    ty.is(py.get_type::<PyInt>())
+        || ty.is(py.get_type::<PyFloat>())
+        || ty.is(py.get_type::<PyString>())
+        || ty.is(py.get_type::<PyBool>())
+        || ty.is(py.get_type::<PyBytes>())
+        || ty.is(py.get_type::<PyComplex>())
+        || ty.is(py.get_type::<PyRange>())
+        || ty.is(py.get_type::<PyCode>())
+        || ty.is(py.get_type::<PyFrozenSet>())
+        || ty.is(py.Ellipsis().bind(py).get_type())
+        || ty.is(py.NotImplemented().bind(py).get_type())
+}

@@ -1,0 +1,28 @@
+//! The symbolic opcode translator, for any tensor framework.
+//!
+//! Implement [`backend::Backend`] for the framework, and call [`python::register`] in a `#[pymodule]`: the module
+//! then has `to_static`, `explain`, `stats`, `set_eval_frame` and the rest. The parts, in the order in which a call
+//! meets them: [`cpython`] (the door to the interpreter), [`dispatch`] (caches and the driver), [`capture`],
+//! [`executor`] over [`variables`], [`rewrite`], [`guards`], [`graph_fn`], [`continuation`].
+//!
+//! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
+//! into the user's program.
+
+pub mod backend;
+pub mod capture;
+pub mod code_unit;
+pub mod continuation;
+#[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
+pub mod cpython;
+pub mod dispatch;
+pub mod executor;
+pub mod graph_fn;
+pub mod guards;
+pub mod iterators;
+pub mod objects;
+pub mod python;
+pub mod report;
+pub mod rewrite;
+pub mod stats;
+pub mod stop;
+pub mod variables;

@@ -1,0 +1,214 @@
+//! The Python functions of a module that is built on this crate.
+//!
+//! A framework's extension module calls [`register`] in its `#[pymodule]` and has `to_static`, `explain`, `stats` and
+//! the rest.
+
+use crate::backend::{Backend, Kind};
+use crate::cpython::entry::{entry_parts, new_entry};
+use crate::cpython::facts;
+use crate::dispatch::{self, CodeCache, FunctionEntry};
+use crate::report::{PyBreak, PyGraph, PyReport, explain as explain_call};
+use crate::stats::STATS;
+use crate::stop::Reason;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::sync::{Arc, Mutex};
+
+/// Make `backend` the process's framework, and add the Python functions to a module.
+pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyResult<()> {
+    if !dispatch::set_backend(backend) {
+        return Err(PyRuntimeError::new_err("a backend is registered already in this process"));
+    }
+    module.add_function(wrap_pyfunction!(to_static, module)?)?;
+    module.add_function(wrap_pyfunction!(symbolic_translate, module)?)?;
+    module.add_function(wrap_pyfunction!(explain, module)?)?;
+    module.add_function(wrap_pyfunction!(stats, module)?)?;
+    module.add_function(wrap_pyfunction!(reset, module)?)?;
+    module.add_function(wrap_pyfunction!(disable, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons, module)?)?;
+    module.add_class::<PyReport>()?;
+    module.add_class::<PyGraph>()?;
+    module.add_class::<PyBreak>()?;
+    crate::cpython::add_python_api(module)
+}
+
+/// Caches of all entries, for `reset`.
+static CACHES: Mutex<Vec<Arc<CodeCache>>> = Mutex::new(Vec::new());
+
+fn entry<'py>(function: &Bound<'py, PyAny>, receiver: Option<&Bound<'py, PyAny>>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    let code = function.getattr("__code__")?;
+    if let Ok(code) = code.cast::<PyCode>() {
+        // The entry serves it; the hook must not capture it a second time when the entry falls back.
+        dispatch::never_capture(code);
+    }
+    let cache = Arc::new(CodeCache::default());
+    CACHES.lock().expect("caches").push(cache.clone());
+    let body = Arc::new(FunctionEntry { cache, full_graph });
+    Ok(new_entry(py, function, receiver, body)?.into_bound(py))
+}
+
+/// Why a callable passes through unchanged.
+fn pass_through<'py>(callable: &Bound<'py, PyAny>, reason: Reason, what: &str) -> PyResult<Bound<'py, PyAny>> {
+    STATS.note(reason);
+    let name = callable.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_else(|_| "object".into());
+    let text = format!("sot.to_static: {name} is returned unchanged: {what} [{}]", reason.code());
+    let logging = callable.py().import("logging")?.call_method1("getLogger", ("sot",))?;
+    logging.call_method1("info", (text,))?;
+    Ok(callable.clone())
+}
+
+fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = target.py();
+    if entry_parts(target).is_some() {
+        return Ok(target.clone());
+    }
+    if facts::is_function(target) {
+        let flags: u32 = target.getattr("__code__")?.getattr("co_flags")?.extract()?;
+        // generator, coroutine, async generator
+        if flags & (0x20 | 0x80 | 0x200) != 0 {
+            return pass_through(target, Reason::Generator, "generators and coroutines are not captured yet");
+        }
+        if dispatch::is_disabled(target) {
+            return pass_through(target, Reason::Disabled, "it was marked with sot.disable");
+        }
+        return entry(target, None, full_graph);
+    }
+    let types = py.import("types")?;
+    if target.get_type().is(types.getattr("MethodType")?) {
+        let (function, receiver) = (target.getattr("__func__")?, target.getattr("__self__")?);
+        if facts::is_function(&function) {
+            return entry(&function, Some(&receiver), full_graph);
+        }
+        return pass_through(target, Reason::NotPython, "the method has no Python bytecode");
+    }
+    for wrapper in ["staticmethod", "classmethod"] {
+        let class = py.import("builtins")?.getattr(wrapper)?;
+        if target.get_type().is(&class) {
+            return class.call1((translate(&target.getattr("__func__")?, full_graph)?,));
+        }
+    }
+    if target.is_instance_of::<PyType>() {
+        return pass_through(target, Reason::NotPython, "it is a class; translate an instance or its methods");
+    }
+    let backend = dispatch::backend().expect("registered");
+    if matches!(backend.classify(target), Kind::Layer) {
+        let class = target.get_type();
+        let forward = target.getattr("forward")?;
+        if entry_parts(&forward).is_some() {
+            return Ok(target.clone());
+        }
+        let translated = translate(&forward, full_graph)?;
+        target.setattr("forward", translated)?;
+        let _ = class;
+        return Ok(target.clone());
+    }
+    if target.is_callable() {
+        return pass_through(target, Reason::NotPython, "it has no Python bytecode");
+    }
+    Err(PyTypeError::new_err(format!(
+        "sot.to_static: expected a function, a method or a layer, not {}. Pass the function itself, as in sot.to_static(f) or @sot.to_static",
+        target.get_type().name()?
+    )))
+}
+
+/// Capture a function, a method or a layer into graphs.
+///
+/// Returns a callable that stands for the function; a layer is returned as itself, with its `forward` translated.
+/// Generators, coroutines, classes and callables without Python bytecode are returned unchanged, with the reason
+/// logged to the logger `sot`. `full_graph=True` makes a graph break an error. `input_spec` is accepted for
+/// compatibility with `paddle.jit.to_static`; shapes are taken from the call.
+#[pyfunction]
+#[pyo3(signature = (function=None, full_graph=false, input_spec=None))]
+fn to_static<'py>(
+    py: Python<'py>,
+    function: Option<Bound<'py, PyAny>>,
+    full_graph: bool,
+    input_spec: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _ = input_spec;
+    match function {
+        Some(function) if !function.is_none() => translate(&function, full_graph),
+        // As a decorator with arguments.
+        _ => {
+            let decorator = PyCFunction::new_closure(py, None, None, move |args, _| -> PyResult<Py<PyAny>> {
+                Ok(translate(&args.get_item(0)?, full_graph)?.unbind())
+            })?;
+            Ok(decorator.into_any())
+        }
+    }
+}
+
+/// Capture a function: the name of the PaddleSOT documents for `to_static`.
+#[pyfunction]
+#[pyo3(signature = (function, train=None, **_options))]
+fn symbolic_translate<'py>(
+    function: Bound<'py, PyAny>,
+    train: Option<bool>,
+    _options: Option<Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let _ = train;
+    translate(&function, false)
+}
+
+/// `explain(f)(*args, **kwargs)` runs the call and returns a `Report`.
+#[pyfunction]
+fn explain<'py>(py: Python<'py>, function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let translated = translate(&function, false)?.unbind();
+    let explainer = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyReport>> {
+        let py = args.py();
+        let report = explain_call(py, || translated.bind(py).call(args, kwargs))?;
+        Py::new(py, report)
+    })?;
+    Ok(explainer.into_any())
+}
+
+/// Counters of this process, as a dict.
+#[pyfunction]
+fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in STATS.list() {
+        dict.set_item(name, value)?;
+    }
+    let reasons = PyDict::new(py);
+    for (code, count) in STATS.reasons() {
+        reasons.set_item(code, count)?;
+    }
+    dict.set_item("reasons", reasons)?;
+    dict.set_item("hook_failures", crate::cpython::hook_failures())?;
+    Ok(dict)
+}
+
+/// Forget everything that was captured, and set the counters to zero.
+#[pyfunction]
+fn reset() {
+    for cache in CACHES.lock().expect("caches").iter() {
+        cache.clear();
+    }
+    crate::continuation::reset();
+    dispatch::reset_codes();
+    STATS.reset();
+}
+
+/// Never capture this function, nor inline it into a graph. Returns it.
+#[pyfunction]
+fn disable<'py>(function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(parts) = entry_parts(&function) {
+        return disable(parts.func.into_bound(function.py()));
+    }
+    if !facts::is_function(&function) {
+        return Err(PyTypeError::new_err(format!(
+            "sot.disable: expected a Python function, not {}. For a layer, disable its forward: sot.disable(type(layer).forward)",
+            function.get_type().name()?
+        )));
+    }
+    dispatch::disable(&function);
+    Ok(function)
+}
+
+/// All reasons for which a capture can stop: a list of (code, family, help).
+#[pyfunction]
+fn reasons() -> Vec<(&'static str, &'static str, &'static str)> {
+    Reason::ALL.iter().map(|r| (r.code(), r.family().as_str(), r.help())).collect()
+}

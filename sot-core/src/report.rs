@@ -1,0 +1,238 @@
+//! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
+
+use crate::dispatch::Entry;
+use crate::graph_fn::GraphFunction;
+use crate::stop::Why;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A graph break or fallback in the user's program.
+#[derive(Clone)]
+pub struct BreakReport {
+    pub why: Why,
+    pub file: Arc<str>,
+    pub line: u32,
+    pub function: Arc<str>,
+    /// The whole frame runs as plain Python.
+    pub fallback: bool,
+}
+
+/// What a capture found.
+pub struct EntryReport {
+    pub function: Arc<str>,
+    pub graph: Option<Arc<GraphFunction>>,
+    pub breaks: Vec<BreakReport>,
+    pub guards: Vec<String>,
+    pub code: String,
+    /// Simulated instructions.
+    pub steps: usize,
+    pub capture_ns: u64,
+}
+
+#[derive(Default)]
+struct Recording {
+    entries: Vec<Arc<Entry>>,
+    refusals: Vec<Why>,
+}
+
+thread_local! {
+    static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
+}
+
+/// An entry serves a call.
+pub fn note(entry: &Arc<Entry>) {
+    RECORDING.with(|r| {
+        if let Some(recording) = r.borrow_mut().as_mut()
+            && !recording.entries.iter().any(|e| Arc::ptr_eq(e, entry))
+        {
+            recording.entries.push(entry.clone());
+        }
+    });
+}
+
+/// Nothing was captured.
+pub fn note_refusal(why: &Why) {
+    RECORDING.with(|r| {
+        if let Some(recording) = r.borrow_mut().as_mut() {
+            recording.refusals.push(why.clone());
+        }
+    });
+}
+
+/// `full_graph=True`: a break is the user's error.
+pub fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
+    let Some(entry) = entry else {
+        return Err(PyRuntimeError::new_err("full_graph=True, but the function was not captured"));
+    };
+    match entry.report.breaks.first() {
+        None => Ok(()),
+        Some(b) => Err(PyRuntimeError::new_err(format!(
+            "full_graph=True, but the graph breaks at {}:{} in {}(): {}. Rewrite that line, or use full_graph=False",
+            b.file, b.line, b.function, b.why
+        ))),
+    }
+}
+
+/// One graph.
+#[pyclass(module = "sot", frozen, name = "GraphReport")]
+pub struct PyGraph {
+    /// StatementIR as text.
+    #[pyo3(get)]
+    sir: String,
+    /// Operations in the framework's graph.
+    #[pyo3(get)]
+    op_count: usize,
+    /// `compiled`, `replay` or `measuring`.
+    #[pyo3(get)]
+    executor: String,
+    /// Why only replay is exact, if so.
+    #[pyo3(get)]
+    replay_only: Option<String>,
+    /// The framework's own text.
+    #[pyo3(get)]
+    program: String,
+}
+
+/// One graph break or fallback.
+#[pyclass(module = "sot", frozen, name = "BreakReport")]
+pub struct PyBreak {
+    /// Stable code, as in `sot.reasons()`.
+    #[pyo3(get)]
+    code: &'static str,
+    /// DDCF, UNSPS, CDBL or UNIMP.
+    #[pyo3(get)]
+    family: &'static str,
+    /// What happened, in words.
+    #[pyo3(get)]
+    reason: String,
+    #[pyo3(get)]
+    file: String,
+    #[pyo3(get)]
+    line: u32,
+    #[pyo3(get)]
+    function: String,
+    /// The whole frame ran as plain Python.
+    #[pyo3(get)]
+    fallback: bool,
+}
+
+/// What one call came to.
+#[pyclass(module = "sot", frozen, name = "Report")]
+pub struct PyReport {
+    #[pyo3(get)]
+    graphs: Vec<Py<PyGraph>>,
+    #[pyo3(get)]
+    breaks: Vec<Py<PyBreak>>,
+    #[pyo3(get)]
+    guards: Vec<String>,
+    /// Rewritten bytecode, one listing per function.
+    #[pyo3(get)]
+    code: String,
+    /// What the call returned.
+    #[pyo3(get)]
+    result: Py<PyAny>,
+    /// Time spent capturing, in milliseconds; 0 if everything was cached.
+    #[pyo3(get)]
+    capture_ms: f64,
+    text: String,
+}
+
+#[pymethods]
+impl PyReport {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sot.Report: {} graphs, {} breaks, {} guards>", self.graphs.len(), self.breaks.len(), self.guards.len())
+    }
+}
+
+/// Run a call and report what served it.
+pub fn explain<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<PyReport> {
+    let outer = RECORDING.with(|r| r.borrow_mut().replace(Recording::default()));
+    let result = call();
+    let recording = RECORDING.with(|r| std::mem::replace(&mut *r.borrow_mut(), outer)).unwrap_or_default();
+    build(py, &recording, result?)
+}
+
+fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>) -> PyResult<PyReport> {
+    let mut graphs = Vec::new();
+    let mut breaks = Vec::new();
+    let mut guards = Vec::new();
+    let mut code = String::new();
+    let mut text = String::new();
+    let mut capture_ns = 0;
+    for entry in &recording.entries {
+        let report = &entry.report;
+        if entry.hits.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+            capture_ns += report.capture_ns;
+        }
+        if let Some(graph) = &report.graph {
+            let sir = graph.sir.to_string();
+            writeln!(text, "{sir}").ok();
+            graphs.push(Py::new(
+                py,
+                PyGraph {
+                    sir,
+                    op_count: graph.op_count,
+                    executor: format!("{:?}", graph.choice()).to_lowercase(),
+                    replay_only: graph.replay_only.clone(),
+                    program: graph.backend_text(py),
+                },
+            )?);
+        }
+        for b in &report.breaks {
+            let what = if b.fallback { "fallback" } else { "break" };
+            writeln!(text, "{what} at {}:{} in {}(): {}", b.file, b.line, b.function, b.why).ok();
+            breaks.push(Py::new(py, py_break(b))?);
+        }
+        guards.extend(entry.guards.ambient());
+        guards.extend(report.guards.iter().cloned());
+        code.push_str(&report.code);
+        code.push('\n');
+    }
+    for why in &recording.refusals {
+        writeln!(text, "not captured: {why}").ok();
+        breaks.push(Py::new(
+            py,
+            PyBreak {
+                code: why.reason.code(),
+                family: why.reason.family().as_str(),
+                reason: why.to_string(),
+                file: String::new(),
+                line: 0,
+                function: String::new(),
+                fallback: true,
+            },
+        )?);
+    }
+    let header = format!("{} graphs, {} breaks, {} guards\n\n", graphs.len(), breaks.len(), guards.len());
+    text.insert_str(0, &header);
+    writeln!(text, "\nguards\n  {}", guards.join("\n  ")).ok();
+    writeln!(text, "\nrewritten bytecode\n{code}").ok();
+    Ok(PyReport {
+        graphs,
+        breaks,
+        guards,
+        code,
+        result: result.unbind(),
+        capture_ms: capture_ns as f64 / 1e6,
+        text,
+    })
+}
+
+fn py_break(b: &BreakReport) -> PyBreak {
+    PyBreak {
+        code: b.why.reason.code(),
+        family: b.why.reason.family().as_str(),
+        reason: b.why.to_string(),
+        file: b.file.to_string(),
+        line: b.line,
+        function: b.function.to_string(),
+        fallback: b.fallback,
+    }
+}

@@ -1,0 +1,199 @@
+//! Side effects: the journal, replayed in program order on the real objects.
+
+use super::emit::{Callee, Emitter};
+use crate::executor::Executor;
+use crate::stop::Stop;
+use crate::variables::{VarId, VarKind};
+use sot_opcodes::Op;
+use sot_sideeffect::{Mutation, VarRef};
+
+fn var(v: VarRef) -> VarId {
+    VarId(v.0)
+}
+
+/// Whether an entry changes an object that the simulation made (its final state is built instead).
+fn is_virtual(ex: &Executor<'_>, object: VarRef) -> bool {
+    match &ex.var(var(object)).kind {
+        VarKind::Iterator(_) => false,
+        _ => !ex.is_sourced_container(var(object)),
+    }
+}
+
+/// What the replay needs.
+pub(super) fn roots(ex: &Executor<'_>) -> Vec<VarId> {
+    let mut roots = Vec::new();
+    for entry in ex.journal.entries() {
+        let mutation = &entry.mutation;
+        if let sot_sideeffect::Target::Object(object) = mutation.target() {
+            if is_virtual(ex, object) {
+                continue;
+            }
+            roots.push(var(object));
+        }
+        match mutation {
+            // The item is what the iterator yields; it need not be built.
+            Mutation::IterAdvance { .. } => {}
+            other => roots.extend(other.operands().into_iter().map(var)),
+        }
+    }
+    roots
+}
+
+impl Executor<'_> {
+    /// Final attributes of an instance that the simulation made, in the order in which they were first set.
+    pub fn virtual_attributes(&self, instance: VarId) -> Vec<(String, VarId)> {
+        let mut attributes: Vec<(String, VarId)> = Vec::new();
+        for entry in self.journal.entries() {
+            match &entry.mutation {
+                Mutation::SetAttr { object, name, value } if var(*object) == instance => {
+                    match attributes.iter_mut().find(|(n, _)| n == name) {
+                        Some(slot) => slot.1 = var(*value),
+                        None => attributes.push((name.clone(), var(*value))),
+                    }
+                }
+                Mutation::DelAttr { object, name } if var(*object) == instance => {
+                    attributes.retain(|(n, _)| n != name);
+                }
+                _ => {}
+            }
+        }
+        attributes
+    }
+}
+
+impl Emitter<'_, '_> {
+    pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
+        let entries: Vec<Mutation> = self.ex.journal.entries().iter().map(|e| e.mutation.clone()).collect();
+        for mutation in entries {
+            if let sot_sideeffect::Target::Object(object) = mutation.target()
+                && is_virtual(self.ex, object)
+            {
+                continue;
+            }
+            self.replay(mutation)?;
+        }
+        Ok(())
+    }
+
+    fn method(&mut self, object: VarRef, name: &str, args: &[VarRef]) -> Result<(), Stop> {
+        let args: Vec<VarId> = args.iter().copied().map(var).collect();
+        self.call_method(var(object), name, &args)?;
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
+    fn replay(&mut self, mutation: Mutation) -> Result<(), Stop> {
+        match mutation {
+            Mutation::SetAttr { object, name, value } => {
+                self.push(var(value))?;
+                self.push(var(object))?;
+                self.store_attr(&name);
+            }
+            Mutation::DelAttr { object, name } => {
+                self.push(var(object))?;
+                let name = self.b.name(&name);
+                self.emit(Op::DeleteAttr(name));
+            }
+            Mutation::SetItem { object, key, value } => {
+                self.push(var(value))?;
+                self.push(var(object))?;
+                self.push(var(key))?;
+                self.emit(Op::StoreSubscr);
+            }
+            Mutation::DelItem { object, key } => {
+                self.push(var(object))?;
+                self.push(var(key))?;
+                self.emit(Op::DeleteSubscr);
+            }
+            Mutation::SetGlobal { globals, name, value } => {
+                self.push(var(value))?;
+                if Some(globals) == self.ex.entry_globals {
+                    let name = self.b.name(&name);
+                    self.emit(Op::StoreGlobal(name));
+                } else {
+                    self.push_object(globals);
+                    let name = pyo3::types::PyString::intern(self.ex.py, &name).into_any();
+                    self.push_constant(&name);
+                    self.emit(Op::StoreSubscr);
+                }
+            }
+            Mutation::DelGlobal { globals, name } => {
+                self.push_object(globals);
+                let name = pyo3::types::PyString::intern(self.ex.py, &name).into_any();
+                self.push_constant(&name);
+                self.emit(Op::DeleteSubscr);
+            }
+            Mutation::SetCell { cell, value } => {
+                self.push(var(value))?;
+                self.push(var(cell))?;
+                self.store_attr("cell_contents");
+            }
+            Mutation::ClearCell { cell } => {
+                self.push(var(cell))?;
+                let name = self.b.name("cell_contents");
+                self.emit(Op::DeleteAttr(name));
+            }
+            Mutation::ListAppend { object, value } => self.method(object, "append", &[value])?,
+            Mutation::ListInsert { object, index, value } => {
+                self.push(var(object))?;
+                self.load_attr("insert");
+                for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
+                    self.emit(op);
+                }
+                self.push_int(index)?;
+                self.push(var(value))?;
+                self.call(2);
+                self.emit(Op::PopTop);
+            }
+            Mutation::ListPop { object, index } => {
+                self.push(var(object))?;
+                self.push_int(index)?;
+                self.emit(Op::DeleteSubscr);
+            }
+            Mutation::ListExtend { object, values } => {
+                self.push(var(object))?;
+                self.load_attr("extend");
+                for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
+                    self.emit(op);
+                }
+                for value in &values {
+                    self.push(var(*value))?;
+                }
+                self.emit(Op::BuildList(values.len() as u32));
+                self.call(1);
+                self.emit(Op::PopTop);
+            }
+            Mutation::ListClear { object } | Mutation::SetClear { object } | Mutation::DictClear { object } => {
+                self.method(object, "clear", &[])?;
+            }
+            Mutation::ListReverse { object } => self.method(object, "reverse", &[])?,
+            Mutation::ListReplace { object, values } => {
+                for value in &values {
+                    self.push(var(*value))?;
+                }
+                self.emit(Op::BuildList(values.len() as u32));
+                self.push(var(object))?;
+                let none = self.ex.py.None().into_bound(self.ex.py);
+                self.push_constant(&none);
+                self.push_constant(&none);
+                self.emit(Op::BuildSlice(2));
+                self.emit(Op::StoreSubscr);
+            }
+            Mutation::SetAdd { object, value } => self.method(object, "add", &[value])?,
+            Mutation::SetDiscard { object, value } => self.method(object, "discard", &[value])?,
+            Mutation::DictPop { object, key } => {
+                self.push(var(object))?;
+                self.push(var(key))?;
+                self.emit(Op::DeleteSubscr);
+            }
+            Mutation::IterAdvance { iterator, .. } => {
+                let next = self.ex.builtins_attribute("next")?;
+                self.push_callable(Callee::Object(next));
+                self.push(var(iterator))?;
+                self.call(1);
+                self.emit(Op::PopTop);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! From a finished simulation to new code: [graph call] [side effects] [result, or break and continuation].
+//!
+//! The new function takes the argument slots of the frame (or the values of the continuation) as positional
+//! arguments, keeps the user's name, file and line numbers, and has no handlers of its own: what raises in it raises
+//! to the caller as it would have in the user's code.
+//!
+//! Order of emission, and why: values that are found by a path are loaded first, because the side effects may change
+//! what the path leads to; then the graph runs, which changes nothing; then the journal is replayed in program
+//! order; then the result is built, or the instruction that could not be simulated runs and its outcome is handed,
+//! with all that is still alive, to the continuation.
+
+mod breaks;
+mod emit;
+mod journal;
+mod paths;
+mod resume;
+mod uses;
+
+pub use emit::Emitter;
+pub use resume::resume_code;
+
+use crate::backend::Finished;
+use crate::code_unit::assemble;
+use crate::executor::{Executor, Outcome};
+use crate::graph_fn::GraphFunction;
+use crate::stop::{Reason, Stop};
+use crate::variables::{TensorSource, VarId, VarKind};
+use pyo3::prelude::*;
+use pyo3::types::PyCode;
+use sot_sir::Symbol;
+use std::sync::Arc;
+
+/// What the emitted code begins with.
+pub struct Head {
+    /// Names of the positional arguments: the slots.
+    pub arguments: Vec<String>,
+    pub freevars: Vec<String>,
+    /// Overrides the name of the code object.
+    pub name: Option<String>,
+}
+
+/// New code, and what a report says about it.
+pub struct Rewritten {
+    pub code: Py<PyCode>,
+    pub graph: Option<Arc<GraphFunction>>,
+    /// The bytecode as text.
+    pub text: String,
+    /// A Python function is called by the break instruction: frames below it may be captured by the hook.
+    pub calls_out: bool,
+}
+
+/// Emit code for the outcome of a simulation.
+pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<Rewritten, Stop> {
+    let plan = match outcome {
+        Outcome::Return(value) => breaks::Tail::Return(*value),
+        Outcome::Break(_) => breaks::Tail::plan_break(ex)?,
+    };
+    let mut roots = plan.roots();
+    roots.extend(journal::roots(ex));
+    let uses = uses::count(ex, &roots);
+    let outputs = uses.graph_outputs(ex);
+    let graph = finish_graph(ex, &outputs)?;
+    let mut em = Emitter::new(ex, head, uses);
+    em.prologue()?;
+    if let Some(graph) = &graph {
+        em.call_graph(graph, &outputs)?;
+    }
+    em.replay_journal()?;
+    plan.emit(&mut em)?;
+    let calls_out = plan.calls_out(em.ex);
+    let (code, consts) = em.finish();
+    let text = sot_opcodes::text::diffable(&code, Some(&const_texts(ex.py, &consts)));
+    let code = assemble(ex.py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
+    Ok(Rewritten { code: code.unbind(), graph, text, calls_out })
+}
+
+/// Close the backend's graph. `None`: nothing that was computed is needed.
+fn finish_graph(ex: &mut Executor<'_>, outputs: &[Symbol]) -> Result<Option<Arc<GraphFunction>>, Stop> {
+    let Some(builder) = ex.graph.take_builder() else { return Ok(None) };
+    if outputs.is_empty() && ex.graph.is_empty() {
+        return Ok(None);
+    }
+    let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(ex);
+    let values: Vec<Py<PyAny>> =
+        outputs.iter().map(|s| ex.objects.get(ex.py, ex.graph.values[&s.0]).unbind()).collect();
+    let Finished { compiled, replay_only, op_count } = builder
+        .finish(ex.py, &used, &values)
+        .map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
+    let input_vars: Vec<VarId> = used.iter().map(|i| ex.graph.inputs[*i].var).collect();
+    let graph = GraphFunction::new(ex, inputs, input_vars, outputs.to_vec(), compiled, replay_only, op_count)?;
+    Ok(Some(Arc::new(graph)))
+}
+
+/// The inputs that statements use.
+fn used_inputs(ex: &Executor<'_>) -> (Vec<Symbol>, Vec<usize>) {
+    let mut uses = hashbrown::HashSet::new();
+    for statement in &ex.graph.statements {
+        uses.extend(statement.uses().into_iter().map(|s| s.0));
+    }
+    ex.graph
+        .inputs
+        .iter()
+        .enumerate()
+        .filter(|(_, input)| uses.contains(&input.symbol.0))
+        .map(|(i, input)| (input.symbol, i))
+        .unzip()
+}
+
+/// Constants as stable text: no addresses.
+fn const_texts(py: Python<'_>, consts: &[Py<PyAny>]) -> Vec<String> {
+    consts.iter().map(|c| stable_repr(c.bind(py))).collect()
+}
+
+/// `repr` where it is stable, `<type name>` where it would show an address.
+pub fn stable_repr(object: &Bound<'_, PyAny>) -> String {
+    let ty = object.get_type();
+    let class = ty.name().map(|n| n.to_string()).unwrap_or_default();
+    if crate::executor::is_constant_type(&ty) && class != "code" || object.is_none() {
+        return object.repr().map(|r| r.to_string()).unwrap_or(class);
+    }
+    match object.getattr("__name__").and_then(|n| n.extract::<String>()) {
+        Ok(name) => format!("<{class} {name}>"),
+        Err(_) => format!("<{class}>"),
+    }
+}
+
+/// Whether a variable is a computed tensor.
+fn computed_symbol(ex: &Executor<'_>, var: VarId) -> Option<Symbol> {
+    match &ex.var(var).kind {
+        VarKind::Tensor(t) => match t.source {
+            TensorSource::Computed { symbol, .. } => Some(symbol),
+            TensorSource::Object(_) => None,
+        },
+        _ => None,
+    }
+}

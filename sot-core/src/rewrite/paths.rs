@@ -1,0 +1,79 @@
+//! Code that follows a tracker's path.
+
+use super::emit::{Callee, Emitter};
+use crate::iterators::{peek_function, source_function};
+use crate::stop::{Reason, Stop};
+use sot_opcodes::{Local, Op};
+use sot_tracker::{FunctionPart, Tracker, TrackerId};
+
+impl Emitter<'_, '_> {
+    /// Push the value that a path leads to.
+    pub(super) fn push_path(&mut self, tracker: TrackerId) -> Result<(), Stop> {
+        match self.ex.trackers.get(tracker).clone() {
+            Tracker::Slot(slot) => self.load(Local(slot)),
+            Tracker::Constant(object) => self.push_object(object),
+            Tracker::Attr { base, name } => {
+                self.push_path(base)?;
+                self.load_attr(&name);
+            }
+            Tracker::InstanceDict(base) => {
+                self.push_path(base)?;
+                self.load_attr("__dict__");
+            }
+            Tracker::DictItem { base, key } => {
+                self.push_path(base)?;
+                self.push_object(key);
+                self.emit(Op::BinarySubscr);
+            }
+            Tracker::SeqItem { base, index } => {
+                self.push_path(base)?;
+                self.push_int(index)?;
+                self.emit(Op::BinarySubscr);
+            }
+            Tracker::CellContent(base) => {
+                self.push_path(base)?;
+                self.load_attr("cell_contents");
+            }
+            Tracker::FunctionPart { base, part } => {
+                self.push_path(base)?;
+                self.load_attr(match part {
+                    FunctionPart::Code => "__code__",
+                    FunctionPart::Globals => "__globals__",
+                    FunctionPart::Defaults => "__defaults__",
+                    FunctionPart::KwDefaults => "__kwdefaults__",
+                    FunctionPart::Closure => "__closure__",
+                });
+            }
+            Tracker::MethodSelf(base) => {
+                self.push_path(base)?;
+                self.load_attr("__self__");
+            }
+            Tracker::MethodFunction(base) => {
+                self.push_path(base)?;
+                self.load_attr("__func__");
+            }
+            Tracker::TypeOf(base) => {
+                let callee = self.builtins_attribute("type")?;
+                self.push_callable(callee);
+                self.push_path(base)?;
+                self.call(1);
+            }
+            Tracker::IterPeek(base) => {
+                let peek = peek_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+                self.push_callable(Callee::Object(peek));
+                self.push_path(base)?;
+                self.call(1);
+            }
+            Tracker::IterSource(base) => {
+                let source = source_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+                self.push_callable(Callee::Object(source));
+                self.push_path(base)?;
+                self.call(1);
+            }
+            Tracker::DictKey { .. } | Tracker::Computed => {
+                return Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code"));
+            }
+        }
+        Ok(())
+    }
+}

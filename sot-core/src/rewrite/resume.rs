@@ -1,0 +1,77 @@
+//! Resume functions: the original code, entered in the middle.
+//!
+//! `__resume_fn_k(stack values..., locals...)` puts the values back where they were and jumps to the offset. It is the
+//! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
+
+use crate::continuation::FrameShape;
+use sot_opcodes::{Code, CodeFlags, Instr, Local, Location, Op};
+
+/// The code of a frame's resume function. Its positional arguments are the values on the stack (NULL slots left
+/// out) and the live locals, in the order of the shape; its free variables are the frame's cells.
+pub fn resume_code(frame: &FrameShape, name: &str) -> Code {
+    let mut code = frame.unit.code.clone();
+    code.name = name.to_owned();
+    code.qualname = name.to_owned();
+
+    // Arguments come first among the locals: give the live locals the slots behind the stack values.
+    let stack = frame.nulls.iter().filter(|null| !**null).count();
+    let old_names = std::mem::take(&mut code.varnames);
+    let mut names: Vec<String> = (0..stack).map(|i| format!("___stack_{i}")).collect();
+    let mut moved = vec![u32::MAX; old_names.len()];
+    let dead = (0..old_names.len() as u32).filter(|l| !frame.locals.contains(l));
+    for old in frame.locals.iter().copied().chain(dead) {
+        moved[old as usize] = names.len() as u32;
+        names.push(old_names[old as usize].clone());
+    }
+    code.varnames = names;
+    code.argcount = (stack + frame.locals.len()) as u32;
+    code.posonlyargcount = 0;
+    code.kwonlyargcount = 0;
+    code.flags.remove(CodeFlags::VARARGS | CodeFlags::VARKEYWORDS);
+
+    // The frame's cells are given: free variables, in the same numbering.
+    let cells = std::mem::take(&mut code.cellvars);
+    let frees = std::mem::take(&mut code.freevars);
+    code.freevars = cells.into_iter().chain(frees).collect();
+    for instr in &mut code.instrs {
+        instr.op = match instr.op {
+            Op::LoadFast { local: Local(l), check } => Op::LoadFast { local: Local(moved[l as usize]), check },
+            Op::LoadFastAndClear(Local(l)) => Op::LoadFastAndClear(Local(moved[l as usize])),
+            Op::StoreFast(Local(l)) => Op::StoreFast(Local(moved[l as usize])),
+            Op::DeleteFast(Local(l)) => Op::DeleteFast(Local(moved[l as usize])),
+            Op::MakeCell(_) | Op::CopyFreeVars(_) => Op::Nop,
+            other => other,
+        };
+    }
+
+    let here = Location::of_line(frame.unit.line(frame.ip));
+    let mut prologue = Vec::new();
+    let mut put = |op: Op| prologue.push(Instr::new(op, here));
+    if code.version.minor() >= 11 {
+        if !code.freevars.is_empty() {
+            put(Op::CopyFreeVars(code.freevars.len() as u32));
+        }
+        put(Op::Resume(0));
+    }
+    let mut next = 0;
+    for null in &frame.nulls {
+        if *null {
+            put(Op::PushNull);
+        } else {
+            put(Op::LoadFast { local: Local(next), check: false });
+            next += 1;
+        }
+    }
+    let length = prologue.len() + 1;
+    for label in &mut code.labels {
+        *label += length;
+    }
+    for region in &mut code.regions {
+        region.start += length;
+        region.end += length;
+    }
+    let target = code.new_label(frame.ip + length);
+    prologue.push(Instr::new(Op::Jump { target, no_interrupt: false }, here));
+    code.instrs.splice(0..0, prologue);
+    code
+}

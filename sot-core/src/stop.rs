@@ -1,0 +1,153 @@
+//! Every "no" of the translator: why a capture stopped, with a stable code, a family and one line of help.
+//!
+//! The families are those of the PaddleSOT design: DDCF (data-dependent control flow), UNSPS (unsupported
+//! simulation), CDBL (customised black list), UNIMP (unimplemented). A `Reason` says *why*; the `Stop` that
+//! carries it says *what happens*: `Break` ends the graph here and goes on after the instruction, `Fallback`
+//! runs the frame as plain Python. There are no reasons that are only strings: `detail` adds to a code, it
+//! never replaces one. `sot.reasons()` lists the table from Python.
+
+use std::fmt;
+
+/// Family of a reason, by the names of the PaddleSOT design.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// Data-dependent control flow.
+    Ddcf,
+    /// Unsupported simulation: what Python does here cannot be known before it runs.
+    Unsps,
+    /// Customised black list: the user or the framework said no.
+    Cdbl,
+    /// Not simulated yet.
+    Unimp,
+}
+
+impl Family {
+    /// The abbreviation that users read.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Family::Ddcf => "DDCF",
+            Family::Unsps => "UNSPS",
+            Family::Cdbl => "CDBL",
+            Family::Unimp => "UNIMP",
+        }
+    }
+}
+
+macro_rules! reasons {
+    ($( $variant:ident, $family:ident, $code:literal, $help:literal; )*) => {
+        /// Why a capture stopped.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Reason { $( #[doc = $help] $variant, )* }
+
+        impl Reason {
+            /// All reasons, in the order of their counters.
+            pub const ALL: &'static [Reason] = &[ $( Reason::$variant, )* ];
+            /// Stable kebab-case code.
+            pub fn code(self) -> &'static str { match self { $( Reason::$variant => $code, )* } }
+            /// Family of the PaddleSOT design.
+            pub fn family(self) -> Family { match self { $( Reason::$variant => Family::$family, )* } }
+            /// One line for the user.
+            pub fn help(self) -> &'static str { match self { $( Reason::$variant => $help, )* } }
+        }
+    };
+}
+
+reasons! {
+    BranchOnTensor, Ddcf, "branch-on-tensor", "a branch depends on the value of a tensor";
+    LoopOnTensor, Ddcf, "loop-over-tensor", "a loop runs over a tensor whose length or items are only known at run time";
+    TensorToScalar, Ddcf, "tensor-to-scalar", "a tensor is turned into a Python number";
+    Output, Unsps, "builtin-with-output", "a builtin that writes output is called";
+    TensorToHost, Unsps, "tensor-to-host", "the values of a tensor leave the graph (numpy(), item(), tolist(), printing)";
+    OpaqueCall, Unsps, "opaque-call", "a function that cannot be simulated is called";
+    OpaqueValue, Unsps, "opaque-value", "an operation needs a value that is only known at run time";
+    UserCode, Unsps, "user-code", "an operation would run user code that cannot be simulated";
+    ApiRejected, Unsps, "api-rejected", "the framework did not accept the operation on symbolic values; it runs as eager";
+    WouldRaise, Unsps, "would-raise", "the simulated operation raises; it runs as plain Python so that the user sees Python's own error";
+    InplaceTensor, Unsps, "in-place-tensor", "a tensor is written in place";
+    TensorAttribute, Unsps, "tensor-attribute", "an attribute of a tensor is set, or read where only eager has it";
+    LayerHooks, Unsps, "layer-hooks", "a layer with hooks, or with a call protocol of its own, is called";
+    Disabled, Cdbl, "disabled", "the function was marked with sot.disable";
+    FrameworkFunction, Cdbl, "framework-function", "the framework asks for this function to run eagerly";
+    Opcode, Unimp, "opcode", "an instruction that is not simulated yet";
+    ProtectedRegion, Unimp, "protected-region", "try, with or another protected region";
+    Generator, Unimp, "generator", "a generator or coroutine";
+    Builtin, Unimp, "builtin", "a builtin, or a use of one, that is not simulated yet";
+    ValueKind, Unimp, "value-kind", "an operation on a kind of value that is not simulated yet";
+    Reconstruct, Unimp, "reconstruct", "a value that cannot be built again after the graph";
+    Depth, Unimp, "depth", "calls nested too deeply to be inlined";
+    Budget, Unimp, "budget", "the function is too long to be simulated within the instruction budget";
+    Mutation, Unimp, "mutation", "a mutation that cannot be replayed yet";
+    Interpreter, Unimp, "interpreter", "capture is not available on this version of Python";
+    CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
+    Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
+    Busy, Cdbl, "busy", "another thread is capturing";
+    NotPython, Unsps, "not-python", "the callable has no Python bytecode";
+    AmbientMode, Cdbl, "ambient-mode", "the framework is in a mode (static graph, another translator) in which nothing is captured";
+    NoTensor, Cdbl, "no-tensor", "the function computes nothing on tensors; plain Python is as fast";
+    BackendFailed, Unsps, "backend-failed", "the backend could not compile the graph";
+    InternalError, Unimp, "internal-error", "a defect in sot: please report it";
+}
+
+/// A reason at a place in the user's program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Why {
+    pub reason: Reason,
+    /// What exactly: the name of the function, opcode or attribute. May be empty.
+    pub detail: String,
+}
+
+impl Why {
+    pub fn new(reason: Reason, detail: impl Into<String>) -> Why {
+        Why { reason, detail: detail.into() }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}", self.reason.code(), self.reason.help())?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why the simulation of an instruction did not finish.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// End the graph before this instruction, run the instruction as Python, go on after it.
+    #[error("graph break: {0}")]
+    Break(Why),
+    /// Run the whole frame as plain Python.
+    #[error("fallback: {0}")]
+    Fallback(Why),
+}
+
+impl Stop {
+    pub fn brk(reason: Reason, detail: impl Into<String>) -> Stop {
+        Stop::Break(Why::new(reason, detail))
+    }
+    pub fn fallback(reason: Reason, detail: impl Into<String>) -> Stop {
+        Stop::Fallback(Why::new(reason, detail))
+    }
+    pub fn why(&self) -> &Why {
+        match self {
+            Stop::Break(why) | Stop::Fallback(why) => why,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_kebab_case() {
+        let mut codes: Vec<_> = Reason::ALL.iter().map(|r| r.code()).collect();
+        assert!(codes.iter().all(|c| c.chars().all(|ch| ch.is_ascii_lowercase() || ch == '-')));
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), Reason::ALL.len());
+    }
+}

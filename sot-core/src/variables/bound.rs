@@ -1,0 +1,37 @@
+//! Methods of builtin values by name: `items.append`, `"{}".format`, `x.reshape`. The receiver's kind decides what a
+//! call comes to.
+
+use super::*;
+
+#[derive(Clone)]
+pub struct BoundVar {
+    pub receiver: VarId,
+    pub name: std::rc::Rc<str>,
+}
+
+impl Operations for BoundVar {
+    fn kind_name(&self) -> &'static str {
+        "a method of a builtin value"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        match ex.look(self.receiver)? {
+            VarKind::Tensor(_) => ex.types_attribute("MethodType"),
+            _ => ex.types_attribute("BuiltinMethodType"),
+        }
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
+        ex.call_bound(self.receiver, &self.name.clone(), args)
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push(self.receiver)?;
+        em.load_attr(&self.name);
+        Ok(())
+    }
+}

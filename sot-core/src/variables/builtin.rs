@@ -1,0 +1,52 @@
+//! Callables without bytecode: C functions, method descriptors, functions of the framework and other opaque
+//! callables. What a call comes to is decided by the framework first, then by the table of simulated builtins.
+
+use super::*;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct BuiltinVar {
+    pub object: ObjectId,
+}
+
+impl Operations for BuiltinVar {
+    fn kind_name(&self) -> &'static str {
+        "a builtin"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        if ex.is_plain_callable(&object) { Ok(true) } else { unanswered(self.kind_name(), "truth") }
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        if let ("__name__" | "__qualname__" | "__module__", true) = (name, ex.is_plain_callable(&object)) {
+            let value = object.getattr(name).map_err(|e| ex.would_raise(&e))?;
+            return ex.fold(&value);
+        }
+        unanswered(self.kind_name(), &format!("attribute {name}"))
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+        let callee = ex.objects.get(ex.py, self.object);
+        ex.call_builtin(me, &callee, args)
+    }
+
+    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(ex.objects.get(ex.py, self.object))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}

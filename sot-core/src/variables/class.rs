@@ -1,0 +1,50 @@
+//! Classes: pinned by identity. Calling one makes a virtual instance, or folds, by kind of class.
+
+use super::*;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct ClassVar {
+    pub object: ObjectId,
+}
+
+impl Operations for ClassVar {
+    fn kind_name(&self) -> &'static str {
+        "a class"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        let class = ex.objects.get(ex.py, self.object);
+        if class.get_type().is(ex.py.get_type::<pyo3::types::PyType>()) {
+            return Ok(true);
+        }
+        unanswered(self.kind_name(), "truth")
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let class = ex.objects.get(ex.py, self.object);
+        ex.attribute_of_class(me, &class, name)
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
+        let class = ex.objects.get(ex.py, self.object);
+        ex.call_class(&class, args)
+    }
+
+    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(ex.objects.get(ex.py, self.object))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Constants: immutable values that are compared by value (numbers, strings, None, code, ranges, a
+//! framework's dtypes). Looking at one guards its type; reading its value guards the value.
+
+use super::*;
+use pyo3::types::{PyRange, PyString};
+use sot_tracker::{Check, ObjectId, Tracker};
+
+#[derive(Clone)]
+pub struct ConstantVar {
+    pub object: ObjectId,
+}
+
+impl Operations for ConstantVar {
+    fn kind_name(&self) -> &'static str {
+        "a constant"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        let value = ex.constant_value(me).expect("a constant");
+        value.is_truthy().map_err(|e| ex.would_raise(&e))
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        let value = ex.constant_value(me).expect("a constant");
+        value.len().map_err(|e| ex.would_raise(&e))
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        if object.get_type().getattr(name).is_ok_and(|d| d.is_callable()) {
+            return Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }));
+        }
+        let value = ex.constant_value(me).expect("a constant");
+        match value.getattr(name) {
+            Ok(value) => ex.fold(&value),
+            Err(e) => Err(ex.would_raise(&e)),
+        }
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        let value = ex.constant_value(me).expect("a constant");
+        let key = ex.require_plain(key)?;
+        match value.get_item(&key) {
+            Ok(item) => ex.fold(&item),
+            Err(e) => Err(ex.would_raise(&e)),
+        }
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let value = ex.constant_value(me).expect("a constant");
+        if let Ok(range) = value.cast::<PyRange>() {
+            let part = |name| range.getattr(name).and_then(|v| v.extract::<i64>());
+            if let (Ok(next), Ok(stop), Ok(step)) = (part("start"), part("stop"), part("step")) {
+                return Ok(ex.virtual_var(IteratorVar::new(Iteration::Range { next, stop, step })));
+            }
+        }
+        if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<pyo3::types::PyBytes>() {
+            let mut items = Vec::new();
+            for item in value.try_iter().map_err(|e| ex.would_raise(&e))? {
+                let item = item.map_err(|e| ex.would_raise(&e))?;
+                items.push(ex.fold(&item)?);
+            }
+            let sequence = ex.virtual_var(TupleVar::new(items));
+            return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence, index: 0 })));
+        }
+        Err(Stop::brk(Reason::WouldRaise, "iteration of a constant"))
+    }
+
+    fn pinned<'py>(&self, _ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        None
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.constant_value(me).expect("a constant"))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl<'py> Executor<'py> {
+    /// The value of a constant, guarded; `None` for every other kind.
+    pub fn constant_value(&mut self, var: VarId) -> Option<Bound<'py, PyAny>> {
+        let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return None };
+        if !self.var(var).valued {
+            self.var_mut(var).valued = true;
+            let tracker = self.var(var).tracker;
+            if self.has_path(tracker) && !matches!(self.trackers.get(tracker), Tracker::Constant(_)) {
+                let value = self.objects.get(self.py, object);
+                let check = if value.is_none() || value.is_instance_of::<pyo3::types::PyBool>() {
+                    Check::Is(object)
+                } else {
+                    Check::Equals(object)
+                };
+                self.guard(tracker, check);
+            }
+        }
+        Some(self.objects.get(self.py, object))
+    }
+
+    /// A constant integer (bool included), guarded.
+    pub fn constant_int(&mut self, var: VarId) -> Option<i64> {
+        self.constant_value(var).and_then(|v| v.extract::<i64>().ok())
+    }
+
+    /// A constant string, guarded.
+    pub fn constant_str(&mut self, var: VarId) -> Option<String> {
+        let value = self.constant_value(var)?;
+        value.cast::<PyString>().ok().map(|s| s.to_string_lossy().into_owned())
+    }
+}

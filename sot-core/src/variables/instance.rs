@@ -1,0 +1,62 @@
+//! Instances of ordinary Python classes. A sourced one is guarded by its class and by each attribute that is read;
+//! a virtual one was made by calling a class during the simulation.
+
+use super::*;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct InstanceVar {
+    pub class: ObjectId,
+    /// The object, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    /// Its identity is a guarded fact: it was found under another pinned object.
+    pub pinned: bool,
+}
+
+impl Operations for InstanceVar {
+    fn kind_name(&self) -> &'static str {
+        "an instance"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.class))
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        ex.truth_by_protocol(me)
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        ex.length_by_protocol(me)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let object = self.object.map(|o| ex.objects.get(ex.py, o));
+        let class = ex.objects.get(ex.py, self.class);
+        ex.attribute_of_instance(me, object.as_ref(), &class, name)
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        ex.call_special(me, "__getitem__", vec![key])
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let iterator = ex.call_special(me, "__iter__", vec![])?;
+        ex.iterate(iterator)
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+        let method = ex.special_method(me, "__call__")?;
+        ex.call(method, args)
+    }
+
+    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        self.object.filter(|_| self.pinned).map(|o| ex.objects.get(ex.py, o))
+    }
+
+    // No `as_argument`: an opaque framework call may look at any of its state, which has no guard.
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        em.new_instance(self.class, me)
+    }
+}

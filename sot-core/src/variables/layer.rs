@@ -1,0 +1,59 @@
+//! Layers of the framework: pinned by identity, so that all their state hangs off a constant.
+
+use super::*;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct LayerVar {
+    pub object: ObjectId,
+}
+
+impl Operations for LayerVar {
+    fn kind_name(&self) -> &'static str {
+        "a layer"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        ex.truth_by_protocol(me)
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        ex.length_by_protocol(me)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        ex.attribute_of_instance(me, Some(&object), &object.get_type().into_any(), name)
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        ex.call_special(me, "__getitem__", vec![key])
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let iterator = ex.call_special(me, "__iter__", vec![])?;
+        ex.iterate(iterator)
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+        let layer = ex.objects.get(ex.py, self.object);
+        ex.call_layer(me, &layer, args)
+    }
+
+    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(ex.objects.get(ex.py, self.object))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! Dicts with constant keys, and their views.
+
+use super::*;
+use pyo3::types::PyDict;
+use sot_opcodes::Op;
+use sot_tracker::ObjectId;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub struct DictVar {
+    /// Keys are constants; in insertion order.
+    pub entries: Rc<Vec<(VarId, VarId)>>,
+    /// The dict itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ViewWhat {
+    Keys,
+    Values,
+    Items,
+}
+
+/// `d.keys()`, `d.values()`, `d.items()`.
+#[derive(Clone)]
+pub struct ViewVar {
+    pub dict: VarId,
+    pub what: ViewWhat,
+}
+
+impl DictVar {
+    pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
+        DictVar { entries: Rc::new(entries), object: None }
+    }
+
+    /// Position of a key, by Python's equality of constants.
+    pub fn position(&self, ex: &mut Executor<'_>, key: VarId) -> Result<Option<usize>, Stop> {
+        let wanted = ex.require_key(key)?;
+        for (at, (k, _)) in self.entries.iter().enumerate() {
+            let have = ex.require_key(*k)?;
+            if have.is(&wanted) || have.eq(&wanted).map_err(|e| ex.would_raise(&e))? {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Operations for DictVar {
+    fn kind_name(&self) -> &'static str {
+        "a dict"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.py.get_type::<PyDict>().into_any())
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(!self.entries.is_empty())
+    }
+
+    fn length(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<usize, Stop> {
+        Ok(self.entries.len())
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }))
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
+        match self.position(ex, key)? {
+            Some(at) => Ok(self.entries[at].1),
+            None => Err(Stop::brk(Reason::WouldRaise, "key not in dict")),
+        }
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
+        let keys: Vec<VarId> = self.entries.iter().map(|e| e.0).collect();
+        ex.iterate_snapshot(keys)
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let dict = PyDict::new(ex.py);
+        for (key, value) in self.entries.iter() {
+            let (key, value) = (ex.argument(*key)?, ex.argument(*value)?);
+            dict.set_item(key, value).map_err(|e| ex.internal(&e))?;
+        }
+        Ok(dict.into_any())
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        for (key, value) in self.entries.iter() {
+            em.push(*key)?;
+            em.push(*value)?;
+        }
+        em.emit(Op::BuildMap(self.entries.len() as u32));
+        Ok(())
+    }
+}
+
+impl Operations for ViewVar {
+    fn kind_name(&self) -> &'static str {
+        "a dict view"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let dict = PyDict::new(ex.py);
+        let view = match self.what {
+            ViewWhat::Keys => dict.call_method0("keys"),
+            ViewWhat::Values => dict.call_method0("values"),
+            ViewWhat::Items => dict.call_method0("items"),
+        };
+        Ok(view.map_err(|e| ex.internal(&e))?.get_type().into_any())
+    }
+
+    fn truth(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        ex.truth(self.dict)
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<usize, Stop> {
+        ex.length(self.dict)
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
+        let VarKind::Dict(dict) = ex.look(self.dict)? else {
+            return unanswered(self.kind_name(), "iteration");
+        };
+        let mut items = Vec::with_capacity(dict.entries.len());
+        for (key, value) in dict.entries.iter() {
+            items.push(match self.what {
+                ViewWhat::Keys => *key,
+                ViewWhat::Values => *value,
+                ViewWhat::Items => ex.virtual_var(TupleVar::new(vec![*key, *value])),
+            });
+        }
+        ex.iterate_snapshot(items)
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let name = match self.what {
+            ViewWhat::Keys => "keys",
+            ViewWhat::Values => "values",
+            ViewWhat::Items => "items",
+        };
+        em.call_method(self.dict, name, &[])
+    }
+}

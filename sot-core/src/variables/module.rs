@@ -1,0 +1,44 @@
+//! Python modules: pinned by identity, attributes guarded in the module's dict.
+
+use super::*;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct ModuleVar {
+    pub object: ObjectId,
+}
+
+impl Operations for ModuleVar {
+    fn kind_name(&self) -> &'static str {
+        "a module"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        match ex.instance_dict_item(me, &object, name)? {
+            Some(value) => Ok(value),
+            None => Err(Stop::brk(Reason::UserCode, format!("module attribute {name}"))),
+        }
+    }
+
+    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+        Some(ex.objects.get(ex.py, self.object))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! Tuples and lists, subclasses without behaviour of their own included (named tuples, Paddle's `Size`).
+//!
+//! The items of a sourced sequence are wrapped when it is looked at: its length is guarded then, and each item by
+//! the path `sequence[i]` when it is itself looked at.
+
+use super::*;
+use pyo3::types::{PyList, PySlice, PyTuple};
+use sot_opcodes::Op;
+use sot_tracker::ObjectId;
+use std::rc::Rc;
+
+#[derive(Clone)]
+pub struct TupleVar {
+    pub items: Rc<[VarId]>,
+    /// A subclass of tuple with this class (a named tuple); `None` for tuple itself.
+    pub class: Option<ObjectId>,
+}
+
+#[derive(Clone)]
+pub struct ListVar {
+    pub items: Rc<Vec<VarId>>,
+    /// A subclass of list; `None` for list itself.
+    pub class: Option<ObjectId>,
+    /// The list itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+}
+
+impl TupleVar {
+    pub fn new(items: impl Into<Rc<[VarId]>>) -> TupleVar {
+        TupleVar { items: items.into(), class: None }
+    }
+}
+
+impl ListVar {
+    pub fn new(items: Vec<VarId>) -> ListVar {
+        ListVar { items: Rc::new(items), class: None, object: None }
+    }
+}
+
+/// `items[key]` for a constant int or slice key.
+enum Picked {
+    One(VarId),
+    Many(Vec<VarId>),
+}
+
+fn pick(ex: &mut Executor<'_>, items: &[VarId], key: VarId) -> Result<Picked, Stop> {
+    if let Some(index) = ex.index_value(key)? {
+        let length = items.len() as i64;
+        let at = if index < 0 { index + length } else { index };
+        return match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+            Some(item) => Ok(Picked::One(*item)),
+            None => Err(Stop::brk(Reason::WouldRaise, "index out of range")),
+        };
+    }
+    if matches!(ex.var(key).kind, VarKind::Slice(_)) {
+        let slice = ex.argument(key)?;
+        if let Ok(slice) = slice.cast::<PySlice>() {
+            let i = slice.indices(items.len() as isize).map_err(|e| ex.would_raise(&e))?;
+            let mut at = i.start;
+            let mut out = Vec::with_capacity(i.slicelength);
+            for _ in 0..i.slicelength {
+                out.push(items[at as usize]);
+                at += i.step;
+            }
+            return Ok(Picked::Many(out));
+        }
+    }
+    Err(Stop::brk(Reason::ValueKind, "subscript of a sequence"))
+}
+
+impl Operations for TupleVar {
+    fn kind_name(&self) -> &'static str {
+        "a tuple"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(match self.class {
+            Some(class) => ex.objects.get(ex.py, class),
+            None => ex.py.get_type::<PyTuple>().into_any(),
+        })
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(!self.items.is_empty())
+    }
+
+    fn length(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<usize, Stop> {
+        Ok(self.items.len())
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        if let Some(class) = self.class {
+            let class = ex.objects.get(ex.py, class);
+            if let Some(index) = ex.namedtuple_field(&class, name) {
+                return self.items.get(index).copied().ok_or(Stop::brk(Reason::WouldRaise, name));
+            }
+            return ex.class_attribute(&class, me, name);
+        }
+        Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }))
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
+        Ok(match pick(ex, &self.items, key)? {
+            Picked::One(item) => item,
+            Picked::Many(items) => ex.virtual_var(TupleVar::new(items)),
+        })
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let mut items = Vec::with_capacity(self.items.len());
+        for item in self.items.iter() {
+            items.push(ex.argument(*item)?);
+        }
+        let tuple = PyTuple::new(ex.py, items).map_err(|e| ex.internal(&e))?;
+        match self.class {
+            None => Ok(tuple.into_any()),
+            Some(class) => ex.rebuild_tuple_class(class, &tuple),
+        }
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        match self.class {
+            None => {
+                for item in self.items.iter() {
+                    em.push(*item)?;
+                }
+                em.emit(Op::BuildTuple(self.items.len() as u32));
+            }
+            Some(class) => {
+                em.push_callable(class);
+                for item in self.items.iter() {
+                    em.push(*item)?;
+                }
+                em.call(self.items.len() as u32);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Operations for ListVar {
+    fn kind_name(&self) -> &'static str {
+        "a list"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(match self.class {
+            Some(class) => ex.objects.get(ex.py, class),
+            None => ex.py.get_type::<PyList>().into_any(),
+        })
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(!self.items.is_empty())
+    }
+
+    fn length(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<usize, Stop> {
+        Ok(self.items.len())
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }))
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
+        Ok(match pick(ex, &self.items, key)? {
+            Picked::One(item) => item,
+            Picked::Many(items) => ex.virtual_var(ListVar::new(items)),
+        })
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let mut items = Vec::with_capacity(self.items.len());
+        for item in self.items.iter() {
+            items.push(ex.argument(*item)?);
+        }
+        let list = PyList::new(ex.py, items).map_err(|e| ex.internal(&e))?.into_any();
+        match self.class {
+            None => Ok(list),
+            Some(class) => ex.objects.get(ex.py, class).call1((list,)).map_err(|e| ex.internal(&e)),
+        }
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let Some(class) = self.class {
+            em.push_callable(class);
+        }
+        for item in self.items.iter() {
+            em.push(*item)?;
+        }
+        em.emit(Op::BuildList(self.items.len() as u32));
+        if self.class.is_some() {
+            em.call(1);
+        }
+        Ok(())
+    }
+}

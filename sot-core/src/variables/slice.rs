@@ -1,0 +1,50 @@
+//! Slice objects.
+
+use super::*;
+use pyo3::types::PySlice;
+
+#[derive(Clone)]
+pub struct SliceVar {
+    /// start, stop, step
+    pub parts: [VarId; 3],
+}
+
+impl Operations for SliceVar {
+    fn kind_name(&self) -> &'static str {
+        "a slice"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.py.get_type::<PySlice>().into_any())
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn getattr(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+        match name {
+            "start" => Ok(self.parts[0]),
+            "stop" => Ok(self.parts[1]),
+            "step" => Ok(self.parts[2]),
+            _ => unanswered(self.kind_name(), &format!("attribute {name}")),
+        }
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let mut parts = Vec::with_capacity(3);
+        for part in self.parts {
+            parts.push(ex.argument(part)?);
+        }
+        let slice = ex.py.get_type::<PySlice>();
+        slice.call1((&parts[0], &parts[1], &parts[2])).map_err(|e| ex.internal(&e))
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        for part in self.parts {
+            em.push(part)?;
+        }
+        em.emit(sot_opcodes::Op::BuildSlice(3));
+        Ok(())
+    }
+}

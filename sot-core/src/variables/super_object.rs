@@ -1,0 +1,32 @@
+//! `super()` objects: attribute lookup that starts after a class.
+
+use super::*;
+
+#[derive(Clone)]
+pub struct SuperVar {
+    pub class: VarId,
+    pub receiver: VarId,
+}
+
+impl Operations for SuperVar {
+    fn kind_name(&self) -> &'static str {
+        "a super object"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        ex.builtins_attribute("super")
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+        ex.super_attribute(self.class, self.receiver, name)
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let super_type = em.builtins_attribute("super")?;
+        em.push_callable(super_type);
+        em.push(self.class)?;
+        em.push(self.receiver)?;
+        em.call(2);
+        Ok(())
+    }
+}

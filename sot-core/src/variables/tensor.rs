@@ -1,0 +1,85 @@
+//! Tensors: the values that the graph computes.
+//!
+//! A sourced tensor becomes an input of the graph when an operation first uses it. A computed one has a symbolic
+//! value of the backend and a symbol in StatementIR from its birth.
+
+use super::*;
+use crate::backend::{Attr, CallKind};
+use sot_sir::Symbol;
+use sot_tracker::ObjectId;
+
+#[derive(Clone)]
+pub struct TensorVar {
+    pub source: TensorSource,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TensorSource {
+    /// A tensor that existed before the frame.
+    Object(ObjectId),
+    /// The result of a statement: symbolic value and symbol.
+    Computed { value: ObjectId, symbol: Symbol },
+}
+
+impl Operations for TensorVar {
+    fn kind_name(&self) -> &'static str {
+        "a tensor"
+    }
+
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        match self.source {
+            TensorSource::Object(object) => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
+            TensorSource::Computed { .. } => ex.backend.tensor_class(ex.py).map_err(|e| ex.internal(&e)),
+        }
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Err(Stop::brk(Reason::BranchOnTensor, ""))
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        let value = ex.tensor_value(me)?;
+        let meta = ex.value_meta(&value)?;
+        match meta.shape.first() {
+            Some(&n) if n >= 0 => Ok(n as usize),
+            _ => Err(Stop::brk(Reason::OpaqueValue, "len() of a tensor")),
+        }
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let value = ex.tensor_value(me)?;
+        match ex.tensor_attribute(&value, name)? {
+            Attr::Constant(object) => ex.fold(&object),
+            Attr::Fresh(object) => ex.fresh(&object),
+            Attr::Method => Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() })),
+            Attr::Value(result) => ex.record_attribute(me, name, &result),
+            Attr::Inline(function) => {
+                let function = ex.pin(&function);
+                Ok(ex.virtual_var(MethodVar { receiver: me, function }))
+            }
+            Attr::Break(why) => Err(Stop::Break(why)),
+        }
+    }
+
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        let getitem = ex.operator("getitem")?;
+        ex.record_call(CallKind::Method, "__getitem__", Some(&getitem), &Args::positional(vec![me, key]))
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let length = self.length(ex, me).map_err(|_| Stop::brk(Reason::LoopOnTensor, ""))?;
+        Ok(ex.virtual_var(IteratorVar::new(Iteration::Tensor { tensor: me, index: 0, length })))
+    }
+
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        ex.tensor_value(me)
+    }
+
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        match self.source {
+            TensorSource::Computed { symbol, .. } => em.push_graph_output(symbol),
+            TensorSource::Object(_) => Err(Stop::fallback(Reason::Reconstruct, format!("tensor {me:?} without a path"))),
+        }
+    }
+}
+

@@ -1,0 +1,72 @@
+//! Protected regions of 3.8 to 3.10, derived from SETUP_* and POP_BLOCK.
+//!
+//! Only blocks that SETUP_* pushed are followed; the block that a running handler has lies under them and catches
+//! nothing. An instruction belongs to the innermost block that is on the block stack before it.
+
+use super::stack_depths;
+use crate::{Code, Op, Region};
+
+/// A block on top of another one.
+#[derive(Clone, Copy)]
+struct Block {
+    under: Option<u32>,
+    /// The SETUP_* instruction.
+    setup: usize,
+}
+
+/// The regions in which a SETUP_* has put a handler on the block stack; in order, not overlapping.
+#[must_use]
+pub fn block_regions(code: &Code) -> Vec<Region> {
+    if !code.instrs.iter().any(|i| i.op.is_setup()) {
+        return Vec::new();
+    }
+    let depths = stack_depths(code).map(|d| d.before).unwrap_or_default();
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut of_setup: Vec<Option<u32>> = vec![None; code.instrs.len()];
+    let mut before: Vec<Option<Option<u32>>> = vec![None; code.instrs.len()];
+    let mut todo = vec![(0, None)];
+    while let Some((at, top)) = todo.pop() {
+        let (Some(instr), Some(slot @ None)) = (code.instrs.get(at), before.get_mut(at)) else { continue };
+        *slot = Some(top);
+        let mut after = top;
+        match instr.op {
+            op if op.is_setup() => {
+                let block = *of_setup[at].get_or_insert_with(|| {
+                    blocks.push(Block { under: top, setup: at });
+                    blocks.len() as u32 - 1
+                });
+                after = Some(block);
+            }
+            Op::PopBlock => after = top.and_then(|block| blocks[block as usize].under),
+            _ => {}
+        }
+        todo.extend(instr.op.target().map(|label| (code.target(label), top)));
+        if instr.op.falls_through() {
+            todo.push((at + 1, after));
+        }
+    }
+    let mut regions: Vec<Region> = Vec::new();
+    let mut last: Option<u32> = None;
+    for (at, top) in before.iter().enumerate() {
+        let top = top.flatten();
+        if let Some(block) = top {
+            let setup = blocks[block as usize].setup;
+            let op = code.instrs[setup].op;
+            match regions.last_mut() {
+                Some(region) if last == top => region.end = at + 1,
+                _ => {
+                    let depth = depths.get(setup).copied().flatten().unwrap_or(0);
+                    regions.extend(op.target().map(|handler| Region {
+                        start: at,
+                        end: at + 1,
+                        handler,
+                        depth: depth.saturating_sub(u32::from(matches!(op, Op::SetupAsyncWith(_)))),
+                        lasti: false,
+                    }));
+                }
+            }
+        }
+        last = top;
+    }
+    regions
+}

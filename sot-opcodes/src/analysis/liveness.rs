@@ -1,0 +1,156 @@
+//! Which locals and cells are still needed before each instruction.
+//!
+//! A local is live when its value may be read before it is written again, handlers included. A cell is live
+//! when the cell itself may be used again: a write to its contents does not end that, MAKE_CELL does. What
+//! looks at a frame from outside (`locals()`, a debugger) is not counted.
+
+use super::covering;
+use crate::{Cell, Code, Local, Op};
+
+/// Result of [`liveness`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Liveness {
+    locals: usize,
+    cells: usize,
+    /// 64-bit words per instruction.
+    stride: usize,
+    words: Vec<u64>,
+}
+
+/// The locals and cells that are live at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveSet<'a> {
+    locals: usize,
+    cells: usize,
+    words: &'a [u64],
+}
+
+impl LiveSet<'_> {
+    fn bit(&self, index: usize) -> bool {
+        self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
+    }
+
+    #[must_use]
+    pub fn local(&self, local: Local) -> bool {
+        (local.0 as usize) < self.locals && self.bit(local.0 as usize)
+    }
+
+    #[must_use]
+    pub fn cell(&self, cell: Cell) -> bool {
+        (cell.0 as usize) < self.cells && self.bit(self.locals + cell.0 as usize)
+    }
+
+    /// The live locals, ascending.
+    pub fn locals(self) -> impl Iterator<Item = Local> {
+        (0..self.locals).filter(move |i| self.bit(*i)).map(|i| Local(i as u32))
+    }
+
+    /// The live cells, ascending.
+    pub fn cells(self) -> impl Iterator<Item = Cell> {
+        (0..self.cells).filter(move |i| self.bit(self.locals + i)).map(|i| Cell(i as u32))
+    }
+}
+
+impl Liveness {
+    /// What is live before an instruction; nothing is at the end.
+    #[must_use]
+    pub fn live_before(&self, instr: usize) -> LiveSet<'_> {
+        let words = self.words.get(instr * self.stride..(instr + 1) * self.stride).unwrap_or(&[]);
+        LiveSet { locals: self.locals, cells: self.cells, words }
+    }
+}
+
+/// What an instruction does to a set that is computed backward.
+enum Change {
+    None,
+    Use(usize),
+    Write(usize),
+    /// Uses one and ends another: a local that becomes the contents of a cell.
+    WriteUse(usize, usize),
+    /// Free variables arrive.
+    WriteFrom(usize),
+}
+
+/// The live locals and cells of a code object.
+#[must_use]
+pub fn liveness(code: &Code) -> Liveness {
+    let (locals, cells) = (code.varnames.len(), code.cellvars.len() + code.freevars.len());
+    let stride = (locals + cells).div_ceil(64).max(1);
+    let count = code.instrs.len();
+    let handlers = covering(code);
+    let mut words = vec![0u64; (count + 1) * stride];
+    let mut set = vec![0u64; stride];
+    loop {
+        let mut changed = false;
+        for at in (0..count).rev() {
+            let op = code.instrs[at].op;
+            set.fill(0);
+            let mut join = |from: usize| {
+                if let Some(other) = words.get(from * stride..(from + 1) * stride) {
+                    set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+                }
+            };
+            if op.falls_through() {
+                join(at + 1);
+            }
+            if let Some(label) = op.target() {
+                join(code.target(label));
+            }
+            match change(code, &op, locals) {
+                Change::None => {}
+                Change::Use(bit) => set[bit / 64] |= 1 << (bit % 64),
+                Change::Write(bit) => set[bit / 64] &= !(1 << (bit % 64)),
+                Change::WriteUse(write, read) => {
+                    set[write / 64] &= !(1 << (write % 64));
+                    set[read / 64] |= 1 << (read % 64);
+                }
+                Change::WriteFrom(first) => {
+                    (first..locals + cells).for_each(|bit| set[bit / 64] &= !(1 << (bit % 64)));
+                }
+            }
+            // It may raise before it writes.
+            if let Some(region) = handlers[at] {
+                let from = code.target(code.regions[region as usize].handler);
+                if let Some(other) = words.get(from * stride..(from + 1) * stride) {
+                    set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
+                }
+            }
+            let here = &mut words[at * stride..(at + 1) * stride];
+            if *here != *set {
+                here.copy_from_slice(&set);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    Liveness { locals, cells, stride, words }
+}
+
+fn change(code: &Code, op: &Op, locals: usize) -> Change {
+    match *op {
+        Op::LoadFast { local, .. } | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => {
+            Change::Use(local.0 as usize)
+        }
+        Op::StoreFast(local) => Change::Write(local.0 as usize),
+        Op::LoadDeref(cell)
+        | Op::StoreDeref(cell)
+        | Op::DeleteDeref(cell)
+        | Op::LoadClosure(cell)
+        | Op::LoadClosureAndClear(cell)
+        | Op::LoadClassDeref(cell)
+        | Op::LoadFromDictOrDeref(cell) => Change::Use(locals + cell.0 as usize),
+        Op::StoreClosure(cell) => Change::Write(locals + cell.0 as usize),
+        Op::MakeCell(cell) => {
+            let bit = locals + cell.0 as usize;
+            let name = code.cellvars.get(cell.0 as usize);
+            match code.varnames.iter().position(|v| Some(v) == name) {
+                Some(local) => Change::WriteUse(bit, local),
+                None => Change::Write(bit),
+            }
+        }
+        Op::CopyFreeVars(_) => Change::WriteFrom(locals + code.cellvars.len()),
+        _ => Change::None,
+    }
+}

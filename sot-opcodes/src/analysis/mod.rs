@@ -1,0 +1,32 @@
+//! Questions about normalised code: blocks, reachability, liveness, stack depth and layout.
+
+mod block_stack;
+mod blocks;
+mod depth;
+mod layout;
+mod liveness;
+
+pub use block_stack::block_regions;
+pub use blocks::{Block, basic_blocks, reachable};
+pub(crate) use depth::{region_index, walk as walk_depths};
+pub use depth::{StackDepths, stack_depths};
+pub use layout::{Slot, StackLayouts, stack_layouts};
+pub use liveness::{LiveSet, Liveness, liveness};
+
+use crate::Code;
+
+/// For each instruction the region whose handler gets its exceptions: the shortest that covers it.
+pub(crate) fn covering(code: &Code) -> Vec<Option<u32>> {
+    let mut of: Vec<Option<u32>> = vec![None; code.instrs.len()];
+    let size = |index: u32| code.regions[index as usize].end - code.regions[index as usize].start;
+    for (index, region) in code.regions.iter().enumerate() {
+        if let Some(slots) = of.get_mut(region.start..region.end) {
+            for slot in slots {
+                if slot.is_none_or(|old| size(index as u32) <= size(old)) {
+                    *slot = Some(index as u32);
+                }
+            }
+        }
+    }
+    of
+}

@@ -1,0 +1,47 @@
+//! The call protocol of each version, as instructions to insert around what pushes the callable.
+
+use crate::{ConstId, Op, Version, method_layout};
+
+/// `op` pushes the callable; with it come the NULL slot that a two-slot call wants from 3.11 on.
+#[must_use]
+pub fn push_callable(version: Version, op: Op) -> Vec<Op> {
+    match version {
+        Version::V38 | Version::V39 | Version::V310 => vec![op],
+        _ if method_layout::null_first(version) => vec![Op::PushNull, op],
+        _ => vec![op, Op::PushNull],
+    }
+}
+
+/// What turns the one callable on top of the stack into the slots that a call wants.
+#[must_use]
+pub fn callable_on_top(version: Version) -> Vec<Op> {
+    match version {
+        Version::V38 | Version::V39 | Version::V310 => Vec::new(),
+        _ if method_layout::null_first(version) => vec![Op::PushNull, Op::Swap(2)],
+        _ => vec![Op::PushNull],
+    }
+}
+
+/// The call that goes with `push_callable`.
+#[must_use]
+pub const fn call(version: Version, argc: u32) -> Op {
+    Op::Call { argc, two: two_slots(version) }
+}
+
+/// As `call`, the last arguments being keywords; `argc` counts all.
+#[must_use]
+pub fn call_kw(version: Version, argc: u32, names: ConstId) -> Vec<Op> {
+    vec![Op::LoadConst(names), Op::CallKw { argc, two: two_slots(version) }]
+}
+
+/// The call of `push_callable`, a tuple, and with `kwargs` a dict.
+#[must_use]
+pub const fn call_ex(version: Version, kwargs: bool) -> Op {
+    Op::CallEx { kwargs, null: two_slots(version) }
+}
+
+/// A plain call finds two slots under its arguments.
+#[must_use]
+pub const fn two_slots(version: Version) -> bool {
+    version.minor() >= 11
+}

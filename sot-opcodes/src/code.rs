@@ -1,0 +1,173 @@
+//! Decoded code: normalised instructions with labels, protected regions and the attributes of the code object.
+//!
+//! Rules
+//! - `labels[l]` is an index into `instrs`, or `instrs.len()` for the end. Labels may share an index.
+//! - `regions` say which handler an exception in `start..end` goes to. They may nest; the shortest that covers
+//!   an instruction counts. From 3.11 on they are the exception table. Up to 3.10 they are derived from the SETUP_*
+//!   and POP_BLOCK instructions, which stay in the stream and are what `encode` writes.
+//! - Two neighbours with the same `offset` come from one raw instruction; `encode` joins them again if it can.
+
+use crate::{CodeFlags, Label, Local, Location, NameId, Op, Version};
+
+/// One normalised instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instr {
+    pub op: Op,
+    pub loc: Location,
+    /// Byte offset of the opcode (behind its EXTENDED_ARGs) in the original, as `f_lasti` has it; `NO_OFFSET` if synthesized.
+    pub offset: u32,
+}
+
+impl Instr {
+    pub const NO_OFFSET: u32 = u32::MAX;
+
+    /// An instruction that is not from decoded code.
+    #[must_use]
+    pub const fn new(op: Op, loc: Location) -> Self {
+        Self { op, loc, offset: Self::NO_OFFSET }
+    }
+}
+
+/// A protected range of instructions, half open, and where its exceptions go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    pub start: usize,
+    pub end: usize,
+    pub handler: Label,
+    /// Slots that stay on the stack when the handler is entered, under what the exception pushes.
+    pub depth: u32,
+    /// The offset of the instruction that raised is pushed before the exception.
+    pub lasti: bool,
+}
+
+/// A code object with normalised instructions. Constants stay with the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    pub version: Version,
+    pub argcount: u32,
+    pub posonlyargcount: u32,
+    pub kwonlyargcount: u32,
+    pub flags: CodeFlags,
+    pub names: Vec<String>,
+    pub varnames: Vec<String>,
+    pub cellvars: Vec<String>,
+    pub freevars: Vec<String>,
+    pub filename: String,
+    pub name: String,
+    pub qualname: String,
+    pub firstlineno: u32,
+    pub instrs: Vec<Instr>,
+    pub labels: Vec<usize>,
+    pub regions: Vec<Region>,
+    /// As the original claims it; `encode` computes its own.
+    pub stacksize: u32,
+}
+
+impl Code {
+    /// The instruction a label stands for.
+    ///
+    /// # Panics
+    /// If the label is not of this code.
+    #[must_use]
+    pub fn target(&self, label: Label) -> usize {
+        self.labels[label.0 as usize]
+    }
+
+    /// The number of leading locals that are arguments, `*args` and `**kwargs` included.
+    #[must_use]
+    pub fn arg_slots(&self) -> usize {
+        let extra = u32::from(self.flags.contains(CodeFlags::VARARGS))
+            + u32::from(self.flags.contains(CodeFlags::VARKEYWORDS));
+        (self.argcount + self.kwonlyargcount + extra) as usize
+    }
+
+    /// A call makes a generator, coroutine or async generator.
+    #[must_use]
+    pub fn is_generator_like(&self) -> bool {
+        self.flags.is_generator_like()
+    }
+
+    /// The first of the instructions that come from the raw instruction at, or before, a byte offset.
+    #[must_use]
+    pub fn index_at(&self, offset: u32) -> Option<usize> {
+        let mut found: Option<usize> = None;
+        for (i, instr) in self.instrs.iter().enumerate() {
+            let best = found.map(|f| self.instrs[f].offset);
+            if instr.offset <= offset && best.is_none_or(|b| b < instr.offset) {
+                found = Some(i);
+            }
+        }
+        found
+    }
+
+    /// How many instructions at the start set up the frame (cells, the generator object, RESUME) and are no user code.
+    #[must_use]
+    pub fn prelude_len(&self) -> usize {
+        let mut len = 0;
+        while let Some(instr) = self.instrs.get(len) {
+            match instr.op {
+                Op::CopyFreeVars(_) | Op::MakeCell(_) | Op::ReturnGenerator | Op::GenStart(_) => len += 1,
+                Op::PopTop if len > 0 && self.instrs[len - 1].op == Op::ReturnGenerator => len += 1,
+                Op::Resume(_) => return len + 1,
+                _ => return len,
+            }
+        }
+        len
+    }
+
+    /// Inserts instructions behind the prelude and returns where.
+    ///
+    /// Whatever pointed at or behind that place moves along, so a loop back to the first user instruction does not
+    /// run the prologue again. Labels that are used by the inserted instructions alone are not moved: make them with
+    /// `new_label` in the final numbering.
+    pub fn insert_prologue(&mut self, prologue: Vec<Instr>) -> usize {
+        let at = self.prelude_len();
+        let count = prologue.len();
+        let used = |instrs: &[Instr], label: usize| {
+            instrs.iter().any(|i| i.op.target().is_some_and(|l| l.0 as usize == label))
+        };
+        for label in 0..self.labels.len() {
+            let own = used(&prologue, label)
+                && !used(&self.instrs, label)
+                && !self.regions.iter().any(|r| r.handler.0 as usize == label);
+            if !own && self.labels[label] >= at {
+                self.labels[label] += count;
+            }
+        }
+        for region in &mut self.regions {
+            if region.start >= at {
+                region.start += count;
+            }
+            if region.end > at {
+                region.end += count;
+            }
+        }
+        self.instrs.splice(at..at, prologue);
+        at
+    }
+
+    /// A new label for an instruction index.
+    pub fn new_label(&mut self, at: usize) -> Label {
+        self.labels.push(at);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// The id of a name, added if it is new.
+    pub fn name_id(&mut self, name: &str) -> NameId {
+        NameId(intern(&mut self.names, name))
+    }
+
+    /// The id of a local, added (as no argument) if it is new.
+    pub fn local_id(&mut self, name: &str) -> Local {
+        Local(intern(&mut self.varnames, name))
+    }
+}
+
+/// The index of a string in a list, appended if it is not there.
+pub(crate) fn intern(list: &mut Vec<String>, item: &str) -> u32 {
+    let index = list.iter().position(|x| x == item).unwrap_or_else(|| {
+        list.push(item.to_owned());
+        list.len() - 1
+    });
+    index as u32
+}

@@ -1,0 +1,231 @@
+//! `Op`s to raw instructions: joins neighbours that one raw instruction says, places END_FOR, orders jumps.
+//!
+//! Neighbours are joined when they have the same offset and location (both from one raw instruction, or both
+//! synthesized) and nothing jumps between them.
+
+use super::single;
+use crate::jumps::{self, JumpForm};
+use crate::slots::Slots;
+use crate::tables::Table;
+use crate::tables::raw::Raw;
+use crate::{Code, EncodeError, Instr, Label, Location, Op, Version};
+
+/// Where a raw jump goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dest {
+    /// The first raw instruction of an instruction.
+    Instr(usize),
+    /// The END_FOR before an instruction.
+    EndFor(usize),
+    /// Over this many of the following raw instructions.
+    Skip(u32),
+}
+
+/// One raw instruction before layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Emit {
+    pub(super) number: u8,
+    pub(super) caches: u8,
+    pub(super) arg: u32,
+    pub(super) jump: Option<(JumpForm, Dest)>,
+    pub(super) loc: Location,
+    /// The instruction it belongs to: whose region covers it.
+    pub(super) source: u32,
+}
+
+pub(super) struct Lowered {
+    pub(super) emits: Vec<Emit>,
+    /// First raw instruction of each instruction, and the end.
+    pub(super) starts: Vec<u32>,
+    /// The END_FOR before each instruction, where one is.
+    pub(super) end_for: Vec<Option<u32>>,
+}
+
+pub(super) struct Lowerer<'a> {
+    pub(super) code: &'a Code,
+    pub(super) version: Version,
+    pub(super) slots: Slots,
+    table: &'static Table,
+    /// Something other than the predecessor leads here, or the handler changes.
+    entry: Vec<bool>,
+    out: Lowered,
+    /// The instruction being lowered.
+    pub(super) at: usize,
+}
+
+pub(super) fn lower(code: &Code, regions: &[Option<u32>]) -> Result<Lowered, EncodeError> {
+    let count = code.instrs.len();
+    let mut entry: Vec<bool> = (0..=count).map(|i| i > 0 && i < count && regions[i] != regions[i - 1]).collect();
+    let mut end_for = vec![None; count + 1];
+    for (at, instr) in code.instrs.iter().enumerate() {
+        if let Some(label) = instr.op.target() {
+            let to = resolve(code, label)?;
+            entry[to] = true;
+            if matches!(instr.op, Op::ForIter(_)) && code.version >= Version::V312 && end_for[to].is_none() {
+                end_for[to] = Some(at as u32);
+            }
+        }
+    }
+    for region in &code.regions {
+        entry[resolve(code, region.handler)?] = true;
+    }
+    let mut lowerer = Lowerer {
+        code,
+        version: code.version,
+        slots: Slots::new(code.version, &code.varnames, &code.cellvars, code.freevars.len()),
+        table: Table::of(code.version),
+        entry,
+        out: Lowered { emits: Vec::with_capacity(count), starts: Vec::with_capacity(count + 1), end_for },
+        at: 0,
+    };
+    while lowerer.at < count {
+        lowerer.end_for()?;
+        let start = lowerer.out.emits.len() as u32;
+        let used = match lowerer.joined()? {
+            0 => {
+                single::lower(&mut lowerer)?;
+                1
+            }
+            used => used,
+        };
+        lowerer.out.starts.resize(lowerer.at + used, start);
+        lowerer.at += used;
+    }
+    let end = lowerer.out.emits.len() as u32;
+    lowerer.out.starts.push(end);
+    Ok(lowerer.out)
+}
+
+/// The instruction of a label; the end is no instruction.
+fn resolve(code: &Code, label: Label) -> Result<usize, EncodeError> {
+    let to = code.labels.get(label.0 as usize).copied().filter(|to| *to < code.instrs.len());
+    to.ok_or(EncodeError::Label(label))
+}
+
+impl Lowerer<'_> {
+    pub(super) fn instr(&self) -> Instr {
+        self.code.instrs[self.at]
+    }
+
+    pub(super) fn unsupported(&self) -> EncodeError {
+        EncodeError::Unsupported { at: self.at, op: self.instr().op, version: self.version }
+    }
+
+    pub(super) fn bad_operand(&self) -> EncodeError {
+        EncodeError::BadOperand { at: self.at, op: self.instr().op }
+    }
+
+    /// The opcode exists in this version.
+    pub(super) fn has(&self, raw: Raw) -> bool {
+        self.table.write(raw).is_some()
+    }
+
+    pub(super) fn emit(&mut self, raw: Raw, arg: u32) -> Result<(), EncodeError> {
+        let instr = self.instr();
+        self.emit_at(raw, arg, None, instr.loc, self.at as u32)
+    }
+
+    pub(super) fn emit_jump(&mut self, raw: Raw, dest: Dest) -> Result<(), EncodeError> {
+        let instr = self.instr();
+        let form = jumps::form(raw, self.version).ok_or_else(|| self.unsupported())?;
+        if let (JumpForm::Forward, Dest::Instr(to)) = (form, dest)
+            && to <= self.at
+        {
+            return Err(EncodeError::Backward { at: self.at, op: instr.op });
+        }
+        self.emit_at(raw, 0, Some((form, dest)), instr.loc, self.at as u32)
+    }
+
+    fn emit_at(
+        &mut self,
+        raw: Raw,
+        arg: u32,
+        jump: Option<(JumpForm, Dest)>,
+        loc: Location,
+        source: u32,
+    ) -> Result<(), EncodeError> {
+        let (number, caches) = self.table.write(raw).ok_or_else(|| self.unsupported())?;
+        if arg > i32::MAX as u32 {
+            return Err(self.bad_operand());
+        }
+        self.out.emits.push(Emit { number, caches, arg, jump, loc, source });
+        Ok(())
+    }
+
+    /// The instruction that a label of the current one names.
+    pub(super) fn dest(&self, label: Label) -> Result<usize, EncodeError> {
+        resolve(self.code, label)
+    }
+
+    /// Before the target of a FOR_ITER of 3.12+: what the interpreter skips, jumped over if it could be run into.
+    fn end_for(&mut self) -> Result<(), EncodeError> {
+        let Some(source) = self.out.end_for[self.at] else { return Ok(()) };
+        let loc = self.code.instrs[source as usize].loc;
+        let run_into = self.at == 0 || self.code.instrs[self.at - 1].op.falls_through();
+        if run_into {
+            let over = Some((JumpForm::Forward, Dest::Instr(self.at)));
+            self.emit_at(Raw::JumpForward, 0, over, loc, source)?;
+        }
+        self.out.end_for[self.at] = Some(self.out.emits.len() as u32);
+        self.emit_at(Raw::EndFor, 0, None, loc, source)?;
+        if self.version >= Version::V313 {
+            self.emit_at(Raw::PopTop, 0, None, loc, source)?;
+        }
+        Ok(())
+    }
+
+    /// The op `ahead` of the current one, if it is only reached from here and belongs together with it.
+    fn next(&self, ahead: usize) -> Option<Op> {
+        let (here, there) = (self.instr(), self.code.instrs.get(self.at + ahead)?);
+        let joined = (self.at + 1..=self.at + ahead).all(|i| !self.entry[i]);
+        (joined && here.offset == there.offset && here.loc == there.loc).then_some(there.op)
+    }
+
+    /// Lowers several instructions that one raw instruction says; returns how many.
+    fn joined(&mut self) -> Result<usize, EncodeError> {
+        let version = self.version;
+        let Some(next) = self.code.instrs.get(self.at + 1).map(|i| i.op) else { return Ok(0) };
+        match (self.instr().op, next) {
+            // One operand, whatever the offsets.
+            (Op::LoadConst(names), Op::CallKw { argc, two: true })
+                if matches!(version, Version::V311 | Version::V312) && !self.entry[self.at + 1] =>
+            {
+                self.emit(Raw::KwNames, names.0)?;
+                self.at += 1;
+                let done = single::call(self, argc);
+                self.at -= 1;
+                done?;
+                return Ok(2);
+            }
+            _ if self.next(1).is_none() => return Ok(0),
+            (Op::PushNull, Op::LoadGlobal(name)) if matches!(version, Version::V311 | Version::V312) => {
+                self.emit(Raw::LoadGlobal, name.0 << 1 | 1)?;
+            }
+            (Op::LoadGlobal(name), Op::PushNull) if version >= Version::V313 => {
+                self.emit(Raw::LoadGlobal, name.0 << 1 | 1)?;
+            }
+            (Op::LoadConst(value), Op::ReturnValue) if version >= Version::V312 => {
+                self.emit(Raw::ReturnConst, value.0)?;
+            }
+            (Op::Copy(2), Op::Copy(2)) if version < Version::V311 => self.emit(Raw::DupTopTwo, 0)?,
+            (Op::CheckExcMatch, Op::Swap(2)) if version == Version::V38 && self.next(2) == Some(Op::PopTop) => {
+                self.emit(Raw::CompareOp, 10)?;
+                return Ok(3);
+            }
+            (first, second) if version >= Version::V313 => {
+                let raw = match (single::fast(self, first), single::fast(self, second)) {
+                    (Some((false, a)), Some((false, b))) => Some((Raw::LoadFastLoadFast, a, b)),
+                    (Some((true, a)), Some((false, b))) => Some((Raw::StoreFastLoadFast, a, b)),
+                    (Some((true, a)), Some((true, b))) => Some((Raw::StoreFastStoreFast, a, b)),
+                    _ => None,
+                };
+                match raw {
+                    Some((raw, a, b)) if a < 16 && b < 16 => self.emit(raw, a << 4 | b)?,
+                    _ => return Ok(0),
+                }
+            }
+            _ => return Ok(0),
+        }
+        Ok(2)
+    }
+}

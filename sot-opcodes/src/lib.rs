@@ -1,0 +1,49 @@
+//! CPython 3.8 to 3.13 bytecode, both ways, without CPython.
+//!
+//! `RawCode` (the `co_*` attributes) -> [`decode`] -> [`Code`] (normalised [`Op`]s, labels, protected regions)
+//! -> [`encode`] -> `RawCode`. New code is made with [`CodeBuilder`]. All versions are data, chosen by [`Version`].
+//!
+//! Invariants
+//! - No Python is needed or called; constants are opaque ids that stay with the caller.
+//! - `decode` never panics, whatever the bytes.
+//! - `encode(decode(x))` does the same as `x`: the same instructions, jumps, handlers, lines and columns.
+#![forbid(unsafe_code)]
+
+pub mod kind;
+pub mod analysis;
+mod builder;
+pub mod calls;
+mod code;
+mod decode;
+mod effect;
+mod encode;
+mod error;
+mod exctable;
+mod flags;
+mod flow;
+mod jumps;
+mod linetable;
+mod location;
+pub mod method_layout;
+mod op;
+mod operands;
+mod raw;
+mod slots;
+mod tables;
+pub mod text;
+mod version;
+
+pub use builder::{CodeBuilder, Signature};
+pub use code::{Code, Instr, Region};
+pub use decode::decode;
+pub use effect::stack_effect;
+pub use encode::encode;
+pub use error::{DecodeError, EncodeError};
+pub use flags::CodeFlags;
+pub use location::Location;
+pub use op::{
+    BinaryOp, Cell, CompareOp, ConstId, Conversion, Intrinsic, JumpCond, Label, Local, NameId, Op, UnaryOp,
+};
+pub use raw::RawCode;
+pub use version::Version;
+pub use kind::OpKind;

@@ -1,0 +1,172 @@
+//! The ambient state of Paddle that eager execution depends on, and its guard.
+//!
+//! Facts, cheapest and most likely to change first: grad mode, default dtype, expected place, amp, static mode, flags.
+//! Amp is compared by its module-level record while it is off (one identity check) and fact by fact while it is on.
+
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use sot_core::backend::AmbientCheck;
+use sot_core::cpython::cxx_tensor::ExportedFlag;
+use sot_core::stop::{Reason, Why};
+use std::sync::Arc;
+
+/// Whether kernels work on strides, so that slices and transposes are views.
+const STRIDE: &str = "FLAGS_use_stride_kernel";
+
+/// Amp as the tracer sees it.
+#[derive(PartialEq)]
+struct Amp {
+    level: String,
+    dtype: String,
+    promote: bool,
+    lists: String,
+}
+
+struct Ambient {
+    handles: Arc<Handles>,
+    has_grad: Py<PyAny>,
+    grad: bool,
+    /// The class that holds the default dtype, and the name of the attribute.
+    dtype_owner: Py<PyAny>,
+    dtype_name: Py<PyString>,
+    default_dtype: Py<PyAny>,
+    framework_dict: Py<PyDict>,
+    place: Py<PyAny>,
+    amp_dict: Py<PyDict>,
+    amp: Option<Amp>,
+    flags: Py<PyAny>,
+    /// The flag's memory, where Paddle's library exports it.
+    stride_flag: Option<ExportedFlag>,
+    stride: bool,
+}
+
+impl AmbientCheck for Ambient {
+    fn matches(&self, py: Python<'_>) -> bool {
+        self.try_matches(py).unwrap_or(false)
+    }
+
+    fn describe(&self) -> Vec<String> {
+        Python::attach(|py| {
+            let text = |o: &Py<PyAny>| o.bind(py).str().map_or_else(|_| "?".to_owned(), |s| s.to_string());
+            let amp = match &self.amp {
+                None => "off".to_owned(),
+                Some(amp) => format!("{} {}", amp.level, amp.dtype),
+            };
+            vec![
+                format!("gradients are {}recorded", if self.grad { "" } else { "not " }),
+                format!("default dtype is {}", text(&self.default_dtype)),
+                format!("expected place is {}", text(&self.place)),
+                format!("amp is {amp}"),
+                "eager mode".to_owned(),
+                format!("{STRIDE} is {}", self.stride),
+            ]
+        })
+    }
+}
+
+impl Ambient {
+    fn try_matches(&self, py: Python<'_>) -> PyResult<bool> {
+        if self.has_grad.bind(py).call0()?.is_truthy()? != self.grad {
+            return Ok(false);
+        }
+        if !same(&self.dtype_owner.bind(py).getattr(self.dtype_name.bind(py))?, &self.default_dtype)? {
+            return Ok(false);
+        }
+        match self.framework_dict.bind(py).get_item(intern!(py, "_global_expected_place_"))? {
+            Some(place) if place.is(&self.place) => {}
+            Some(place) => {
+                if place.str()?.to_str()? != self.place.bind(py).str()?.to_str()? {
+                    return Ok(false);
+                }
+            }
+            None => return Ok(false),
+        }
+        let amp_off = self.amp_dict.bind(py).get_item(intern!(py, "_g_amp_state_"))?.is_none_or(|s| s.is_none());
+        if !(amp_off && self.amp.is_none()) && amp(py, &self.handles)? != self.amp {
+            return Ok(false);
+        }
+        if !self.handles.in_dygraph(py) {
+            return Ok(false);
+        }
+        let stride = match self.stride_flag {
+            Some(flag) => flag.get(),
+            None => self.flags.bind(py).get_item(intern!(py, "FLAGS_use_stride_kernel"))?.is_truthy()?,
+        };
+        Ok(stride == self.stride)
+    }
+}
+
+fn same(a: &Bound<'_, PyAny>, b: &Py<PyAny>) -> PyResult<bool> {
+    Ok(a.is(b) || a.eq(b)?)
+}
+
+/// Amp of this thread; `None` if it changes nothing.
+fn amp(py: Python<'_>, handles: &Handles) -> PyResult<Option<Amp>> {
+    let tracer = handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?;
+    if tracer.is_none() {
+        return Ok(None);
+    }
+    let level = tracer.getattr(intern!(py, "_amp_level"))?.str()?.to_string();
+    if level.ends_with("O0") {
+        return Ok(None);
+    }
+    let lists = tracer.call_method0(intern!(py, "_get_amp_op_list"))?;
+    let mut names = String::new();
+    for list in lists.try_iter()? {
+        let mut sorted: Vec<String> = list?.try_iter()?.map(|n| n?.extract()).collect::<PyResult<_>>()?;
+        sorted.sort_unstable();
+        names.push_str(&sorted.join(" "));
+        names.push('|');
+    }
+    Ok(Some(Amp {
+        level,
+        dtype: tracer.getattr(intern!(py, "_amp_dtype"))?.str()?.to_string(),
+        promote: tracer.getattr(intern!(py, "_use_promote"))?.is_truthy()?,
+        lists: names,
+    }))
+}
+
+/// The state of now.
+pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<dyn AmbientCheck>> {
+    let core = handles.core.bind(py);
+    let dtype_owner = py.import("paddle.base.layer_helper_base")?.getattr("LayerHelperBase")?;
+    let dtype_name = PyString::new(py, "_LayerHelperBase__dtype");
+    let has_grad = core.getattr("_has_grad")?;
+    let flags = core.call_method0("globals")?;
+    let stride = flags.get_item(STRIDE)?.is_truthy()?;
+    // Paddle resolves the place lazily: make it do so before it is compared.
+    handles.framework.bind(py).call_method0("_current_expected_place")?;
+    let place = handles.framework.bind(py).getattr("_global_expected_place_")?;
+    Ok(Box::new(Ambient {
+        grad: has_grad.call0()?.is_truthy()?,
+        default_dtype: dtype_owner.getattr(&dtype_name)?.unbind(),
+        framework_dict: handles.framework.bind(py).dict().unbind(),
+        place: place.unbind(),
+        amp_dict: py.import("paddle.amp.auto_cast")?.dict().unbind(),
+        amp: amp(py, handles)?,
+        stride_flag: crate::tensor_check::core_library(py, handles)
+            .and_then(|library| ExportedFlag::new(&library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
+        stride,
+        handles: handles.clone(),
+        has_grad: has_grad.unbind(),
+        dtype_owner: dtype_owner.unbind(),
+        dtype_name: dtype_name.unbind(),
+        flags: flags.unbind(),
+    }))
+}
+
+/// States in which nothing is captured.
+pub(crate) fn unsupported(py: Python<'_>, handles: &Handles) -> Option<Why> {
+    let state = handles.global_var.bind(py);
+    let to_static = state.getattr(intern!(py, "_in_to_static_mode_")).is_ok_and(|t| t.is_truthy().unwrap_or(true));
+    let pir = state.getattr(intern!(py, "_use_pir_api_")).is_ok_and(|t| t.is_truthy().unwrap_or(false));
+    if to_static {
+        return Some(Why::new(Reason::AmbientMode, "another translator is building a program"));
+    }
+    if !pir {
+        return Some(Why::new(Reason::AmbientMode, "FLAGS_enable_pir_api is off"));
+    }
+    None
+}

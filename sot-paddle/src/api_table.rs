@@ -1,0 +1,124 @@
+//! Which functions of Paddle build operations, fold, or must run eagerly: by module and name.
+//!
+//! A name that is in no table runs eagerly: a break is always right, a wrong graph never is. The lists of exceptions
+//! come from comparing each function eager and built (tests/python/paddle_backend/test_differential.py).
+
+use sot_core::stop::{Reason, Why};
+
+/// What the tables say about a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Api,
+    Foldable,
+    Break(Why),
+    /// An ordinary Python function that happens to live in Paddle: simulated like the user's.
+    Python,
+}
+
+/// Modules whose public functions append operations.
+const API_MODULES: &[&str] = &[
+    "paddle._C_ops",
+    "paddle.audio.functional",
+    "paddle.base.dygraph.generated_tensor_methods_patch",
+    "paddle.base.libpaddle.pir.ops",
+    "paddle.fft",
+    "paddle.geometric",
+    "paddle.incubate.nn.functional",
+    "paddle.incubate.operators",
+    "paddle.incubate.tensor",
+    "paddle.linalg",
+    "paddle.nn.functional",
+    "paddle.signal",
+    "paddle.tensor",
+    "paddle.text.viterbi_decode",
+    "paddle.vision.ops",
+];
+
+/// Modules of ordinary Python code over the above.
+const PYTHON_MODULES: &[&str] = &[
+    "paddle.distribution",
+    "paddle.incubate.nn.layer",
+    "paddle.nn.layer",
+    "paddle.text.models",
+    "paddle.utils.layers_utils",
+    "paddle.vision.models",
+];
+
+/// Answered by [`crate::fold`].
+const FOLDABLE: &[(&str, &str)] = &[
+    ("paddle.base.dygraph.base", "enabled"),
+    ("paddle.base.dygraph.base", "in_to_static_mode"),
+    ("paddle.base.dygraph.base", "is_grad_enabled"),
+    ("paddle.base.framework", "in_dygraph_mode"),
+    ("paddle.base.framework", "in_dynamic_mode"),
+    ("paddle.base.framework", "in_dynamic_or_pir_mode"),
+    ("paddle.base.framework", "in_pir_mode"),
+    ("paddle.base.framework", "is_compiled_with_cinn"),
+    ("paddle.base.framework", "is_compiled_with_cuda"),
+    ("paddle.base.framework", "is_compiled_with_distribute"),
+    ("paddle.base.framework", "is_compiled_with_rocm"),
+    ("paddle.base.framework", "is_compiled_with_xpu"),
+    ("paddle.device", "get_device"),
+    ("paddle.device", "is_compiled_with_cinn"),
+    ("paddle.device", "is_compiled_with_cuda"),
+    ("paddle.device", "is_compiled_with_custom_device"),
+    ("paddle.device", "is_compiled_with_distribute"),
+    ("paddle.device", "is_compiled_with_ipu"),
+    ("paddle.device", "is_compiled_with_rocm"),
+    ("paddle.device", "is_compiled_with_xpu"),
+    ("paddle.framework.framework", "get_default_dtype"),
+    ("paddle.tensor.attribute", "is_complex"),
+    ("paddle.tensor.attribute", "is_floating_point"),
+    ("paddle.tensor.attribute", "is_integer"),
+    ("paddle.tensor.logic", "is_tensor"),
+];
+
+/// Values leave the graph.
+const TO_HOST: &[&str] = &["item", "numpy", "tolist", "to_string", "set_printoptions", "is_empty"];
+
+/// Exceptions from `API_MODULES`, with the reason.
+const EAGER: &[(&str, &str, &str)] = &[
+    ("paddle.tensor.creation", "create_global_var", "it makes state"),
+    ("paddle.tensor.creation", "create_parameter", "it makes a parameter"),
+    ("paddle.tensor.creation", "create_tensor", "it makes state"),
+    ("paddle.tensor.creation", "set_", "it replaces the data of a tensor"),
+    ("paddle.tensor.layer_function_generator", "*", "it makes functions"),
+    ("paddle.tensor.to_string", "*", "it prints"),
+    ("paddle.tensor.array", "*", "it works on a list of tensors in place"),
+    ("paddle.tensor.manipulation", "tensor_array_to_tensor", "it works on a list of tensors"),
+];
+
+fn within(module: &str, list: &[&str]) -> bool {
+    list.iter().any(|m| module == *m || module.strip_prefix(m).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// Whether a name is that of an operation that writes its first argument.
+pub(crate) fn in_place_name(name: &str) -> bool {
+    name.ends_with('_') && !name.ends_with("__")
+}
+
+/// The verdict on `module.name`; `None` if it is not Paddle's.
+pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
+    if module != "paddle" && !module.starts_with("paddle.") {
+        return None;
+    }
+    if FOLDABLE.iter().any(|(m, n)| *m == module && *n == name) {
+        return Some(Verdict::Foldable);
+    }
+    if within(module, PYTHON_MODULES) {
+        return Some(Verdict::Python);
+    }
+    if !within(module, API_MODULES) {
+        return Some(Verdict::Break(Why::new(Reason::FrameworkFunction, format!("{module}.{name}"))));
+    }
+    if TO_HOST.contains(&name) {
+        return Some(Verdict::Break(Why::new(Reason::TensorToHost, name)));
+    }
+    if in_place_name(name) {
+        return Some(Verdict::Break(Why::new(Reason::InplaceTensor, name)));
+    }
+    if let Some((.., why)) = EAGER.iter().find(|(m, n, _)| *m == module && (*n == "*" || *n == name)) {
+        return Some(Verdict::Break(Why::new(Reason::FrameworkFunction, format!("{name}: {why}"))));
+    }
+    Some(Verdict::Api)
+}

@@ -1,0 +1,108 @@
+//! Attributes of symbolic tensors, as eager tensors have them.
+
+use crate::api_table;
+use crate::builder::Source;
+use crate::handles::Handles;
+use crate::meta;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyType};
+use sot_core::backend::Attr;
+use sot_core::stop::{Reason, Why};
+
+/// Methods of tensors that Paddle writes twice, once for eager and once for programs, with the same meaning.
+const METHODS: &[&str] = &[
+    "__abs__", "__add__", "__div__", "__eq__", "__floordiv__", "__ge__", "__getitem__", "__gt__", "__le__", "__lt__",
+    "__matmul__", "__mod__", "__mul__", "__ne__", "__neg__", "__pow__", "__radd__", "__rdiv__", "__rfloordiv__",
+    "__rmatmul__", "__rmod__", "__rmul__", "__rpow__", "__rsub__", "__rtruediv__", "__sub__", "__truediv__", "astype",
+    "bfloat16", "bool", "byte", "cdouble", "cfloat", "char", "clone", "complex128", "complex64", "detach", "dim",
+    "double", "element_size", "float", "float16", "float32", "float64", "half", "int", "int16", "int32", "int64",
+    "int8", "long", "ndimension", "new_empty", "new_full", "new_ones", "new_zeros", "short", "type_as", "uint8",
+];
+
+/// Methods that read values.
+const TO_HOST: &[&str] = &["numpy", "item", "tolist", "__array__", "__dlpack__", "__repr__", "__str__", "__format__"];
+
+/// Methods that turn a tensor into a Python number.
+const TO_SCALAR: &[&str] =
+    &["__bool__", "__int__", "__float__", "__complex__", "__index__", "__long__", "__nonzero__"];
+
+/// Read `value.name`; `own` is the input that the value is, if it is one.
+pub(crate) fn read<'py>(
+    handles: &Handles,
+    value: &Bound<'py, PyAny>,
+    name: &str,
+    own: Option<&Source>,
+) -> PyResult<Attr<'py>> {
+    let py = value.py();
+    let truth = |b: bool| Attr::Constant(PyBool::new(py, b).to_owned().into_any());
+    let unknown = |detail: &str| Ok(Attr::Break(Why::new(Reason::TensorAttribute, format!("{name}: {detail}"))));
+    Ok(match name {
+        "shape" => {
+            let shape = meta::shape(value)?;
+            if shape.iter().any(|d| *d < 0) {
+                return unknown("an extent is only known at run time");
+            }
+            Attr::Fresh(size_class(handles, py)?.call1((shape.to_vec(),))?)
+        }
+        "ndim" => Attr::Constant(meta::shape(value)?.len().into_pyobject(py)?.into_any()),
+        "size" => {
+            let shape = meta::shape(value)?;
+            if shape.iter().any(|d| *d < 0) {
+                return unknown("an extent is only known at run time");
+            }
+            Attr::Constant(shape.iter().product::<i64>().into_pyobject(py)?.into_any())
+        }
+        "dtype" => Attr::Constant(value.getattr(intern!(py, "dtype"))?),
+        "itemsize" => Attr::Constant(value.getattr(intern!(py, "itemsize"))?),
+        "stop_gradient" => match own {
+            Some(source) => truth(!source.meta.requires_grad),
+            None => Attr::Constant(value.getattr(intern!(py, "stop_gradient"))?),
+        },
+        "requires_grad" => match own {
+            Some(source) => truth(source.meta.requires_grad),
+            None => truth(!value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?),
+        },
+        "place" => match own {
+            Some(source) => Attr::Constant(source.tensor.bind(py).getattr(intern!(py, "place"))?),
+            None => Attr::Constant(handles.framework.bind(py).call_method0(intern!(py, "_current_expected_place"))?),
+        },
+        "T" | "mT" => Attr::Value(value.getattr(name)?),
+        "__class__" => return unknown("ask type()"),
+        _ if TO_HOST.contains(&name) => Attr::Break(Why::new(Reason::TensorToHost, name)),
+        _ if TO_SCALAR.contains(&name) => Attr::Break(Why::new(Reason::TensorToScalar, name)),
+        _ if api_table::in_place_name(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
+        _ if METHODS.contains(&name) => Attr::Method,
+        _ => return shared_method(handles, value, name),
+    })
+}
+
+/// A name that both classes hold: a method if it is one and the same function of the tables.
+fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) -> PyResult<Attr<'py>> {
+    let py = value.py();
+    let on = |class: &Py<PyType>| class.bind(py).getattr(name).ok();
+    let (eager, built) = (on(&handles.tensor), on(&handles.value));
+    if let (Some(eager), Some(built)) = (eager, built)
+        && eager.is(&built)
+    {
+        let text = |n| eager.getattr(n).ok().and_then(|m| m.extract::<String>().ok()).unwrap_or_default();
+        let module = text(intern!(py, "__module__"));
+        return Ok(match api_table::function(&module, &text(intern!(py, "__name__"))) {
+            Some(api_table::Verdict::Api) => Attr::Method,
+            Some(api_table::Verdict::Foldable) => Attr::Method,
+            Some(api_table::Verdict::Break(why)) => Attr::Break(why),
+            Some(api_table::Verdict::Python) | None => Attr::Break(Why::new(Reason::TensorAttribute, name)),
+        });
+    }
+    Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))
+}
+
+/// The class of `tensor.shape`.
+fn size_class<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let libpaddle = py.import(intern!(py, "paddle.base.libpaddle"))?;
+    match libpaddle.getattr(intern!(py, "Size")) {
+        Ok(class) => Ok(class),
+        // Before Paddle had a class of its own, a shape was a list.
+        Err(_) => handles.paddle.bind(py).py().import(intern!(py, "builtins"))?.getattr(intern!(py, "list")),
+    }
+}

@@ -1,0 +1,95 @@
+//! `PaddleBackend`: the translator's questions, each answered by the module that knows.
+
+use crate::builder::PaddleBuilder;
+use crate::classify::Classifier;
+use crate::handles::Handles;
+use crate::{ambient, fold, layers, meta, tensor_check};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::stop::{Reason, Why};
+use std::sync::Arc;
+
+/// The backend for PaddlePaddle 3.x (PIR programs).
+pub struct PaddleBackend {
+    handles: Arc<Handles>,
+    classifier: Classifier,
+    native: Option<Arc<tensor_check::Native>>,
+}
+
+impl PaddleBackend {
+    /// Imports Paddle.
+    pub fn new(py: Python<'_>) -> PyResult<PaddleBackend> {
+        let handles = Arc::new(Handles::load(py)?);
+        let classifier = Classifier::new(py, &handles)?;
+        let native = tensor_check::Native::new(py, &handles);
+        Ok(PaddleBackend { handles, classifier, native })
+    }
+}
+
+impl Backend for PaddleBackend {
+    fn name(&self) -> &'static str {
+        "paddle"
+    }
+
+    fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
+        self.classifier.classify(&self.handles, obj)
+    }
+
+    fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
+        meta::of_tensor(tensor)
+    }
+
+    fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
+        tensor_check::new(self.native.as_ref(), tensor)
+    }
+
+    fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
+        ambient::snapshot(py, &self.handles)
+    }
+
+    fn unavailable(&self, py: Python<'_>) -> Option<Why> {
+        if !self.handles.in_dygraph(py) {
+            return Some(Why::new(Reason::AmbientMode, "a static program is being built"));
+        }
+        ambient::unsupported(py, &self.handles)
+    }
+
+    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        layers::layer_call(&self.handles, layer)
+    }
+
+    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+        layers::attr_dicts(&self.handles, layer)
+    }
+
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        layers::leaf_state(&self.handles, layer)
+    }
+
+    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        layers::call_state(layer)
+    }
+
+    fn fold<'py>(
+        &self,
+        callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+    ) -> Option<Bound<'py, PyAny>> {
+        fold::fold(&self.handles, callee, args, kwargs, is_value)
+    }
+
+    fn skip_paths(&self, py: Python<'_>) -> Vec<String> {
+        crate::classify::skip_paths(py, &self.handles)
+    }
+
+    fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.handles.tensor.bind(py).clone().into_any())
+    }
+
+    fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {
+        Ok(Box::new(PaddleBuilder::begin(py, &self.handles)?))
+    }
+}

@@ -1,0 +1,300 @@
+//! A PIR program under construction.
+//!
+//! Inputs and the parameters of leaf layers are `data` operations with names of ours, so that nothing depends on the
+//! names of tensors, which may be missing or equal. Every other eager tensor that turns up inside an operation would
+//! be a value computed at capture time and frozen into the graph: such a call is refused.
+
+use crate::alias;
+use crate::attr;
+use crate::handles::{Handles, value_id};
+use crate::static_mode::StaticMode;
+use crate::{layers, meta, program};
+use hashbrown::HashMap;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PySet, PyTuple};
+use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
+use sot_core::stop::{Reason, Why};
+use std::sync::Arc;
+
+/// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
+pub(crate) struct Source {
+    pub(crate) tensor: Py<PyAny>,
+    pub(crate) value: Py<PyAny>,
+    pub(crate) meta: TensorMeta,
+}
+
+pub(crate) struct PaddleBuilder {
+    pub(crate) handles: Arc<Handles>,
+    mode: StaticMode,
+    pub(crate) main: Py<PyAny>,
+    pub(crate) inputs: Vec<Source>,
+    pub(crate) params: Vec<Source>,
+    /// Index into `inputs` by identity of the symbolic value.
+    input_of: HashMap<i64, usize>,
+    /// Paddle's own map from `id(tensor)` to value, for this program: filled by us for the state of leaf layers.
+    recorded: Py<PyDict>,
+    /// Tensors that Paddle recorded itself: unknown to us, so the call that brought them is refused.
+    foreign: Py<PySet>,
+    recorder_key: Py<PyAny>,
+    /// Whether eager would record gradients now.
+    pub(crate) grad: bool,
+    place: Box<str>,
+}
+
+/// A refusal without an exception of the framework.
+pub(crate) fn refuse(reason: Reason, detail: impl Into<String>) -> BuildError {
+    BuildError { why: Why::new(reason, detail), cause: None }
+}
+
+/// A refusal because the framework raised.
+pub(crate) fn rejected(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
+    let text = cause.value(py).to_string();
+    let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim();
+    let detail = format!("{name}: {}: {first}", cause.get_type(py).name().map_or_else(|_| "error".into(), |n| n.to_string()));
+    forget_frames(py, &cause);
+    BuildError { why: Why::new(Reason::ApiRejected, detail), cause: Some(cause) }
+}
+
+/// Take the tracebacks off an exception: their frames hold symbolic values, which must not outlive the program.
+fn forget_frames(py: Python<'_>, raised: &PyErr) {
+    let mut next = Some(raised.value(py).clone().into_any());
+    for _ in 0..32 {
+        let Some(exception) = next.filter(|e| !e.is_none()) else { break };
+        // A refusal to forget changes nothing for the user.
+        let _ = exception.setattr(intern!(py, "__traceback__"), py.None());
+        next = exception.getattr(intern!(py, "__context__")).ok();
+    }
+}
+
+impl PaddleBuilder {
+    pub(crate) fn begin(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<PaddleBuilder> {
+        let tracer = handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?;
+        let grad: bool = tracer.getattr(intern!(py, "_has_grad"))?.extract()?;
+        let place = meta::expected_place(py, handles)?;
+        let main = handles.program.bind(py).call0()?;
+        let startup = handles.program.bind(py).call0()?;
+        let recorded = PyDict::new(py);
+        let foreign = PySet::empty(py)?;
+        let key = (main.as_ptr() as usize).into_pyobject(py)?.into_any();
+        let mode = StaticMode::enter(py, handles, &main, &startup)?;
+        handles.recorder_sets.bind(py).set_item(&key, &foreign)?;
+        handles.recorder_values.bind(py).set_item(&key, &recorded)?;
+        Ok(PaddleBuilder {
+            handles: handles.clone(),
+            mode,
+            main: main.unbind(),
+            inputs: Vec::new(),
+            params: Vec::new(),
+            input_of: HashMap::new(),
+            recorded: recorded.unbind(),
+            foreign: foreign.unbind(),
+            recorder_key: key.unbind(),
+            grad,
+            place,
+        })
+    }
+
+    /// A `data` operation at the head of the program that stands for `tensor`.
+    fn source(&self, tensor: &Bound<'_, PyAny>, name: String) -> PyResult<Source> {
+        let py = tensor.py();
+        let meta = meta::of_tensor(tensor)?;
+        let pir = self.handles.pir.bind(py);
+        let here = pir.getattr(intern!(py, "get_current_insertion_point"))?.call0()?;
+        pir.getattr(intern!(py, "reset_insertion_point_to_start"))?.call0()?;
+        let made = self.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
+            &*name,
+            tensor.getattr(intern!(py, "shape"))?,
+            tensor.getattr(intern!(py, "dtype"))?,
+            &self.handles.any_place,
+        ));
+        pir.getattr(intern!(py, "set_insertion_point"))?.call1((here,))?;
+        let value = made?;
+        value.setattr(intern!(py, "stop_gradient"), !(self.grad && meta.requires_grad))?;
+        value.setattr(intern!(py, "persistable"), true)?;
+        Ok(Source { tensor: tensor.clone().unbind(), value: value.unbind(), meta })
+    }
+
+    /// Make the state of a leaf layer known to the program.
+    fn adopt_state(&mut self, layer: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = layer.py();
+        let mut tensors = Vec::new();
+        layers::collect_tensors(&self.handles, layer, &mut tensors)?;
+        for tensor in tensors {
+            let id = (tensor.as_ptr() as usize).into_pyobject(py)?;
+            if !self.recorded.bind(py).contains(&id)? {
+                let source = self.source(&tensor, format!("sot_param_{}", self.params.len()))?;
+                self.recorded.bind(py).set_item(&id, &source.value)?;
+                self.params.push(source);
+            }
+        }
+        Ok(())
+    }
+
+    fn op_count(&self, py: Python<'_>) -> PyResult<usize> {
+        self.main.bind(py).call_method0(intern!(py, "global_block"))?.call_method0(intern!(py, "num_ops"))?.extract()
+    }
+
+    /// Remove what a refused call appended, last first.
+    fn roll_back(&self, py: Python<'_>, to: usize) -> PyResult<()> {
+        let block = self.main.bind(py).call_method0(intern!(py, "global_block"))?;
+        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+        for i in (to..ops.len()).rev() {
+            block.call_method1(intern!(py, "remove_op"), (ops.get_item(i)?,))?;
+        }
+        self.foreign.bind(py).clear();
+        Ok(())
+    }
+
+    fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        match (op.kind, op.callee) {
+            (CallKind::Layer, Some(layer)) => layer.call_method(intern!(py, "forward"), op.args.clone(), op.kwargs),
+            (_, Some(callee)) => callee.call(op.args, op.kwargs),
+            (_, None) => {
+                let receiver = op.args.get_item(0)?;
+                let rest = op.args.get_slice(1, op.args.len());
+                receiver.getattr(op.name)?.call(rest, op.kwargs)
+            }
+        }
+    }
+
+    /// Check that a result holds nothing but symbolic values and plain constants; eager tensors become values.
+    fn settle<'py>(&self, result: Bound<'py, PyAny>, depth: usize) -> Result<Bound<'py, PyAny>, String> {
+        let py = result.py();
+        if self.handles.is_value(&result) {
+            return Ok(result);
+        }
+        if self.handles.is_tensor(&result) {
+            let known = self.recorded.bind(py).get_item(result.as_ptr() as usize).ok().flatten();
+            return known.ok_or_else(|| "the result is a tensor computed at capture".to_owned());
+        }
+        if depth == 0 {
+            return Err("the result is nested too deeply".to_owned());
+        }
+        let walk = |items: Vec<Bound<'py, PyAny>>| -> Result<Vec<Bound<'py, PyAny>>, String> {
+            items.into_iter().map(|i| self.settle(i, depth - 1)).collect()
+        };
+        let fail = |e: PyErr| e.to_string();
+        if result.is_exact_instance_of::<PyTuple>() {
+            let items = walk(result.cast::<PyTuple>().map_err(|e| e.to_string())?.iter().collect())?;
+            return Ok(PyTuple::new(py, items).map_err(fail)?.into_any());
+        }
+        if result.is_exact_instance_of::<PyList>() {
+            let items = walk(result.cast::<PyList>().map_err(|e| e.to_string())?.iter().collect())?;
+            return Ok(PyList::new(py, items).map_err(fail)?.into_any());
+        }
+        if result.is_exact_instance_of::<PyDict>() {
+            let out = PyDict::new(py);
+            for (k, v) in result.cast::<PyDict>().map_err(|e| e.to_string())?.iter() {
+                out.set_item(k, self.settle(v, depth - 1)?).map_err(fail)?;
+            }
+            return Ok(out.into_any());
+        }
+        Ok(result)
+    }
+
+    /// Whether the tensor behind an input requires gradients, whatever the mode.
+    fn own_grad(&self, value: &Bound<'_, PyAny>) -> Option<&Source> {
+        self.input_of.get(&value_id(value).ok()?).map(|i| &self.inputs[*i])
+    }
+
+    /// The input that a value is, if it is one.
+    pub(crate) fn input_index(&self, id: i64) -> Option<usize> {
+        self.input_of.get(&id).copied()
+    }
+
+    /// Forget the program in Paddle's recorder and leave the mode.
+    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
+        let forget = |map: &Py<PyDict>| {
+            let map = map.bind(py);
+            if map.contains(&self.recorder_key)? { map.del_item(&self.recorder_key) } else { Ok(()) }
+        };
+        let steps = [forget(&self.handles.recorder_sets), forget(&self.handles.recorder_values), self.mode.leave(py)];
+        steps.into_iter().collect()
+    }
+
+    fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = op.args.py();
+        let fail = |e: PyErr| rejected(py, op.name, e);
+        self.mode.show(py, at).map_err(fail)?;
+        if let (CallKind::Layer, Some(layer)) = (op.kind, op.callee) {
+            self.adopt_state(layer).map_err(fail)?;
+        }
+        let before = self.op_count(py).map_err(fail)?;
+        let outcome = match self.invoke(py, op) {
+            Ok(result) if self.foreign.bind(py).is_empty() => {
+                self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)))
+            }
+            Ok(_) => Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name))),
+            Err(e) => Err(rejected(py, op.name, e)),
+        };
+        if outcome.is_err() {
+            self.roll_back(py, before).map_err(fail)?;
+        }
+        outcome
+    }
+}
+
+impl Drop for PaddleBuilder {
+    fn drop(&mut self) {
+        Python::attach(|py| {
+            // An error cannot be reported from a drop; every step was tried.
+            let _ = self.close(py);
+        });
+    }
+}
+
+impl GraphBuilder for PaddleBuilder {
+    fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = tensor.py();
+        let dense = tensor.call_method0(intern!(py, "is_dense")).and_then(|d| d.extract::<bool>());
+        if !dense.is_ok_and(|d| d) {
+            return Err(refuse(Reason::ValueKind, "a tensor that is not dense"));
+        }
+        let source = self
+            .source(tensor, format!("sot_input_{}", self.inputs.len()))
+            .map_err(|e| rejected(py, "input", e))?;
+        let value = source.value.bind(py).clone();
+        let id = value_id(&value).map_err(|e| rejected(py, "input", e))?;
+        self.input_of.insert(id, self.inputs.len());
+        self.inputs.push(source);
+        Ok(value)
+    }
+
+    fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
+        if let Some(why) = alias::forbidden(op) {
+            return Err(BuildError { why, cause: None });
+        }
+        self.run_call(op, at)
+    }
+
+    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, at: &[UserFrame]) -> Result<Attr<'py>, BuildError> {
+        let py = value.py();
+        self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
+        let own = self.own_grad(value);
+        attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))
+    }
+
+    fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {
+        self.handles.is_value(obj)
+    }
+
+    fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
+        if let Some(source) = self.own_grad(value) {
+            return Ok(source.meta.clone());
+        }
+        meta::of_value(value, &self.place, None)
+    }
+
+    fn finish(mut self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError> {
+        let finished = program::finish(py, &self, inputs, outputs);
+        self.close(py).map_err(|e| rejected(py, "finish", e))?;
+        finished.map_err(|e| {
+            forget_frames(py, &e);
+            BuildError {
+                why: Why::new(Reason::BackendFailed, e.value(py).to_string().lines().next().unwrap_or_default()),
+                cause: Some(e),
+            }
+        })
+    }
+}

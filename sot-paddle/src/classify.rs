@@ -1,0 +1,121 @@
+//! What an object is, remembered by identity for functions.
+//!
+//! A function counts as Paddle's only if it is what its module holds under its name, or what a class of Paddle holds:
+//! a user's function that copies `__module__` (`functools.wraps`) does not.
+
+use crate::api_table::{self, Verdict};
+use crate::handles::Handles;
+use hashbrown::HashMap;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyCFunction, PyFunction, PyType};
+use sot_core::backend::Kind;
+use sot_core::stop::{Reason, Why};
+use std::sync::Mutex;
+
+pub(crate) struct Classifier {
+    /// Verdicts by address; the object is kept so that its address stays its own.
+    known: Mutex<HashMap<usize, (Py<PyAny>, Kind)>>,
+    /// Exact types of constants: dtypes and places.
+    constants: Vec<Py<PyType>>,
+}
+
+/// Classes that may be called or entered, with what stops a capture there.
+const CONTEXTS: &[&str] = &["no_grad_", "no_grad", "enable_grad", "set_grad_enabled"];
+
+impl Classifier {
+    pub(crate) fn new(py: Python<'_>, handles: &Handles) -> PyResult<Classifier> {
+        let core = handles.core.bind(py);
+        let mut constants = vec![handles.dtype.clone_ref(py)];
+        for name in ["Place", "CPUPlace", "CUDAPlace", "CUDAPinnedPlace", "XPUPlace", "XPUPinnedPlace", "IPUPlace", "CustomPlace", "DataType"] {
+            if let Ok(class) = core.getattr(name).and_then(|c| Ok(c.cast_into::<PyType>()?)) {
+                constants.push(class.unbind());
+            }
+        }
+        let var_type = core.getattr("VarDesc")?.getattr("VarType")?;
+        if let Ok(class) = var_type.cast_into::<PyType>() {
+            constants.push(class.unbind());
+        }
+        Ok(Classifier { known: Mutex::new(HashMap::new()), constants })
+    }
+
+    pub(crate) fn classify(&self, handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
+        let py = obj.py();
+        let class = obj.get_type();
+        if class.is(&handles.tensor) || class.is(&handles.parameter) {
+            return Kind::Tensor;
+        }
+        if self.constants.iter().any(|c| class.is(c)) {
+            return Kind::Constant;
+        }
+        let is_function = obj.is_exact_instance_of::<PyFunction>() || obj.is_exact_instance_of::<PyCFunction>();
+        if is_function || obj.is_instance_of::<PyType>() {
+            let key = obj.as_ptr() as usize;
+            let known = self.known.lock().unwrap_or_else(|e| e.into_inner()).get(&key).map(|(_, kind)| kind.clone());
+            if let Some(kind) = known {
+                return kind;
+            }
+            let kind = if is_function { function(obj) } else { class_object(handles, obj) };
+            if kind != Kind::Unknown {
+                let mut map = self.known.lock().unwrap_or_else(|e| e.into_inner());
+                map.insert(key, (obj.clone().unbind(), kind.clone()));
+            }
+            return kind;
+        }
+        if class.is_subclass(handles.layer.bind(py)).unwrap_or(false) {
+            return Kind::Layer;
+        }
+        if class.is_subclass(handles.tensor.bind(py)).unwrap_or(false) {
+            // A user's subclass may give every method another meaning.
+            return Kind::Break(Why::new(Reason::ValueKind, "an instance of a subclass of paddle.Tensor"));
+        }
+        Kind::Unknown
+    }
+}
+
+fn text<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, pyo3::types::PyString>) -> Option<String> {
+    obj.getattr(name).ok()?.extract::<String>().ok()
+}
+
+/// Whether `module` (or the public namespaces that re-export it) holds `obj` under `name`.
+fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
+    let py = obj.py();
+    let modules = py.import(intern!(py, "sys")).and_then(|s| s.getattr(intern!(py, "modules")));
+    let Ok(modules) = modules else { return false };
+    [module, "paddle", "paddle.nn.functional", "paddle.linalg", "paddle._C_ops", "paddle._pir_ops"].iter().any(|m| {
+        modules.get_item(m).and_then(|m| m.getattr(name)).is_ok_and(|held| held.is(obj))
+    })
+}
+
+fn function(obj: &Bound<'_, PyAny>) -> Kind {
+    let py = obj.py();
+    let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
+        return Kind::Unknown;
+    };
+    match api_table::function(&module, &name) {
+        None | Some(Verdict::Python) => Kind::Unknown,
+        Some(_) if !is_module_member(obj, &module, &name) => Kind::Unknown,
+        Some(Verdict::Api) => Kind::Api,
+        Some(Verdict::Foldable) => Kind::Foldable,
+        Some(Verdict::Break(why)) => Kind::Break(why),
+    }
+}
+
+fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
+    let py = obj.py();
+    let module = text(obj, intern!(py, "__module__")).unwrap_or_default();
+    let name = text(obj, intern!(py, "__name__")).unwrap_or_default();
+    if !(module == "paddle" || module.starts_with("paddle.")) || obj.is(&handles.tensor) || obj.is(&handles.parameter) {
+        return Kind::Unknown;
+    }
+    if CONTEXTS.contains(&name.as_str()) {
+        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("paddle.{}", name.trim_end_matches('_'))));
+    }
+    Kind::Unknown
+}
+
+/// The directory of the paddle package.
+pub(crate) fn skip_paths(py: Python<'_>, handles: &Handles) -> Vec<String> {
+    let paths = handles.paddle.bind(py).getattr(intern!(py, "__path__"));
+    paths.and_then(|p| p.extract::<Vec<String>>()).unwrap_or_default()
+}

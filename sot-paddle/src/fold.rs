@@ -1,0 +1,41 @@
+//! Functions whose result follows from guarded facts: answered as eager would, although a program is being built.
+
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+
+/// The result, or `None` if this call must run eagerly.
+pub(crate) fn fold<'py>(
+    handles: &Handles,
+    callee: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+    is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+) -> Option<Bound<'py, PyAny>> {
+    let py = callee.py();
+    let name = callee.getattr(intern!(py, "__name__")).ok()?.cast_into::<PyString>().ok()?;
+    let constant = |b: bool| Some(PyBool::new(py, b).to_owned().into_any());
+    let plain = args.is_empty() && kwargs.is_none_or(|k| k.is_empty());
+    match name.to_str().ok()? {
+        "in_dynamic_mode" | "in_dygraph_mode" | "in_dynamic_or_pir_mode" | "enabled" if plain => constant(true),
+        "in_pir_mode" | "in_to_static_mode" if plain => constant(false),
+        "is_tensor" => {
+            let subject = one_argument(args, kwargs)?;
+            constant(is_value(&subject) || handles.is_tensor(&subject))
+        }
+        "is_grad_enabled" if plain => {
+            handles.core.bind(py).getattr(intern!(py, "_has_grad")).ok()?.call0().ok()
+        }
+        // These look at a dtype, at the build or at the expected place: the same answer in both modes.
+        _ => callee.call(args, kwargs).ok(),
+    }
+}
+
+fn one_argument<'py>(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> Option<Bound<'py, PyAny>> {
+    match (args.len(), kwargs.map_or(0, |k| k.len())) {
+        (1, 0) => args.get_item(0).ok(),
+        (0, 1) => kwargs?.get_item("x").ok()?,
+        _ => None,
+    }
+}

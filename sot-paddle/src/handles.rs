@@ -1,0 +1,102 @@
+//! The objects of Paddle that the backend works with, looked up once per process.
+//!
+//! Everything here is reached by public or semi-public Python names, so a Paddle release that moves one is a clear
+//! error at start-up (`PaddleBackend::new`), not a wrong graph later.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+
+/// Paddle's modules, classes and entry points.
+pub(crate) struct Handles {
+    /// `paddle`
+    pub(crate) paddle: Py<PyModule>,
+    /// `paddle.Tensor`
+    pub(crate) tensor: Py<PyType>,
+    /// `paddle.base.framework.EagerParamBase`
+    pub(crate) parameter: Py<PyType>,
+    /// `paddle.pir.Value`
+    pub(crate) value: Py<PyType>,
+    /// `paddle.nn.Layer`
+    pub(crate) layer: Py<PyType>,
+    /// `paddle.dtype`
+    pub(crate) dtype: Py<PyType>,
+    /// `paddle.base.framework`
+    pub(crate) framework: Py<PyModule>,
+    /// The thread-local state object of the framework: `framework.global_var`.
+    pub(crate) global_var: Py<PyAny>,
+    /// `paddle.base.core`
+    pub(crate) core: Py<PyModule>,
+    /// The native module of PIR: `paddle.base.libpaddle.pir`.
+    pub(crate) pir: Py<PyModule>,
+    /// `paddle.pir.core`
+    pub(crate) pir_core: Py<PyModule>,
+    /// `paddle._pir_ops`, `paddle._C_ops`
+    pub(crate) c_ops: Py<PyModule>,
+    pub(crate) pir_ops: Py<PyModule>,
+    pub(crate) traceback: Py<PyModule>,
+    /// The process-wide recorder of eager tensors met while a program is built: `params_dict`, `tensor2value`.
+    pub(crate) recorder_sets: Py<PyDict>,
+    pub(crate) recorder_values: Py<PyDict>,
+    /// `paddle.static.Program`
+    pub(crate) program: Py<PyAny>,
+    /// `core.Place()`: "wherever the data is".
+    pub(crate) any_place: Py<PyAny>,
+    /// `paddle.pir.core._convert_into_value`: the hook that turns an eager argument into a value of the program.
+    pub(crate) convert: Py<PyAny>,
+}
+
+impl Handles {
+    pub(crate) fn load(py: Python<'_>) -> PyResult<Handles> {
+        let paddle = py.import("paddle")?;
+        let framework = py.import("paddle.base.framework")?;
+        let core = py.import("paddle.base.core")?;
+        let pir = py.import("paddle.base.libpaddle")?.getattr("pir")?.cast_into::<PyModule>()?;
+        let pir_core = py.import("paddle.pir.core")?;
+        let recorder = py.import("paddle.jit.dy2static.parameter_recorder")?.getattr("_global_parameter_recorder")?;
+        Ok(Handles {
+            tensor: class(&paddle, "Tensor")?,
+            parameter: class(&framework, "EagerParamBase")?,
+            value: class(&pir, "Value")?,
+            layer: class(&py.import("paddle.nn")?, "Layer")?,
+            dtype: class(&paddle, "dtype")?,
+            global_var: framework.getattr("global_var")?.unbind(),
+            c_ops: py.import("paddle._C_ops")?.unbind(),
+            pir_ops: py.import("paddle._pir_ops")?.unbind(),
+            traceback: py.import("traceback")?.unbind(),
+            recorder_sets: recorder.getattr("params_dict")?.cast_into::<PyDict>()?.unbind(),
+            recorder_values: recorder.getattr("tensor2value")?.cast_into::<PyDict>()?.unbind(),
+            program: py.import("paddle.static")?.getattr("Program")?.unbind(),
+            any_place: core.getattr("Place")?.call0()?.unbind(),
+            convert: pir_core.getattr("_convert_into_value")?.unbind(),
+            paddle: paddle.unbind(),
+            framework: framework.unbind(),
+            core: core.unbind(),
+            pir: pir.unbind(),
+            pir_core: pir_core.unbind(),
+        })
+    }
+
+    pub(crate) fn is_tensor(&self, obj: &Bound<'_, PyAny>) -> bool {
+        let ty = obj.get_type();
+        ty.is(&self.tensor) || ty.is(&self.parameter) || obj.is_instance(self.tensor.bind(obj.py())).unwrap_or(false)
+    }
+
+    pub(crate) fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {
+        obj.get_type().is(&self.value)
+    }
+
+    /// Whether eager mode is on in this thread.
+    pub(crate) fn in_dygraph(&self, py: Python<'_>) -> bool {
+        self.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_")).is_ok_and(|t| !t.is_none())
+    }
+}
+
+fn class(module: &Bound<'_, PyModule>, name: &str) -> PyResult<Py<PyType>> {
+    Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind())
+}
+
+/// The identity of a symbolic value: pybind makes a new wrapper at each read, and `==` would append an operation.
+pub(crate) fn value_id(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.call_method0(intern!(value.py(), "hash"))?.extract()
+}

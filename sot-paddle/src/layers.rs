@@ -1,0 +1,152 @@
+//! Layers: which are called as one statement, which are simulated, and what their calls depend on.
+//!
+//! A leaf is a layer of `paddle.nn` without hooks or overrides whose sub-layers are leaves too. Its `forward` runs on
+//! symbolic values under Paddle's own static branch, which the tests compare with eager; classes whose static branch
+//! does something else are listed in [`SIMULATED`].
+
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use sot_core::backend::LayerCall;
+use sot_core::stop::{Reason, Why};
+
+/// Classes of `paddle.nn` whose forward is simulated like a user's layer.
+const SIMULATED: &[&str] = &[
+    // Hold no forward of their own or call a user's layer or function.
+    "BiRNN", "RNN", "TripletMarginWithDistanceLoss",
+    // Write their own state in forward.
+    "SpectralNorm",
+    // Depend on the process group.
+    "SyncBatchNorm",
+];
+
+/// The instance dicts that `Layer.__getattr__` searches.
+const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
+
+/// Instance attributes that hold hooks: a call runs only `forward` while all of these are empty.
+const HOOKS: &[&str] = &["_forward_pre_hooks", "_forward_post_hooks"];
+
+fn instance_dict<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    Ok(layer.getattr(intern!(layer.py(), "__dict__"))?.cast_into::<PyDict>()?)
+}
+
+fn member<'py>(dict: &Bound<'py, PyDict>, name: &str) -> Option<Bound<'py, PyDict>> {
+    dict.get_item(name).ok()??.cast_into::<PyDict>().ok()
+}
+
+fn sublayers<'py>(dict: &Bound<'py, PyDict>) -> Vec<Bound<'py, PyAny>> {
+    member(dict, "_sub_layers").map(|d| d.values().iter().filter(|l| !l.is_none()).collect()).unwrap_or_default()
+}
+
+/// Whether calling the layer is nothing but calling its `forward`.
+fn plain_call(handles: &Handles, layer: &Bound<'_, PyAny>, dict: &Bound<'_, PyDict>) -> bool {
+    let py = layer.py();
+    let class = layer.get_type();
+    let base = handles.layer.bind(py);
+    let inherited = |name: &Bound<'_, PyString>| -> bool {
+        matches!((class.getattr(name), base.getattr(name)), (Ok(a), Ok(b)) if a.is(&b))
+    };
+    inherited(intern!(py, "__call__"))
+        && inherited(intern!(py, "_dygraph_call_func"))
+        && inherited(intern!(py, "_build_once"))
+        && HOOKS.iter().all(|h| member(dict, h).is_some_and(|hooks| hooks.is_empty()))
+}
+
+fn own_class(class: &Bound<'_, PyType>) -> Option<String> {
+    let py = class.py();
+    let module: String = class.getattr(intern!(py, "__module__")).ok()?.extract().ok()?;
+    if !module.starts_with("paddle.nn.layer.") {
+        return None;
+    }
+    let name: String = class.getattr(intern!(py, "__name__")).ok()?.extract().ok()?;
+    let held = py.import(&*module).ok()?.getattr(&*name).ok()?;
+    held.is(class).then_some(name)
+}
+
+fn is_leaf(handles: &Handles, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
+    let class = layer.get_type();
+    let Some(name) = own_class(&class) else { return false };
+    let Ok(dict) = instance_dict(layer) else { return false };
+    let py = layer.py();
+    depth > 0
+        && !SIMULATED.contains(&name.as_str())
+        && plain_call(handles, layer, &dict)
+        && !dict.contains(intern!(py, "forward")).unwrap_or(true)
+        && sublayers(&dict).iter().all(|l| is_leaf(handles, l, depth - 1))
+}
+
+/// How calling this layer is simulated.
+pub(crate) fn layer_call(handles: &Handles, layer: &Bound<'_, PyAny>) -> LayerCall {
+    let Ok(dict) = instance_dict(layer) else {
+        return LayerCall::Break(Why::new(Reason::ValueKind, "a layer without instance dict"));
+    };
+    if !plain_call(handles, layer, &dict) {
+        return LayerCall::Simulate;
+    }
+    if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Forward }
+}
+
+/// Where the class's `__getattr__` looks.
+pub(crate) fn attr_dicts(handles: &Handles, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+    let py = layer.py();
+    let name = intern!(py, "__getattr__");
+    match (layer.get_type().getattr(name), handles.layer.bind(py).getattr(name)) {
+        (Ok(a), Ok(b)) if a.is(&b) => ATTR_DICTS,
+        _ => &[],
+    }
+}
+
+/// The dicts on which [`layer_call`] depends for a layer that is no leaf.
+pub(crate) fn call_state<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let dict = instance_dict(layer)?;
+    Ok(HOOKS.iter().filter_map(|h| member(&dict, h)).collect())
+}
+
+/// All dicts on which a call of a leaf depends.
+pub(crate) fn leaf_state<'py>(handles: &Handles, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let mut out = Vec::new();
+    collect_dicts(handles, layer, &mut out)?;
+    Ok(out)
+}
+
+fn collect_dicts<'py>(handles: &Handles, layer: &Bound<'py, PyAny>, out: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
+    let dict = instance_dict(layer)?;
+    let inner = sublayers(&dict);
+    for name in ATTR_DICTS.iter().chain(HOOKS) {
+        // An empty dict of a layer is part of its state too: a hook or a parameter may be added later.
+        out.extend(member(&dict, name));
+    }
+    out.push(dict);
+    for layer in inner {
+        collect_dicts(handles, &layer, out)?;
+    }
+    Ok(())
+}
+
+/// Every tensor that a leaf holds: parameters, buffers, and tensors in plain attributes.
+pub(crate) fn collect_tensors<'py>(
+    handles: &Handles,
+    layer: &Bound<'py, PyAny>,
+    out: &mut Vec<Bound<'py, PyAny>>,
+) -> PyResult<()> {
+    let dict = instance_dict(layer)?;
+    for name in ["_parameters", "_buffers"] {
+        if let Some(tensors) = member(&dict, name) {
+            out.extend(tensors.values().iter().filter(|t| handles.is_tensor(t)));
+        }
+    }
+    for value in dict.values() {
+        if handles.is_tensor(&value) {
+            out.push(value);
+        } else if let Ok(list) = value.cast::<PyList>() {
+            out.extend(list.iter().filter(|t| handles.is_tensor(t)));
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            out.extend(tuple.iter().filter(|t| handles.is_tensor(t)));
+        }
+    }
+    for layer in sublayers(&dict) {
+        collect_tensors(handles, &layer, out)?;
+    }
+    Ok(())
+}

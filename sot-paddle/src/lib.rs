@@ -1,0 +1,36 @@
+//! The PaddlePaddle backend: what Paddle's objects are, and how a PIR program grows while opcodes are simulated.
+//!
+//! Map (each module's doc is its contract):
+//! - what objects are: [`classify`], [`api_table`], [`layers`], [`fold`], [`attr`];
+//! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
+//! - building: [`static_mode`] (enter and leave), [`builder`], [`alias`];
+//! - closing a graph: [`prune`], [`autograd`], [`program`];
+//! - running it: [`run_program`];
+//! - `probe` (feature of that name): the backend as Python sees it, for tests.
+//!
+//! **Invariant:** no unsafe code; the raw look at a tensor goes through `sot_core::cpython::cxx_tensor`.
+//! **Invariant:** user state is never written: whatever Paddle operation would, is refused with a `BuildError`.
+#![forbid(unsafe_code)]
+
+mod alias;
+mod ambient;
+mod api_table;
+mod attr;
+mod autograd;
+mod backend;
+mod backward;
+mod builder;
+mod classify;
+mod fold;
+mod handles;
+mod layers;
+mod meta;
+#[cfg(feature = "probe")]
+pub mod probe;
+mod program;
+mod prune;
+mod run_program;
+mod static_mode;
+mod tensor_check;
+
+pub use backend::PaddleBackend;

@@ -1,0 +1,357 @@
+//! Closing a program: prune, look for shared memory, append the backward part, split, and hand over to the executor.
+//!
+//! How a graph's sources are passed to `run_program` matters for gradients: it has two lists, "inputs", which always
+//! get a gradient (zeros if none flows), and "parameters", which keep none where none flows. Eager leaves `None`
+//! where nothing flows, so every source that no gradient reaches goes into the second list, whatever it is.
+
+use crate::alias::Memory;
+use crate::autograd::{self, Backward};
+use crate::builder::{PaddleBuilder, Source};
+use crate::handles::{Handles, value_id};
+use crate::prune::{self, LiveOp};
+use crate::run_program::{Argument, Program, Recipe, Result as Give};
+use hashbrown::{HashMap, HashSet};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use sot_core::backend::Finished;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Executors are cached by program id in a table shared with Paddle's own translator, whose ids are hashes of
+/// addresses: ours count down from far away.
+static NEXT_ID: AtomicI64 = AtomicI64::new(i64::MIN / 2);
+
+/// Intermediates of at most this many bytes are freed together after the run, which saves a third of a small run.
+const KEEP_INTERMEDIATES: i64 = 64 << 20;
+
+/// A tensor the closed program reads.
+struct Used<'a> {
+    source: &'a Source,
+    argument: Argument,
+}
+
+pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], outputs: &[Py<PyAny>]) -> PyResult<Finished> {
+    let handles = &builder.handles;
+    let main = builder.main.bind(py);
+    let block = main.call_method0(intern!(py, "global_block"))?;
+
+    let param_of: HashMap<i64, usize> = builder
+        .params
+        .iter()
+        .enumerate()
+        .map(|(i, p)| Ok((value_id(p.value.bind(py))?, i)))
+        .collect::<PyResult<_>>()?;
+
+    // Results: inputs and parameters are handed back as they are, the rest is computed, each value once.
+    let (mut results, mut computed, mut computed_ids) = (Vec::new(), Vec::new(), Vec::new());
+    for output in outputs {
+        let value = output.bind(py);
+        let id = value_id(value)?;
+        results.push(if let Some(number) = builder.input_index(id) {
+            let at = inputs.iter().position(|i| *i == number);
+            Give::Input(at.ok_or_else(|| PyRuntimeError::new_err("an output is an input that is not passed"))?)
+        } else if let Some(param) = param_of.get(&id) {
+            Give::Tensor(builder.params[*param].tensor.clone_ref(py))
+        } else if let Some(at) = computed_ids.iter().position(|c| *c == id) {
+            Give::Computed(at)
+        } else {
+            computed_ids.push(id);
+            computed.push(value.clone());
+            Give::Computed(computed.len() - 1)
+        });
+    }
+
+    let live = prune::prune(&block, handles.pir.bind(py), &computed_ids)?;
+    let op_count = live.iter().filter(|op| op.name != "pd_op.data").count();
+    let reads: HashSet<i64> = live.iter().flat_map(|op| op.operands.iter().copied()).collect();
+
+    let mut used = Vec::new();
+    for (position, number) in inputs.iter().enumerate() {
+        used.push(Used { source: &builder.inputs[*number], argument: Argument::Input(position) });
+    }
+    for param in &builder.params {
+        used.push(Used { source: param, argument: Argument::Tensor(param.tensor.clone_ref(py)) });
+    }
+    let mut source_ids = HashSet::new();
+    let mut kept = Vec::new();
+    for entry in used {
+        let id = value_id(entry.source.value.bind(py))?;
+        source_ids.insert(id);
+        if reads.contains(&id) {
+            kept.push(entry);
+        }
+    }
+
+    if let Some(why) = shared_memory(&live, &computed_ids, &source_ids).or_else(|| not_linear(&live)) {
+        return Ok(Finished { compiled: None, replay_only: Some(why), op_count });
+    }
+    let text = main.str()?.to_string();
+    if computed.is_empty() && op_count == 0 {
+        return Ok(Finished { compiled: Some(Box::new(Program::identity(results, text))), replay_only: None, op_count });
+    }
+
+    let recipe = build_recipe(py, handles, builder, main, &live, &kept, &computed)?;
+    let program = Program::new(py, handles, recipe, results, text)?;
+    Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count })
+}
+
+/// Why eager would give an output that shares memory with something else, if so.
+fn shared_memory(live: &[LiveOp], outputs: &[i64], sources: &HashSet<i64>) -> Option<String> {
+    let memory = Memory::of(live);
+    let mut owners = HashMap::new();
+    for (i, id) in outputs.iter().enumerate() {
+        let owner = memory.owner(*id);
+        if sources.contains(&owner) {
+            return Some(format!("output {i} is a view of an input or of a parameter"));
+        }
+        if let Some(other) = owners.insert(owner, i) {
+            return Some(format!("outputs {other} and {i} share memory"));
+        }
+    }
+    None
+}
+
+/// Operations that the executor would treat in another way than eager does, if any.
+fn not_linear(live: &[LiveOp]) -> Option<String> {
+    const SAME_IN_EAGER: &[&str] = &["pd_op.batch_norm_", "pd_op.sync_batch_norm_", "pd_op.share_data_"];
+    live.iter().find_map(|op| {
+        if op.nested {
+            // Such an operation is also destroyed in the wrong order when it feeds an output.
+            return Some(format!("{} has blocks of its own", op.name));
+        }
+        let writes = op.name.ends_with('_') && !SAME_IN_EAGER.contains(&op.name.as_str());
+        writes.then(|| format!("{} writes its operand", op.name))
+    })
+}
+
+fn value_list<'py>(handles: &Handles, py: Python<'py>, values: impl Iterator<Item = Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyList>> {
+    let fake = handles.pir.bind(py).getattr(intern!(py, "fake_value"))?;
+    let list = PyList::empty(py);
+    for value in values {
+        match value {
+            Some(value) => list.append(value)?,
+            None => list.append(fake.call0()?)?,
+        }
+    }
+    Ok(list)
+}
+
+#[expect(clippy::too_many_arguments, reason = "one step of `finish`, split for reading")]
+fn build_recipe<'py>(
+    py: Python<'py>,
+    handles: &Handles,
+    builder: &PaddleBuilder,
+    main: &Bound<'py, PyAny>,
+    live: &[LiveOp],
+    kept: &[Used<'_>],
+    computed: &[Bound<'py, PyAny>],
+) -> PyResult<Recipe> {
+    let pir = handles.pir.bind(py);
+    let block = main.call_method0(intern!(py, "global_block"))?;
+    let op_count = |b: &Bound<'py, PyAny>| -> PyResult<usize> { b.call_method0(intern!(py, "num_ops"))?.extract() };
+    let outputs = PyList::new(py, computed)?;
+    let mut stops = Vec::with_capacity(computed.len());
+    for value in computed {
+        stops.push(!builder.grad || value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?);
+    }
+    pir.getattr(intern!(py, "append_shadow_outputs"))?.call1((main, &outputs, op_count(&block)?, "output_"))?;
+
+    let sources: Vec<Bound<'py, PyAny>> = kept.iter().map(|u| u.source.value.bind(py).clone()).collect();
+    let trains = stops.iter().any(|s| !s);
+    let backward = if trains {
+        autograd::append(handles, main, &sources, computed)?
+    } else {
+        let end = op_count(&block)?;
+        Backward {
+            source_grads: sources.iter().map(|_| None).collect(),
+            output_grads: computed.iter().map(|_| None).collect(),
+            forward_end: end,
+            begin: end,
+            end,
+        }
+    };
+
+    // The two lists of `run_program` (see the module's doc).
+    let (mut with_grad, mut without): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (i, grad) in backward.source_grads.iter().enumerate() {
+        if grad.is_some() { with_grad.push(i) } else { without.push(i) }
+    }
+    let pick = |which: &[usize]| value_list(handles, py, which.iter().map(|i| Some(sources[*i].clone())));
+    let grads = |which: &[usize]| {
+        value_list(handles, py, which.iter().map(|i| backward.source_grads[*i].as_ref().map(|g| g.bind(py).clone())))
+    };
+    let output_grads = value_list(handles, py, backward.output_grads.iter().map(|g| g.as_ref().map(|g| g.bind(py).clone())))?;
+    let end = backward.end;
+    let split = pir.getattr(intern!(py, "split_program"))?.call1((
+        main,
+        pick(&with_grad)?,
+        pick(&without)?,
+        &outputs,
+        if trains { grads(&with_grad)? } else { PyList::empty(py) },
+        if trains { grads(&without)? } else { PyList::empty(py) },
+        if trains { output_grads } else { PyList::empty(py) },
+        (0, backward.forward_end),
+        (backward.begin, end),
+    ))?;
+    let programs = split.get_item(0)?;
+    let (forward, back) = (programs.get_item(0)?, programs.get_item(1)?);
+    let attributes = attributes(handles, &forward, &back, &split.get_item(1)?.cast_into::<PyDict>()?, &stops, trains)?;
+    let argument = |which: &[usize]| which.iter().map(|i| kept[*i].argument.clone_ref(py)).collect::<Vec<_>>();
+    Ok(Recipe {
+        inputs: argument(&with_grad),
+        params: argument(&without),
+        attributes: attributes.unbind(),
+        backward_reads: if trains { block_arguments(&back)?.into() } else { Arc::new([]) },
+        trains,
+        keep_intermediates: bytes(py, &forward, live)? <= KEEP_INTERMEDIATES,
+    })
+}
+
+/// Names of what the forward part hands to the backward part.
+fn block_arguments(program: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let py = program.py();
+    let kwargs = program.call_method0(intern!(py, "global_block"))?.call_method0(intern!(py, "kwargs"))?;
+    kwargs.cast_into::<PyDict>()?.keys().iter().map(|k| k.extract()).collect()
+}
+
+/// Bytes of all values of a program whose size is known.
+fn bytes(py: Python<'_>, program: &Bound<'_, PyAny>, _live: &[LiveOp]) -> PyResult<i64> {
+    let mut total = 0_i64;
+    let block = program.call_method0(intern!(py, "global_block"))?;
+    for op in block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter() {
+        let name: String = op.call_method0(intern!(py, "name"))?.extract()?;
+        if matches!(name.as_str(), "pd_op.data" | "builtin.parameter" | "builtin.shadow_output") {
+            continue;
+        }
+        for value in op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter() {
+            if let Ok(shape) = crate::meta::shape(&value) {
+                total = total.saturating_add(shape.iter().map(|d| if *d < 0 { KEEP_INTERMEDIATES } else { *d }).fold(8, i64::saturating_mul));
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// The attributes of `run_program`, in Paddle's own prepared form.
+fn attributes<'py>(
+    handles: &Handles,
+    forward: &Bound<'py, PyAny>,
+    backward: &Bound<'py, PyAny>,
+    split: &Bound<'py, PyDict>,
+    stops: &[bool],
+    trains: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = forward.py();
+    let fake_name: String = handles.pir.bind(py).call_method0(intern!(py, "get_fake_value_name"))?.extract()?;
+    let is_fake = handles.pir.bind(py).getattr(intern!(py, "is_fake_value"))?;
+
+    // Names as the split gave them.
+    let mut names: Vec<(String, Vec<String>)> = Vec::new();
+    for (key, values) in split.iter() {
+        let mut list = Vec::new();
+        for value in values.try_iter()? {
+            let value = value?;
+            list.push(if let Ok(text) = value.cast::<PyString>() {
+                text.to_string()
+            } else if is_fake.call1((&value,))?.is_truthy()? {
+                fake_name.clone()
+            } else {
+                value.getattr(intern!(py, "name"))?.extract()?
+            });
+        }
+        names.push((key.extract()?, list));
+    }
+
+    // Each value may keep one name only: the executor shares memory by name.
+    let values = named_values(forward)?;
+    let by_name: HashMap<String, Bound<'py, PyAny>> = values;
+    let mut renamed: HashMap<String, String> = HashMap::new();
+    for program in [forward, backward] {
+        unify_names(program, &mut renamed)?;
+    }
+    if !renamed.is_empty() {
+        let touched: HashSet<String> = renamed.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
+        for (key, list) in &mut names {
+            if key == "no_need_buffers" {
+                list.retain(|n| !touched.contains(n));
+            }
+            for name in list.iter_mut() {
+                if let Some(new) = renamed.get(name) {
+                    new.clone_into(name);
+                }
+            }
+        }
+    }
+
+    let attrs = PyDict::new(py);
+    attrs.set_item("forward_program", forward)?;
+    attrs.set_item("backward_program", backward)?;
+    attrs.set_item("is_test", !trains)?;
+    attrs.set_item("program_id", NEXT_ID.fetch_add(1, Ordering::Relaxed))?;
+    attrs.set_item("in_sot_mode", true)?;
+    for (key, list) in &names {
+        if key == "fo" {
+            let reverse: HashMap<&String, &String> = renamed.iter().map(|(a, b)| (b, a)).collect();
+            let out = PyList::empty(py);
+            for (name, stop) in list.iter().zip(stops) {
+                let value = by_name.get(name).or_else(|| by_name.get(*reverse.get(name)?));
+                match value {
+                    Some(value) => {
+                        value.setattr(intern!(py, "stop_gradient"), *stop)?;
+                        out.append(value)?;
+                    }
+                    None => return Err(PyRuntimeError::new_err(format!("output {name} is not in the program"))),
+                }
+            }
+            attrs.set_item("fo_values", out)?;
+        }
+        attrs.set_item(format!("{key}_names"), list)?;
+    }
+    handles.core.bind(py).getattr(intern!(py, "construct_program_attribute_map"))?.call1((attrs,))
+}
+
+/// All values of a program's main block that have a name, by each of their names.
+fn named_values<'py>(program: &Bound<'py, PyAny>) -> PyResult<HashMap<String, Bound<'py, PyAny>>> {
+    let py = program.py();
+    let mut out = HashMap::new();
+    for value in all_values(program)? {
+        if value.getattr(intern!(py, "has_name"))?.is_truthy()? {
+            for name in value.getattr(intern!(py, "_names"))?.try_iter()? {
+                out.insert(name?.extract()?, value.clone());
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn all_values<'py>(program: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = program.py();
+    let block = program.call_method0(intern!(py, "global_block"))?;
+    let mut out: Vec<Bound<'py, PyAny>> = block.call_method0(intern!(py, "kwargs"))?.cast_into::<PyDict>()?.values().iter().collect();
+    for op in block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter() {
+        out.extend(op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter());
+    }
+    Ok(out)
+}
+
+fn unify_names(program: &Bound<'_, PyAny>, renamed: &mut HashMap<String, String>) -> PyResult<()> {
+    let py = program.py();
+    let block = program.call_method0(intern!(py, "global_block"))?;
+    for value in all_values(program)? {
+        if !value.getattr(intern!(py, "has_name"))?.is_truthy()? {
+            continue;
+        }
+        let first: String = value.getattr(intern!(py, "name"))?.extract()?;
+        let single: bool = value.call_method0(intern!(py, "_has_only_one_name"))?.extract()?;
+        let new = renamed.get(&first).cloned().unwrap_or_else(|| first.clone());
+        if single && new == first {
+            continue;
+        }
+        for (old, new) in value.call_method1(intern!(py, "_rename"), (new, &block))?.cast_into::<PyDict>()?.iter() {
+            renamed.insert(old.extract()?, new.extract()?);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! A closed program that runs.
+//!
+//! A scope holds the variables of one live call. Without gradients it is free again when the call returns; with
+//! gradients it belongs to the call until its backward ran or its graph died ([`crate::backward`]). So: a call takes a free scope or makes one, and a scope is never in two live calls. A scope
+//! is taken out of the pool while a call runs, because Paddle releases the GIL there.
+
+use crate::backward::{self, Lent};
+use crate::handles::Handles;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use smallvec::SmallVec;
+use sot_core::backend::CompiledGraph;
+use std::sync::{Arc, Mutex};
+
+/// Where an argument of the program comes from.
+pub(crate) enum Argument {
+    /// The input at this position of a call.
+    Input(usize),
+    /// A parameter or buffer.
+    Tensor(Py<PyAny>),
+}
+
+impl Argument {
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Argument {
+        match self {
+            Argument::Input(i) => Argument::Input(*i),
+            Argument::Tensor(t) => Argument::Tensor(t.clone_ref(py)),
+        }
+    }
+}
+
+/// Where a result of a call comes from.
+pub(crate) enum Result {
+    Input(usize),
+    Tensor(Py<PyAny>),
+    Computed(usize),
+}
+
+/// What the closing of a program found out.
+pub(crate) struct Recipe {
+    /// Arguments that gradients reach.
+    pub(crate) inputs: Vec<Argument>,
+    /// All other arguments.
+    pub(crate) params: Vec<Argument>,
+    /// Names of the variables that the backward reads.
+    pub(crate) backward_reads: Arc<[String]>,
+    /// Paddle's prepared attributes.
+    pub(crate) attributes: Py<PyAny>,
+    /// Whether a call may leave a gradient node behind.
+    pub(crate) trains: bool,
+    /// Whether intermediates are small enough to be freed only after the run.
+    pub(crate) keep_intermediates: bool,
+}
+
+/// Scopes of a program, each in the one-element list that `run_program` takes.
+#[derive(Default)]
+struct Scopes {
+    free: Vec<Py<PyList>>,
+    lent: Vec<Lent>,
+}
+
+/// How many lent scopes are asked whether their backward ran, before a new one is made.
+const ASKED: usize = 16;
+
+pub(crate) struct Program {
+    running: Option<Running>,
+    results: Vec<Result>,
+    text: String,
+}
+
+struct Running {
+    recipe: Recipe,
+    run_program: Py<PyAny>,
+    new_scope: Py<PyAny>,
+    cuda_graph: Py<PyDict>,
+    flags: Py<PyAny>,
+    scopes: Mutex<Scopes>,
+}
+
+impl Program {
+    pub(crate) fn new(py: Python<'_>, handles: &Handles, recipe: Recipe, results: Vec<Result>, text: String) -> PyResult<Program> {
+        let cuda_graph = PyDict::new(py);
+        cuda_graph.set_item("cuda_graph_state", 0)?;
+        cuda_graph.set_item("cuda_graph_dispatch_key", 0)?;
+        let core = handles.core.bind(py);
+        Ok(Program {
+            running: Some(Running {
+                run_program: handles.c_ops.bind(py).getattr("run_program")?.unbind(),
+                new_scope: core.getattr("Scope")?.unbind(),
+                flags: core.call_method0("globals")?.unbind(),
+                recipe,
+                cuda_graph: cuda_graph.unbind(),
+                scopes: Mutex::default(),
+            }),
+            results,
+            text,
+        })
+    }
+
+    /// A program without operations.
+    pub(crate) fn identity(results: Vec<Result>, text: String) -> Program {
+        Program { running: None, results, text }
+    }
+}
+
+impl Running {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Scopes> {
+        self.scopes.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// A scope that no live call uses, and whether it is new.
+    fn take_scope<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, bool)> {
+        let lent = {
+            let mut scopes = self.lock();
+            if let Some(scope) = scopes.free.pop() {
+                return Ok((scope.into_bound(py), false));
+            }
+            std::mem::take(&mut scopes.lent)
+        };
+        // Asking runs Python code, so the pool is not locked meanwhile.
+        let mut still = Vec::with_capacity(lent.len());
+        let mut found = None;
+        for (i, entry) in lent.into_iter().enumerate() {
+            let free = found.is_none() && i < ASKED && entry.is_free(py)?;
+            if free { found = Some(entry) } else { still.push(entry) }
+        }
+        self.lock().lent.append(&mut still);
+        match found {
+            Some(entry) => Ok((entry.scope.into_bound(py), false)),
+            None => Ok((PyList::new(py, [self.new_scope.bind(py).call0()?])?, true)),
+        }
+    }
+
+    fn arguments<'py>(py: Python<'py>, which: &[Argument], inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        if which.is_empty() {
+            return Ok(py.None().into_bound(py));
+        }
+        let list = PyList::new(
+            py,
+            which.iter().map(|a| match a {
+                Argument::Input(i) => inputs[*i].to_owned(),
+                Argument::Tensor(t) => t.bind(py).clone(),
+            }),
+        )?;
+        Ok(list.into_any())
+    }
+
+    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
+        let x = Self::arguments(py, &self.recipe.inputs, inputs)?;
+        let params = Self::arguments(py, &self.recipe.params, inputs)?;
+        let (scope, new) = self.take_scope(py)?;
+        let calm = if new && self.recipe.keep_intermediates { Some(EventGcOff::enter(py, &self.flags)?) } else { None };
+        let out = self.run_program.bind(py).call1((x, params, &scope, &self.recipe.attributes, &self.cuda_graph));
+        drop(calm);
+        // A failed call may have left variables behind: its scope is not used again.
+        let out = out?.cast_into::<PyList>()?;
+        if self.recipe.trains {
+            let lent = backward::watch(py, &scope, &self.recipe.backward_reads, &out)?;
+            self.lock().lent.push(lent);
+        } else {
+            self.lock().free.push(scope.unbind());
+        }
+        Ok(out)
+    }
+}
+
+/// While an executor is made: with this flag it does not hand dead tensors to a worker thread during runs.
+struct EventGcOff<'a, 'py> {
+    py: Python<'py>,
+    flags: &'a Py<PyAny>,
+    before: Bound<'py, PyAny>,
+}
+
+const GC_FLAG: &str = "FLAGS_eager_delete_tensor_gb";
+
+impl<'a, 'py> EventGcOff<'a, 'py> {
+    fn enter(py: Python<'py>, flags: &'a Py<PyAny>) -> PyResult<EventGcOff<'a, 'py>> {
+        let before = flags.bind(py).get_item(GC_FLAG)?;
+        flags.bind(py).set_item(GC_FLAG, -1.0)?;
+        Ok(EventGcOff { py, flags, before })
+    }
+}
+
+impl Drop for EventGcOff<'_, '_> {
+    fn drop(&mut self) {
+        // The value came from there, so it is accepted.
+        let _ = self.flags.bind(self.py).set_item(GC_FLAG, &self.before);
+    }
+}
+
+impl CompiledGraph for Program {
+    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+        let computed = match &self.running {
+            Some(running) => Some(running.run(py, inputs)?),
+            None => None,
+        };
+        let mut out = SmallVec::with_capacity(self.results.len());
+        for result in &self.results {
+            out.push(match (result, &computed) {
+                (Result::Input(i), _) => inputs[*i].to_owned(),
+                (Result::Tensor(t), _) => t.bind(py).clone(),
+                (Result::Computed(i), Some(list)) => list.get_item(*i)?,
+                (Result::Computed(_), None) => return Err(pyo3::exceptions::PyRuntimeError::new_err("nothing was computed")),
+            });
+        }
+        Ok(out)
+    }
+
+    fn text(&self, _py: Python<'_>) -> String {
+        self.text.clone()
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        let tensors = self.results.iter().filter_map(|r| match r {
+            Result::Tensor(t) => Some(t),
+            Result::Input(_) | Result::Computed(_) => None,
+        });
+        tensors.for_each(&mut *visit);
+        if let Some(running) = &self.running {
+            for argument in running.recipe.inputs.iter().chain(&running.recipe.params) {
+                if let Argument::Tensor(t) = argument {
+                    visit(t);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Entering and leaving the mode in which Paddle appends operations instead of running them.
+//!
+//! One [`StaticMode`] brackets one capture. It changes, in this order, and restores in the reverse order:
+//! 1. the tracer of this thread (no tracer: operations are appended; other threads stay eager);
+//! 2. the main and startup programs and the insertion point;
+//! 3. the "to static" flag (layers hand out symbolic values for their parameters);
+//! 4. the hook that converts eager arguments of operations;
+//! 5. `traceback.extract_stack`, which Paddle calls for every appended operation: during the capture, and only in
+//!    the thread of the capture, it answers with the lines of the user's program that is being simulated.
+//!
+//! **Invariant:** leaving never fails halfway: every step is tried, on success, error and drop alike.
+
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sot_core::backend::UserFrame;
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+/// What `traceback.extract_stack` is while a program grows.
+#[pyclass(frozen, module = "sot")]
+struct UserStack {
+    thread: ThreadId,
+    original: Py<PyAny>,
+    /// A list of `FrameSummary`, innermost last.
+    frames: Mutex<Py<PyList>>,
+}
+
+#[pymethods]
+impl UserStack {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if std::thread::current().id() == self.thread && args.is_empty() && kwargs.is_none() {
+            let frames = self.frames.lock().unwrap_or_else(|e| e.into_inner());
+            return Ok(frames.bind(py).clone().into_any());
+        }
+        self.original.bind(py).call(args, kwargs)
+    }
+}
+
+/// The open mode; dropping it leaves it.
+pub(crate) struct StaticMode {
+    handles: Arc<Handles>,
+    saved: Option<Saved>,
+    stack: Py<UserStack>,
+    shown: Vec<UserFrame>,
+}
+
+struct Saved {
+    tracer: Py<PyAny>,
+    main: Py<PyAny>,
+    insertion_point: Py<PyAny>,
+    startup: Py<PyAny>,
+    to_static: Py<PyAny>,
+    hook: Py<PyAny>,
+    extract_stack: Py<PyAny>,
+}
+
+impl StaticMode {
+    pub(crate) fn enter(py: Python<'_>, handles: &Arc<Handles>, main: &Bound<'_, PyAny>, startup: &Bound<'_, PyAny>) -> PyResult<StaticMode> {
+        let global_var = handles.global_var.bind(py);
+        let core = handles.core.bind(py);
+        let pir_core = handles.pir_core.bind(py);
+        let traceback = handles.traceback.bind(py);
+        let extract_stack = traceback.getattr(intern!(py, "extract_stack"))?;
+        let stack = Bound::new(
+            py,
+            UserStack {
+                thread: std::thread::current().id(),
+                original: extract_stack.clone().unbind(),
+                frames: Mutex::new(frame_list(py, handles, &[])?.unbind()),
+            },
+        )?;
+        let tracer = global_var.getattr(intern!(py, "_dygraph_tracer_"))?;
+        let to_static = global_var.getattr(intern!(py, "_in_to_static_mode_"))?;
+
+        set_tracer(py, handles, &py.None().into_bound(py))?;
+        let switched = pir_core.getattr(intern!(py, "switch_main_program"))?.call1((main,))?;
+        let saved_startup = pir_core.getattr(intern!(py, "switch_startup_program"))?.call1((startup,))?;
+        set_to_static(py, handles, &true.into_pyobject(py)?.to_owned().into_any())?;
+        let hook = core.getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?.call1((handles.convert.bind(py),))?;
+        traceback.setattr(intern!(py, "extract_stack"), &stack)?;
+        Ok(StaticMode {
+            handles: handles.clone(),
+            saved: Some(Saved {
+                tracer: tracer.unbind(),
+                main: switched.get_item(0)?.unbind(),
+                insertion_point: switched.get_item(1)?.unbind(),
+                startup: saved_startup.unbind(),
+                to_static: to_static.unbind(),
+                hook: hook.unbind(),
+                extract_stack: extract_stack.unbind(),
+            }),
+            stack: stack.unbind(),
+            shown: Vec::new(),
+        })
+    }
+
+    /// From now on operations belong to these lines of the user's program.
+    pub(crate) fn show(&mut self, py: Python<'_>, at: &[UserFrame]) -> PyResult<()> {
+        if self.shown != at {
+            let list = frame_list(py, &self.handles, at)?.unbind();
+            *self.stack.get().frames.lock().unwrap_or_else(|e| e.into_inner()) = list;
+            self.shown = at.to_vec();
+        }
+        Ok(())
+    }
+
+    /// Leave. Returns the first error, after every step was tried.
+    pub(crate) fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(saved) = self.saved.take() else { return Ok(()) };
+        let pir_core = self.handles.pir_core.bind(py);
+        let traceback = self.handles.traceback.bind(py);
+        // Somebody else may have replaced it meanwhile: then theirs stays.
+        let steps = [
+            traceback.getattr(intern!(py, "extract_stack")).and_then(|now| {
+                if now.is(&self.stack) {
+                    traceback.setattr(intern!(py, "extract_stack"), &saved.extract_stack)?;
+                }
+                Ok(())
+            }),
+            self.handles
+                .core
+                .bind(py)
+                .getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))
+                .and_then(|set| set.call1((&saved.hook,)))
+                .map(drop),
+            set_to_static(py, &self.handles, saved.to_static.bind(py)),
+            pir_core.getattr(intern!(py, "switch_startup_program")).and_then(|set| set.call1((&saved.startup,))).map(drop),
+            pir_core
+                .getattr(intern!(py, "switch_main_program"))
+                .and_then(|set| set.call1((&saved.main, &saved.insertion_point)))
+                .map(drop),
+            set_tracer(py, &self.handles, saved.tracer.bind(py)),
+        ];
+        steps.into_iter().collect()
+    }
+}
+
+impl Drop for StaticMode {
+    fn drop(&mut self) {
+        if self.saved.is_some() {
+            Python::attach(|py| {
+                // An error cannot be reported from a drop; every step was tried.
+                let _ = self.leave(py);
+            });
+        }
+    }
+}
+
+/// Switches the tracer of this thread alone. Paddle's own setter also writes a module global from which threads that
+/// start later take their mode, so it is bypassed.
+fn set_tracer(py: Python<'_>, handles: &Handles, tracer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let state = handles.global_var.bind(py).getattr(intern!(py, "__dict__"))?;
+    state.set_item(intern!(py, "_dygraph_tracer_"), tracer)?;
+    handles.core.bind(py).getattr(intern!(py, "_switch_tracer"))?.call1((tracer,))?;
+    Ok(())
+}
+
+fn set_to_static(py: Python<'_>, handles: &Handles, on: &Bound<'_, PyAny>) -> PyResult<()> {
+    handles.global_var.bind(py).getattr(intern!(py, "__dict__"))?.set_item(intern!(py, "_in_to_static_mode_"), on)
+}
+
+/// `FrameSummary` objects, outermost first; never empty, because Paddle reads the last ones unchecked.
+fn frame_list<'py>(py: Python<'py>, handles: &Handles, at: &[UserFrame]) -> PyResult<Bound<'py, PyList>> {
+    let class = handles.traceback.bind(py).getattr(intern!(py, "FrameSummary"))?;
+    let kwargs = PyDict::new(py);
+    kwargs.set_item(intern!(py, "lookup_line"), false)?;
+    let list = PyList::empty(py);
+    for _ in at.len()..3 {
+        list.append(class.call(("<captured by sot>", 1, "<module>"), Some(&kwargs))?)?;
+    }
+    for frame in at {
+        list.append(class.call((&*frame.file, frame.line, &*frame.function), Some(&kwargs))?)?;
+    }
+    Ok(list)
+}

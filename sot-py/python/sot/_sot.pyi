@@ -1,0 +1,115 @@
+"""The engine behind `sot`: what is captured, why not, and how to look at it."""
+
+from types import CodeType, FrameType
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, TypeVar, final, overload
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+__version__: str
+
+class CustomCode(NamedTuple):
+    """What a callback of `set_eval_frame` answers for one frame.
+
+    | code | disable_eval_frame | what happens |
+    |---|---|---|
+    | None | True | the frame runs as it is, and the hook is off while it runs |
+    | a code object | True | the code runs in place of the frame's, and the hook is off while it runs |
+    | a code object | False | the code runs in place of the frame's, and frames that it calls reach the hook |
+    """
+
+    code: Optional[CodeType]
+    disable_eval_frame: bool
+
+@final
+class Graph:
+    """One captured graph."""
+
+    @property
+    def sir(self) -> str:
+        """Its StatementIR, as text."""
+    @property
+    def op_count(self) -> int:
+        """Operations in the framework's own graph."""
+
+@final
+class Break:
+    """A place where a graph ended before the function did."""
+
+    @property
+    def code(self) -> str:
+        """The reason's stable code, as `branch-on-tensor`; `reasons` explains each."""
+    @property
+    def reason(self) -> str:
+        """What happened, in words."""
+    @property
+    def file(self) -> str:
+        """Your file."""
+    @property
+    def line(self) -> int:
+        """The line in it."""
+
+@final
+class Report:
+    """What one call looked like to the translator. `str(report)` is the whole of it as text."""
+
+    @property
+    def graphs(self) -> List[Graph]:
+        """The graphs, in the order in which they run."""
+    @property
+    def breaks(self) -> List[Break]:
+        """Why there is more than one graph, or none."""
+    @property
+    def guards(self) -> List[str]:
+        """What is checked before the capture is used again."""
+    @property
+    def code(self) -> str:
+        """The bytecode that runs in place of the function's, as text."""
+
+@overload
+def to_static(function: _F, *, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> _F:
+    """Runs a function or a layer as graphs.
+
+    A function is returned as a callable that behaves like it; a layer is returned as itself, with its `forward`
+    captured. Also a decorator, with or without arguments. What cannot be captured (a C function, a class, a coroutine
+    function) is returned unchanged, and `stats` counts it with the reason.
+
+    full_graph: raise instead of breaking the graph.
+    input_spec: `paddle.static.InputSpec`s of the arguments; a dimension of None or -1 may vary without a new capture.
+    """
+
+@overload
+def to_static(*, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> Callable[[_F], _F]: ...
+def symbolic_translate(fn: _F, **kwargs: Any) -> _F:
+    """`to_static` under the name that PaddleSOT gives it."""
+
+def install() -> None:
+    """Makes `paddle.jit.to_static(full_graph=False)` use this engine."""
+
+def uninstall() -> None:
+    """Undoes `install`."""
+
+def explain(function: Callable[..., Any]) -> Callable[..., Report]:
+    """`explain(f)(*args)` calls `f` once and tells what was captured, and why something was not."""
+
+def stats() -> Dict[str, Any]:
+    """Counters since the last `reset`.
+
+    At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits` and `misses`, all of them integers.
+    """
+
+def reset() -> None:
+    """Forgets every capture and sets the counters to zero."""
+
+def disable(function: _F) -> _F:
+    """Marks a function to be run as plain Python: a call of it breaks the graph."""
+
+def reasons() -> Dict[str, str]:
+    """Every code that a break can have, with one line of help."""
+
+def set_eval_frame(
+    callback: Optional[Callable[[FrameType], Optional[CustomCode]]],
+) -> Optional[Callable[[FrameType], Optional[CustomCode]]]:
+    """Installs a callback that sees every frame of this thread before it runs; None removes it.
+
+    Returns the callback that was installed before. See `CustomCode` for what it may answer.
+    """

@@ -1,0 +1,46 @@
+//! The journal of mutations that a captured function makes, and the order in which they are replayed.
+//!
+//! During a capture nothing is changed. Each mutation is [recorded](Journal::record) instead, later reads ask the
+//! journal first ([`Overlay`]), speculation is undone by [`Journal::rollback_to`], and [`plan()`] says what to do
+//! to the real objects once the graph has run.
+//!
+//! ```
+//! use sot_sideeffect::{AsRecorded, Journal, Mutation, Overlay, VarRef, plan};
+//!
+//! let file = "model.py".into();
+//! let (net, one, two) = (VarRef(0), VarRef(1), VarRef(2));
+//! let mut journal = Journal::new();
+//! journal.record(Mutation::SetAttr { object: net, name: "steps".into(), value: one }, &file, 7);
+//!
+//! let mark = journal.mark();
+//! journal.record(Mutation::SetAttr { object: net, name: "steps".into(), value: two }, &file, 8);
+//! assert_eq!(journal.attr(net, "steps"), Overlay::Set(two));
+//! journal.rollback_to(mark); // the call on line 8 turned out not to be capturable
+//!
+//! assert_eq!(journal.attr(net, "steps"), Overlay::Set(one));
+//! assert_eq!(plan(&journal, &AsRecorded).to_string(), "v0.steps = v1  # model.py:7\n");
+//! ```
+//!
+//! What may be relied on
+//! - A plan leaves the heap as all entries in program order would, dict order included ([`plan`](mod@plan) says why).
+//! - Versions and lookups after a rollback are those at the mark.
+//! - Nothing depends on hash order.
+//!
+//! What the caller promises: one object is one [`VarRef`] (two that may alias are guarded to differ, or to be the same
+//! and then share a `VarRef`), and an object of which the [`Policy`] says that it is plain is.
+//!
+//! What is absent: items. Containers are versioned as a whole ([`Slot::Content`]); what `d[k]` finds after `d[j] = v`
+//! depends on keys being equal, which only the translator's own model of the container can tell.
+#![forbid(unsafe_code)]
+
+pub mod journal;
+pub mod mutation;
+pub mod overlay;
+pub mod plan;
+pub mod slot;
+
+pub use journal::{Entry, Journal, Mark};
+pub use mutation::{Mutation, VarRef};
+pub use overlay::Overlay;
+pub use plan::{AsRecorded, Policy, ReplayPlan, plan};
+pub use slot::{Slot, Target};

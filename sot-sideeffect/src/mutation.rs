@@ -1,0 +1,256 @@
+//! What a captured function did to the world, one variant for each way of changing an object.
+//!
+//! Operands are [`VarRef`]s into the translator's arena of Variables: this crate never sees an object. Two
+//! different `VarRef`s are two different objects, and `Globals` are never also a `VarRef` of a journal: who lets
+//! one object have two names declares neither [plain](crate::Policy::is_plain).
+
+use crate::{Slot, Target};
+use sot_tracker::ObjectId;
+use std::fmt;
+
+/// A Variable of the translator's arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VarRef(pub u32);
+
+impl fmt::Display for VarRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
+
+/// One change of one object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Mutation {
+    /// `object.name = value`
+    SetAttr {
+        object: VarRef,
+        name: String,
+        value: VarRef,
+    },
+    /// `del object.name`
+    DelAttr {
+        object: VarRef,
+        name: String,
+    },
+    /// `object[key] = value` of a list, a dict or anything else.
+    SetItem {
+        object: VarRef,
+        key: VarRef,
+        value: VarRef,
+    },
+    /// `del object[key]`
+    DelItem {
+        object: VarRef,
+        key: VarRef,
+    },
+    /// `global name; name = value`
+    SetGlobal {
+        globals: ObjectId,
+        name: String,
+        value: VarRef,
+    },
+    /// `global name; del name`
+    DelGlobal {
+        globals: ObjectId,
+        name: String,
+    },
+    /// `nonlocal x; x = value`
+    SetCell {
+        cell: VarRef,
+        value: VarRef,
+    },
+    /// `nonlocal x; del x`
+    ClearCell {
+        cell: VarRef,
+    },
+    ListAppend {
+        object: VarRef,
+        value: VarRef,
+    },
+    ListInsert {
+        object: VarRef,
+        index: i64,
+        value: VarRef,
+    },
+    ListPop {
+        object: VarRef,
+        index: i64,
+    },
+    ListExtend {
+        object: VarRef,
+        values: Vec<VarRef>,
+    },
+    ListClear {
+        object: VarRef,
+    },
+    ListReverse {
+        object: VarRef,
+    },
+    /// All items at once: `sort`, slice assignment.
+    ListReplace {
+        object: VarRef,
+        values: Vec<VarRef>,
+    },
+    SetAdd {
+        object: VarRef,
+        value: VarRef,
+    },
+    SetDiscard {
+        object: VarRef,
+        value: VarRef,
+    },
+    SetClear {
+        object: VarRef,
+    },
+    DictClear {
+        object: VarRef,
+    },
+    DictPop {
+        object: VarRef,
+        key: VarRef,
+    },
+    /// The iterator yielded `item`.
+    IterAdvance {
+        iterator: VarRef,
+        item: VarRef,
+    },
+}
+
+impl Mutation {
+    /// Whose slot is written.
+    pub fn target(&self) -> Target {
+        match self {
+            Mutation::SetGlobal { globals, .. } | Mutation::DelGlobal { globals, .. } => Target::Globals(*globals),
+            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
+            Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
+            Mutation::SetAttr { object, .. }
+            | Mutation::DelAttr { object, .. }
+            | Mutation::SetItem { object, .. }
+            | Mutation::DelItem { object, .. }
+            | Mutation::ListAppend { object, .. }
+            | Mutation::ListInsert { object, .. }
+            | Mutation::ListPop { object, .. }
+            | Mutation::ListExtend { object, .. }
+            | Mutation::ListClear { object }
+            | Mutation::ListReverse { object }
+            | Mutation::ListReplace { object, .. }
+            | Mutation::SetAdd { object, .. }
+            | Mutation::SetDiscard { object, .. }
+            | Mutation::SetClear { object }
+            | Mutation::DictClear { object }
+            | Mutation::DictPop { object, .. } => Target::Object(*object),
+        }
+    }
+
+    /// Which slot is written.
+    pub fn slot(&self) -> Slot {
+        match self {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+                Slot::Attr(*object, name.clone())
+            }
+            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
+                Slot::Global(*globals, name.clone())
+            }
+            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
+            Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
+            Mutation::SetItem { object, .. }
+            | Mutation::DelItem { object, .. }
+            | Mutation::ListAppend { object, .. }
+            | Mutation::ListInsert { object, .. }
+            | Mutation::ListPop { object, .. }
+            | Mutation::ListExtend { object, .. }
+            | Mutation::ListClear { object }
+            | Mutation::ListReverse { object }
+            | Mutation::ListReplace { object, .. }
+            | Mutation::SetAdd { object, .. }
+            | Mutation::SetDiscard { object, .. }
+            | Mutation::SetClear { object }
+            | Mutation::DictClear { object }
+            | Mutation::DictPop { object, .. } => Slot::Content(*object),
+        }
+    }
+
+    /// The value that a later read of an attribute, global or cell finds; `None` after a deletion and for other slots.
+    pub fn stored(&self) -> Option<VarRef> {
+        match self {
+            Mutation::SetAttr { value, .. } | Mutation::SetGlobal { value, .. } | Mutation::SetCell { value, .. } => {
+                Some(*value)
+            }
+            Mutation::DelAttr { .. }
+            | Mutation::DelGlobal { .. }
+            | Mutation::ClearCell { .. }
+            | Mutation::SetItem { .. }
+            | Mutation::DelItem { .. }
+            | Mutation::ListAppend { .. }
+            | Mutation::ListInsert { .. }
+            | Mutation::ListPop { .. }
+            | Mutation::ListExtend { .. }
+            | Mutation::ListClear { .. }
+            | Mutation::ListReverse { .. }
+            | Mutation::ListReplace { .. }
+            | Mutation::SetAdd { .. }
+            | Mutation::SetDiscard { .. }
+            | Mutation::SetClear { .. }
+            | Mutation::DictClear { .. }
+            | Mutation::DictPop { .. }
+            | Mutation::IterAdvance { .. } => None,
+        }
+    }
+
+    /// Variables that must be at hand to replay the mutation: the target if it is one, then the operands.
+    pub fn operands(&self) -> Vec<VarRef> {
+        match self {
+            Mutation::SetAttr { object, value, .. } => vec![*object, *value],
+            Mutation::DelAttr { object, .. } => vec![*object],
+            Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
+            Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
+            Mutation::SetGlobal { value, .. } => vec![*value],
+            Mutation::DelGlobal { .. } => vec![],
+            Mutation::SetCell { cell, value } => vec![*cell, *value],
+            Mutation::ClearCell { cell } => vec![*cell],
+            Mutation::ListAppend { object, value }
+            | Mutation::ListInsert { object, value, .. }
+            | Mutation::SetAdd { object, value }
+            | Mutation::SetDiscard { object, value } => vec![*object, *value],
+            Mutation::ListPop { object, .. }
+            | Mutation::ListClear { object }
+            | Mutation::ListReverse { object }
+            | Mutation::SetClear { object }
+            | Mutation::DictClear { object } => vec![*object],
+            Mutation::ListExtend { object, values } | Mutation::ListReplace { object, values } => {
+                std::iter::once(*object).chain(values.iter().copied()).collect()
+            }
+            Mutation::IterAdvance { iterator, .. } => vec![*iterator],
+        }
+    }
+}
+
+impl fmt::Display for Mutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[VarRef]| values.iter().map(VarRef::to_string).collect::<Vec<_>>().join(", ");
+        let at = self.target();
+        match self {
+            Mutation::SetAttr { name, value, .. } => write!(f, "{at}.{name} = {value}"),
+            Mutation::DelAttr { name, .. } => write!(f, "del {at}.{name}"),
+            Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
+            Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
+            Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),
+            Mutation::DelGlobal { name, .. } => write!(f, "del {at}[{name:?}]"),
+            Mutation::SetCell { value, .. } => write!(f, "{at}.cell_contents = {value}"),
+            Mutation::ClearCell { .. } => write!(f, "del {at}.cell_contents"),
+            Mutation::ListAppend { value, .. } => write!(f, "{at}.append({value})"),
+            Mutation::ListInsert { index, value, .. } => write!(f, "{at}.insert({index}, {value})"),
+            Mutation::ListPop { index, .. } => write!(f, "{at}.pop({index})"),
+            Mutation::ListExtend { values, .. } => write!(f, "{at}.extend([{}])", list(values)),
+            Mutation::ListClear { .. } | Mutation::SetClear { .. } | Mutation::DictClear { .. } => {
+                write!(f, "{at}.clear()")
+            }
+            Mutation::ListReverse { .. } => write!(f, "{at}.reverse()"),
+            Mutation::ListReplace { values, .. } => write!(f, "{at}[:] = [{}]", list(values)),
+            Mutation::SetAdd { value, .. } => write!(f, "{at}.add({value})"),
+            Mutation::SetDiscard { value, .. } => write!(f, "{at}.discard({value})"),
+            Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
+            Mutation::IterAdvance { item, .. } => write!(f, "next({at}) -> {item}"),
+        }
+    }
+}

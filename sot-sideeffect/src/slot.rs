@@ -1,0 +1,80 @@
+//! What is versioned: each write makes a new version of exactly one slot.
+
+use crate::VarRef;
+use sot_tracker::ObjectId;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// The object that a mutation changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    Object(VarRef),
+    Globals(ObjectId),
+}
+
+/// The part of it that is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Slot {
+    Attr(VarRef, String),
+    Global(ObjectId, String),
+    Cell(VarRef),
+    /// Items of a list, dict, set or other container, as a whole.
+    Content(VarRef),
+    /// Position of an iterator.
+    Position(VarRef),
+}
+
+impl Slot {
+    /// The object that the slot belongs to.
+    pub fn target(&self) -> Target {
+        match self {
+            Slot::Attr(object, _) | Slot::Cell(object) | Slot::Content(object) | Slot::Position(object) => {
+                Target::Object(*object)
+            }
+            Slot::Global(globals, _) => Target::Globals(*globals),
+        }
+    }
+}
+
+/// The hash of a slot that is borrowed, so that a lookup by `&str` allocates nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SlotKey<'a> {
+    Attr(VarRef, &'a str),
+    Global(ObjectId, &'a str),
+    Cell(VarRef),
+    Content(VarRef),
+    Position(VarRef),
+}
+
+impl Slot {
+    pub(crate) fn key(&self) -> SlotKey<'_> {
+        match self {
+            Slot::Attr(object, name) => SlotKey::Attr(*object, name),
+            Slot::Global(globals, name) => SlotKey::Global(*globals, name),
+            Slot::Cell(cell) => SlotKey::Cell(*cell),
+            Slot::Content(object) => SlotKey::Content(*object),
+            Slot::Position(iterator) => SlotKey::Position(*iterator),
+        }
+    }
+}
+
+impl Hash for Slot {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl hashbrown::Equivalent<Slot> for SlotKey<'_> {
+    fn equivalent(&self, slot: &Slot) -> bool {
+        *self == slot.key()
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Object(object) => write!(f, "{object}"),
+            Target::Globals(globals) => write!(f, "globals_{}", globals.0),
+        }
+    }
+}

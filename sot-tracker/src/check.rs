@@ -1,0 +1,113 @@
+//! What must hold of the value at the end of a path.
+//!
+//! A closed set. Every check but [`Check::Unbound`] is false of an empty slot or cell, and none of them runs user
+//! code: who cannot answer without (a `__eq__`, a `__len__`) answers "no".
+
+use crate::{Names, ObjectId, TrackerId, TrackerTable};
+use std::fmt;
+
+/// A condition on one value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// It is this very object.
+    Is(ObjectId),
+    /// Its exact type is this one.
+    TypeIs(ObjectId),
+    /// It has the exact type of this object and equals it (`==`). A NaN equals nothing.
+    Equals(ObjectId),
+    /// A builtin container or string of this length.
+    Len(usize),
+    /// A dict without this key.
+    Lacks(ObjectId),
+    /// Has no attribute of this name, neither of its own nor from its class.
+    LacksAttr(String),
+    /// A dict with exactly these keys in this order, each by identity or equality.
+    Keys(Vec<ObjectId>),
+    /// Passes the backend check of this number (exact type included).
+    Tensor(u32),
+    /// It is the same object as the one at that path.
+    SameAs(TrackerId),
+    /// It and the objects at those paths are pairwise not the same.
+    Distinct(Vec<TrackerId>),
+    /// An exact builtin iterator that is (is not) going to yield one more item.
+    HasNext(bool),
+    /// An exact builtin iterator at this position.
+    IterIndex(u64),
+    /// The slot or cell is empty.
+    Unbound,
+    /// It is a type, and looking the name up along its MRO finds exactly this (`None`: finds nothing).
+    ClassLookup { name: String, found: Option<ObjectId> },
+}
+
+impl Check {
+    /// Other paths whose values the check needs.
+    pub fn others(&self) -> &[TrackerId] {
+        match self {
+            Check::SameAs(other) => std::slice::from_ref(other),
+            Check::Distinct(others) => others,
+            Check::Is(_)
+            | Check::TypeIs(_)
+            | Check::Equals(_)
+            | Check::Len(_)
+            | Check::Lacks(_)
+            | Check::LacksAttr(_)
+            | Check::Keys(_)
+            | Check::Tensor(_)
+            | Check::HasNext(_)
+            | Check::IterIndex(_)
+            | Check::Unbound
+            | Check::ClassLookup { .. } => &[],
+        }
+    }
+
+    /// Write the check on a value of this text; `path` gives the text of other paths.
+    pub fn write(
+        &self,
+        f: &mut dyn fmt::Write,
+        value: &str,
+        names: &dyn Names,
+        path: &dyn Fn(TrackerId) -> String,
+    ) -> fmt::Result {
+        match self {
+            Check::Is(object) => write!(f, "{value} is {}", names.object(*object)),
+            Check::TypeIs(object) => write!(f, "type({value}) is {}", names.object(*object)),
+            Check::Equals(object) => write!(f, "{value} == {}", names.object(*object)),
+            Check::Len(len) => write!(f, "len({value}) == {len}"),
+            Check::Lacks(key) => write!(f, "{} not in {value}", names.object(*key)),
+            Check::LacksAttr(name) => write!(f, "not hasattr({value}, {name:?})"),
+            Check::Keys(keys) => {
+                let keys: Vec<String> = keys.iter().map(|k| names.object(*k)).collect();
+                write!(f, "list({value}) == [{}]", keys.join(", "))
+            }
+            Check::Tensor(check) => {
+                let what = names.tensor(*check);
+                write!(f, "tensor({value})")?;
+                if what.is_empty() { Ok(()) } else { write!(f, ": {what}") }
+            }
+            Check::SameAs(other) => write!(f, "{value} is {}", path(*other)),
+            Check::Distinct(others) => {
+                write!(f, "distinct({value}")?;
+                for other in others {
+                    write!(f, ", {}", path(*other))?;
+                }
+                f.write_str(")")
+            }
+            Check::HasNext(true) => write!(f, "has_next({value})"),
+            Check::HasNext(false) => write!(f, "not has_next({value})"),
+            Check::IterIndex(index) => write!(f, "index({value}) == {index}"),
+            Check::Unbound => write!(f, "unbound({value})"),
+            Check::ClassLookup { name, found: Some(found) } => {
+                write!(f, "lookup({value}, {name:?}) is {}", names.object(*found))
+            }
+            Check::ClassLookup { name, found: None } => write!(f, "lookup({value}, {name:?}) is missing"),
+        }
+    }
+
+    /// Text of the check on a path.
+    pub fn display_on(&self, tracker: TrackerId, table: &TrackerTable, names: &dyn Names) -> String {
+        let mut out = String::new();
+        let path = |id: TrackerId| table.display(id, names).to_string();
+        self.write(&mut out, &path(tracker), names, &path).expect("a String takes any text");
+        out
+    }
+}

@@ -1,0 +1,276 @@
+//! Guard implication: drop a guard that the others prove.
+//!
+//! The verdict of the set never changes, whatever the state it is asked of. When in doubt, a guard stays. Order is
+//! kept. `P` and `Q` are paths, `o` an object that the caller's [`Facts`] call immutable; `P = o` by path (a constant)
+//! counts as `P is o`.
+//!
+//! | proved | by |
+//! |---|---|
+//! | `P is o` | `P` is the constant `o` (mutable or not) |
+//! | `type(P) is T` | `P is o` or `P == o` with `type(o) is T`; a backend check of `P` that asks for `T` |
+//! | `type(P) is T`, said of the path `type(P)` | the same said of `P` |
+//! | `P == p` | `P is o` with `o == p` |
+//! | `len(P) == n` | `P is o` or `P == o` with `len(o) == n`; `list(P) == [n keys]` |
+//! | `P is Q` | a chain of other such guards and of `R is o` (mutable or not) from `P` to `Q` |
+//! | `distinct(..)` | another one that names all the same paths |
+//! | `has_next(P)` | any guard on a path through `peek(P)` |
+//!
+//! Nothing else proves anything. In particular `P is o` says nothing of a mutable `o`'s length, value or type, and an
+//! equal type does not follow from an equal value of mutable objects.
+
+use crate::{Check, Guard, GuardSet, ObjectId, Tracker, TrackerId, TrackerTable};
+use hashbrown::{HashMap, HashSet};
+
+/// What the caller knows about objects of its table. Every answer must be true for ever; the default is to know
+/// nothing.
+pub trait Facts {
+    /// Type, value and length of the object never change (int, str, None, code, a tuple of such, ...).
+    fn is_immutable(&self, _object: ObjectId) -> bool {
+        false
+    }
+    /// Exact type. Asked of immutable objects only.
+    fn type_of(&self, _object: ObjectId) -> Option<ObjectId> {
+        None
+    }
+    /// What [`Check::Len`] sees. Asked of immutable objects only.
+    fn len_of(&self, _object: ObjectId) -> Option<usize> {
+        None
+    }
+    /// Whether [`Check::Equals(b)`](Check::Equals) holds of `a`: exact type, and `==` (so a NaN answers no). Asked of
+    /// immutable `a` only.
+    fn equals(&self, _a: ObjectId, _b: ObjectId) -> bool {
+        false
+    }
+    /// The exact type that the backend check of this number asks for.
+    fn tensor_type(&self, _check: u32) -> Option<ObjectId> {
+        None
+    }
+}
+
+/// Nothing is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoFacts;
+
+impl Facts for NoFacts {}
+
+impl GuardSet {
+    /// Drop guards that others prove. See the [module](crate::simplify) for what proves what.
+    pub fn simplify(&mut self, table: &TrackerTable, facts: &dyn Facts) {
+        let known = Known::of(self, table, facts);
+        self.retain(&mut |_, guard| !known.proves(guard));
+        drop_chained(self, table);
+        drop_weaker_distinct(self);
+        drop_has_next(self, table);
+    }
+}
+
+/// What is known of single paths, from the guards that prove other guards.
+struct Known<'a> {
+    set: HashSet<(TrackerId, ObjectId)>,
+    immutable: HashMap<TrackerId, Vec<ObjectId>>,
+    equal: HashMap<TrackerId, Vec<ObjectId>>,
+    tensor: HashMap<TrackerId, Vec<ObjectId>>,
+    keys: HashSet<(TrackerId, usize)>,
+    table: &'a TrackerTable,
+    facts: &'a dyn Facts,
+}
+
+impl<'a> Known<'a> {
+    fn of(guards: &GuardSet, table: &'a TrackerTable, facts: &'a dyn Facts) -> Known<'a> {
+        let mut known = Known {
+            set: HashSet::new(),
+            immutable: HashMap::new(),
+            equal: HashMap::new(),
+            tensor: HashMap::new(),
+            keys: HashSet::new(),
+            table,
+            facts,
+        };
+        for guard in guards {
+            let at = guard.tracker;
+            if let Tracker::Constant(object) = table.get(at) {
+                known.add_is(at, *object);
+            }
+            match &guard.check {
+                Check::Is(object) => known.add_is(at, *object),
+                Check::Equals(object) if facts.is_immutable(*object) => {
+                    known.equal.entry(at).or_default().push(*object);
+                }
+                Check::Tensor(check) => known.tensor.entry(at).or_default().extend(facts.tensor_type(*check)),
+                Check::Keys(keys) => {
+                    known.keys.insert((at, keys.len()));
+                }
+                Check::TypeIs(class) => {
+                    known.set.insert((at, *class));
+                }
+                Check::Equals(_)
+                | Check::Len(_)
+                | Check::Lacks(_)
+                | Check::LacksAttr(_)
+                | Check::SameAs(_)
+                | Check::Distinct(_)
+                | Check::HasNext(_)
+                | Check::IterIndex(_)
+                | Check::Unbound
+                | Check::ClassLookup { .. } => {}
+            }
+        }
+        known
+    }
+
+    fn add_is(&mut self, at: TrackerId, object: ObjectId) {
+        if self.facts.is_immutable(object) {
+            self.immutable.entry(at).or_default().push(object);
+        }
+    }
+
+    fn any(map: &HashMap<TrackerId, Vec<ObjectId>>, at: TrackerId, test: &dyn Fn(ObjectId) -> bool) -> bool {
+        map.get(&at).is_some_and(|objects| objects.iter().any(|o| test(*o)))
+    }
+
+    /// Whether another guard proves this one. Proofs never go round: `Is` proves `Equals` proves `TypeIs` proves `Is`
+    /// of a longer path.
+    fn proves(&self, guard: &Guard) -> bool {
+        let at = guard.tracker;
+        match &guard.check {
+            Check::Is(object) => match self.table.get(at) {
+                Tracker::Constant(constant) => constant == object,
+                Tracker::TypeOf(base) => self.set.contains(&(*base, *object)),
+                Tracker::Slot(_)
+                | Tracker::Attr { .. }
+                | Tracker::InstanceDict(_)
+                | Tracker::DictItem { .. }
+                | Tracker::DictKey { .. }
+                | Tracker::SeqItem { .. }
+                | Tracker::CellContent(_)
+                | Tracker::FunctionPart { .. }
+                | Tracker::MethodSelf(_)
+                | Tracker::MethodFunction(_)
+                | Tracker::IterPeek(_)
+                | Tracker::IterSource(_)
+                | Tracker::Computed => false,
+            },
+            Check::TypeIs(class) => {
+                let has_class = |o| self.facts.type_of(o) == Some(*class);
+                Known::any(&self.immutable, at, &has_class)
+                    || Known::any(&self.equal, at, &has_class)
+                    || Known::any(&self.tensor, at, &|o| o == *class)
+            }
+            Check::Equals(object) => Known::any(&self.immutable, at, &|o| self.facts.equals(o, *object)),
+            Check::Len(len) => {
+                let has_len = |o| self.facts.len_of(o) == Some(*len);
+                Known::any(&self.immutable, at, &has_len)
+                    || Known::any(&self.equal, at, &has_len)
+                    || self.keys.contains(&(at, *len))
+            }
+            Check::Lacks(_)
+            | Check::LacksAttr(_)
+            | Check::Keys(_)
+            | Check::Tensor(_)
+            | Check::SameAs(_)
+            | Check::Distinct(_)
+            | Check::HasNext(_)
+            | Check::IterIndex(_)
+            | Check::Unbound
+            | Check::ClassLookup { .. } => false,
+        }
+    }
+}
+
+/// `SameAs` whose ends are already joined. Ends are paths and the objects that `Is` names.
+fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
+    #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+    enum End {
+        Path(TrackerId),
+        Object(ObjectId),
+    }
+    let mut up: HashMap<End, End> = HashMap::new();
+    fn top(up: &HashMap<End, End>, mut end: End) -> End {
+        while let Some(next) = up.get(&end) {
+            end = *next;
+        }
+        end
+    }
+    let mut join = |a: End, b: End| {
+        let (a, b) = (top(&up, a), top(&up, b));
+        if a != b {
+            up.insert(a, b);
+        }
+        a != b
+    };
+    for guard in guards.iter() {
+        for tracker in guard.trackers() {
+            if let Tracker::Constant(object) = table.get(tracker) {
+                join(End::Path(tracker), End::Object(*object));
+            }
+        }
+        if let Check::Is(object) = guard.check {
+            join(End::Path(guard.tracker), End::Object(object));
+        }
+    }
+    guards.retain(&mut |_, guard| match guard.check {
+        // `P is P` still says that `P` is there.
+        Check::SameAs(other) => other == guard.tracker || join(End::Path(guard.tracker), End::Path(other)),
+        Check::Is(_)
+        | Check::TypeIs(_)
+        | Check::Equals(_)
+        | Check::Len(_)
+        | Check::Lacks(_)
+        | Check::LacksAttr(_)
+        | Check::Keys(_)
+        | Check::Tensor(_)
+        | Check::Distinct(_)
+        | Check::HasNext(_)
+        | Check::IterIndex(_)
+        | Check::Unbound
+        | Check::ClassLookup { .. } => true,
+    });
+}
+
+/// `Distinct` that names no path that another one does not name.
+fn drop_weaker_distinct(guards: &mut GuardSet) {
+    let mut named: HashMap<usize, HashSet<TrackerId>> = HashMap::new();
+    let mut naming: HashMap<TrackerId, Vec<usize>> = HashMap::new();
+    for (index, guard) in guards.iter().enumerate().filter(|(_, g)| matches!(g.check, Check::Distinct(_))) {
+        named.insert(index, guard.trackers().collect());
+        guard.trackers().for_each(|t| naming.entry(t).or_default().push(index));
+    }
+    guards.retain(&mut |index, guard| {
+        let Check::Distinct(others) = &guard.check else { return true };
+        let mine = &named[&index];
+        // A path named twice makes the check false for ever.
+        let names_twice = mine.len() <= others.len();
+        let covers_mine = |other: usize| {
+            let theirs = &named[&other];
+            mine.is_subset(theirs) && (mine.len() < theirs.len() || other < index)
+        };
+        names_twice || !naming[&guard.tracker].iter().any(|other| *other != index && covers_mine(*other))
+    });
+}
+
+/// `HasNext(true)` where something is said of the next item.
+fn drop_has_next(guards: &mut GuardSet, table: &TrackerTable) {
+    let peeked: HashSet<TrackerId> = guards
+        .iter()
+        .flat_map(Guard::trackers)
+        .flat_map(|t| table.path(t))
+        .filter_map(|t| match table.get(t) {
+            Tracker::IterPeek(iterator) => Some(*iterator),
+            Tracker::Slot(_)
+            | Tracker::Constant(_)
+            | Tracker::Attr { .. }
+            | Tracker::InstanceDict(_)
+            | Tracker::DictItem { .. }
+            | Tracker::DictKey { .. }
+            | Tracker::SeqItem { .. }
+            | Tracker::CellContent(_)
+            | Tracker::FunctionPart { .. }
+            | Tracker::TypeOf(_)
+            | Tracker::MethodSelf(_)
+            | Tracker::MethodFunction(_)
+            | Tracker::IterSource(_)
+            | Tracker::Computed => None,
+        })
+        .collect();
+    guards.retain(&mut |_, guard| guard.check != Check::HasNext(true) || !peeked.contains(&guard.tracker));
+}

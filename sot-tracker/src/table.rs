@@ -1,0 +1,127 @@
+//! All trackers of a capture, interned: the same path gets the same id.
+//!
+//! Ids are handed out in order and never freed, so a base always has a smaller id than what continues it.
+
+use crate::{Names, Tracker, TrackerId};
+use hashbrown::HashMap;
+use std::fmt;
+
+/// Arena of trackers with structural hash-consing.
+#[derive(Clone, Debug, Default)]
+pub struct TrackerTable {
+    trackers: Vec<Tracker>,
+    ids: HashMap<Tracker, TrackerId>,
+}
+
+impl TrackerTable {
+    /// An empty table.
+    pub fn new() -> TrackerTable {
+        TrackerTable::default()
+    }
+
+    /// The id of this tracker.
+    ///
+    /// # Panics
+    /// If its base is not an id of this table.
+    pub fn intern(&mut self, tracker: Tracker) -> TrackerId {
+        if let Some(base) = tracker.base() {
+            assert!(base.index() < self.trackers.len(), "the base {base:?} is not of this table");
+        }
+        if let Some(id) = self.ids.get(&tracker) {
+            return *id;
+        }
+        let id = TrackerId(u32::try_from(self.trackers.len()).expect("fewer than 2^32 trackers"));
+        self.trackers.push(tracker.clone());
+        self.ids.insert(tracker, id);
+        id
+    }
+
+    /// The tracker of an id of this table.
+    pub fn get(&self, id: TrackerId) -> &Tracker {
+        &self.trackers[id.index()]
+    }
+
+    /// The id of a tracker that was interned before.
+    pub fn find(&self, tracker: &Tracker) -> Option<TrackerId> {
+        self.ids.get(tracker).copied()
+    }
+
+    /// Number of trackers.
+    pub fn len(&self) -> usize {
+        self.trackers.len()
+    }
+
+    /// Whether nothing was interned.
+    pub fn is_empty(&self) -> bool {
+        self.trackers.is_empty()
+    }
+
+    /// All trackers in order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (TrackerId, &Tracker)> {
+        self.trackers.iter().enumerate().map(|(i, t)| (TrackerId(i as u32), t))
+    }
+
+    /// The path from its root to `id`, both included.
+    pub fn path(&self, id: TrackerId) -> Vec<TrackerId> {
+        let mut path = vec![id];
+        let mut at = id;
+        while let Some(base) = self.get(at).base() {
+            path.push(base);
+            at = base;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Where the path starts.
+    pub fn root(&self, id: TrackerId) -> TrackerId {
+        let mut at = id;
+        while let Some(base) = self.get(at).base() {
+            at = base;
+        }
+        at
+    }
+
+    /// Whether the value can be found again: nothing on the path was computed.
+    pub fn is_reachable(&self, id: TrackerId) -> bool {
+        *self.get(self.root(id)) != Tracker::Computed
+    }
+
+    /// Whether the path to `id` leads through `via` or ends there.
+    pub fn goes_through(&self, id: TrackerId, via: TrackerId) -> bool {
+        let mut at = Some(id);
+        while let Some(step) = at {
+            if step == via {
+                return true;
+            }
+            at = self.get(step).base();
+        }
+        false
+    }
+
+    /// The text of a path: `locals["x"].weight[0]`.
+    pub fn display<'a>(&'a self, id: TrackerId, names: &'a dyn Names) -> impl fmt::Display + 'a {
+        Path { table: self, id, names }
+    }
+}
+
+struct Path<'a> {
+    table: &'a TrackerTable,
+    id: TrackerId,
+    names: &'a dyn Names,
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = String::new();
+        for step in self.table.path(self.id) {
+            let mut longer = String::new();
+            match self.table.get(step).access() {
+                Some(access) => access.write(&mut longer, &text, self.names)?,
+                None => longer.push_str("<computed>"),
+            }
+            text = longer;
+        }
+        f.write_str(&text)
+    }
+}

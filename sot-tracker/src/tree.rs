@@ -1,0 +1,196 @@
+//! Guards that share their paths: each value is fetched once, however many guards speak of it.
+//!
+//! A [`Node`] is a value; its number is the number of the register that an evaluator keeps it in. Parents come
+//! before children in the table. Values that only a `SameAs` or `Distinct` names are nodes, too.
+//!
+//! The tree carries its own order of evaluation, [`GuardTree::schedule`]: a flat list of [`Step`]s to run from
+//! first to last, stopping at the first that fails. How it is made is told in [`schedule`].
+
+use crate::schedule::{self, Step};
+use crate::{Access, Check, GuardSet, Names, NodeId, Tracker, TrackerId, TrackerTable};
+use hashbrown::HashMap;
+use std::fmt;
+
+/// A value to fetch and what must hold of it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub id: NodeId,
+    /// The path that leads here.
+    pub tracker: TrackerId,
+    /// How to come from the parent's value to this one.
+    pub access: Access,
+    /// `None`: a root, the access needs no value.
+    pub parent: Option<NodeId>,
+    pub checks: Vec<NodeCheck>,
+    pub children: Vec<NodeId>,
+    /// Index of the first guard that needs the value: the one to blame if it is missing.
+    pub first_guard: u32,
+}
+
+/// A check on a node.
+#[derive(Clone, Debug)]
+pub struct NodeCheck {
+    pub check: Check,
+    /// Index of the guard in the set that was compiled.
+    pub guard: u32,
+    /// Nodes of [`Check::others`], in that order. Their registers are filled before the check is due.
+    pub others: Vec<NodeId>,
+}
+
+/// A guard needs a value that no path leads to. The translator must not have asked: a computed value follows from
+/// others, which are to be guarded instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreachable {
+    /// Index of the guard.
+    pub guard: usize,
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "guard {} is on a computed value", self.guard)
+    }
+}
+
+impl std::error::Error for Unreachable {}
+
+/// Guards compiled for evaluation.
+#[derive(Clone, Debug, Default)]
+pub struct GuardTree {
+    nodes: Vec<Node>,
+    schedule: Vec<Step>,
+    by_tracker: HashMap<TrackerId, NodeId>,
+}
+
+impl GuardTree {
+    /// The tree of all guards of the set.
+    pub fn compile(guards: &GuardSet, table: &TrackerTable) -> Result<GuardTree, Unreachable> {
+        let mut tree = GuardTree::default();
+        for (index, guard) in guards.iter().enumerate() {
+            let mut nodes = Vec::new();
+            for tracker in guard.trackers() {
+                nodes.push(tree.grow(tracker, index, table)?);
+            }
+            let node = nodes.remove(0);
+            let check = NodeCheck { check: guard.check.clone(), guard: index as u32, others: nodes };
+            tree.nodes[node.index()].checks.push(check);
+        }
+        tree.schedule = schedule::schedule(&tree.nodes);
+        Ok(tree)
+    }
+
+    /// The node of a path; it and those before it on the path are made if they are not there.
+    fn grow(&mut self, tracker: TrackerId, guard: usize, table: &TrackerTable) -> Result<NodeId, Unreachable> {
+        let mut parent = None;
+        for step in table.path(tracker) {
+            if let Some(node) = self.by_tracker.get(&step) {
+                parent = Some(*node);
+                continue;
+            }
+            let access = table.get(step).access().ok_or(Unreachable { guard })?;
+            let id = NodeId(self.nodes.len() as u32);
+            if let Some(parent) = parent {
+                let parent: &mut Node = &mut self.nodes[NodeId::index(parent)];
+                parent.children.push(id);
+            }
+            self.by_tracker.insert(step, id);
+            self.nodes.push(Node {
+                id,
+                tracker: step,
+                access,
+                parent,
+                checks: Vec::new(),
+                children: Vec::new(),
+                first_guard: guard as u32,
+            });
+            parent = Some(id);
+        }
+        parent.ok_or(Unreachable { guard })
+    }
+
+    /// All nodes, parents before children.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// A node of this tree.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    /// Nodes without parents: slots, then constants.
+    pub fn roots(&self) -> impl Iterator<Item = &Node> {
+        let rooted = |constant: bool| {
+            self.nodes.iter().filter(move |n| n.parent.is_none() && matches!(n.access, Access::Constant(_)) == constant)
+        };
+        rooted(false).chain(rooted(true))
+    }
+
+    /// What to do, in order.
+    pub fn schedule(&self) -> &[Step] {
+        &self.schedule
+    }
+
+    /// The node of a path.
+    pub fn node_of(&self, tracker: TrackerId) -> Option<NodeId> {
+        self.by_tracker.get(&tracker).copied()
+    }
+
+    /// The check of a [`Step::Check`]; `None` for an access.
+    pub fn check_of(&self, step: Step) -> Option<&NodeCheck> {
+        match step {
+            Step::Access(_) => None,
+            Step::Check(node, check) => self.node(node).checks.get(check as usize),
+        }
+    }
+
+    /// Index of the guard to blame if this step fails.
+    pub fn guard_of(&self, step: Step) -> usize {
+        match step {
+            Step::Access(node) => self.node(node).first_guard as usize,
+            Step::Check(node, check) => self.node(node).checks[check as usize].guard as usize,
+        }
+    }
+
+    /// The schedule as text: `n1 = n0.weight` for an access, `n1 is ..` for a check.
+    pub fn display<'a>(&'a self, table: &'a TrackerTable, names: &'a dyn Names) -> impl fmt::Display + 'a {
+        Text { tree: self, table, names }
+    }
+}
+
+struct Text<'a> {
+    tree: &'a GuardTree,
+    table: &'a TrackerTable,
+    names: &'a dyn Names,
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let register = |node: NodeId| format!("n{}", node.0);
+        // Every path that a check names has a node; the long text is for trees that were put together by hand.
+        let path = |tracker: TrackerId| {
+            self.tree.node_of(tracker).map_or_else(|| self.table.display(tracker, self.names).to_string(), register)
+        };
+        for step in self.tree.schedule() {
+            match *step {
+                Step::Access(id) => {
+                    let node = self.tree.node(id);
+                    write!(f, "{} = ", register(id))?;
+                    node.access.write(f, &node.parent.map(register).unwrap_or_default(), self.names)?;
+                }
+                Step::Check(id, index) => {
+                    let check = &self.tree.node(id).checks[index as usize].check;
+                    check.write(f, &register(id), self.names, &path)?;
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl TrackerTable {
+    /// Whether the path starts at a slot of the frame (and not at a constant).
+    pub fn is_of_frame(&self, id: TrackerId) -> bool {
+        matches!(self.get(self.root(id)), Tracker::Slot(_))
+    }
+}

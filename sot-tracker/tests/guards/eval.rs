@@ -1,0 +1,66 @@
+//! What "empty" and "missing" mean, case by case: the tree and the single guard share this, so no property sees it.
+
+use crate::toy::{Kind, Object, State};
+use sot_tracker::{Check, Guard, GuardSet, GuardTree, Miss, NodeId, ObjectId, Step, Tracker, TrackerTable};
+
+const CLASS: ObjectId = ObjectId(0);
+
+/// An empty cell and an int; slot 0 holds the cell, slot 1 the int, slot 2 nothing. There is no slot 3.
+fn state() -> State {
+    let object = |kind| Object { class: CLASS, kind };
+    let heap = vec![object(Kind::Class(vec![])), object(Kind::Cell(None)), object(Kind::Int(3))];
+    State { heap, slots: vec![Some(ObjectId(1)), Some(ObjectId(2)), None] }
+}
+
+fn holds(tracker: Tracker, over: Option<fn(sot_tracker::TrackerId) -> Tracker>, check: Check) -> bool {
+    let mut table = TrackerTable::new();
+    let mut at = table.intern(tracker);
+    if let Some(over) = over {
+        at = table.intern(over(at));
+    }
+    let guard = Guard::new(at, check);
+    let state = state();
+    let alone = guard.evaluate(&table, &mut &state);
+    let set: GuardSet = [guard].into_iter().collect();
+    let tree = GuardTree::compile(&set, &table).unwrap();
+    assert_eq!(tree.evaluate(&mut &state).is_ok(), alone);
+    alone
+}
+
+#[test]
+fn unbound_holds_of_empty_alone() {
+    assert!(holds(Tracker::Slot(2), None, Check::Unbound));
+    assert!(holds(Tracker::Slot(0), Some(Tracker::CellContent), Check::Unbound));
+    assert!(!holds(Tracker::Slot(1), None, Check::Unbound), "a value");
+    assert!(!holds(Tracker::Slot(3), None, Check::Unbound), "no such slot");
+    assert!(!holds(Tracker::Slot(1), Some(Tracker::CellContent), Check::Unbound), "not a cell");
+    assert!(!holds(Tracker::Slot(2), Some(Tracker::CellContent), Check::Unbound), "into nothing");
+}
+
+#[test]
+fn nothing_else_holds_of_empty() {
+    assert!(holds(Tracker::Slot(1), None, Check::TypeIs(CLASS)));
+    assert!(!holds(Tracker::Slot(2), None, Check::TypeIs(CLASS)));
+    assert!(!holds(Tracker::Slot(2), None, Check::LacksAttr("a".into())));
+    assert!(!holds(Tracker::Slot(2), Some(Tracker::TypeOf), Check::Is(CLASS)));
+    assert!(!holds(Tracker::Slot(2), None, Check::Distinct(vec![])));
+}
+
+#[test]
+fn a_miss_names_the_step_and_the_guard() {
+    let mut table = TrackerTable::new();
+    let (x, y) = (table.intern(Tracker::Slot(1)), table.intern(Tracker::Slot(2)));
+    let class = table.intern(Tracker::TypeOf(y));
+    let mut set = GuardSet::new();
+    set.add(Guard::new(x, Check::Is(ObjectId(2))));
+    set.add(Guard::new(class, Check::Is(CLASS)));
+    set.add(Guard::new(x, Check::SameAs(y)));
+    let tree = GuardTree::compile(&set, &table).unwrap();
+    let miss = |state: &State| tree.evaluate(&mut &*state).unwrap_err();
+    assert_eq!(miss(&state()), Miss { step: Step::Access(NodeId(2)), guard: 1 });
+    let other = State { slots: vec![None, Some(ObjectId(1)), Some(ObjectId(1))], ..state() };
+    assert_eq!(miss(&other), Miss { step: Step::Check(NodeId(0), 0), guard: 0 });
+    let apart = State { slots: vec![None, Some(ObjectId(2)), Some(ObjectId(1))], ..state() };
+    let found = miss(&apart);
+    assert_eq!((found.guard, &tree.check_of(found.step).unwrap().check), (2, &Check::SameAs(y)));
+}

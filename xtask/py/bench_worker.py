@@ -1,0 +1,246 @@
+"""One system under measurement, in a process of its own: eager Paddle, Paddle's own SOT, or sot.
+
+`cargo xtask bench` starts one worker for each system, speaks JSON lines with it and lets the workers take turns, so that
+whatever else the machine does meets all of them alike. Requests, one a line on standard input:
+
+    {"do": "setup", "workload": "resnet18"}   make the model and its inputs, warm the tool up on another function
+    {"do": "cold"}                            the first call: ms, graphs, breaks
+    {"do": "calls", "count": 100}             that many calls, timed together: microseconds for each
+
+An answer is one line: the result, or {"error": ".."} when the workload raised.
+"""
+
+import argparse
+import gc
+import json
+import os
+import sys
+import time
+import warnings
+
+# Answers go to the real standard output; whatever Paddle or a workload prints goes to standard error.
+answers = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)
+warnings.filterwarnings("ignore")
+os.environ.setdefault("GLOG_minloglevel", "2")
+
+import paddle  # noqa: E402
+from paddle import nn  # noqa: E402
+
+
+class Eager:
+    def capture(self, target):
+        return target
+
+    def counts(self):
+        return {"graphs": 0, "breaks": 0}
+
+
+class PaddleSot:
+    """Counts graphs by Paddle's cache of compiled StatementIR, and breaks by its information collector."""
+
+    def __init__(self):
+        from paddle.jit.sot.symbolic.compile_cache import CompileSIRCache
+        from paddle.jit.sot.utils import envs, info_collector
+
+        self.graphs = CompileSIRCache()
+        self.collected = info_collector.InfoCollector()
+        # Collected at capture only, so it costs a hit nothing.
+        envs.ENV_SOT_COLLECT_INFO.set({"breakgraph_reason": []})
+
+    def capture(self, target):
+        return paddle.jit.to_static(target, full_graph=False)
+
+    def counts(self):
+        breaks = self.collected.get_info_dict(self.break_info_type()).get("BreakGraphReasonInfo", [])
+        return {"graphs": len(self.graphs.cache), "breaks": len(breaks)}
+
+    def break_info_type(self):
+        from paddle.jit.sot.utils.info_collector import BreakGraphReasonInfo
+
+        return BreakGraphReasonInfo.TYPE
+
+    def forget(self):
+        self.collected.clear()
+
+
+class Sot:
+    def __init__(self):
+        import sot
+
+        self.sot = sot
+
+    def capture(self, target):
+        return self.sot.to_static(target)
+
+    def counts(self):
+        stats = self.sot.stats()
+        return {"graphs": stats["graphs"], "breaks": stats["breaks"]}
+
+
+SYSTEMS = {"eager": Eager, "paddle": PaddleSot, "sot": Sot}
+
+
+def no_grad(net, *inputs):
+    """A network in inference: its call under no_grad."""
+
+    def make(system):
+        net.eval()
+        captured = system.capture(net)
+
+        def call():
+            with paddle.no_grad():
+                return captured(*inputs)
+
+        return call
+
+    return make
+
+
+def function(target, *inputs):
+    def make(system):
+        captured = system.capture(target)
+        return lambda: captured(*inputs)
+
+    return make
+
+
+def swap(x, y):
+    return y, x
+
+
+def multiply_add(x, y):
+    return x * 2 + y
+
+
+def many_operations(x, y):
+    for i in range(100):
+        x = x + y
+        x = x * 0.99
+    return x
+
+
+def tensor_while(x, limit):
+    while x < limit:
+        x = x + 1.0
+    return x
+
+
+def branch_in_for(x):
+    for i in range(10):
+        x = x + float(i)
+        if x.sum() > 1000.0:
+            x = x - 100.0
+    return x
+
+
+def lenet_step():
+    from paddle.vision.models import LeNet
+
+    net = LeNet()
+    loss_of = nn.CrossEntropyLoss()
+    optimizer = paddle.optimizer.Adam(learning_rate=1e-4, parameters=net.parameters())
+    images = paddle.randn([8, 1, 28, 28])
+    labels = paddle.randint(0, 10, [8, 1])
+
+    def make(system):
+        captured = system.capture(net)
+
+        def call():
+            loss = loss_of(captured(images), labels)
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        return call
+
+    return make
+
+
+def vision(name):
+    from paddle.vision import models
+
+    return no_grad(getattr(models, name)(), paddle.randn([1, 3, 64, 64]))
+
+
+def encoder():
+    layer = nn.TransformerEncoderLayer(d_model=64, nhead=4, dim_feedforward=128)
+    return no_grad(layer, paddle.randn([2, 16, 64]))
+
+
+WORKLOADS = {
+    "swap": lambda: function(swap, paddle.ones([4, 4]), paddle.ones([4, 4])),
+    "x*2+y": lambda: function(multiply_add, paddle.ones([4, 4]), paddle.ones([4, 4])),
+    "200 ops": lambda: function(many_operations, paddle.ones([4, 4]), paddle.ones([4, 4])),
+    "resnet18": lambda: vision("resnet18"),
+    "resnet50": lambda: vision("resnet50"),
+    "LeNet train step": lenet_step,
+    "TransformerEncoderLayer": encoder,
+    "while tensor, 200 rounds": lambda: function(tensor_while, paddle.to_tensor(0.0), paddle.to_tensor(200.0)),
+    "break in for": lambda: function(branch_in_for, paddle.ones([4, 4])),
+}
+
+
+class Worker:
+    def __init__(self, system):
+        self.system = SYSTEMS[system]()
+        self.call = None
+        self.before = None
+
+    def setup(self, request):
+        paddle.seed(0)
+        make = WORKLOADS[request["workload"]]()
+        # The tool's own imports and first-use work are a cost of a process, not of this capture: told separately.
+        other = self.system.capture(lambda x: x + 1)
+        start = time.perf_counter()
+        other(paddle.ones([2]))
+        first = (time.perf_counter() - start) * 1e3
+        other(paddle.ones([2]))
+        if hasattr(self.system, "forget"):
+            self.system.forget()
+        self.call = make(self.system)
+        self.before = self.system.counts()
+        gc.collect()
+        return {"first_capture_ms": first}
+
+    def cold(self, request):
+        start = time.perf_counter()
+        self.call()
+        took = (time.perf_counter() - start) * 1e3
+        after = self.system.counts()
+        return {"ms": took, **{name: after[name] - self.before[name] for name in after}}
+
+    def calls(self, request):
+        call = self.call
+        count = request["count"]
+        start = time.perf_counter()
+        for _ in range(count):
+            call()
+        return {"us": (time.perf_counter() - start) * 1e6 / count}
+
+    def about(self, request):
+        about = {"python": sys.version.split()[0], "paddle": paddle.__version__}
+        if isinstance(self.system, Sot):
+            about["sot"] = self.system.sot.__version__
+        return about
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--system", choices=sorted(SYSTEMS), required=True)
+    worker = Worker(parser.parse_args().system)
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = getattr(worker, request["do"])(request)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+        print(json.dumps(answer), file=answers, flush=True)
+    # Leaves without Paddle's reports and teardown: nothing that follows is measured.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+//! `cargo xtask matrix`: what depends on the interpreter's version, on every supported one that is installed.
+//!
+//! Within a budget of minutes: an interpreter is not started when the slowest one so far would no longer fit, and the
+//! table says which ones were left out.
+
+use crate::console::{self, Step};
+use crate::environment::{self, Needs};
+use crate::interpreter::{self, Interpreter};
+use crate::suite::{self, Outcome};
+use crate::{pytest, rust_tests, test, workspace};
+use anyhow::{Result, bail};
+use std::time::{Duration, Instant};
+
+/// Tests of the hook, frame layouts and frame replacement: the part that each version does differently.
+const TESTS: &str = "tests/python/cpython";
+
+pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
+    let start = Instant::now();
+    let known: Vec<String> = interpreter::SUPPORTED.iter().map(|minor| format!("3.{minor}")).collect();
+    if let Some(wrong) = except.iter().find(|version| !known.contains(version)) {
+        bail!("--except {wrong}: give one of {}", known.join(", "));
+    }
+    let budget = Duration::from_secs(minutes * 60);
+    let interpreters = interpreter::installed();
+    if interpreters.is_empty() {
+        interpreter::choose(None)?;
+    }
+    workspace::need_linker()?;
+    let missing: Vec<String> =
+        known.into_iter().filter(|version| !interpreters.iter().any(|p| p.version.short() == *version)).collect();
+    if !missing.is_empty() {
+        console::note(&format!("not installed here: {}", missing.join(", ")));
+    }
+    let mut outcomes = Vec::new();
+    let mut slowest = Duration::ZERO;
+    for python in &interpreters {
+        let name = format!("CPython {}", python.version.short());
+        if except.contains(&python.version.short()) {
+            outcomes.push(Outcome::skipped(&name, "left out by --except"));
+            continue;
+        }
+        if start.elapsed() + slowest >= budget {
+            outcomes
+                .push(Outcome::skipped(&name, format!("not started: the {minutes} minutes would not have sufficed")));
+            continue;
+        }
+        let began = Instant::now();
+        let outcome = one(python, &name).unwrap_or_else(|error| Outcome::one(&name, Some(format!("{error:#}"))));
+        slowest = slowest.max(began.elapsed());
+        outcomes.push(outcome.since(began));
+    }
+    if !suite::report(&outcomes) {
+        bail!("not every interpreter passed");
+    }
+    Ok(())
+}
+
+fn one(python: &Interpreter, name: &str) -> Result<Outcome> {
+    let step = Step::start(format!("{name}: {}", python.executable.display()));
+    let env = environment::prepare(python, Needs::Test)?;
+    let mut outcome = Outcome::new(name);
+    let built = test::build(&env);
+    let works = built.failed == 0;
+    outcome.absorb(built);
+    if works {
+        outcome.absorb(pytest::run(&env, name, TESTS)?);
+    }
+    outcome.absorb(rust_tests::embedding(&env)?);
+    step.done();
+    Ok(outcome)
+}

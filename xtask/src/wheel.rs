@@ -1,0 +1,115 @@
+//! Building an extension module with maturin and installing it into an environment.
+//!
+//! Nothing is done when the sources are those of the last build, and nothing is installed when the environment already
+//! holds that build: the second run of a command must be fast.
+
+use crate::console::{self, Step};
+use crate::environment::Environment;
+use crate::process::{self, Keep};
+use crate::{stamp, workspace};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// An extension module of this workspace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Package {
+    /// Its directory.
+    dir: &'static str,
+    /// Its distribution's name, as it starts a wheel's file name.
+    wheel: &'static str,
+    /// Directories whose contents are in it, itself included.
+    sources: &'static [&'static str],
+}
+
+/// The product.
+pub(crate) const SOT: Package = Package {
+    dir: "sot-py",
+    wheel: "paddle_sot",
+    sources: &["sot-opcodes", "sot-tracker", "sot-sir", "sot-sideeffect", "sot-core", "sot-paddle", "sot-py"],
+};
+
+/// The made-up framework of the tests.
+pub(crate) const TOY: Package = Package {
+    dir: "tests/toy",
+    wheel: "toy_backend",
+    sources: &["sot-opcodes", "sot-tracker", "sot-sir", "sot-sideeffect", "sot-core", "tests/toy"],
+};
+
+impl Package {
+    /// Only what ends up in the module: its tests and snapshots may change freely.
+    fn stamp(self, env: &Environment) -> Result<String> {
+        let mut paths = vec!["Cargo.toml".to_owned(), "Cargo.lock".to_owned()];
+        for source in self.sources {
+            for part in ["Cargo.toml", "build.rs", "pyproject.toml", "src", "python"] {
+                paths.push(format!("{source}/{part}"));
+            }
+        }
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let sources = stamp::of_files(&workspace::root(), &paths)?;
+        let rustc = process::quiet(workspace::cargo().arg("--version"))?.output;
+        Ok(stamp::of_text(&[&sources, &rustc, &env.interpreter.version.to_string()]))
+    }
+}
+
+/// Builds (if sources changed) and installs (if the environment has another build).
+pub(crate) fn ready(env: &Environment, package: Package) -> Result<()> {
+    let wanted = package.stamp(env)?;
+    let installed = env.dir.join(format!("sot-{}.stamp", package.wheel));
+    if stamp::matches(&installed, &wanted) {
+        console::already(package.wheel, "installed, sources unchanged");
+        return Ok(());
+    }
+    let wheel = build(env, package, &wanted)?;
+    let step = Step::start(format!("Installing {}", wheel.file_name().unwrap_or_default().to_string_lossy()));
+    let mut pip = env.command();
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet"]);
+    pip.args(["--no-index", "--no-deps", "--force-reinstall"]).arg(&wheel);
+    let ended = process::tee(&mut pip, Keep::Both)?;
+    if !ended.status.success() {
+        bail!("pip could not install {}", wheel.display());
+    }
+    stamp::write(&installed, &wanted)?;
+    step.done();
+    Ok(())
+}
+
+fn build(env: &Environment, package: Package, wanted: &str) -> Result<PathBuf> {
+    let out = env.target_dir().join("wheels").join(package.wheel);
+    let built = out.join("stamp");
+    if stamp::matches(&built, wanted)
+        && let Some(wheel) = wheel_in(&out)
+    {
+        return Ok(wheel);
+    }
+    workspace::need_linker()?;
+    let step = Step::start(format!("Building {} for CPython {} (release)", package.dir, env.interpreter.version));
+    if out.is_dir() {
+        fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
+    }
+    let mut maturin = env.command();
+    maturin.args(["-m", "maturin", "build", "--release", "--auditwheel", "skip", "--manifest-path"]);
+    maturin.arg(Path::new(package.dir).join("Cargo.toml"));
+    maturin.arg("--interpreter").arg(env.python()).arg("--out").arg(&out);
+    if cfg!(target_os = "linux") {
+        // A wheel for this machine: without the checks and the renaming that a published one needs.
+        maturin.args(["--compatibility", "linux"]);
+    }
+    maturin.env("CARGO_TARGET_DIR", env.target_dir());
+    if let Some(cargo) = std::env::var_os("CARGO") {
+        maturin.env("CARGO", cargo);
+    }
+    let status = process::show(&mut maturin)?;
+    if !status.success() {
+        bail!("{} does not build; the compiler's words are above", package.dir);
+    }
+    let wheel = wheel_in(&out).with_context(|| format!("maturin left no wheel in {}", out.display()))?;
+    stamp::write(&built, wanted)?;
+    step.done();
+    Ok(wheel)
+}
+
+fn wheel_in(dir: &Path) -> Option<PathBuf> {
+    let entries = dir.read_dir().ok()?;
+    entries.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|e| e == "whl"))
+}
