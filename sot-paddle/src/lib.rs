@@ -23,6 +23,7 @@ mod builder;
 mod classify;
 mod fold;
 mod handles;
+pub mod install;
 mod layers;
 mod meta;
 #[cfg(feature = "probe")]

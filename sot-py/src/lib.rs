@@ -7,5 +7,6 @@ use std::sync::Arc;
 #[pymodule]
 fn _sot(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    sot_core::python::register(module, Arc::new(sot_paddle::PaddleBackend::new(module.py())?))
+    sot_core::python::register(module, Arc::new(sot_paddle::PaddleBackend::new(module.py())?))?;
+    sot_paddle::install::add_python_api(module)
 }

@@ -97,11 +97,11 @@ fn tests(suite: &str, mut cargo: Command, packages: &[&str]) -> Result<Outcome> 
     if workspace::has_subcommand("nextest") {
         cargo.args(["nextest", "run", "--profile", "ci", "--no-tests", "pass"]).args(packages);
         let ended = process::tee(&mut cargo, Keep::Both)?;
-        return Ok(suite::of_nextest(suite, &ended.output, ended.status.success()));
+        return Ok(suite::of_nextest(suite, &ended.output, ended.status.success()).or_nothing());
     }
     cargo.args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"]).args(packages);
     let ended = process::tee(&mut cargo, Keep::Both)?;
     let mut outcome = suite::of_cargo_test(suite, &ended.output, ended.status.success());
     outcome.note = Some("with `cargo test`: cargo-nextest is not installed".to_owned());
-    Ok(outcome)
+    Ok(outcome.or_nothing())
 }

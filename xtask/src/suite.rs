@@ -58,6 +58,14 @@ impl Outcome {
         self.note = self.note.take().or(other.note);
     }
 
+    /// Says so when a runner ran nothing: silence would look like success.
+    pub(crate) fn or_nothing(mut self) -> Self {
+        if (self.passed, self.failed, self.skipped) == (0, 0, 0) {
+            self.note = Some("ran no test".to_owned());
+        }
+        self
+    }
+
     /// A runner that ended badly must count as a failure whatever its lines say.
     fn judged(mut self, success: bool, otherwise: &str) -> Self {
         if !success && self.failed == 0 {

@@ -4,7 +4,8 @@
 //! hook is involved. Arguments that do not bind, a cleared entry and a panicking body all mean: call
 //! the original function with the original arguments. Two types share one layout: `sot.Entry` binds
 //! as a method like a function does, `sot.BoundEntry` carries its receiver and does not bind again.
-//! How it poses as the function it wraps (attributes, pickling) is in `entry_attributes`.
+//! The call itself is in `entry_call`; how an entry poses as the function it wraps (attributes, pickling) is in
+//! `entry_attributes`.
 
 use std::any::Any;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -16,16 +17,13 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use smallvec::SmallVec;
 
-use super::bind::{CallArgs, bind};
 use super::capi;
 use super::entry_attributes;
+use super::entry_call::vectorcall;
 use super::gc::{self, Visitor};
 use super::heap_type::{HeapType, METHOD_DESCRIPTOR, guarded_slot, guarded_vectorcall, slot};
-use super::signature::Signature;
 use super::slots::Slots;
-use super::trampoline::trampoline;
 
 /// What an entry does with bound arguments.
 pub trait EntryBody: Send + Sync + 'static {
@@ -55,7 +53,7 @@ pub(super) struct EntryObject {
     pub(super) self_obj: *mut PyObject,
     pub(super) dict: *mut PyObject,
     weaklist: *mut PyObject,
-    body: Option<Arc<dyn EntryBody>>,
+    pub(super) body: Option<Arc<dyn EntryBody>>,
 }
 
 static ENTRY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -157,92 +155,6 @@ pub fn entry_parts(obj: &Bound<'_, PyAny>) -> Option<EntryParts> {
             self_obj: Bound::from_borrowed_ptr_or_opt(py, (*this).self_obj).map(Bound::unbind),
             body: (*this).body.clone()?,
         })
-    }
-}
-
-/// # Safety
-/// Called by CPython with an entry and a vectorcall argument array.
-unsafe fn vectorcall(
-    py: Python<'_>,
-    this: *mut PyObject,
-    args: *const *mut PyObject,
-    nargsf: isize,
-    kwnames: *mut PyObject,
-) -> PyResult<*mut PyObject> {
-    // SAFETY: the caller holds the entry and the arguments for the time of the call; an entry that is
-    // being called is reachable, so its fields are not cleared meanwhile.
-    unsafe {
-        let this = this.cast::<EntryObject>();
-        let (Some(body), false) = ((*this).body.as_deref(), (*this).func.is_null()) else {
-            return Err(PyTypeError::new_err("sot: this entry was cleared"));
-        };
-        let func = (*this).func;
-        let call =
-            CallArgs { receiver: (*this).self_obj, args, nargs: nargsf as usize & !capi::ARGUMENTS_OFFSET, kwnames };
-        // The commonest calls need no binding: all positional, none missing.
-        let signature = Signature::of_raw((*func.cast::<ffi::PyFunctionObject>()).func_code.cast());
-        let given = call.nargs + usize::from(!call.receiver.is_null());
-        if kwnames.is_null() && given == signature.positional && given == signature.slots() {
-            if call.receiver.is_null() {
-                return enter(py, body, func, Slots::from_raw(args, given), &call);
-            }
-            let mut all: SmallVec<[*mut PyObject; 8]> = SmallVec::with_capacity(given);
-            all.push(call.receiver);
-            all.extend((0..call.nargs).map(|index| *args.add(index)));
-            return enter(py, body, func, Slots::from_raw(all.as_ptr(), given), &call);
-        }
-        match bind(py, func.cast(), &call) {
-            Some(bound) => {
-                let slots = Slots::from_raw(bound.slots.as_ptr(), bound.slots.len());
-                enter(py, body, func, slots, &call)
-            }
-            None => call_original(py, func, &call),
-        }
-    }
-}
-
-/// # Safety
-/// `func` is alive, `slots` and `call` hold the arguments of the running call.
-#[inline]
-unsafe fn enter(
-    py: Python<'_>,
-    body: &dyn EntryBody,
-    func: *mut PyObject,
-    slots: Slots<'_>,
-    call: &CallArgs,
-) -> PyResult<*mut PyObject> {
-    // SAFETY: by contract.
-    unsafe {
-        let function = Bound::ref_from_ptr(py, &func);
-        match trampoline(|| body.enter(py, function, slots)) {
-            Ok(result) => result.map(Bound::into_ptr),
-            Err(_) => {
-                drop(PyErr::take(py));
-                call_original(py, func, call)
-            }
-        }
-    }
-}
-
-/// # Safety
-/// As [`enter`].
-#[cold]
-unsafe fn call_original(py: Python<'_>, func: *mut PyObject, call: &CallArgs) -> PyResult<*mut PyObject> {
-    // SAFETY: the array holds the receiver, the positional and the keyword arguments.
-    unsafe {
-        let result = if call.receiver.is_null() {
-            capi::vectorcall(func, call.args, call.nargs, call.kwnames)
-        } else {
-            let keywords = match call.kwnames.is_null() {
-                true => 0,
-                false => ffi::PyTuple_GET_SIZE(call.kwnames) as usize,
-            };
-            let mut all: SmallVec<[*mut PyObject; 8]> = SmallVec::new();
-            all.push(call.receiver);
-            all.extend((0..call.nargs + keywords).map(|index| *call.args.add(index)));
-            capi::vectorcall(func, all.as_ptr(), call.nargs + 1, call.kwnames)
-        };
-        Bound::from_owned_ptr_or_err(py, result).map(Bound::into_ptr)
     }
 }
 

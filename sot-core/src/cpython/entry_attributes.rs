@@ -12,6 +12,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
+use super::capi;
 use super::entry::EntryObject;
 use super::heap_type::{guarded_slot, slot};
 
@@ -61,13 +62,29 @@ unsafe fn function<'py>(py: Python<'py>, this: *mut PyObject) -> PyResult<Bound<
         .ok_or_else(|| PyTypeError::new_err("sot: this entry was cleared"))
 }
 
+/// What calling the entry stands for: the function, or the method bound to the entry's receiver.
+///
+/// # Safety
+/// `this` is an entry.
+unsafe fn wrapped<'py>(py: Python<'py>, this: *mut PyObject) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: by contract.
+    unsafe {
+        let function = function(py, this)?;
+        let receiver = (*this.cast::<EntryObject>()).self_obj;
+        if receiver.is_null() {
+            return Ok(function);
+        }
+        Bound::from_owned_ptr_or_err(py, capi::PyMethod_New(function.as_ptr(), receiver))
+    }
+}
+
 /// # Safety
 /// Called by CPython as `tp_getattro`.
 unsafe fn getattro(py: Python<'_>, this: *mut PyObject, name: *mut PyObject) -> PyResult<*mut PyObject> {
     // SAFETY: both are valid objects held by the caller.
     unsafe {
         let name = Bound::from_borrowed_ptr(py, name).cast_into::<PyString>()?;
-        if name == "__wrapped__" || FUNCTION_FIRST.iter().any(|special| name == *special) {
+        if FUNCTION_FIRST.iter().any(|special| name == *special) {
             let dict = (*this.cast::<EntryObject>()).dict;
             if !dict.is_null() {
                 let own = ffi::PyDict_GetItemWithError(dict, name.as_ptr());
@@ -75,16 +92,19 @@ unsafe fn getattro(py: Python<'_>, this: *mut PyObject, name: *mut PyObject) -> 
                     return Ok(own.into_ptr());
                 }
             }
-            let function = function(py, this)?;
-            if name == "__wrapped__" {
-                return Ok(function.into_ptr());
-            }
-            return function.getattr(name).map(Bound::into_ptr);
+            return function(py, this)?.getattr(name).map(Bound::into_ptr);
         }
         let found = ffi::PyObject_GenericGetAttr(this, name.as_ptr());
         match Bound::from_owned_ptr_or_err(py, found) {
             Ok(value) => Ok(value.into_ptr()),
             Err(error) if error.is_instance_of::<PyAttributeError>(py) => {
+                if name == "__wrapped__" {
+                    return wrapped(py, this).map(Bound::into_ptr);
+                }
+                // A bound entry answers these as a bound method does, a plain one as a function: not at all.
+                if name == "__self__" || name == "__func__" {
+                    return wrapped(py, this)?.getattr(name).map(Bound::into_ptr);
+                }
                 function(py, this)?.getattr(name).map(Bound::into_ptr)
             }
             Err(error) => Err(error),

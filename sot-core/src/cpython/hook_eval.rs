@@ -147,7 +147,8 @@ struct Replacement {
 unsafe fn intercept(tstate: *mut ThreadState, frame: *mut Frame) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        if !eligible(tstate, frame) {
+        let back_from_chain = hook::previous().is_some() && CHAINED.get() == frame;
+        if back_from_chain || !eligible(tstate, frame) {
             return pass(tstate, frame, 0);
         }
         match decide(frame) {

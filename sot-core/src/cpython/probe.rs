@@ -234,6 +234,12 @@ fn _probe_slot_is_default(py: Python<'_>) -> bool {
     super::eval_slot::get(py).is_some_and(|now| super::eval_slot::same(now, super::eval_slot::default_evaluator()))
 }
 
+/// Puts CPython's default evaluator into the slot, as a careless tool would.
+#[pyfunction]
+fn _probe_reset_slot(py: Python<'_>) {
+    super::eval_slot::set(py, super::eval_slot::default_evaluator());
+}
+
 pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_probe_entry, module)?)?;
     module.add_function(wrap_pyfunction!(_probe_entry_share, module)?)?;
@@ -245,5 +251,6 @@ pub(super) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(_probe_traceback, module)?)?;
     module.add_function(wrap_pyfunction!(_probe_without_hook, module)?)?;
     module.add_function(wrap_pyfunction!(_probe_with_hook, module)?)?;
+    module.add_function(wrap_pyfunction!(_probe_reset_slot, module)?)?;
     module.add_function(wrap_pyfunction!(_probe_slot_is_default, module)?)
 }

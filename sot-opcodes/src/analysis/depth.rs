@@ -13,7 +13,7 @@ const TRIPLES: u32 = 6;
 /// Result of [`stack_depths`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackDepths {
-    /// Before each instruction; `None` where control never gets.
+    /// Before each instruction; `None` where control never gets (or, in 3.8, by CALL_FINALLY alone).
     pub before: Vec<Option<u32>>,
     /// The stack size that a frame of this code needs.
     pub max: u32,
@@ -93,11 +93,6 @@ pub(crate) fn walk(code: &Code, region_of: &[Option<u32>]) -> Result<StackDepths
         let mut body = Walk::new(code, region_of, Some(entry - u32::from(with)));
         body.run(to, entry)?;
         main.max = main.max.max(body.max);
-        for (depth, found) in main.before.iter_mut().zip(&body.before) {
-            if *depth == UNSEEN {
-                *depth = *found;
-            }
-        }
         calls.append(&mut body.calls);
     }
     let before = main.before.into_iter().map(|d| (d != UNSEEN).then_some(d)).collect();

@@ -151,7 +151,8 @@ pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
                 todo.push((code.target(region.handler), entry));
             }
         }
-        if let Some(label) = op.target() {
+        // What CALL_FINALLY has under its return address is another matter than what the block is fallen into with.
+        if let Some(label) = op.target().filter(|_| !matches!(op, Op::CallFinally(_))) {
             let there = after(&mut all, code.version, top, &op, true).ok_or(under)?;
             todo.push((code.target(label), there));
         }
@@ -233,7 +234,6 @@ fn after(all: &mut StackLayouts, version: Version, top: u32, op: &Op, jump: bool
             all.push(under, Slot::Value)
         }
         Op::BeginFinally => all.push_all(top, &finally),
-        Op::CallFinally(_) if jump => all.push_all(top, &finally),
         Op::EndFinally => all.drop(top, 6)?,
         Op::PopFinally(keep) => {
             let under = all.drop(top, keep.checked_add(6)?)?;

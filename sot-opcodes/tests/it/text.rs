@@ -15,7 +15,11 @@ fn parse_reads_what_print_wrote() {
             code.instrs.iter().map(|i| (i.op.with_target(Label(0)), target(&i.op))).collect()
         };
         assert_eq!(ops(&parsed), ops(&code));
-        assert_eq!(encode(&parsed).expect("consistent").exceptiontable, encode(&code).expect("corpus").exceptiontable);
+        let regions = |code: &sot_opcodes::Code| -> Vec<(usize, usize, usize, u32, bool)> {
+            code.regions.iter().map(|r| (r.start, r.end, code.target(r.handler), r.depth, r.lasti)).collect()
+        };
+        assert_eq!(regions(&parsed), regions(&code));
+        assert_eq!(encode(&parsed).expect("consistent").stacksize, encode(&code).expect("corpus").stacksize);
     }
 }
 

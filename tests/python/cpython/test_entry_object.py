@@ -103,6 +103,16 @@ def test_bound_entry_does_not_bind_again(sot):
     assert c.own(1) == (1,)
 
 
+def test_bound_entry_reads_like_a_bound_method(sot):
+    layer = Layer()
+    entry = sot._probe_entry(Layer.forward, None, layer)
+    assert inspect.signature(entry) == inspect.signature(layer.forward)
+    assert entry.__self__ is layer and entry.__func__ is Layer.forward
+    assert entry.__wrapped__ == layer.forward and entry.__name__ == "forward"
+    free = sot._probe_entry(plain)
+    assert not hasattr(free, "__self__") and not hasattr(free, "__func__")
+
+
 def test_copy_and_pickle(sot):
     module = sys.modules[__name__]
     original = recursive
