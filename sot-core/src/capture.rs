@@ -127,7 +127,8 @@ fn enter_continuation(
     slots: Slots<'_>,
 ) -> Result<Head, Stop> {
     let mut next = 0;
-    for shape in &continuation.shape.frames {
+    let innermost = continuation.shape.frames.len() - 1;
+    for (depth, shape) in continuation.shape.frames.iter().enumerate() {
         let globals = shape.globals.bind(ex.py).clone();
         let builtins = ex.builtins_of(&globals)?;
         let globals = ex.objects.add(&globals);
@@ -152,7 +153,8 @@ fn enter_continuation(
             }
             frame.cells[cell] = Some(var);
         }
-        frame.ip = shape.ip;
+        // A frame that waits for a call stands at the call.
+        frame.ip = if depth == innermost { shape.ip } else { shape.ip - 1 };
         ex.push_frame(frame)?;
     }
     let outermost = &continuation.shape.frames[0];

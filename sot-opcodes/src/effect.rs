@@ -8,6 +8,7 @@ use crate::Op;
 /// of the handler, with the six slots that an exception has up to 3.10. The block ops of 3.8 (`BeginFinally`, ..) are
 /// given as on the path without an exception.
 #[must_use]
+#[inline]
 pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
     match *op {
         Op::Nop
@@ -142,6 +143,7 @@ pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
 }
 
 /// How many slots an `Op` looks at, from the top.
+#[inline]
 pub(crate) fn reach(op: &Op) -> u32 {
     match *op {
         Op::Copy(n) => n,

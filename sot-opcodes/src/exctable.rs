@@ -64,3 +64,26 @@ fn number(out: &mut Vec<u8>, value: u32, mut first: u8) {
     }
     out.push(first | (value & 63) as u8);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, read, write};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn entries_survive(entries in prop::collection::vec((0..1u32 << 26, 1..1u32 << 20, 0..1u32 << 26, 0..1u32 << 20, any::<bool>()), 0..8)) {
+            let entries: Vec<Entry> = entries
+                .into_iter()
+                .map(|(start, size, handler, depth, lasti)| Entry {
+                    start: start * 2,
+                    end: (start + size) * 2,
+                    handler: handler * 2,
+                    depth,
+                    lasti,
+                })
+                .collect();
+            prop_assert_eq!(read(&write(&entries)), Ok(entries));
+        }
+    }
+}

@@ -21,26 +21,27 @@ pub(crate) fn forbidden(op: &OpCall<'_, '_>) -> Option<Why> {
     if given("out") || given("output") && op.name == "assign" {
         return Some(Why::new(Reason::InplaceTensor, format!("{}(out=...)", op.name)));
     }
+    let flag = |name: &str| kwargs.get_item(name).ok().flatten().map(|v| v.is_truthy().unwrap_or(true));
+    if flag("requires_grad") == Some(true) || flag("stop_gradient") == Some(false) {
+        return Some(Why::new(Reason::FrameworkFunction, format!("{}: it makes a leaf for gradients", op.name)));
+    }
     if kwargs.get_item("inplace").ok().flatten().is_some_and(|v| v.is_truthy().unwrap_or(true)) {
         return Some(Why::new(Reason::InplaceTensor, format!("{}(inplace=True)", op.name)));
     }
     None
 }
 
-/// Operations whose result shares memory with their first operand in eager mode, always.
-const ALWAYS_VIEWS: &[&str] = &["pd_op.share_data", "pd_op.share_data_", "pd_op.flatten", "pd_op.reshape", "pd_op.squeeze", "pd_op.unsqueeze"];
-
-/// Operations whose result shares memory with their first operand where kernels work on strides.
-const STRIDED_VIEWS: &[&str] = &[
-    "pd_op.as_complex", "pd_op.as_real", "pd_op.as_strided", "pd_op.diagonal", "pd_op.expand", "pd_op.expand_as",
-    "pd_op.imag", "pd_op.index_select_strided", "pd_op.real", "pd_op.slice", "pd_op.split", "pd_op.split_with_num",
-    "pd_op.strided_slice", "pd_op.tensor_unfold", "pd_op.transpose", "pd_op.unbind", "pd_op.unstack",
-    "pd_op.view_dtype", "pd_op.view_shape", "pd_op.chunk",
+/// Operations whose result shares memory with their first operand in eager mode. Splitting and expanding copy.
+const VIEWS: &[&str] = &[
+    "pd_op.as_complex", "pd_op.as_real", "pd_op.as_strided", "pd_op.diagonal", "pd_op.flatten", "pd_op.imag",
+    "pd_op.real", "pd_op.reshape", "pd_op.share_data", "pd_op.share_data_", "pd_op.slice", "pd_op.squeeze",
+    "pd_op.strided_slice", "pd_op.tensor_unfold", "pd_op.transpose", "pd_op.unbind", "pd_op.unsqueeze",
+    "pd_op.view_dtype", "pd_op.view_shape",
 ];
 
 /// Whether the result of an operation shares memory with its first operand in eager mode.
 pub(crate) fn is_view(op_name: &str) -> bool {
-    ALWAYS_VIEWS.contains(&op_name) || STRIDED_VIEWS.contains(&op_name)
+    VIEWS.contains(&op_name)
 }
 
 /// The memory that each value lives in, by the identity of the value that owns it.
@@ -53,8 +54,10 @@ impl Memory {
     pub(crate) fn of(ops: &[LiveOp]) -> Memory {
         let mut owner = HashMap::new();
         for op in ops {
-            let view = is_view(&op.name) || matches!(op.name.as_str(), "builtin.split" | "builtin.slice");
-            if let (true, Some(source)) = (view, op.operands.first()) {
+            let Some(source) = op.operands.first() else { continue };
+            // A part of a list is a view if the list is one: `unbind` gives views, `split` gives tensors of their own.
+            let part = matches!(op.name.as_str(), "builtin.split" | "builtin.slice") && owner.contains_key(source);
+            if part || is_view(&op.name) {
                 let root = *owner.get(source).unwrap_or(source);
                 owner.extend(op.results.iter().map(|r| (*r, root)));
             }

@@ -72,6 +72,8 @@ pub(crate) fn read<'py>(
         _ if TO_HOST.contains(&name) => Attr::Break(Why::new(Reason::TensorToHost, name)),
         _ if TO_SCALAR.contains(&name) => Attr::Break(Why::new(Reason::TensorToScalar, name)),
         _ if api_table::in_place_name(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
+        // Eager gives a second tensor over the same memory.
+        "contiguous" if own.is_none() => Attr::Method,
         _ if METHODS.contains(&name) => Attr::Method,
         _ => return shared_method(handles, value, name),
     })

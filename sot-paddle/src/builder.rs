@@ -7,12 +7,13 @@
 use crate::alias;
 use crate::attr;
 use crate::handles::{Handles, value_id};
+use crate::inspect::{self, Seen};
 use crate::static_mode::StaticMode;
 use crate::{layers, meta, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySet, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
 use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub(crate) struct PaddleBuilder {
     /// Whether eager would record gradients now.
     pub(crate) grad: bool,
     place: Box<str>,
+    seen: Seen,
 }
 
 /// A refusal without an exception of the framework.
@@ -92,6 +94,7 @@ impl PaddleBuilder {
             recorder_key: key.unbind(),
             grad,
             place,
+            seen: Seen::default(),
         })
     }
 
@@ -136,14 +139,65 @@ impl PaddleBuilder {
     }
 
     /// Remove what a refused call appended, last first.
-    fn roll_back(&self, py: Python<'_>, to: usize) -> PyResult<()> {
+    fn roll_back(&mut self, py: Python<'_>, to: usize) -> PyResult<()> {
         let block = self.main.bind(py).call_method0(intern!(py, "global_block"))?;
         let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+        let mut removed = Vec::new();
         for i in (to..ops.len()).rev() {
+            removed.push(ops.get_item(i)?.call_method0(intern!(py, "id"))?.extract()?);
             block.call_method1(intern!(py, "remove_op"), (ops.get_item(i)?,))?;
         }
+        inspect::forget(&mut self.seen, removed.into_iter());
         self.foreign.bind(py).clear();
         Ok(())
+    }
+
+    /// Calls whose arguments make a program do something else than eager.
+    fn differs(&self, op: &OpCall<'_, '_>) -> Option<Why> {
+        let mut values = Vec::new();
+        let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
+        if operator && !op.name.contains("getitem") {
+            // Anything but a number beside a symbolic value is read unchecked.
+            let fits = |a: &Bound<'_, PyAny>| self.handles.is_value(a) || is_number(a);
+            if !op.args.iter().all(|a| fits(&a)) {
+                return Some(Why::new(Reason::ApiRejected, format!("{} with an operand that is no number", op.name)));
+            }
+        }
+        let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
+        let arrays = op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
+        if arrays && !matches!(op.name, "to_tensor" | "assign") {
+            return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
+        }
+        let why = match op.name {
+            "to_tensor" => {
+                inspect::values_in(&self.handles, op.args, &mut values);
+                if let Some(kwargs) = op.kwargs {
+                    inspect::values_in(&self.handles, kwargs, &mut values);
+                }
+                let complex = op.args.iter().any(|a| a.is_instance_of::<pyo3::types::PyComplex>());
+                if values.is_empty() && !complex {
+                    return None;
+                }
+                "to_tensor of tensors or complex numbers"
+            }
+            // Paddle reads missing arguments of this one unchecked.
+            "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
+            // The indices have another dtype.
+            "unique" if op.args.len() > 1 || op.kwargs.is_some_and(|k| !k.is_empty()) => "unique with options",
+            _ => return None,
+        };
+        Some(Why::new(Reason::ApiRejected, why))
+    }
+
+    /// Look at what a call appended.
+    fn inspect(&mut self, op_name: &str, result: &Bound<'_, PyAny>) -> Result<(), BuildError> {
+        let mut values = Vec::new();
+        inspect::values_in(&self.handles, result, &mut values);
+        match inspect::look(&self.handles, &mut self.seen, &values) {
+            Ok(None) => Ok(()),
+            Ok(Some(why)) => Err(refuse(why.reason, format!("{op_name}: {}", why.detail))),
+            Err(e) => Err(rejected(result.py(), op_name, e)),
+        }
     }
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -152,6 +206,10 @@ impl PaddleBuilder {
             (_, Some(callee)) => callee.call(op.args, op.kwargs),
             (_, None) => {
                 let receiver = op.args.get_item(0)?;
+                if op.name == "contiguous" {
+                    // Programs know no strides.
+                    return Ok(receiver);
+                }
                 let rest = op.args.get_slice(1, op.args.len());
                 receiver.getattr(op.name)?.call(rest, op.kwargs)
             }
@@ -223,7 +281,9 @@ impl PaddleBuilder {
         let before = self.op_count(py).map_err(fail)?;
         let outcome = match self.invoke(py, op) {
             Ok(result) if self.foreign.bind(py).is_empty() => {
-                self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)))
+                let settled =
+                    self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
+                settled.and_then(|r| self.inspect(op.name, &r).map(|()| r))
             }
             Ok(_) => Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name))),
             Err(e) => Err(rejected(py, op.name, e)),
@@ -233,6 +293,11 @@ impl PaddleBuilder {
         }
         outcome
     }
+}
+
+/// A Python number that operators on symbolic values take.
+fn is_number(obj: &Bound<'_, PyAny>) -> bool {
+    obj.is_exact_instance_of::<PyInt>() || obj.is_exact_instance_of::<PyFloat>() || obj.is_exact_instance_of::<PyBool>()
 }
 
 impl Drop for PaddleBuilder {
@@ -262,7 +327,7 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
-        if let Some(why) = alias::forbidden(op) {
+        if let Some(why) = alias::forbidden(op).or_else(|| self.differs(op)) {
             return Err(BuildError { why, cause: None });
         }
         self.run_call(op, at)
@@ -272,7 +337,11 @@ impl GraphBuilder for PaddleBuilder {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
-        attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))
+        let attr = attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
+        if let Attr::Value(result) = &attr {
+            self.inspect(name, result)?;
+        }
+        Ok(attr)
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

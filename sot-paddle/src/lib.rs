@@ -3,7 +3,7 @@
 //! Map (each module's doc is its contract):
 //! - what objects are: [`classify`], [`api_table`], [`layers`], [`fold`], [`attr`];
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
-//! - building: [`static_mode`] (enter and leave), [`builder`], [`alias`];
+//! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`];
 //! - closing a graph: [`prune`], [`autograd`], [`program`];
 //! - running it: [`run_program`];
 //! - `probe` (feature of that name): the backend as Python sees it, for tests.
@@ -24,6 +24,7 @@ mod classify;
 mod fold;
 mod handles;
 pub mod install;
+mod inspect;
 mod layers;
 mod meta;
 #[cfg(feature = "probe")]

@@ -63,7 +63,7 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
         });
     }
 
-    let live = prune::prune(&block, handles.pir.bind(py), &computed_ids)?;
+    let live = prune::prune(&block, &computed_ids)?;
     let op_count = live.iter().filter(|op| op.name != "pd_op.data").count();
     let reads: HashSet<i64> = live.iter().flat_map(|op| op.operands.iter().copied()).collect();
 
@@ -84,7 +84,7 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
         }
     }
 
-    if let Some(why) = shared_memory(&live, &computed_ids, &source_ids).or_else(|| not_linear(&live)) {
+    if let Some(why) = shared_memory(&live, &computed_ids, &source_ids) {
         return Ok(Finished { compiled: None, replay_only: Some(why), op_count });
     }
     let text = main.str()?.to_string();
@@ -111,19 +111,6 @@ fn shared_memory(live: &[LiveOp], outputs: &[i64], sources: &HashSet<i64>) -> Op
         }
     }
     None
-}
-
-/// Operations that the executor would treat in another way than eager does, if any.
-fn not_linear(live: &[LiveOp]) -> Option<String> {
-    const SAME_IN_EAGER: &[&str] = &["pd_op.batch_norm_", "pd_op.sync_batch_norm_", "pd_op.share_data_"];
-    live.iter().find_map(|op| {
-        if op.nested {
-            // Such an operation is also destroyed in the wrong order when it feeds an output.
-            return Some(format!("{} has blocks of its own", op.name));
-        }
-        let writes = op.name.ends_with('_') && !SAME_IN_EAGER.contains(&op.name.as_str());
-        writes.then(|| format!("{} writes its operand", op.name))
-    })
 }
 
 fn value_list<'py>(handles: &Handles, py: Python<'py>, values: impl Iterator<Item = Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyList>> {

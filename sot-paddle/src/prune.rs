@@ -35,8 +35,6 @@ fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
 
 /// One operation that stayed.
 pub(crate) struct LiveOp {
-    /// Whether it has blocks of its own (control flow).
-    pub(crate) nested: bool,
     pub(crate) name: String,
     pub(crate) operands: Vec<i64>,
     pub(crate) results: Vec<i64>,
@@ -46,7 +44,7 @@ pub(crate) struct LiveOp {
 ///
 /// A `builtin.split` that takes a live list apart stays although nothing uses the parts: Paddle's backward makes zero
 /// gradients for parts, but not for a list.
-pub(crate) fn prune(block: &Bound<'_, PyAny>, pir: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<LiveOp>> {
+pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<LiveOp>> {
     let py = block.py();
     let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
     let mut needed: HashSet<i64> = roots.iter().copied().collect();
@@ -59,19 +57,13 @@ pub(crate) fn prune(block: &Bound<'_, PyAny>, pir: &Bound<'_, PyAny>, roots: &[i
         let wanted = results.iter().any(|r| needed.contains(r)) || has_effect(&op, &name)?;
         if wanted || name == "builtin.split" {
             let operands = ids(&op.call_method0(intern!(py, "operands_source"))?)?;
-            let nested = op.call_method0(intern!(py, "num_regions"))?.extract::<usize>()? > 0;
             if wanted {
                 needed.extend(operands.iter().copied());
                 made.extend(results.iter().copied());
-                if nested {
-                    for value in pir.call_method1(intern!(py, "get_used_external_value"), (&op,))?.try_iter()? {
-                        needed.insert(value_id(&value?)?);
-                    }
-                }
             } else {
                 splits.push((at, live.len()));
             }
-            live.push(Some(LiveOp { nested, name, operands, results }));
+            live.push(Some(LiveOp { name, operands, results }));
         } else {
             block.call_method1(intern!(py, "remove_op"), (op,))?;
         }

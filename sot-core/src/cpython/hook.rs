@@ -105,7 +105,9 @@ impl Drop for ThreadHook {
 /// Hooks that are set or saved, in all threads: while there is one, the slot is ours.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 /// The evaluator that was in the slot before ours; NULL: CPython's default.
-static PREVIOUS: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+static BELOW: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+/// An evaluator that took the slot from us while we wanted it, until we took it again: it may chain to us.
+static OVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 #[inline]
 pub(super) fn armed() -> bool {
@@ -125,15 +127,19 @@ pub(super) fn active() -> Option<Arc<dyn FrameHook>> {
     HOOK.with(|hook| hook.0.borrow().clone())
 }
 
-/// The evaluator to chain to.
-#[inline]
-pub(super) fn previous() -> Option<EvalFunc> {
-    let previous = PREVIOUS.load(Ordering::Relaxed);
-    if previous.is_null() {
+fn load(place: &AtomicPtr<()>) -> Option<EvalFunc> {
+    let function = place.load(Ordering::Relaxed);
+    if function.is_null() {
         return None;
     }
-    // SAFETY: only `acquire` writes it, with an evaluator that CPython handed out.
-    Some(unsafe { std::mem::transmute::<*mut (), EvalFunc>(previous) })
+    // SAFETY: only `acquire` writes other values than NULL, and those CPython handed out as evaluators.
+    Some(unsafe { std::mem::transmute::<*mut (), EvalFunc>(function) })
+}
+
+/// Other tools' evaluators to chain to: the one that took the slot from us, the one before us.
+#[inline]
+pub(super) fn chain() -> (Option<EvalFunc>, Option<EvalFunc>) {
+    (load(&OVER), load(&BELOW))
 }
 
 /// Makes the slot ours, whoever had it.
@@ -146,8 +152,12 @@ fn acquire(py: Python<'_>) -> PyResult<()> {
     };
     if !eval_slot::same(current, hook_eval::evaluator()) {
         let default = eval_slot::same(current, eval_slot::default_evaluator());
-        let keep = if default { std::ptr::null_mut() } else { current as *mut () };
-        PREVIOUS.store(keep, Ordering::Relaxed);
+        let foreign = if default { std::ptr::null_mut() } else { current as *mut () };
+        if unwanted() {
+            BELOW.store(foreign, Ordering::Relaxed);
+        } else if !default {
+            OVER.store(foreign, Ordering::Relaxed);
+        }
         eval_slot::set(py, hook_eval::evaluator());
     }
     WANTED.fetch_add(1, Ordering::Relaxed);
@@ -171,10 +181,12 @@ pub(super) fn unwanted() -> bool {
 /// Puts back what was in the slot before us.
 #[cold]
 pub(super) fn retire(py: Python<'_>) {
+    let (over, below) = chain();
     let ours = |current| eval_slot::same(current, hook_eval::evaluator());
     if eval_slot::get(py).is_some_and(ours) {
-        eval_slot::set(py, previous().unwrap_or_else(eval_slot::default_evaluator));
+        eval_slot::set(py, over.or(below).unwrap_or_else(eval_slot::default_evaluator));
     }
+    OVER.store(std::ptr::null_mut(), Ordering::Relaxed);
 }
 
 /// Puts a thread's hook state back, also when unwinding.

@@ -22,8 +22,9 @@ use super::thread;
 use super::trampoline::{note_failure, trampoline};
 
 thread_local! {
-    /// The frame being passed to a chained evaluator: if that one calls back, the default runs.
-    static CHAINED: Cell<*mut Frame> = const { Cell::new(std::ptr::null_mut()) };
+    /// The frames being passed to the evaluators of `hook::chain`: if one calls back, the next one runs.
+    static PASSED_OVER: Cell<*mut Frame> = const { Cell::new(std::ptr::null_mut()) };
+    static PASSED_BELOW: Cell<*mut Frame> = const { Cell::new(std::ptr::null_mut()) };
     /// Code whose next frame is a replacement already.
     static PASS_ONCE: Cell<*mut Code> = const { Cell::new(std::ptr::null_mut()) };
 }
@@ -75,27 +76,44 @@ unsafe extern "C" fn evaluate(frame: *mut Frame, throwflag: c_int) -> *mut PyObj
 unsafe fn pass(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        match hook::previous() {
-            None => eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, throwflag),
-            Some(previous) => chain(previous, tstate, frame, throwflag),
+        match hook::chain() {
+            (None, None) => eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, throwflag),
+            (over, below) => pass_on(over, below, tstate, frame, throwflag),
         }
     }
 }
 
+/// Runs a frame through other tools' evaluators, each once.
+///
 /// # Safety
 /// As [`pass`].
 #[cold]
-unsafe fn chain(previous: EvalFunc, tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
-    // SAFETY: by contract.
-    unsafe {
-        if CHAINED.get() == frame {
-            return eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, throwflag);
+unsafe fn pass_on(
+    over: Option<EvalFunc>,
+    below: Option<EvalFunc>,
+    tstate: *mut ThreadState,
+    frame: *mut Frame,
+    throwflag: c_int,
+) -> *mut PyObject {
+    for (tool, passed) in [(over, &PASSED_OVER), (below, &PASSED_BELOW)] {
+        if let Some(tool) = tool
+            && passed.get() != frame
+        {
+            let outer = passed.replace(frame);
+            // SAFETY: by contract.
+            let result = unsafe { eval_slot::run(tool, tstate, frame, throwflag) };
+            passed.set(outer);
+            return result;
         }
-        let outer = CHAINED.replace(frame);
-        let result = eval_slot::run(previous, tstate, frame, throwflag);
-        CHAINED.set(outer);
-        result
     }
+    // SAFETY: by contract.
+    unsafe { eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, throwflag) }
+}
+
+/// Whether another tool passes this very frame back to us.
+fn passed_back(frame: *mut Frame) -> bool {
+    let (over, below) = hook::chain();
+    over.is_some() && PASSED_OVER.get() == frame || below.is_some() && PASSED_BELOW.get() == frame
 }
 
 /// Whether the hook may see, and replace, this frame.
@@ -147,8 +165,7 @@ struct Replacement {
 unsafe fn intercept(tstate: *mut ThreadState, frame: *mut Frame) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        let back_from_chain = hook::previous().is_some() && CHAINED.get() == frame;
-        if back_from_chain || !eligible(tstate, frame) {
+        if passed_back(frame) || !eligible(tstate, frame) {
             return pass(tstate, frame, 0);
         }
         match decide(frame) {

@@ -10,25 +10,25 @@ struct Types {
     method: Py<PyType>,
     member: Py<PyType>,
     property: Py<PyType>,
+    ordered_dict: Py<PyType>,
     iterators: [Py<PyType>; 3],
 }
 
 fn types(py: Python<'_>) -> &Types {
     static TYPES: PyOnceLock<Types> = PyOnceLock::new();
     TYPES.get_or_init(py, || {
-        let of = |name: &str| -> Py<PyType> {
-            let ty = py.import("types").and_then(|m| m.getattr(name)).expect("module types");
+        let named = |module: &str, name: &str| -> Py<PyType> {
+            let ty = py.import(module).and_then(|m| m.getattr(name)).expect("a standard module");
             ty.cast_into::<PyType>().expect("a type").unbind()
         };
+        let of = |name: &str| named("types", name);
         let iterator = |value: Bound<'_, PyAny>| value.try_iter().expect("iter()").get_type().unbind();
         Types {
             cell: of("CellType"),
             method: of("MethodType"),
             member: of("MemberDescriptorType"),
-            property: {
-                let ty = py.import("builtins").and_then(|m| m.getattr("property")).expect("property");
-                ty.cast_into::<PyType>().expect("a type").unbind()
-            },
+            property: named("builtins", "property"),
+            ordered_dict: named("collections", "OrderedDict"),
             iterators: [
                 iterator(PyList::empty(py).into_any()),
                 iterator(PyTuple::empty(py).into_any()),
@@ -44,6 +44,10 @@ pub(super) fn is_exact_cell(object: &Bound<'_, PyAny>) -> bool {
 
 pub(super) fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).method)
+}
+
+pub(super) fn is_exact_ordered_dict(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).ordered_dict)
 }
 
 pub(super) fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {

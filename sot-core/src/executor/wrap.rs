@@ -69,7 +69,11 @@ impl<'py> Executor<'py> {
             return ListVar { items: Rc::default(), class: None, object: Some(id) }.into();
         }
         if object.is_exact_instance_of::<PyDict>() {
-            return DictVar { entries: Rc::default(), object: Some(id) }.into();
+            return DictVar { entries: Rc::default(), class: None, object: Some(id) }.into();
+        }
+        if probe::is_exact_ordered_dict(object) {
+            let class = Some(self.objects.add(ty.as_any()));
+            return DictVar { entries: Rc::default(), class, object: Some(id) }.into();
         }
         if let Ok(tuple) = object.cast::<PyTuple>() {
             let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
@@ -277,7 +281,12 @@ impl<'py> Executor<'py> {
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let dict = self.objects.get(self.py, object);
         let Ok(dict) = dict.cast::<PyDict>() else { return };
-        let pairs: Vec<_> = dict.iter().collect();
+        // An ordered dict has an order of its own, which only its own iteration knows.
+        let Ok(keys) = dict.try_iter().and_then(|keys| keys.collect::<PyResult<Vec<_>>>()) else { return };
+        let pairs: Vec<_> = keys
+            .into_iter()
+            .filter_map(|key| dict.get_item(&key).ok().flatten().map(|value| (key, value)))
+            .collect();
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
         self.guard(base, Check::Keys(keys.clone()));
         let entries: Vec<(VarId, VarId)> = pairs

@@ -154,9 +154,7 @@ impl Steps {
             NativeCheck::Lacks(key) => {
                 value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has))
             }
-            NativeCheck::Keys(keys) => value.cast::<PyDict>().is_ok_and(|d| {
-                d.len() == keys.len() && d.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)))
-            }),
+            NativeCheck::Keys(keys) => same_keys(py, value, keys),
             NativeCheck::Tensor(number) => self.tensor_checks[*number].matches(value.as_borrowed()),
             NativeCheck::SameAs(other) => registers[*other].as_ref().is_some_and(|o| o.is(value)),
             NativeCheck::Distinct(others) => others.iter().all(|o| registers[*o].as_ref().is_none_or(|o| !o.is(value))),
@@ -172,6 +170,19 @@ impl Steps {
             }),
         }
     }
+}
+
+/// Whether a dict has these keys in this order. An ordered dict is asked for its own order.
+fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bool {
+    let Ok(dict) = value.cast::<PyDict>() else { return false };
+    if dict.len() != keys.len() {
+        return false;
+    }
+    if value.is_exact_instance_of::<PyDict>() {
+        return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
+    }
+    let Ok(mut own) = dict.try_iter() else { return false };
+    keys.iter().all(|key| own.next().is_some_and(|have| have.is_ok_and(|have| equals(&have, key.bind(py)))))
 }
 
 /// Length of a builtin container; of an iterator, what is left.

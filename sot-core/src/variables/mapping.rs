@@ -10,6 +10,8 @@ use std::rc::Rc;
 pub struct DictVar {
     /// Keys are constants; in insertion order.
     pub entries: Rc<Vec<(VarId, VarId)>>,
+    /// A subclass without behaviour of its own (`OrderedDict`); `None` for dict itself.
+    pub class: Option<ObjectId>,
     /// The dict itself, if it existed before the frame.
     pub object: Option<ObjectId>,
 }
@@ -30,7 +32,7 @@ pub struct ViewVar {
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
-        DictVar { entries: Rc::new(entries), object: None }
+        DictVar { entries: Rc::new(entries), class: None, object: None }
     }
 
     /// Position of a key, by Python's equality of constants.
@@ -52,7 +54,10 @@ impl Operations for DictVar {
     }
 
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        Ok(ex.py.get_type::<PyDict>().into_any())
+        Ok(match self.class {
+            Some(class) => ex.objects.get(ex.py, class),
+            None => ex.py.get_type::<PyDict>().into_any(),
+        })
     }
 
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
@@ -85,15 +90,24 @@ impl Operations for DictVar {
             let (key, value) = (ex.argument(*key)?, ex.argument(*value)?);
             dict.set_item(key, value).map_err(|e| ex.internal(&e))?;
         }
-        Ok(dict.into_any())
+        match self.class {
+            None => Ok(dict.into_any()),
+            Some(class) => ex.objects.get(ex.py, class).call1((dict,)).map_err(|e| ex.internal(&e)),
+        }
     }
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let Some(class) = self.class {
+            em.push_callable(class);
+        }
         for (key, value) in self.entries.iter() {
             em.push(*key)?;
             em.push(*value)?;
         }
         em.emit(Op::BuildMap(self.entries.len() as u32));
+        if self.class.is_some() {
+            em.call(1);
+        }
         Ok(())
     }
 }
@@ -104,7 +118,12 @@ impl Operations for ViewVar {
     }
 
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        let dict = PyDict::new(ex.py);
+        let dict = match ex.look(self.dict)? {
+            VarKind::Dict(DictVar { class: Some(class), .. }) => {
+                ex.objects.get(ex.py, class).call0().map_err(|e| ex.internal(&e))?
+            }
+            _ => PyDict::new(ex.py).into_any(),
+        };
         let view = match self.what {
             ViewWhat::Keys => dict.call_method0("keys"),
             ViewWhat::Values => dict.call_method0("values"),

@@ -175,8 +175,8 @@ impl<'a> Walk<'a> {
         });
         let apply = |at: usize, op: &Op, depth: u32, jump: bool| -> Result<u32, EncodeError> {
             let (pops, pushes) = effect(op, jump, called);
-            let under = EncodeError::StackUnderflow { at, op: *op };
-            depth.checked_sub(pops).and_then(|d| d.checked_add(pushes)).ok_or(under)
+            let under = || EncodeError::StackUnderflow { at, op: *op };
+            depth.checked_sub(pops).and_then(|d| d.checked_add(pushes)).ok_or_else(under)
         };
         if let Some(label) = op.target() {
             let to = self.target(label)?;

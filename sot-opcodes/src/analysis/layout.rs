@@ -241,13 +241,11 @@ fn after(all: &mut StackLayouts, version: Version, top: u32, op: &Op, jump: bool
         }
         Op::WithCleanupStart => {
             let under = all.drop(top, 7)?;
+            // On the path with an exception one more slot stays until the block ends.
             let state = all.push_all(under, &finally);
-            all.push_all(state, &[Slot::Value, Slot::Value])
+            all.push_all(state, &[Slot::Finally, Slot::Value, Slot::Value])
         }
-        Op::WithCleanupFinish => {
-            let under = all.drop(top, 2)?;
-            under
-        }
+        Op::WithCleanupFinish => all.drop(top, 3)?,
         // The operands that stay under what is pushed.
         Op::Send(_) => {
             let under = all.drop(top, 1)?;

@@ -62,7 +62,7 @@ impl Units {
 
     /// The instruction that begins at an offset.
     pub(super) fn at(&self, offset: u32) -> Option<usize> {
-        if offset % 2 != 0 {
+        if !offset.is_multiple_of(2) {
             return None;
         }
         let index = *self.begins.get(offset as usize / 2)?;

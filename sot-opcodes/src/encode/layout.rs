@@ -41,8 +41,8 @@ pub(super) fn layout(code: &Code, lowered: &Lowered) -> Result<Layout, EncodeErr
         .filter_map(|(at, emit)| {
             let (form, dest) = emit.jump?;
             let to = match dest {
-                Dest::Instr(to) => lowered.starts[to],
-                Dest::EndFor(to) => lowered.end_for[to].unwrap_or(lowered.starts[to]),
+                Dest::Instr(to) => lowered.starts[to as usize],
+                Dest::EndFor(to) => lowered.end_for[to as usize].unwrap_or(lowered.starts[to as usize]),
                 Dest::Skip(count) => at as u32 + 1 + count,
             };
             Some((at, form, to as usize))
@@ -65,8 +65,8 @@ pub(super) fn layout(code: &Code, lowered: &Lowered) -> Result<Layout, EncodeErr
                 JumpForm::Backward => next.checked_sub(target),
             };
             let source = emits[at].source as usize;
-            let backward = EncodeError::Backward { at: source, op: code.instrs[source].op };
-            args[at] = distance.ok_or(backward)? / unit;
+            let backward = || EncodeError::Backward { at: source, op: code.instrs[source].op };
+            args[at] = distance.ok_or_else(backward)? / unit;
             let needed = prefixes(args[at]);
             if needed > prefix[at] {
                 prefix[at] = needed;

@@ -8,15 +8,15 @@ use crate::jumps::{self, JumpForm};
 use crate::slots::Slots;
 use crate::tables::Table;
 use crate::tables::raw::Raw;
-use crate::{Code, EncodeError, Instr, Label, Location, Op, Version};
+use crate::{Code, EncodeError, Instr, Label, Op, Version};
 
 /// Where a raw jump goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dest {
     /// The first raw instruction of an instruction.
-    Instr(usize),
+    Instr(u32),
     /// The END_FOR before an instruction.
-    EndFor(usize),
+    EndFor(u32),
     /// Over this many of the following raw instructions.
     Skip(u32),
 }
@@ -28,8 +28,7 @@ pub(super) struct Emit {
     pub(super) caches: u8,
     pub(super) arg: u32,
     pub(super) jump: Option<(JumpForm, Dest)>,
-    pub(super) loc: Location,
-    /// The instruction it belongs to: whose region covers it.
+    /// The instruction it belongs to: whose location it has and whose region covers it.
     pub(super) source: u32,
 }
 
@@ -75,7 +74,7 @@ pub(super) fn lower(code: &Code, regions: &[Option<u32>]) -> Result<Lowered, Enc
         slots: Slots::new(code.version, &code.varnames, &code.cellvars, code.freevars.len()),
         table: Table::of(code.version),
         entry,
-        out: Lowered { emits: Vec::with_capacity(count), starts: Vec::with_capacity(count + 1), end_for },
+        out: Lowered { emits: Vec::with_capacity(count + count / 8), starts: Vec::with_capacity(count + 1), end_for },
         at: 0,
     };
     while lowerer.at < count {
@@ -103,8 +102,8 @@ fn resolve(code: &Code, label: Label) -> Result<usize, EncodeError> {
 }
 
 impl Lowerer<'_> {
-    pub(super) fn instr(&self) -> Instr {
-        self.code.instrs[self.at]
+    pub(super) fn instr(&self) -> &Instr {
+        &self.code.instrs[self.at]
     }
 
     pub(super) fn unsupported(&self) -> EncodeError {
@@ -121,19 +120,17 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn emit(&mut self, raw: Raw, arg: u32) -> Result<(), EncodeError> {
-        let instr = self.instr();
-        self.emit_at(raw, arg, None, instr.loc, self.at as u32)
+        self.emit_at(raw, arg, None, self.at as u32)
     }
 
     pub(super) fn emit_jump(&mut self, raw: Raw, dest: Dest) -> Result<(), EncodeError> {
-        let instr = self.instr();
         let form = jumps::form(raw, self.version).ok_or_else(|| self.unsupported())?;
         if let (JumpForm::Forward, Dest::Instr(to)) = (form, dest)
-            && to <= self.at
+            && to as usize <= self.at
         {
-            return Err(EncodeError::Backward { at: self.at, op: instr.op });
+            return Err(EncodeError::Backward { at: self.at, op: self.instr().op });
         }
-        self.emit_at(raw, 0, Some((form, dest)), instr.loc, self.at as u32)
+        self.emit_at(raw, 0, Some((form, dest)), self.at as u32)
     }
 
     fn emit_at(
@@ -141,35 +138,33 @@ impl Lowerer<'_> {
         raw: Raw,
         arg: u32,
         jump: Option<(JumpForm, Dest)>,
-        loc: Location,
         source: u32,
     ) -> Result<(), EncodeError> {
         let (number, caches) = self.table.write(raw).ok_or_else(|| self.unsupported())?;
         if arg > i32::MAX as u32 {
             return Err(self.bad_operand());
         }
-        self.out.emits.push(Emit { number, caches, arg, jump, loc, source });
+        self.out.emits.push(Emit { number, caches, arg, jump, source });
         Ok(())
     }
 
     /// The instruction that a label of the current one names.
-    pub(super) fn dest(&self, label: Label) -> Result<usize, EncodeError> {
-        resolve(self.code, label)
+    pub(super) fn dest(&self, label: Label) -> Result<u32, EncodeError> {
+        Ok(resolve(self.code, label)? as u32)
     }
 
     /// Before the target of a FOR_ITER of 3.12+: what the interpreter skips, jumped over if it could be run into.
     fn end_for(&mut self) -> Result<(), EncodeError> {
         let Some(source) = self.out.end_for[self.at] else { return Ok(()) };
-        let loc = self.code.instrs[source as usize].loc;
         let run_into = self.at == 0 || self.code.instrs[self.at - 1].op.falls_through();
         if run_into {
-            let over = Some((JumpForm::Forward, Dest::Instr(self.at)));
-            self.emit_at(Raw::JumpForward, 0, over, loc, source)?;
+            let over = Some((JumpForm::Forward, Dest::Instr(self.at as u32)));
+            self.emit_at(Raw::JumpForward, 0, over, source)?;
         }
         self.out.end_for[self.at] = Some(self.out.emits.len() as u32);
-        self.emit_at(Raw::EndFor, 0, None, loc, source)?;
+        self.emit_at(Raw::EndFor, 0, None, source)?;
         if self.version >= Version::V313 {
-            self.emit_at(Raw::PopTop, 0, None, loc, source)?;
+            self.emit_at(Raw::PopTop, 0, None, source)?;
         }
         Ok(())
     }

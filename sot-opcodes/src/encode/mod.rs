@@ -26,7 +26,7 @@ pub fn encode(code: &Code) -> Result<RawCode, EncodeError> {
         layout::exception_table(code, &regions, &lowered, &laid)?
     };
     let sizes = laid.sizes(lowered.emits.len());
-    let locs = lowered.emits.iter().map(|emit| emit.loc);
+    let locs = lowered.emits.iter().map(|emit| code.instrs[emit.source as usize].loc);
     let linetable = linetable::write(code.version, code.firstlineno, sizes.zip(locs));
     Ok(RawCode {
         version: code.version,

@@ -144,7 +144,7 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::ConvertValue(conversion) => l.emit(Raw::ConvertValue, operands::conversion_arg(Some(conversion))),
         Op::Jump { target, no_interrupt } => {
             let to = l.dest(target)?;
-            let raw = match (version < Version::V311, to > l.at, no_interrupt) {
+            let raw = match (version < Version::V311, to as usize > l.at, no_interrupt) {
                 (true, true, true) | (false, true, _) => Raw::JumpForward,
                 (true, _, _) => Raw::JumpAbsolute,
                 (false, false, true) => Raw::JumpBackwardNoInterrupt,
@@ -161,7 +161,7 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::GetIter => plain(l, Raw::GetIter),
         Op::ForIter(target) => {
             let to = l.dest(target)?;
-            if to <= l.at {
+            if to as usize <= l.at {
                 return Err(EncodeError::Backward { at: l.at, op: l.instr().op });
             }
             l.emit_jump(Raw::ForIter, if version >= Version::V312 { Dest::EndFor(to) } else { Dest::Instr(to) })
@@ -201,13 +201,13 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
             let to = l.dest(target)?;
             // 3.11 drops the receiver itself: behind the `EndSend`.
             let skip = version == Version::V311;
-            if skip && !matches!(l.code.instrs[to].op, Op::EndSend) {
+            if skip && !matches!(l.code.instrs[to as usize].op, Op::EndSend) {
                 return Err(l.unsupported());
             }
-            if skip && to + 1 >= l.code.instrs.len() {
+            if skip && to as usize + 1 >= l.code.instrs.len() {
                 return Err(EncodeError::FallsOffEnd);
             }
-            l.emit_jump(Raw::Send, Dest::Instr(to + usize::from(skip)))
+            l.emit_jump(Raw::Send, Dest::Instr(to + u32::from(skip)))
         }
         Op::EndSend if version == Version::V311 => end_send(l),
         Op::EndSend => plain(l, Raw::EndSend),
@@ -356,8 +356,8 @@ fn binary(l: &mut Lowerer<'_>, op: BinaryOp, inplace: bool) -> Result<(), Encode
 }
 
 /// 3.11 has a backward form of each conditional jump; from 3.12 on the opposite one jumps over a JUMP_BACKWARD.
-fn pop_jump(l: &mut Lowerer<'_>, cond: JumpCond, to: usize) -> Result<(), EncodeError> {
-    let back = to <= l.at;
+fn pop_jump(l: &mut Lowerer<'_>, cond: JumpCond, to: u32) -> Result<(), EncodeError> {
+    let back = to as usize <= l.at;
     let [plain, forward, backward] = match cond {
         JumpCond::True => [Raw::PopJumpIfTrue, Raw::PopJumpForwardIfTrue, Raw::PopJumpBackwardIfTrue],
         JumpCond::False => [Raw::PopJumpIfFalse, Raw::PopJumpForwardIfFalse, Raw::PopJumpBackwardIfFalse],
@@ -381,13 +381,13 @@ fn pop_jump(l: &mut Lowerer<'_>, cond: JumpCond, to: usize) -> Result<(), Encode
 }
 
 /// Gone in 3.12, forward only in 3.11: there a copy is tested.
-fn jump_if_or_pop(l: &mut Lowerer<'_>, cond: JumpCond, to: usize) -> Result<(), EncodeError> {
+fn jump_if_or_pop(l: &mut Lowerer<'_>, cond: JumpCond, to: u32) -> Result<(), EncodeError> {
     let raw = match cond {
         JumpCond::True => Raw::JumpIfTrueOrPop,
         JumpCond::False => Raw::JumpIfFalseOrPop,
         JumpCond::None | JumpCond::NotNone => return Err(l.bad_operand()),
     };
-    if l.version < Version::V311 || (l.version == Version::V311 && to > l.at) {
+    if l.version < Version::V311 || (l.version == Version::V311 && to as usize > l.at) {
         return l.emit_jump(raw, Dest::Instr(to));
     }
     l.emit(Raw::Copy, 1)?;

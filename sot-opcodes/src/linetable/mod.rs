@@ -40,3 +40,6 @@ pub(crate) fn write(version: Version, firstlineno: u32, instrs: impl Iterator<It
 fn shift(line: i64) -> Option<u32> {
     u32::try_from(line).ok()
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,3 +74,6 @@ impl Table {
         self.write[raw as usize]
     }
 }
+
+#[cfg(test)]
+mod tests;

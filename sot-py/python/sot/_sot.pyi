@@ -1,6 +1,6 @@
 """The engine behind `sot`: what is captured, why not, and how to look at it."""
 
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, TypeVar, final, overload
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -15,6 +15,10 @@ class CustomCode(NamedTuple):
     | None | True | the frame runs as it is, and the hook is off while it runs |
     | a code object | True | the code runs in place of the frame's, and the hook is off while it runs |
     | a code object | False | the code runs in place of the frame's, and frames that it calls reach the hook |
+    | None | False | the frame runs as it is, and frames that it calls reach the hook |
+
+    The code takes the same arguments and has the same free variables as the frame's own. An answer that does not fit
+    never disturbs the program: the frame runs as it is, with one `RuntimeWarning` for each kind of misfit.
     """
 
     code: Optional[CodeType]
@@ -106,10 +110,30 @@ def disable(function: _F) -> _F:
 def reasons() -> Dict[str, str]:
     """Every code that a break can have, with one line of help."""
 
-def set_eval_frame(
-    callback: Optional[Callable[[FrameType], Optional[CustomCode]]],
-) -> Optional[Callable[[FrameType], Optional[CustomCode]]]:
-    """Installs a callback that sees every frame of this thread before it runs; None removes it.
+@final
+class _Frame:
+    """A frame that is about to run: what a callback of `set_eval_frame` gets to see."""
 
-    Returns the callback that was installed before. See `CustomCode` for what it may answer.
+    @property
+    def f_code(self) -> CodeType: ...
+    @property
+    def f_globals(self) -> Dict[str, Any]: ...
+    @property
+    def f_builtins(self) -> Any: ...
+    @property
+    def f_locals(self) -> Dict[str, Any]:
+        """Bound arguments, and the contents of free variables."""
+    @property
+    def f_lasti(self) -> int:
+        """-1: the frame has not started."""
+    @property
+    def f_func(self) -> Optional[Callable[..., Any]]:
+        """The function, where known (3.11 and later)."""
+
+_Callback = Callable[[_Frame], Optional[CustomCode]]
+
+def set_eval_frame(callback: Optional[_Callback], /) -> Optional[_Callback]:
+    """Calls `callback(frame)` before each function that this thread calls from now on; None removes it.
+
+    The callback answers a `CustomCode`, or None for `CustomCode(None, False)`. Returns the callback that was set before.
     """
