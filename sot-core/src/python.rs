@@ -207,8 +207,12 @@ fn disable<'py>(function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(function)
 }
 
-/// All reasons for which a capture can stop: a list of (code, family, help).
+/// All reasons for which a capture can stop: code to (family, help).
 #[pyfunction]
-fn reasons() -> Vec<(&'static str, &'static str, &'static str)> {
-    Reason::ALL.iter().map(|r| (r.code(), r.family().as_str(), r.help())).collect()
+fn reasons(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for reason in Reason::ALL {
+        dict.set_item(reason.code(), (reason.family().as_str(), reason.help()))?;
+    }
+    Ok(dict)
 }

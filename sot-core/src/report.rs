@@ -77,7 +77,7 @@ pub fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
 }
 
 /// One graph.
-#[pyclass(module = "sot", frozen, name = "GraphReport")]
+#[pyclass(module = "sot._sot", frozen, name = "Graph")]
 pub struct PyGraph {
     /// StatementIR as text.
     #[pyo3(get)]
@@ -97,7 +97,7 @@ pub struct PyGraph {
 }
 
 /// One graph break or fallback.
-#[pyclass(module = "sot", frozen, name = "BreakReport")]
+#[pyclass(module = "sot._sot", frozen, name = "Break")]
 pub struct PyBreak {
     /// Stable code, as in `sot.reasons()`.
     #[pyo3(get)]
@@ -120,7 +120,7 @@ pub struct PyBreak {
 }
 
 /// What one call came to.
-#[pyclass(module = "sot", frozen, name = "Report")]
+#[pyclass(module = "sot._sot", frozen, name = "Report")]
 pub struct PyReport {
     #[pyo3(get)]
     graphs: Vec<Py<PyGraph>>,

@@ -14,7 +14,9 @@
 //! ```
 
 use crate::code::intern;
-use crate::{Cell, Code, CodeFlags, ConstId, Instr, Label, Local, Location, NameId, Op, Region, Version, analysis, calls};
+use crate::{
+    Cell, Code, CodeFlags, ConstId, Instr, Label, Local, Location, NameId, Op, Region, Version, analysis, calls,
+};
 
 /// The parameters of fresh code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

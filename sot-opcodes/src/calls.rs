@@ -45,3 +45,9 @@ pub const fn call_ex(version: Version, kwargs: bool) -> Op {
 pub const fn two_slots(version: Version) -> bool {
     version.minor() >= 11
 }
+
+/// A frame begins with RESUME, and with COPY_FREE_VARS where it has free variables.
+#[must_use]
+pub const fn has_resume(version: Version) -> bool {
+    version.minor() >= 11
+}

@@ -76,9 +76,8 @@ impl Code {
     /// The number of leading locals that are arguments, `*args` and `**kwargs` included.
     #[must_use]
     pub fn arg_slots(&self) -> usize {
-        let extra = u32::from(self.flags.contains(CodeFlags::VARARGS))
-            + u32::from(self.flags.contains(CodeFlags::VARKEYWORDS));
-        (self.argcount + self.kwonlyargcount + extra) as usize
+        let flag = |flag| usize::from(self.flags.contains(flag));
+        self.argcount as usize + self.kwonlyargcount as usize + flag(CodeFlags::VARARGS) + flag(CodeFlags::VARKEYWORDS)
     }
 
     /// A call makes a generator, coroutine or async generator.
@@ -123,15 +122,18 @@ impl Code {
     pub fn insert_prologue(&mut self, prologue: Vec<Instr>) -> usize {
         let at = self.prelude_len();
         let count = prologue.len();
-        let used = |instrs: &[Instr], label: usize| {
-            instrs.iter().any(|i| i.op.target().is_some_and(|l| l.0 as usize == label))
-        };
-        for label in 0..self.labels.len() {
-            let own = used(&prologue, label)
-                && !used(&self.instrs, label)
-                && !self.regions.iter().any(|r| r.handler.0 as usize == label);
-            if !own && self.labels[label] >= at {
-                self.labels[label] += count;
+        let mut users = vec![(false, false); self.labels.len()];
+        for label in prologue.iter().filter_map(|i| i.op.target()) {
+            users[label.0 as usize].0 = true;
+        }
+        let handlers = self.regions.iter().map(|r| r.handler);
+        for label in self.instrs.iter().filter_map(|i| i.op.target()).chain(handlers) {
+            users[label.0 as usize].1 = true;
+        }
+        for (place, used) in self.labels.iter_mut().zip(users) {
+            let own = used == (true, false);
+            if !own && *place >= at {
+                *place += count;
             }
         }
         for region in &mut self.regions {

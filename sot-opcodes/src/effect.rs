@@ -128,15 +128,39 @@ pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
         Op::UnpackEx { before, after } => (1, before.saturating_add(1).saturating_add(after)),
         Op::FormatValue { spec, .. } => (1 + u32::from(spec), 1),
         Op::JumpIfOrPop { .. } => (u32::from(!jump), 0),
-        Op::ForIter(_) => if jump { (1, 0) } else { (0, 1) },
+        Op::ForIter(_) => {
+            if jump {
+                (1, 0)
+            } else {
+                (0, 1)
+            }
+        }
         Op::Call { argc, two } => (argc.saturating_add(1 + u32::from(two)), 1),
         Op::CallKw { argc, two } => (argc.saturating_add(2 + u32::from(two)), 1),
         Op::CallEx { kwargs, null } => (2 + u32::from(kwargs) + u32::from(null), 1),
         Op::MakeFunction { flags, qualname } => (1 + u32::from(qualname) + (flags & 15).count_ones(), 1),
         Op::RaiseVarargs(n) => (n, 0),
-        Op::SetupFinally(_) => if jump { (0, 6) } else { (0, 0) },
-        Op::SetupWith(_) => if jump { (1, 7) } else { (1, 2) },
-        Op::SetupAsyncWith(_) => if jump { (1, 6) } else { (0, 0) },
+        Op::SetupFinally(_) => {
+            if jump {
+                (0, 6)
+            } else {
+                (0, 0)
+            }
+        }
+        Op::SetupWith(_) => {
+            if jump {
+                (1, 7)
+            } else {
+                (1, 2)
+            }
+        }
+        Op::SetupAsyncWith(_) => {
+            if jump {
+                (1, 6)
+            } else {
+                (0, 0)
+            }
+        }
         Op::CallFinally(_) => (0, u32::from(jump)),
         Op::PopFinally(keep) => (1 + keep, keep),
     }
@@ -147,11 +171,9 @@ pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
 pub(crate) fn reach(op: &Op) -> u32 {
     match *op {
         Op::Copy(n) => n,
-        Op::ListAppend(n)
-        | Op::SetAdd(n)
-        | Op::ListExtend(n)
-        | Op::SetUpdate(n)
-        | Op::DictUpdate(n) => n.saturating_add(1),
+        Op::ListAppend(n) | Op::SetAdd(n) | Op::ListExtend(n) | Op::SetUpdate(n) | Op::DictUpdate(n) => {
+            n.saturating_add(1)
+        }
         // The callable is named in the error message.
         Op::DictMerge(n) => n.saturating_add(1),
         Op::MapAdd(n) => n.saturating_add(2),

@@ -9,7 +9,10 @@
 //! - `encode(decode(x))` does the same as `x`: the same instructions, jumps, handlers, lines and columns.
 #![forbid(unsafe_code)]
 
-pub mod kind;
+// Unit tests share the corpus reader with the tests outside.
+#[cfg(test)]
+extern crate self as sot_opcodes;
+
 pub mod analysis;
 mod builder;
 pub mod calls;
@@ -22,6 +25,7 @@ mod exctable;
 mod flags;
 mod flow;
 mod jumps;
+pub mod kind;
 mod linetable;
 mod location;
 pub mod method_layout;
@@ -40,10 +44,8 @@ pub use effect::stack_effect;
 pub use encode::encode;
 pub use error::{DecodeError, EncodeError};
 pub use flags::CodeFlags;
+pub use kind::OpKind;
 pub use location::Location;
-pub use op::{
-    BinaryOp, Cell, CompareOp, ConstId, Conversion, Intrinsic, JumpCond, Label, Local, NameId, Op, UnaryOp,
-};
+pub use op::{BinaryOp, Cell, CompareOp, ConstId, Conversion, Intrinsic, JumpCond, Label, Local, NameId, Op, UnaryOp};
 pub use raw::RawCode;
 pub use version::Version;
-pub use kind::OpKind;

@@ -127,7 +127,10 @@ pub enum Op {
     // --- names
     LoadConst(ConstId),
     /// `check`: raises UnboundLocalError when unbound (always so up to 3.11; LOAD_FAST_CHECK from 3.12).
-    LoadFast { local: Local, check: bool },
+    LoadFast {
+        local: Local,
+        check: bool,
+    },
     LoadFastAndClear(Local),
     StoreFast(Local),
     DeleteFast(Local),
@@ -164,7 +167,11 @@ pub enum Op {
     /// Replaces the object by two slots for `Call { two: true }`.
     LoadMethod(NameId),
     /// Pops `super, class, self`. `method`: leaves two slots as LoadMethod does.
-    LoadSuperAttr { name: NameId, two_arg: bool, method: bool },
+    LoadSuperAttr {
+        name: NameId,
+        two_arg: bool,
+        method: bool,
+    },
     BinarySubscr,
     StoreSubscr,
     DeleteSubscr,
@@ -172,11 +179,21 @@ pub enum Op {
     StoreSlice,
     // --- operators
     Unary(UnaryOp),
-    Binary { op: BinaryOp, inplace: bool },
+    Binary {
+        op: BinaryOp,
+        inplace: bool,
+    },
     /// `to_bool`: the result is converted to a bool (3.13).
-    Compare { op: CompareOp, to_bool: bool },
-    Is { invert: bool },
-    Contains { invert: bool },
+    Compare {
+        op: CompareOp,
+        to_bool: bool,
+    },
+    Is {
+        invert: bool,
+    },
+    Contains {
+        invert: bool,
+    },
     // --- containers
     BuildTuple(u32),
     BuildList(u32),
@@ -207,31 +224,58 @@ pub enum Op {
     /// 3.8 only.
     BuildMapUnpackWithCall(u32),
     UnpackSequence(u32),
-    UnpackEx { before: u32, after: u32 },
+    UnpackEx {
+        before: u32,
+        after: u32,
+    },
     // --- strings
     /// `spec`: the format specification is on top of the value.
-    FormatValue { conversion: Option<Conversion>, spec: bool },
+    FormatValue {
+        conversion: Option<Conversion>,
+        spec: bool,
+    },
     /// CONVERT_VALUE (3.13).
     ConvertValue(Conversion),
     // --- jumps
-    Jump { target: Label, no_interrupt: bool },
-    PopJumpIf { cond: JumpCond, target: Label },
+    Jump {
+        target: Label,
+        no_interrupt: bool,
+    },
+    PopJumpIf {
+        cond: JumpCond,
+        target: Label,
+    },
     /// JUMP_IF_{TRUE,FALSE}_OR_POP; `cond` is `True` or `False`. Up to 3.11.
-    JumpIfOrPop { cond: JumpCond, target: Label },
+    JumpIfOrPop {
+        cond: JumpCond,
+        target: Label,
+    },
     /// 3.9, 3.10.
     JumpIfNotExcMatch(Label),
     GetIter,
     ForIter(Label),
     // --- calls
-    Call { argc: u32, two: bool },
+    Call {
+        argc: u32,
+        two: bool,
+    },
     /// `argc` counts positional and keyword arguments.
-    CallKw { argc: u32, two: bool },
+    CallKw {
+        argc: u32,
+        two: bool,
+    },
     /// `null`: a NULL slot lies under (3.11, 3.12) or over (3.13) the callable.
-    CallEx { kwargs: bool, null: bool },
+    CallEx {
+        kwargs: bool,
+        null: bool,
+    },
     Intrinsic1(Intrinsic),
     Intrinsic2(Intrinsic),
     /// `flags` as in CPython (1 defaults, 2 kwdefaults, 4 annotations, 8 closure); `qualname`: on top of the code (up to 3.10).
-    MakeFunction { flags: u32, qualname: bool },
+    MakeFunction {
+        flags: u32,
+        qualname: bool,
+    },
     /// 3.13.
     SetFunctionAttribute(u32),
     ReturnValue,

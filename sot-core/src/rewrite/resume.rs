@@ -47,7 +47,7 @@ pub fn resume_code(frame: &FrameShape, name: &str) -> Code {
     let here = Location::of_line(frame.unit.line(frame.ip));
     let mut prologue = Vec::new();
     let mut put = |op: Op| prologue.push(Instr::new(op, here));
-    if code.version.minor() >= 11 {
+    if sot_opcodes::calls::has_resume(code.version) {
         if !code.freevars.is_empty() {
             put(Op::CopyFreeVars(code.freevars.len() as u32));
         }

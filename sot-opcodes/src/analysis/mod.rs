@@ -8,8 +8,8 @@ mod liveness;
 
 pub use block_stack::block_regions;
 pub use blocks::{Block, basic_blocks, reachable};
-pub(crate) use depth::{region_index, walk as walk_depths};
 pub use depth::{StackDepths, stack_depths};
+pub(crate) use depth::{region_index, walk as walk_depths};
 pub use layout::{Slot, StackLayouts, stack_layouts};
 pub use liveness::{LiveSet, Liveness, liveness};
 

@@ -6,6 +6,8 @@
 //! 4. Regions: from the exception table, or derived from the block stack (up to 3.10).
 
 mod targets;
+#[cfg(test)]
+mod tests;
 mod translate;
 mod units;
 

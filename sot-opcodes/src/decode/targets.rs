@@ -49,8 +49,7 @@ impl Targets {
             let to = units.at(entry.handler).ok_or(DecodeError::BadExceptionTable)?;
             marks[to].target = placeholder;
         }
-        let skipped: &[Raw] =
-            if raw.version >= Version::V313 { &[Raw::EndFor, Raw::PopTop] } else { &[Raw::EndFor] };
+        let skipped: &[Raw] = if raw.version >= Version::V313 { &[Raw::EndFor, Raw::PopTop] } else { &[Raw::EndFor] };
         for &(index, to) in &loops {
             let shape = DecodeError::BadShape { offset: list[index].at, name: "FOR_ITER" };
             let found = list.get(to..to + skipped.len()).ok_or(shape)?;

@@ -296,11 +296,9 @@ impl Translator<'_> {
             Raw::StoreAttr => Op::StoreAttr(self.name(arg)?),
             Raw::DeleteAttr => Op::DeleteAttr(self.name(arg)?),
             Raw::LoadMethod => Op::LoadMethod(self.name(arg)?),
-            Raw::LoadSuperAttr => Op::LoadSuperAttr {
-                name: self.name(arg >> 2)?,
-                two_arg: arg & 2 != 0,
-                method: arg & 1 != 0,
-            },
+            Raw::LoadSuperAttr => {
+                Op::LoadSuperAttr { name: self.name(arg >> 2)?, two_arg: arg & 2 != 0, method: arg & 1 != 0 }
+            }
             Raw::BinarySubscr => Op::BinarySubscr,
             Raw::StoreSubscr => Op::StoreSubscr,
             Raw::DeleteSubscr => Op::DeleteSubscr,
@@ -374,9 +372,7 @@ impl Translator<'_> {
             Raw::FormatValue => return Err(self.bad_operand()),
             Raw::FormatSimple => Op::FormatValue { conversion: None, spec: false },
             Raw::FormatWithSpec => Op::FormatValue { conversion: None, spec: true },
-            Raw::ConvertValue => {
-                Op::ConvertValue(operands::conversion(arg).ok_or_else(|| self.bad_operand())?)
-            }
+            Raw::ConvertValue => Op::ConvertValue(operands::conversion(arg).ok_or_else(|| self.bad_operand())?),
             Raw::JumpForward => Op::Jump { target: self.jump()?, no_interrupt: version < Version::V311 },
             Raw::JumpAbsolute | Raw::JumpBackward => Op::Jump { target: self.jump()?, no_interrupt: false },
             Raw::JumpBackwardNoInterrupt => Op::Jump { target: self.jump()?, no_interrupt: true },

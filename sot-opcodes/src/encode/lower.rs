@@ -133,13 +133,7 @@ impl Lowerer<'_> {
         self.emit_at(raw, 0, Some((form, dest)), self.at as u32)
     }
 
-    fn emit_at(
-        &mut self,
-        raw: Raw,
-        arg: u32,
-        jump: Option<(JumpForm, Dest)>,
-        source: u32,
-    ) -> Result<(), EncodeError> {
+    fn emit_at(&mut self, raw: Raw, arg: u32, jump: Option<(JumpForm, Dest)>, source: u32) -> Result<(), EncodeError> {
         let (number, caches) = self.table.write(raw).ok_or_else(|| self.unsupported())?;
         if arg > i32::MAX as u32 {
             return Err(self.bad_operand());

@@ -71,7 +71,8 @@ fn intrinsics_have_the_interpreters_numbers() {
     // Those that are an `Op` of their own, and number 0.
     let other = ["INVALID", "ASYNC_GEN_WRAP", "UNARY_POSITIVE", "LIST_TO_TUPLE", "PREP_RERAISE_STAR"];
     for o in &ALL {
-        for (names, find) in [(o.intrinsic_1, operands::intrinsic_1 as fn(u32) -> _), (o.intrinsic_2, operands::intrinsic_2)]
+        for (names, find) in
+            [(o.intrinsic_1, operands::intrinsic_1 as fn(u32) -> _), (o.intrinsic_2, operands::intrinsic_2)]
         {
             for (arg, name) in names.iter().enumerate() {
                 match find(arg as u32) {

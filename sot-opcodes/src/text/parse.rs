@@ -235,16 +235,14 @@ impl Parser {
                 let (op, inplace) = plain.or_else(inplace).ok_or_else(unknown)?;
                 Some(Op::Binary { op, inplace })
             }
-            "COMPARE" => Some(Op::Compare {
-                op: item_of(&words::COMPARE, first).ok_or_else(unknown)?,
-                to_bool: has("to_bool"),
-            }),
+            "COMPARE" => {
+                Some(Op::Compare { op: item_of(&words::COMPARE, first).ok_or_else(unknown)?, to_bool: has("to_bool") })
+            }
             "IS" | "IS_NOT" => Some(Op::Is { invert: word == "IS_NOT" }),
             "IN" | "NOT_IN" => Some(Op::Contains { invert: word == "NOT_IN" }),
-            "UNPACK_EX" => Some(Op::UnpackEx {
-                before: number(first)?,
-                after: number(operands.get(1).ok_or_else(unknown)?)?,
-            }),
+            "UNPACK_EX" => {
+                Some(Op::UnpackEx { before: number(first)?, after: number(operands.get(1).ok_or_else(unknown)?)? })
+            }
             "FORMAT_VALUE" => {
                 Some(Op::FormatValue { conversion: item_of(&words::CONVERSION, first), spec: has("spec") })
             }

@@ -112,7 +112,10 @@ fn what_a_version_lacks_is_refused() {
         encode(&b.finish()).expect_err("refused")
     };
     let value = Op::LoadConst(ConstId(0));
-    assert!(matches!(refused(Version::V310, &[Op::PushNull, value, Op::ReturnValue]), EncodeError::Unsupported { at: 0, .. }));
+    assert!(matches!(
+        refused(Version::V310, &[Op::PushNull, value, Op::ReturnValue]),
+        EncodeError::Unsupported { at: 0, .. }
+    ));
     let kw = Op::CallKw { argc: 0, two: true };
     let error = refused(Version::V311, &[Op::PushNull, value, value, Op::Nop, kw, Op::ReturnValue]);
     assert_eq!(error, EncodeError::KwNames { at: 4 });

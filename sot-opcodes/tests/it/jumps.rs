@@ -1,9 +1,7 @@
 //! Jumps find their targets whatever the distance: random programs around the EXTENDED_ARG boundaries.
 
 use proptest::prelude::*;
-use sot_opcodes::{
-    Code, CodeBuilder, ConstId, JumpCond, Label, Location, Op, Version, analysis, decode, encode,
-};
+use sot_opcodes::{Code, CodeBuilder, ConstId, JumpCond, Label, Location, Op, Version, analysis, decode, encode};
 
 /// A piece of a program that keeps the stack at one slot.
 #[derive(Clone, Debug)]
@@ -148,7 +146,8 @@ proptest! {
 #[test]
 fn a_jump_grows_with_its_distance() {
     for version in Version::ALL {
-        for pad in [0, 1, 100, 125, 126, 127, 128, 252, 253, 254, 255, 256, 257, 32_766, 32_767, 32_768, 65_535, 65_536] {
+        for pad in [0, 1, 100, 125, 126, 127, 128, 252, 253, 254, 255, 256, 257, 32_766, 32_767, 32_768, 65_535, 65_536]
+        {
             for pieces in [
                 vec![Piece::If(JumpCond::True, 2), Piece::Pad(pad), Piece::Pad(0)],
                 vec![Piece::Pad(pad), Piece::If(JumpCond::False, 0)],

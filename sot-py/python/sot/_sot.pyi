@@ -1,7 +1,7 @@
 """The engine behind `sot`: what is captured, why not, and how to look at it."""
 
 from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, TypeVar, final, overload
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, final, overload
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -34,6 +34,15 @@ class Graph:
     @property
     def op_count(self) -> int:
         """Operations in the framework's own graph."""
+    @property
+    def executor(self) -> str:
+        """Who runs it: `compiled`, `replay`, or `measuring` while both are being timed."""
+    @property
+    def replay_only(self) -> Optional[str]:
+        """Why only running the operations one by one is exact, if so."""
+    @property
+    def program(self) -> str:
+        """The framework's own text of the graph."""
 
 @final
 class Break:
@@ -51,6 +60,15 @@ class Break:
     @property
     def line(self) -> int:
         """The line in it."""
+    @property
+    def function(self) -> str:
+        """The function in which it is."""
+    @property
+    def family(self) -> str:
+        """DDCF, UNSPS, CDBL or UNIMP: the families of the PaddleSOT design."""
+    @property
+    def fallback(self) -> bool:
+        """The whole frame ran as plain Python."""
 
 @final
 class Report:
@@ -68,6 +86,12 @@ class Report:
     @property
     def code(self) -> str:
         """The bytecode that runs in place of the function's, as text."""
+    @property
+    def result(self) -> Any:
+        """What the call returned."""
+    @property
+    def capture_ms(self) -> float:
+        """Time spent capturing, in milliseconds; 0 if everything was cached."""
 
 @overload
 def to_static(function: _F, *, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> _F:
@@ -78,7 +102,7 @@ def to_static(function: _F, *, full_graph: bool = False, input_spec: Optional[Se
     function) is returned unchanged, and `stats` counts it with the reason.
 
     full_graph: raise instead of breaking the graph.
-    input_spec: `paddle.static.InputSpec`s of the arguments; a dimension of None or -1 may vary without a new capture.
+    input_spec: accepted as `paddle.jit.to_static` does; shapes are taken from the calls.
     """
 
 @overload
@@ -107,8 +131,8 @@ def reset() -> None:
 def disable(function: _F) -> _F:
     """Marks a function to be run as plain Python: a call of it breaks the graph."""
 
-def reasons() -> Dict[str, str]:
-    """Every code that a break can have, with one line of help."""
+def reasons() -> Dict[str, Tuple[str, str]]:
+    """Every code that a break can have, with its family and one line of help."""
 
 @final
 class _Frame:

@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from conftest import PY311, callback
+from eval_frame_helpers import PY311, callback
 
 GLOBAL = "a global"
 

@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from conftest import native
+from eval_frame_helpers import native
 
 
 @pytest.fixture

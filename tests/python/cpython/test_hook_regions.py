@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import callback, swap
+from eval_frame_helpers import callback, swap
 
 
 def leaf(x):

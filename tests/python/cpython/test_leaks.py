@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from conftest import callback, swap
+from eval_frame_helpers import callback, swap
 
 CALLS = 100_000
 

@@ -6,7 +6,7 @@ import traceback
 
 import pytest
 
-from conftest import callback, swap, with_code
+from eval_frame_helpers import callback, swap, with_code
 
 # (definition, call): every kind of parameter, and names that closures capture.
 KINDS = {
