@@ -1,4 +1,7 @@
-//! Native helpers for rewritten code: look at a builtin iterator without advancing it.
+//! Looking at builtin iterators without advancing them.
+//!
+//! Peekable are exact list, tuple and range iterators, and `enumerate` and `zip` over peekable ones. Guards peek, and so
+//! does rewritten code, through the native callables made here.
 
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
@@ -6,11 +9,63 @@ use crate::cpython::Slots;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyTuple};
 use std::any::Any;
 
-/// The item that an exact builtin iterator would yield next.
+/// What `enumerate` or `zip` runs over, and where it stands.
+pub enum Combined<'py> {
+    Enumerate { inner: Bound<'py, PyAny>, index: Bound<'py, PyAny> },
+    Zip { inners: Vec<Bound<'py, PyAny>> },
+}
+
+/// The parts of an exact `enumerate` or `zip` object. Their `__reduce__` is C code without side effects.
+pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
+    let py = iterator.py();
+    static TYPES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
+    let [enumerate, zip] = TYPES
+        .get_or_try_init(py, || -> PyResult<_> {
+            let builtins = py.import("builtins")?;
+            Ok([builtins.getattr("enumerate")?.unbind(), builtins.getattr("zip")?.unbind()])
+        })
+        .ok()?;
+    let ty = iterator.get_type();
+    if !ty.is(enumerate) && !ty.is(zip) {
+        return None;
+    }
+    let reduced = iterator.call_method0("__reduce__").ok()?;
+    let parts = reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
+    if ty.is(enumerate) {
+        return Some(Combined::Enumerate { inner: parts.get_item(0).ok()?, index: parts.get_item(1).ok()? });
+    }
+    // `zip(..., strict=True)` carries its state as a third part; ending it may raise.
+    if reduced.len().is_ok_and(|n| n > 2) {
+        return None;
+    }
+    Some(Combined::Zip { inners: parts.iter().collect() })
+}
+
+/// Whether an iterator can be looked at without advancing it.
+pub fn is_peekable(iterator: &Bound<'_, PyAny>) -> bool {
+    match combined(iterator) {
+        Some(Combined::Enumerate { inner, .. }) => is_peekable(&inner),
+        Some(Combined::Zip { inners }) => inners.iter().all(is_peekable),
+        None => iterator_state(iterator).is_some(),
+    }
+}
+
+/// The item that a peekable iterator would yield next.
 pub fn peek<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    match combined(iterator) {
+        Some(Combined::Enumerate { inner, index }) => {
+            let item = peek(&inner)?;
+            return PyTuple::new(iterator.py(), [index, item]).ok().map(Bound::into_any);
+        }
+        Some(Combined::Zip { inners }) => {
+            let items = inners.iter().map(peek).collect::<Option<Vec<_>>>()?;
+            return PyTuple::new(iterator.py(), items).ok().map(Bound::into_any);
+        }
+        None => {}
+    }
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => {
             let (sequence, index) = held?;
@@ -67,6 +122,14 @@ pub fn source_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// Whether an exact builtin iterator has a next item.
 pub fn has_next(iterator: &Bound<'_, PyAny>) -> Option<bool> {
+    match combined(iterator) {
+        Some(Combined::Enumerate { inner, .. }) => return has_next(&inner),
+        Some(Combined::Zip { inners }) => {
+            let ends = inners.iter().map(has_next).collect::<Option<Vec<_>>>()?;
+            return Some(!ends.is_empty() && ends.into_iter().all(|has| has));
+        }
+        None => {}
+    }
     Some(match iterator_state(iterator)? {
         IterState::List(None) | IterState::Tuple(None) => false,
         IterState::List(Some((sequence, index))) | IterState::Tuple(Some((sequence, index))) => {

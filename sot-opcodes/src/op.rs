@@ -17,6 +17,7 @@
 //!   END_FOR (3.12) and END_FOR, POP_TOP (3.13) that the interpreter skips on that path are not in the stream.
 //! - `Send` leaves `[receiver, value]` on its jump too and `EndSend` drops the receiver, as in 3.12+. In 3.11, where
 //!   the jump drops it, the decoder inserts the `EndSend` (with no offset) and the assembler takes it out.
+//! - `Send`, `YieldValue`, `Resume` of a `yield from` or `await` must stay neighbours: `gen.throw` looks at them.
 //! - Up to 3.10 an exception is three slots, from 3.11 on one: what differs in slots is another `Op` (`..Triple`).
 //! - Up to 3.10 `Jump { no_interrupt: true }` is JUMP_FORWARD, which does not look at signals, else JUMP_ABSOLUTE.
 

@@ -4,21 +4,22 @@
 //! sot-opcodes decodes and encodes them; the interpreter builds the result with `CodeType` and compares: bytes, or
 //! else instructions and jump targets one by one; lines and columns of each instruction; exception table; stack size.
 //! `--test MODULE...` instead runs the standard library's own tests of those modules (`test_json`) with every
-//! function of every imported module replaced by its re-encoded form. `--time` measures decode + encode.
+//! function of every imported module replaced by its re-encoded form, and with `--pad` a NOP put before most
+//! instructions, so that every jump, handler and table is made anew. `--time` measures decode + encode (wall time).
 //!
 //! The two sides talk JSON lines over a local socket, the interpreter asking and this process answering.
 
 use crate::interpreter::{self, Interpreter};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use sot_opcodes::{CodeFlags, RawCode, Version, decode, encode};
+use sot_opcodes::{Code, CodeFlags, Instr, Op, RawCode, Version, decode, encode};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const USAGE: &str = "usage: cargo xtask roundtrip [--python 3.x] [--time] PATH... | --test MODULE...";
+const USAGE: &str = "usage: cargo xtask roundtrip [--python 3.x] [--time] PATH... | [--pad] --test MODULE...";
 
 /// Asks for the re-encoded form of code objects; what both scripts share.
 const PROTOCOL: &str = r#"
@@ -185,6 +186,7 @@ struct Options {
     python: Option<String>,
     tests: bool,
     time: bool,
+    pad: bool,
     rest: Vec<String>,
 }
 
@@ -210,7 +212,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .spawn()?;
     let (stream, _) = accept(&listener, &mut child)?;
-    let outcome = serve(version, &stream, &python);
+    let outcome = serve(version, options.pad, &stream, &python);
     drop(stream);
     if outcome.is_err() {
         let _ = child.kill();
@@ -248,13 +250,14 @@ fn accept(listener: &TcpListener, child: &mut std::process::Child) -> Result<(Tc
 }
 
 fn parse(args: &[String]) -> Result<Options> {
-    let mut options = Options { python: None, tests: false, time: false, rest: Vec::new() };
+    let mut options = Options { python: None, tests: false, time: false, pad: false, rest: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--python" => options.python = Some(args.next().context(USAGE)?.clone()),
             "--test" => options.tests = true,
             "--time" => options.time = true,
+            "--pad" => options.pad = true,
             flag if flag.starts_with('-') => bail!(USAGE),
             _ => options.rest.push(arg.clone()),
         }
@@ -266,7 +269,7 @@ fn parse(args: &[String]) -> Result<Options> {
 }
 
 /// Answers until the interpreter says it is done; returns the number of bad outcomes.
-fn serve(version: Version, stream: &TcpStream, python: &Interpreter) -> Result<(Effort, usize)> {
+fn serve(version: Version, padded: bool, stream: &TcpStream, python: &Interpreter) -> Result<(Effort, usize)> {
     let mut effort = Effort::default();
     let mut bad = 0;
     let mut shown: BTreeMap<String, usize> = BTreeMap::new();
@@ -275,7 +278,7 @@ fn serve(version: Version, stream: &TcpStream, python: &Interpreter) -> Result<(
         let message: Value = serde_json::from_str(&line?)?;
         let Some(report) = message.get("report") else {
             let codes = message.as_array().context("a list of code objects")?;
-            let answers: Vec<Value> = codes.iter().map(|code| answer(version, code, &mut effort)).collect();
+            let answers: Vec<Value> = codes.iter().map(|code| answer(version, padded, code, &mut effort)).collect();
             let mut text = serde_json::to_vec(&answers)?;
             text.push(b'\n');
             writer.write_all(&text)?;
@@ -319,7 +322,7 @@ fn serve(version: Version, stream: &TcpStream, python: &Interpreter) -> Result<(
     bail!("the interpreter went away")
 }
 
-fn answer(version: Version, code: &Value, effort: &mut Effort) -> Value {
+fn answer(version: Version, padded: bool, code: &Value, effort: &mut Effort) -> Value {
     let raw = match raw_code(version, code) {
         Ok(raw) => raw,
         Err(error) => return json!({"error": error.to_string()}),
@@ -327,6 +330,7 @@ fn answer(version: Version, code: &Value, effort: &mut Effort) -> Value {
     effort.codes += 1;
     let start = Instant::now();
     let decoded = match decode(&raw) {
+        Ok(decoded) if padded => pad(decoded),
         Ok(decoded) => decoded,
         Err(error) => return json!({"error": format!("decode: {error}")}),
     };
@@ -342,6 +346,34 @@ fn answer(version: Version, code: &Value, effort: &mut Effort) -> Value {
         }),
         Err(error) => json!({"error": format!("encode: {error}")}),
     }
+}
+
+/// Puts a NOP before each instruction, but where the interpreter looks at neighbours (the prelude; SEND, YIELD_VALUE,
+/// RESUME; the names of a call) or several instructions are one.
+fn pad(mut code: Code) -> Code {
+    let prelude = code.prelude_len();
+    let mut moved = Vec::with_capacity(code.instrs.len() + 1);
+    let mut padded: Vec<Instr> = Vec::with_capacity(code.instrs.len() * 2);
+    for (at, instr) in code.instrs.iter().enumerate() {
+        moved.push(padded.len());
+        let joined = padded.last().is_some_and(|last| last.offset == instr.offset);
+        if at >= prelude
+            && !joined
+            && !matches!(instr.op, Op::CallKw { .. } | Op::Resume(_) | Op::EndSend | Op::YieldValue(_))
+        {
+            padded.push(Instr::new(Op::Nop, instr.loc));
+        }
+        padded.push(*instr);
+    }
+    moved.push(padded.len());
+    code.instrs = padded;
+    for place in &mut code.labels {
+        *place = moved[*place];
+    }
+    for region in &mut code.regions {
+        (region.start, region.end) = (moved[region.start], moved[region.end]);
+    }
+    code
 }
 
 fn raw_code(version: Version, code: &Value) -> Result<RawCode> {

@@ -128,6 +128,16 @@ impl<'py> Executor<'py> {
     /// The item that a real iterator yields after `taken` others.
     fn peek_real(&mut self, iterator: VarId, iter: &Bound<'py, PyAny>, taken: usize) -> Result<Option<VarId>, Stop> {
         let tracker = self.var(iterator).tracker;
+        if crate::iterators::combined(iter).is_some() {
+            // Later items would need the positions of all that is combined: one item a capture.
+            if taken > 0 {
+                return Err(Stop::brk(Reason::OpaqueValue, "a second item of enumerate or zip"));
+            }
+            let item = crate::iterators::peek(iter);
+            self.guard(tracker, Check::HasNext(item.is_some()));
+            let at = self.trackers.intern(Tracker::IterPeek(tracker));
+            return Ok(item.map(|item| self.wrap(&item, at)));
+        }
         let state = iterator_state(iter).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
         if taken > 0 {
             // The position becomes a fact: later items are the items of the sequence after it.

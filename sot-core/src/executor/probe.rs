@@ -11,7 +11,6 @@ struct Types {
     member: Py<PyType>,
     property: Py<PyType>,
     ordered_dict: Py<PyType>,
-    iterators: [Py<PyType>; 3],
 }
 
 fn types(py: Python<'_>) -> &Types {
@@ -22,18 +21,12 @@ fn types(py: Python<'_>) -> &Types {
             ty.cast_into::<PyType>().expect("a type").unbind()
         };
         let of = |name: &str| named("types", name);
-        let iterator = |value: Bound<'_, PyAny>| value.try_iter().expect("iter()").get_type().unbind();
         Types {
             cell: of("CellType"),
             method: of("MethodType"),
             member: of("MemberDescriptorType"),
             property: named("builtins", "property"),
             ordered_dict: named("collections", "OrderedDict"),
-            iterators: [
-                iterator(PyList::empty(py).into_any()),
-                iterator(PyTuple::empty(py).into_any()),
-                iterator(PyRange::new(py, 0, 0).expect("range(0)").into_any()),
-            ],
         }
     })
 }
@@ -57,12 +50,6 @@ pub(super) fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
 /// A slot of `__slots__`, or a field of a C struct.
 pub(super) fn is_member_descriptor(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).member)
-}
-
-/// An exact list, tuple or range iterator.
-pub(super) fn is_peekable_iterator(object: &Bound<'_, PyAny>) -> bool {
-    let ty = object.get_type();
-    types(object.py()).iterators.iter().any(|t| ty.is(t))
 }
 
 /// Whether a class attribute takes part in attribute access before the instance dict.

@@ -101,7 +101,7 @@ impl<'py> Executor<'py> {
         if probe::is_exact_cell(object) {
             return CellVar { content: None, object: Some(id), known: false }.into();
         }
-        if probe::is_peekable_iterator(object) {
+        if crate::iterators::is_peekable(object) {
             return IteratorVar::new(Iteration::Real { object: id, taken: 0, exhausted: false }).into();
         }
         if probe::is_exact_method(object)

@@ -1,0 +1,66 @@
+"""What the translator decided for a snippet: counters, breaks, graphs, guards, rewritten code.
+
+All of it is text that does not change from one process to the next: StatementIRs and continuations are numbered in the
+order in which the reports show them.
+"""
+
+import re
+
+import sot
+
+COUNTERS = ("captures", "graphs", "breaks", "fallbacks", "hits", "misses", "continuations", "frames", "graph_failures")
+NAME = re.compile(r"\b(SIR_|__resume_fn_)(\d+)\b")
+
+
+class Decisions:
+    """Gathers the reports of a run in which each call is explained."""
+
+    def __init__(self, file):
+        self.file = file
+        self.breaks, self.sir, self.guards, self.code = [], [], [], []
+        self.numbers = {}
+
+    def explained(self, target):
+        """A callable that stands for the target and records a report of each call."""
+        inner = sot.explain(target)
+
+        def call(*args, **kwargs):
+            report = inner(*args, **kwargs)
+            self.record(report)
+            return report.result
+
+        return call
+
+    def record(self, report):
+        for b in report.breaks:
+            where = f"{b.line}" if b.file == self.file else b.file.rsplit("/", 1)[-1] or "-"
+            line = f"{'fallback ' if b.fallback else ''}{b.code} {where}"
+            add(self.breaks, line)
+        for graph in report.graphs:
+            add(self.sir, self.stable(graph.sir))
+        for guard in report.guards:
+            add(self.guards, self.stable(guard))
+        for listing in report.code.split("\n\n"):
+            if listing.strip():
+                add(self.code, self.stable(listing.strip("\n")))
+
+    def stable(self, text):
+        return NAME.sub(self.renumber, text)
+
+    def renumber(self, match):
+        kind, number = match.groups()
+        known = self.numbers.setdefault(kind, {})
+        return f"{kind}{known.setdefault(number, len(known))}"
+
+    def as_dict(self):
+        return {"breaks": self.breaks, "sir": self.sir, "guards": self.guards, "code": self.code}
+
+
+def add(lines, line):
+    if line not in lines:
+        lines.append(line)
+
+
+def counters():
+    stats = sot.stats()
+    return {name: stats[name] for name in COUNTERS if name in stats}
