@@ -227,7 +227,7 @@ fn finish(
         action,
         report: EntryReport {
             function: ex.entry_unit.as_ref().map(|u| u.function.clone()).unwrap_or_else(|| "".into()),
-            graph: rewritten.graph,
+            graph: rewritten.graph.as_ref().map(Arc::downgrade),
             breaks,
             guards: guard_lines,
             code: rewritten.text,

@@ -14,6 +14,8 @@
 use crate::backend::Backend;
 use crate::continuation::{self, Continuation, Pending};
 use crate::cpython::entry::EntryBody;
+use crate::cpython::facts;
+use crate::cpython::signature::Signature;
 use crate::cpython::{
     Decision, FrameHook, FrameView, OwnedSlots, Slots, call_slots, new_function, thread, trampoline,
     with_hook, without_hook,
@@ -24,6 +26,7 @@ use crate::report::{self, EntryReport};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use hashbrown::HashMap;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
@@ -89,6 +92,18 @@ impl CodeCache {
 
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.entries.read().map(|e| e.clone()).unwrap_or_default()
+    }
+
+    /// Visit what the entries hold, each reference once. What somebody else holds too is left out: it is alive anyway.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        let Ok(entries) = self.entries.try_read() else { return };
+        for entry in entries.iter().filter(|e| Arc::strong_count(e) == 1) {
+            if let Action::Run { function, code, .. } = &entry.action {
+                visit(function);
+                visit(code.as_any());
+            }
+            entry.guards.traverse(visit);
+        }
     }
 
     pub fn clear(&self) {
@@ -243,11 +258,11 @@ fn drive<'py>(py: Python<'py>, mut result: PyResult<Bound<'py, PyAny>>) -> PyRes
 
 /// Call a function with its argument slots as its signature wants them.
 pub fn call_original<'py>(py: Python<'py>, function: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-    let code = function.getattr("__code__")?;
-    let number = |name: &str| -> PyResult<usize> { code.getattr(name)?.extract() };
-    let (argcount, kwonly, flags) = (number("co_argcount")?, number("co_kwonlyargcount")?, number("co_flags")?);
-    let (varargs, varkeywords) = (flags & 4 != 0, flags & 8 != 0);
-    if kwonly == 0 && !varargs && !varkeywords {
+    let code = facts::func_parts(function).map(|parts| parts.code.to_owned());
+    let code = code.ok_or_else(|| PyTypeError::new_err("sot: an entry holds something that is no function"))?;
+    let Signature { positional: argcount, kwonly, varargs, varkw, .. } =
+        Signature::of(&code).ok_or_else(|| PyTypeError::new_err("sot: a function without code"))?;
+    if kwonly == 0 && !varargs && !varkw {
         return call_slots(py, function, slots.range(0, argcount));
     }
     let mut positional: Vec<Bound<'py, PyAny>> =
@@ -266,7 +281,7 @@ pub fn call_original<'py>(py: Python<'py>, function: &Bound<'py, PyAny>, slots: 
             kwargs.set_item(names.get_item(i)?, value)?;
         }
     }
-    if varkeywords && let Some(extra) = slots.get(py, next) {
+    if varkw && let Some(extra) = slots.get(py, next) {
         kwargs.update(extra.cast::<PyDict>()?.as_mapping())?;
     }
     function.call(PyTuple::new(py, positional)?, Some(&kwargs))
@@ -297,7 +312,9 @@ impl EntryBody for FunctionEntry {
         drive(py, result)
     }
 
-    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.cache.traverse(visit);
+    }
 
     fn clear(&self) {
         self.cache.clear();

@@ -13,7 +13,7 @@ use crate::stop::Reason;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// Make `backend` the process's framework, and add the Python functions to a module.
 pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyResult<()> {
@@ -34,7 +34,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
 }
 
 /// Caches of all entries, for `reset`.
-static CACHES: Mutex<Vec<Arc<CodeCache>>> = Mutex::new(Vec::new());
+static CACHES: Mutex<Vec<Weak<CodeCache>>> = Mutex::new(Vec::new());
 
 fn entry<'py>(function: &Bound<'py, PyAny>, receiver: Option<&Bound<'py, PyAny>>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
@@ -44,7 +44,10 @@ fn entry<'py>(function: &Bound<'py, PyAny>, receiver: Option<&Bound<'py, PyAny>>
         dispatch::never_capture(code);
     }
     let cache = Arc::new(CodeCache::default());
-    CACHES.lock().expect("caches").push(cache.clone());
+    let mut caches = CACHES.lock().expect("caches");
+    caches.retain(|c| c.strong_count() > 0);
+    caches.push(Arc::downgrade(&cache));
+    drop(caches);
     let body = Arc::new(FunctionEntry { cache, full_graph });
     Ok(new_entry(py, function, receiver, body)?.into_bound(py))
 }
@@ -183,7 +186,8 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 /// Forget everything that was captured, and set the counters to zero.
 #[pyfunction]
 fn reset() {
-    for cache in CACHES.lock().expect("caches").iter() {
+    let caches: Vec<_> = CACHES.lock().expect("caches").iter().filter_map(Weak::upgrade).collect();
+    for cache in caches {
         cache.clear();
     }
     crate::continuation::reset();

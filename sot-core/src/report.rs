@@ -5,9 +5,9 @@ use crate::graph_fn::GraphFunction;
 use crate::stop::Why;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A graph break or fallback in the user's program.
 #[derive(Clone)]
@@ -23,7 +23,8 @@ pub struct BreakReport {
 /// What a capture found.
 pub struct EntryReport {
     pub function: Arc<str>,
-    pub graph: Option<Arc<GraphFunction>>,
+    /// The graph is owned by the rewritten code.
+    pub graph: Option<Weak<GraphFunction>>,
     pub breaks: Vec<BreakReport>,
     pub guards: Vec<String>,
     pub code: String,
@@ -39,11 +40,16 @@ struct Recording {
 }
 
 thread_local! {
+    /// Whether this thread records: asked at each call, so kept apart.
+    static ACTIVE: Cell<bool> = const { Cell::new(false) };
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
 
 /// An entry serves a call.
 pub fn note(entry: &Arc<Entry>) {
+    if !ACTIVE.get() {
+        return;
+    }
     RECORDING.with(|r| {
         if let Some(recording) = r.borrow_mut().as_mut()
             && !recording.entries.iter().any(|e| Arc::ptr_eq(e, entry))
@@ -154,7 +160,9 @@ impl PyReport {
 /// Run a call and report what served it.
 pub fn explain<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<PyReport> {
     let outer = RECORDING.with(|r| r.borrow_mut().replace(Recording::default()));
+    let was_active = ACTIVE.replace(true);
     let result = call();
+    ACTIVE.set(was_active);
     let recording = RECORDING.with(|r| std::mem::replace(&mut *r.borrow_mut(), outer)).unwrap_or_default();
     build(py, &recording, result?)
 }
@@ -171,7 +179,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
         if entry.hits.load(std::sync::atomic::Ordering::Relaxed) == 0 {
             capture_ns += report.capture_ns;
         }
-        if let Some(graph) = &report.graph {
+        if let Some(graph) = report.graph.as_ref().and_then(Weak::upgrade) {
             let sir = graph.sir.to_string();
             writeln!(text, "{sir}").ok();
             graphs.push(Py::new(

@@ -12,6 +12,25 @@ COUNTERS = ("captures", "graphs", "breaks", "fallbacks", "hits", "misses", "cont
 NAME = re.compile(r"\b(SIR_|__resume_fn_)(\d+)\b")
 
 
+class Explained:
+    """Stands for a callable; everything but a call goes to the callable itself."""
+
+    def __init__(self, decisions, target):
+        own = {"_decisions": decisions, "_target": target, "_explain": sot.explain(target)}
+        self.__dict__.update(own)
+
+    def __call__(self, *args, **kwargs):
+        report = self._explain(*args, **kwargs)
+        self._decisions.record(report)
+        return report.result
+
+    def __getattr__(self, name):
+        return getattr(self._target, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._target, name, value)
+
+
 class Decisions:
     """Gathers the reports of a run in which each call is explained."""
 
@@ -21,15 +40,8 @@ class Decisions:
         self.numbers = {}
 
     def explained(self, target):
-        """A callable that stands for the target and records a report of each call."""
-        inner = sot.explain(target)
-
-        def call(*args, **kwargs):
-            report = inner(*args, **kwargs)
-            self.record(report)
-            return report.result
-
-        return call
+        """What stands for the target and records a report of each call."""
+        return Explained(self, target)
 
     def record(self, report):
         for b in report.breaks:

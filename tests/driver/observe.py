@@ -86,7 +86,7 @@ def tensors_of(value, found, depth=0):
 
 def backward(result):
     """A backward pass over every differentiable tensor of the result; how it ended."""
-    wanted = [t for t in tensors_of(result, []) if not t.stop_gradient and t.dtype.is_floating_point] if result is not None else []
+    wanted = [t for t in tensors_of(result, []) if not t.stop_gradient and paddle.is_floating_point(t)]
     if not wanted:
         return "nothing to do"
     try:

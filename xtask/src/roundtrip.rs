@@ -7,6 +7,8 @@
 //! function of every imported module replaced by its re-encoded form, and with `--pad` a NOP put before most
 //! instructions, so that every jump, handler and table is made anew. `--time` measures decode + encode (wall time).
 //!
+//! Some test modules (`test_decimal`, `test_pickle` of old versions) fail under a plain unittest loader in any case.
+//!
 //! The two sides talk JSON lines over a local socket, the interpreter asking and this process answering.
 
 use crate::interpreter::{self, Interpreter};
@@ -349,7 +351,7 @@ fn answer(version: Version, padded: bool, code: &Value, effort: &mut Effort) -> 
 }
 
 /// Puts a NOP before each instruction, but where the interpreter looks at neighbours (the prelude; SEND, YIELD_VALUE,
-/// RESUME; the names of a call) or several instructions are one.
+/// RESUME; GET_AWAITABLE and the call before it; the names of a call) or several instructions are one.
 fn pad(mut code: Code) -> Code {
     let prelude = code.prelude_len();
     let mut moved = Vec::with_capacity(code.instrs.len() + 1);
@@ -359,7 +361,15 @@ fn pad(mut code: Code) -> Code {
         let joined = padded.last().is_some_and(|last| last.offset == instr.offset);
         if at >= prelude
             && !joined
-            && !matches!(instr.op, Op::CallKw { .. } | Op::Resume(_) | Op::EndSend | Op::YieldValue(_))
+            && !matches!(
+                instr.op,
+                Op::Call { two: false, .. }
+                    | Op::CallKw { .. }
+                    | Op::Resume(_)
+                    | Op::EndSend
+                    | Op::YieldValue(_)
+                    | Op::GetAwaitable(_)
+            )
         {
             padded.push(Instr::new(Op::Nop, instr.loc));
         }

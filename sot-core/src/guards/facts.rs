@@ -123,6 +123,36 @@ impl Facts {
     }
 }
 
+impl Facts {
+    pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        for fact in &self.dicts {
+            fact.stamp.traverse(visit);
+            fact.owner.iter().for_each(&mut *visit);
+            for (key, check) in &fact.items {
+                visit(key);
+                match check {
+                    ItemCheck::Is(object) | ItemCheck::TypeIs(object) | ItemCheck::Equals(object) => visit(object),
+                    ItemCheck::Lacks => {}
+                }
+            }
+        }
+        for fact in &self.types {
+            fact.stamp.traverse(visit);
+            for (name, found) in &fact.lookups {
+                visit(name.as_any());
+                found.iter().for_each(&mut *visit);
+            }
+        }
+        for (_, stamp) in &self.functions {
+            stamp.traverse(visit);
+        }
+        for fact in &self.snapshots {
+            fact.stamp.traverse(visit);
+            visit(fact.copy.as_any());
+        }
+    }
+}
+
 impl DictFact {
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {

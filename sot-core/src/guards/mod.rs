@@ -116,6 +116,14 @@ impl NativeGuards {
             && self.facts.lock().is_ok_and(|mut facts| facts.check(py))
     }
 
+    /// Visit every object that is held, once per reference. Must not block: a check that is going on is left out.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.steps.traverse(visit);
+        if let Ok(facts) = self.facts.try_lock() {
+            facts.traverse(visit);
+        }
+    }
+
     /// Number of facts that are guarded.
     pub fn len(&self) -> usize {
         self.count

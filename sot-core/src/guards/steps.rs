@@ -126,6 +126,34 @@ impl Steps {
         Ok(())
     }
 
+    pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        for step in &self.steps {
+            match step {
+                Step::Access(Access::Constant(object) | Access::DictItem(_, object)) => visit(object),
+                Step::Access(Access::Attr(_, name)) => visit(name.as_any()),
+                Step::Access(_) => {}
+                Step::Check(_, check) => match check {
+                    NativeCheck::Is(object)
+                    | NativeCheck::TypeIs(object)
+                    | NativeCheck::Equals(object)
+                    | NativeCheck::Lacks(object) => visit(object),
+                    NativeCheck::Keys(keys) => keys.iter().for_each(&mut *visit),
+                    NativeCheck::ClassLookup(name, found) => {
+                        visit(name.as_any());
+                        found.iter().for_each(&mut *visit);
+                    }
+                    NativeCheck::Len(_)
+                    | NativeCheck::Tensor(_)
+                    | NativeCheck::SameAs(_)
+                    | NativeCheck::Distinct(_)
+                    | NativeCheck::HasNext(_)
+                    | NativeCheck::IterIndex(_)
+                    | NativeCheck::Unbound => {}
+                },
+            }
+        }
+    }
+
     pub(super) fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
         let mut registers: Registers<'_> = SmallVec::with_capacity(self.count);
         for step in &self.steps {
