@@ -154,14 +154,20 @@ pub trait GraphBuilder {
     /// Append an operation. The result may be any structure of tuples, lists and dicts of symbolic values and constants.
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
     /// Read an attribute of a symbolic value.
-    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, at: &[UserFrame]) -> Result<Attr<'py>, BuildError>;
+    fn getattr<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+        at: &[UserFrame],
+    ) -> Result<Attr<'py>, BuildError>;
     /// Whether an object is a symbolic value of this builder.
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
     /// Meta data of a symbolic value.
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
     /// Close the graph. `inputs`: numbers of the inputs that are passed at run time, in that order; the others are
     /// unused. Leaves the building mode whatever the outcome.
-    fn finish(self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError>;
+    fn finish(self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>])
+    -> Result<Finished, BuildError>;
 }
 
 /// A closed graph.
@@ -176,7 +182,11 @@ pub struct Finished {
 /// A graph that runs.
 pub trait CompiledGraph: Send + Sync {
     /// Run on tensors (in the order of `finish`'s `inputs`) and give the outputs (in the order of `outputs`).
-    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>>;
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+    ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>>;
     /// The framework's own text of the graph, for reports.
     fn text(&self, py: Python<'_>) -> String;
     /// Objects kept alive, for Python's cycle collector.

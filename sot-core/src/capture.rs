@@ -63,7 +63,11 @@ pub fn capture(
 
 type Failed = (Option<Site>, Why);
 
-fn attempt(ex: &mut Executor<'_>, subject: &Subject<'_, '_>, slots: Slots<'_>) -> Result<(Head, Outcome, Rewritten), Failed> {
+fn attempt(
+    ex: &mut Executor<'_>,
+    subject: &Subject<'_, '_>,
+    slots: Slots<'_>,
+) -> Result<(Head, Outcome, Rewritten), Failed> {
     let head = match subject {
         Subject::Function { function } => enter_function(ex, function, slots),
         Subject::Continuation(continuation) => enter_continuation(ex, continuation, slots),
@@ -239,12 +243,7 @@ fn finish(
 }
 
 /// An entry that runs the original code.
-fn fallback(
-    ex: &mut Executor<'_>,
-    ambient: Box<dyn crate::backend::AmbientCheck>,
-    why: Why,
-    start: Instant,
-) -> Entry {
+fn fallback(ex: &mut Executor<'_>, ambient: Box<dyn crate::backend::AmbientCheck>, why: Why, start: Instant) -> Entry {
     STATS.add(&STATS.captures);
     STATS.add(&STATS.fallbacks);
     STATS.note(why.reason);

@@ -61,11 +61,7 @@ impl CodeUnit {
     }
 
     pub fn line(&self, instruction: usize) -> u32 {
-        self.code
-            .instrs
-            .get(instruction)
-            .and_then(|i| i.loc.line)
-            .unwrap_or(self.code.firstlineno)
+        self.code.instrs.get(instruction).and_then(|i| i.loc.line).unwrap_or(self.code.firstlineno)
     }
 }
 

@@ -138,9 +138,7 @@ thread_local! {
 /// What rewritten code returns instead of a result.
 pub fn sentinel(py: Python<'_>) -> &Py<PyAny> {
     static SENTINEL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    SENTINEL.get_or_init(py, || {
-        py.get_type::<PyAny>().call0().expect("object()").unbind()
-    })
+    SENTINEL.get_or_init(py, || py.get_type::<PyAny>().call0().expect("object()").unbind())
 }
 
 /// Take the request that the rewritten code left.

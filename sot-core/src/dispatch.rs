@@ -17,8 +17,8 @@ use crate::cpython::entry::EntryBody;
 use crate::cpython::facts;
 use crate::cpython::signature::Signature;
 use crate::cpython::{
-    Decision, FrameHook, FrameView, OwnedSlots, Slots, call_slots, new_function, thread, trampoline,
-    with_hook, without_hook,
+    Decision, FrameHook, FrameView, OwnedSlots, Slots, call_slots, new_function, thread, trampoline, with_hook,
+    without_hook,
 };
 use crate::graph_fn::take_failure;
 use crate::guards::NativeGuards;
@@ -257,7 +257,11 @@ fn drive<'py>(py: Python<'py>, mut result: PyResult<Bound<'py, PyAny>>) -> PyRes
 }
 
 /// Call a function with its argument slots as its signature wants them.
-pub fn call_original<'py>(py: Python<'py>, function: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+pub fn call_original<'py>(
+    py: Python<'py>,
+    function: &Bound<'py, PyAny>,
+    slots: Slots<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
     let code = facts::func_parts(function).map(|parts| parts.code.to_owned());
     let code = code.ok_or_else(|| PyTypeError::new_err("sot: an entry holds something that is no function"))?;
     let Signature { positional: argcount, kwonly, varargs, varkw, .. } =
@@ -345,7 +349,10 @@ enum Known {
     Cache(Arc<CodeCache>),
 }
 
-static CODES: Mutex<Option<HashMap<usize, (Py<PyAny>, Known)>>> = Mutex::new(None);
+/// By address of the code object, which is kept alive so that the address means it.
+type Codes = HashMap<usize, (Py<PyAny>, Known)>;
+
+static CODES: Mutex<Option<Codes>> = Mutex::new(None);
 static SKIP_PATHS: OnceLock<Vec<String>> = OnceLock::new();
 
 /// The hook never captures frames of this code.
@@ -469,9 +476,7 @@ pub fn disable(function: &Bound<'_, PyAny>) {
 }
 
 pub fn is_disabled(function: &Bound<'_, PyAny>) -> bool {
-    DISABLED
-        .lock()
-        .is_ok_and(|d| d.as_ref().is_some_and(|d| d.contains_key(&(function.as_ptr() as usize))))
+    DISABLED.lock().is_ok_and(|d| d.as_ref().is_some_and(|d| d.contains_key(&(function.as_ptr() as usize))))
 }
 
 /// Forget what the hook knows.

@@ -184,8 +184,7 @@ impl GraphFunction {
 
     fn run_compiled<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         let Some(compiled) = &self.compiled else { return self.replay.run(py, args) };
-        let inputs: SmallVec<[Borrowed<'_, 'py, PyAny>; 8]> =
-            (0..args.len()).filter_map(|i| args.get(py, i)).collect();
+        let inputs: SmallVec<[Borrowed<'_, 'py, PyAny>; 8]> = (0..args.len()).filter_map(|i| args.get(py, i)).collect();
         let mut outputs = compiled.run(py, &inputs)?;
         match outputs.len() {
             0 => Ok(py.None().into_bound(py)),
@@ -249,7 +248,11 @@ impl Replay {
         }
         for step in steps.iter_mut().rev() {
             let mut used = Vec::new();
-            step.args.iter().chain(step.kwargs.iter().map(|k| &k.1)).chain([&step.result]).for_each(|v| v.registers(&mut used));
+            step.args
+                .iter()
+                .chain(step.kwargs.iter().map(|k| &k.1))
+                .chain([&step.result])
+                .for_each(|v| v.registers(&mut used));
             for register in used {
                 if !std::mem::replace(&mut seen[register], true) {
                     step.dead.push(register);
@@ -290,7 +293,9 @@ impl Replay {
             let result = if step.kwargs.is_empty() {
                 match (&step.callee, &step.method) {
                     (Some(callee), _) => call_slots(py, callee.bind(py), Slots::from_bound(&values))?,
-                    (None, Some(method)) => call_method_vectorcall(&values[0], method.bind(py), Slots::from_bound(&values[1..]))?,
+                    (None, Some(method)) => {
+                        call_method_vectorcall(&values[0], method.bind(py), Slots::from_bound(&values[1..]))?
+                    }
                     (None, None) => unreachable!("a step calls something"),
                 }
             } else {
@@ -339,9 +344,9 @@ impl Value {
             ReplayArg::Object(o) => Value::Object(ex.objects.get(ex.py, *o).unbind()),
             ReplayArg::Tuple(items) => Value::Tuple(items.iter().map(|i| Value::of(ex, i, number)).collect()),
             ReplayArg::List(items) => Value::List(items.iter().map(|i| Value::of(ex, i, number)).collect()),
-            ReplayArg::Dict(entries) => Value::Dict(
-                entries.iter().map(|(k, v)| (Value::of(ex, k, number), Value::of(ex, v, number))).collect(),
-            ),
+            ReplayArg::Dict(entries) => {
+                Value::Dict(entries.iter().map(|(k, v)| (Value::of(ex, k, number), Value::of(ex, v, number))).collect())
+            }
             ReplayArg::Slice(parts) => Value::Slice(Box::new([
                 Value::of(ex, &parts[0], number),
                 Value::of(ex, &parts[1], number),
@@ -394,7 +399,11 @@ impl Value {
             }
             Value::Slice(parts) => {
                 let slice = py.get_type::<PySlice>();
-                slice.call1((parts[0].get(py, registers)?, parts[1].get(py, registers)?, parts[2].get(py, registers)?))?
+                slice.call1((
+                    parts[0].get(py, registers)?,
+                    parts[1].get(py, registers)?,
+                    parts[2].get(py, registers)?,
+                ))?
             }
             Value::Ignore => py.None().into_bound(py),
         })

@@ -3,9 +3,9 @@
 //! Peekable are exact list, tuple and range iterators, and `enumerate` and `zip` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
+use crate::cpython::Slots;
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::Slots;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

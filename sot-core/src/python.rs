@@ -36,7 +36,11 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
 /// Caches of all entries, for `reset`.
 static CACHES: Mutex<Vec<Weak<CodeCache>>> = Mutex::new(Vec::new());
 
-fn entry<'py>(function: &Bound<'py, PyAny>, receiver: Option<&Bound<'py, PyAny>>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+fn entry<'py>(
+    function: &Bound<'py, PyAny>,
+    receiver: Option<&Bound<'py, PyAny>>,
+    full_graph: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let code = function.getattr("__code__")?;
     if let Ok(code) = code.cast::<PyCode>() {

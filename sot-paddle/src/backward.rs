@@ -7,14 +7,38 @@
 //! to be. The hook dies with the node, and that tells the pool that the scope is nobody's again.
 //!
 //! Second derivatives through a program node do not exist: `create_graph=True` is answered with one clear error. Where
-//! they are likely, no program is made at all (`program::finish`).
+//! they are likely, the graph is run by replay ([`second_derivatives_likely`]).
 
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+
+/// Whether this process was seen to ask for gradients of gradients, or for gradients as values.
+static ASKED_FOR: AtomicBool = AtomicBool::new(false);
+
+/// Somebody wants gradients as values: from now on graphs that record gradients are not compiled.
+pub(crate) fn note_second_derivatives() {
+    ASKED_FOR.store(true, Ordering::Relaxed);
+}
+
+/// Why a graph that records gradients should not be compiled, if so. `leaf_input`: an input is a leaf that takes
+/// gradients and is no parameter, as in gradient penalties and physics-informed training, where second derivatives are
+/// the rule. `SOT_PADDLE_SECOND_ORDER=never` switches this caution off.
+pub(crate) fn second_derivatives_likely(leaf_input: bool) -> Option<&'static str> {
+    static NEVER: OnceLock<bool> = OnceLock::new();
+    if *NEVER.get_or_init(|| std::env::var_os("SOT_PADDLE_SECOND_ORDER").is_some_and(|v| v == "never")) {
+        None
+    } else if ASKED_FOR.load(Ordering::Relaxed) {
+        Some("this process takes gradients as values, and a graph has no second derivative")
+    } else if leaf_input {
+        Some("an input that is no parameter takes gradients, and a graph has no second derivative")
+    } else {
+        None
+    }
+}
 
 /// One call whose gradients were recorded.
 pub(crate) struct Call {
@@ -49,6 +73,7 @@ impl BackwardHook {
     fn __call__(&self, py: Python<'_>, _gradient: Py<PyAny>) -> PyResult<()> {
         let request = Request::read(py)?;
         if request.create {
+            note_second_derivatives();
             return Err(PyNotImplementedError::new_err(
                 "second derivatives (create_graph=True) through a graph captured by sot; \
                  mark the differentiated function with sot.disable",

@@ -97,7 +97,12 @@ fn function(obj: &Bound<'_, PyAny>) -> Kind {
         Some(_) if !is_module_member(obj, &module, &name) => Kind::Unknown,
         Some(Verdict::Api) => Kind::Api,
         Some(Verdict::Foldable) => Kind::Foldable,
-        Some(Verdict::Break(why)) => Kind::Break(why),
+        Some(Verdict::Break(why)) => {
+            if api_table::gives_gradients(&module, &name) {
+                crate::backward::note_second_derivatives();
+            }
+            Kind::Break(why)
+        }
     }
 }
 

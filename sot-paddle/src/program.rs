@@ -6,6 +6,7 @@
 
 use crate::alias::Memory;
 use crate::autograd::{self, Backward};
+use crate::backward;
 use crate::builder::{PaddleBuilder, Source};
 use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
@@ -86,6 +87,22 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
 
     if let Some(why) = shared_memory(&live, &computed_ids, &source_ids) {
         return Ok(Finished { compiled: None, replay_only: Some(why), op_count });
+    }
+    let mut records = false;
+    for value in &computed {
+        records |= builder.grad && !value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?;
+    }
+    if records {
+        let mut leaf = false;
+        for entry in &kept {
+            let tensor = entry.source.tensor.bind(py);
+            leaf |= entry.source.meta.requires_grad
+                && !tensor.get_type().is(&handles.parameter)
+                && tensor.getattr(intern!(py, "is_leaf"))?.is_truthy()?;
+        }
+        if let Some(why) = backward::second_derivatives_likely(leaf) {
+            return Ok(Finished { compiled: None, replay_only: Some(why.to_owned()), op_count });
+        }
     }
     let text = main.str()?.to_string();
     if computed.is_empty() && op_count == 0 {

@@ -259,8 +259,14 @@ impl<'py> Executor<'py> {
                 let bound = class.getattr(name).map_err(|e| self.would_raise(&e))?;
                 Ok(self.pin(&bound))
             }
-            "function" | "method_descriptor" | "wrapper_descriptor" | "builtin_function_or_method" | "property"
-            | "member_descriptor" | "getset_descriptor" | "type" => Ok(self.pin(&found)),
+            "function"
+            | "method_descriptor"
+            | "wrapper_descriptor"
+            | "builtin_function_or_method"
+            | "property"
+            | "member_descriptor"
+            | "getset_descriptor"
+            | "type" => Ok(self.pin(&found)),
             _ if found.get_type().hasattr("__get__").unwrap_or(true) && !found.is_instance_of::<PyType>() => {
                 Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
             }

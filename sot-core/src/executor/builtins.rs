@@ -11,8 +11,8 @@ use pyo3::types::*;
 
 /// Functions of `builtins` that have no effect and depend on nothing but constant arguments.
 const PURE: &[&str] = &[
-    "abs", "ascii", "bin", "chr", "divmod", "format", "hash", "hex", "max", "min", "oct", "ord", "pow", "repr", "round",
-    "sorted", "sum",
+    "abs", "ascii", "bin", "chr", "divmod", "format", "hash", "hex", "max", "min", "oct", "ord", "pow", "repr",
+    "round", "sorted", "sum",
 ];
 /// Types whose construction from constants gives a constant.
 const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes", "range", "slice", "frozenset"];
@@ -20,7 +20,12 @@ const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes",
 const PURE_MODULES: &[&str] = &["math", "operator", "_operator", "cmath"];
 
 impl<'py> Executor<'py> {
-    pub fn call_simulated_builtin(&mut self, _me: VarId, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
+    pub fn call_simulated_builtin(
+        &mut self,
+        _me: VarId,
+        callee: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Called, Stop> {
         let name: String = callee.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
         let module: Option<String> = callee.getattr("__module__").and_then(|m| m.extract()).ok();
         let from_builtins = self.builtins_attribute(&name).is_ok_and(|b| b.is(callee));
@@ -52,7 +57,11 @@ impl<'py> Executor<'py> {
         }
         // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`.
         if let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__")) {
-            if name == "__init__" && owner.is(self.py.get_type::<PyAny>()) && rest.is_empty() && args.keywords.is_empty() {
+            if name == "__init__"
+                && owner.is(self.py.get_type::<PyAny>())
+                && rest.is_empty()
+                && args.keywords.is_empty()
+            {
                 let none = self.py.None().into_bound(self.py);
                 return self.fold(&none).map(Called::Value);
             }
@@ -115,9 +124,9 @@ impl<'py> Executor<'py> {
             }
             ("callable", [value]) => {
                 let class = self.class_of(*value)?;
-                let callable = class.cast::<PyType>().is_ok_and(|t| {
-                    facts::type_lookup(t, &PyString::intern(self.py, "__call__")).is_some()
-                });
+                let callable = class
+                    .cast::<PyType>()
+                    .is_ok_and(|t| facts::type_lookup(t, &PyString::intern(self.py, "__call__")).is_some());
                 self.fold_bool(callable)?
             }
             ("getattr", [object, key]) => {
@@ -341,9 +350,7 @@ impl<'py> Executor<'py> {
                 let class = self.class_of(*value)?;
                 Ok(self.pin(&class))
             }
-            ("super", [class, receiver], []) => {
-                Ok(self.virtual_var(SuperVar { class: *class, receiver: *receiver }))
-            }
+            ("super", [class, receiver], []) => Ok(self.virtual_var(SuperVar { class: *class, receiver: *receiver })),
             ("super", [], []) => self.zero_argument_super(),
             ("object", [], []) => Err(Stop::brk(Reason::OpaqueCall, name)),
             (name, _, _) if PURE_TYPES.contains(&name) => self.fold_call(class, args),

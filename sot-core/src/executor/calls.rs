@@ -236,10 +236,12 @@ impl<'py> Executor<'py> {
         for arg in &args.positional {
             let kind = self.look(*arg)?;
             // An object that only its type matters for may be anything.
-            values.push(match kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o))) {
-                Some(object) if !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)) => object,
-                _ => self.argument(*arg)?,
-            });
+            values.push(
+                match kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o))) {
+                    Some(object) if !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)) => object,
+                    _ => self.argument(*arg)?,
+                },
+            );
         }
         let tuple = PyTuple::new(self.py, values).map_err(|e| self.internal(&e))?;
         let kwargs = match args.keywords.is_empty() {

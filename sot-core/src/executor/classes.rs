@@ -30,9 +30,8 @@ impl<'py> Executor<'py> {
             None => false,
         };
         // Only instances whose whole state is their dict can be built again.
-        let base_ok = ty.mro().iter().all(|c| {
-            c.cast::<PyType>().is_ok_and(|t| facts::is_heap_type(t) || t.is(&object_type))
-        });
+        let base_ok =
+            ty.mro().iter().all(|c| c.cast::<PyType>().is_ok_and(|t| facts::is_heap_type(t) || t.is(&object_type)));
         if !plain_new || !base_ok || class.getattr("__slots__").is_ok() {
             return Err(opaque());
         }
@@ -53,15 +52,18 @@ impl<'py> Executor<'py> {
     }
 
     fn call_namedtuple(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        let fields: Vec<String> =
-            class.getattr("_fields").and_then(|f| f.extract()).map_err(|e| self.internal(&e))?;
+        let fields: Vec<String> = class.getattr("_fields").and_then(|f| f.extract()).map_err(|e| self.internal(&e))?;
         let new = self.class_lookup(class, "__new__")?;
         // `collections.namedtuple` makes `__new__` with the field names as its arguments; anything else is a user's.
         let generated = new.is_some_and(|n| {
-            n.getattr("__code__").and_then(|c| c.getattr("co_filename")).and_then(|f| f.extract::<String>())
+            n.getattr("__code__")
+                .and_then(|c| c.getattr("co_filename"))
+                .and_then(|f| f.extract::<String>())
                 .is_ok_and(|f| f.starts_with("<string>") || f.starts_with("namedtuple_"))
                 || facts::is_function(&n)
-                    && n.getattr("__code__").and_then(|c| c.getattr("co_argcount")).and_then(|c| c.extract::<usize>())
+                    && n.getattr("__code__")
+                        .and_then(|c| c.getattr("co_argcount"))
+                        .and_then(|c| c.extract::<usize>())
                         .is_ok_and(|c| c == fields.len() + 1)
         });
         let defaults = class.getattr("_field_defaults").map_err(|e| self.internal(&e))?;

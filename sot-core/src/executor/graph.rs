@@ -226,7 +226,8 @@ impl<'py> Executor<'py> {
             return Ok((var, ReplayArg::Symbol(symbol)));
         }
         if let Ok(tuple) = result.cast::<PyTuple>() {
-            let class = (!result.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(result.get_type().as_any()));
+            let class =
+                (!result.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(result.get_type().as_any()));
             let (vars, patterns) = self.wrap_results(tuple.iter())?;
             let var = self.virtual_var(TupleVar { items: vars.into(), class });
             return Ok((var, ReplayArg::Tuple(patterns)));
@@ -311,11 +312,9 @@ impl<'py> Executor<'py> {
             ReplayArg::Dict(entries) => {
                 Operand::Dict(entries.iter().map(|(k, v)| (self.operand(k), self.operand(v))).collect())
             }
-            ReplayArg::Slice(parts) => Operand::Slice(Box::new([
-                self.operand(&parts[0]),
-                self.operand(&parts[1]),
-                self.operand(&parts[2]),
-            ])),
+            ReplayArg::Slice(parts) => {
+                Operand::Slice(Box::new([self.operand(&parts[0]), self.operand(&parts[1]), self.operand(&parts[2])]))
+            }
             ReplayArg::Object(id) => {
                 let object = self.objects.get_ref(self.py, *id);
                 match literal(object) {
@@ -330,7 +329,7 @@ impl<'py> Executor<'py> {
 fn literal(object: &Bound<'_, PyAny>) -> Option<Literal> {
     if object.is_none() {
         Some(Literal::None)
-    } else if object.is(&object.py().Ellipsis()) {
+    } else if object.is(object.py().Ellipsis()) {
         Some(Literal::Ellipsis)
     } else if object.is_exact_instance_of::<PyBool>() {
         object.extract().ok().map(Literal::Bool)

@@ -29,8 +29,8 @@ mod wrap;
 
 pub use frame::{Frame, FrameOrigin};
 pub use graph::{Graph, ReplayArg, ReplayCall};
-pub use wrap::is_constant_type;
 pub use handlers::{Flow, Handler};
+pub use wrap::is_constant_type;
 
 use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
 use crate::code_unit::CodeUnit;
@@ -244,7 +244,11 @@ impl<'py> Executor<'py> {
     pub fn user_frames(&self) -> Vec<UserFrame> {
         self.frames
             .iter()
-            .map(|f| UserFrame { file: f.unit.file.clone(), function: f.unit.function.clone(), line: f.unit.line(f.ip) })
+            .map(|f| UserFrame {
+                file: f.unit.file.clone(),
+                function: f.unit.function.clone(),
+                line: f.unit.line(f.ip),
+            })
             .collect()
     }
 

@@ -151,19 +151,16 @@ impl<'py> Executor<'py> {
     /// A callable whose truth and names are those of a plain C callable.
     pub fn is_plain_callable(&self, object: &Bound<'py, PyAny>) -> bool {
         object.is_callable()
-            && object
-                .get_type()
-                .name()
-                .is_ok_and(|n| {
-                    matches!(
-                        n.to_string().as_str(),
-                        "builtin_function_or_method"
-                            | "method_descriptor"
-                            | "wrapper_descriptor"
-                            | "method-wrapper"
-                            | "classmethod_descriptor"
-                    )
-                })
+            && object.get_type().name().is_ok_and(|n| {
+                matches!(
+                    n.to_string().as_str(),
+                    "builtin_function_or_method"
+                        | "method_descriptor"
+                        | "wrapper_descriptor"
+                        | "method-wrapper"
+                        | "classmethod_descriptor"
+                )
+            })
     }
 
     pub fn types_attribute(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {

@@ -213,11 +213,7 @@ impl<'py> Executor<'py> {
                     }
                 }
             }
-            VarKind::View(_)
-            | VarKind::Slice(_)
-            | VarKind::Bound(_)
-            | VarKind::Super(_)
-            | VarKind::Null(_) => {}
+            VarKind::View(_) | VarKind::Slice(_) | VarKind::Bound(_) | VarKind::Super(_) | VarKind::Null(_) => {}
         }
         Ok(())
     }
@@ -283,10 +279,8 @@ impl<'py> Executor<'py> {
         let Ok(dict) = dict.cast::<PyDict>() else { return };
         // An ordered dict has an order of its own, which only its own iteration knows.
         let Ok(keys) = dict.try_iter().and_then(|keys| keys.collect::<PyResult<Vec<_>>>()) else { return };
-        let pairs: Vec<_> = keys
-            .into_iter()
-            .filter_map(|key| dict.get_item(&key).ok().flatten().map(|value| (key, value)))
-            .collect();
+        let pairs: Vec<_> =
+            keys.into_iter().filter_map(|key| dict.get_item(&key).ok().flatten().map(|value| (key, value))).collect();
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
         self.guard(base, Check::Keys(keys.clone()));
         let entries: Vec<(VarId, VarId)> = pairs
@@ -324,7 +318,8 @@ impl<'py> Executor<'py> {
             return Ok(self.virtual_var(TupleVar::new(items)));
         }
         if let Ok(list) = object.cast::<PyList>() {
-            let class = (!object.is_exact_instance_of::<PyList>()).then(|| self.objects.add(object.get_type().as_any()));
+            let class =
+                (!object.is_exact_instance_of::<PyList>()).then(|| self.objects.add(object.get_type().as_any()));
             let items = list.iter().map(|i| self.fold(&i)).collect::<Result<Vec<_>, _>>()?;
             return Ok(self.virtual_var(ListVar { items: Rc::new(items), class, object: None }));
         }
@@ -343,7 +338,10 @@ impl<'py> Executor<'py> {
             let parts = [part("start")?, part("stop")?, part("step")?];
             return Ok(self.virtual_var(SliceVar { parts }));
         }
-        Err(Stop::brk(Reason::ValueKind, format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default())))
+        Err(Stop::brk(
+            Reason::ValueKind,
+            format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
+        ))
     }
 }
 

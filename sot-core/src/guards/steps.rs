@@ -179,9 +179,7 @@ impl Steps {
             NativeCheck::TypeIs(expected) => value.get_type().is(expected),
             NativeCheck::Equals(expected) => equals(value, expected.bind(py)),
             NativeCheck::Len(n) => length(value) == Some(*n),
-            NativeCheck::Lacks(key) => {
-                value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has))
-            }
+            NativeCheck::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             NativeCheck::Keys(keys) => same_keys(py, value, keys),
             NativeCheck::Tensor(number) => self.tensor_checks[*number].matches(value.as_borrowed()),
             NativeCheck::SameAs(other) => registers[*other].as_ref().is_some_and(|o| o.is(value)),
@@ -189,13 +187,13 @@ impl Steps {
             NativeCheck::HasNext(expected) => iterators::has_next(value) == Some(*expected),
             NativeCheck::IterIndex(index) => iterators::position(value) == Some(*index),
             NativeCheck::Unbound => false,
-            NativeCheck::ClassLookup(name, found) => value.cast::<PyType>().is_ok_and(|ty| {
-                match (facts::type_lookup(ty, name.bind(py)), found) {
+            NativeCheck::ClassLookup(name, found) => {
+                value.cast::<PyType>().is_ok_and(|ty| match (facts::type_lookup(ty, name.bind(py)), found) {
                     (Some(now), Some(found)) => now.is(found),
                     (None, None) => true,
                     _ => false,
-                }
-            }),
+                })
+            }
         }
     }
 }

@@ -190,7 +190,11 @@ impl Tail {
         plan.operands.iter().any(|v| {
             matches!(
                 ex.var(*v).kind,
-                VarKind::Function(_) | VarKind::Method(_) | VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_)
+                VarKind::Function(_)
+                    | VarKind::Method(_)
+                    | VarKind::Instance(_)
+                    | VarKind::Layer(_)
+                    | VarKind::Class(_)
             )
         })
     }

@@ -9,7 +9,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::PyInt;
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
@@ -341,13 +341,6 @@ impl<'a, 'py> Emitter<'a, 'py> {
             }
         }
         Ok(())
-    }
-
-    /// A tuple constant of names.
-    pub(super) fn names_constant(&mut self, names: &[String]) -> Result<ConstId, Stop> {
-        let names: Vec<_> = names.iter().map(|n| PyString::intern(self.ex.py, n)).collect();
-        let tuple = PyTuple::new(self.ex.py, names).map_err(|e| self.ex.internal(&e))?;
-        Ok(self.const_of(tuple.as_any()))
     }
 }
 

@@ -83,9 +83,8 @@ fn finish_graph(ex: &mut Executor<'_>, outputs: &[Symbol]) -> Result<Option<Arc<
     let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(ex);
     let values: Vec<Py<PyAny>> =
         outputs.iter().map(|s| ex.objects.get(ex.py, ex.graph.values[&s.0]).unbind()).collect();
-    let Finished { compiled, replay_only, op_count } = builder
-        .finish(ex.py, &used, &values)
-        .map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
+    let Finished { compiled, replay_only, op_count } =
+        builder.finish(ex.py, &used, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
     let input_vars: Vec<VarId> = used.iter().map(|i| ex.graph.inputs[*i].var).collect();
     let graph = GraphFunction::new(ex, inputs, input_vars, outputs.to_vec(), compiled, replay_only, op_count)?;
     Ok(Some(Arc::new(graph)))

@@ -8,28 +8,28 @@ use sot_sir::Symbol;
 
 /// Use counts of everything reachable from the roots, in order of first use.
 #[derive(Default)]
-pub struct Uses {
+pub(super) struct Uses {
     counts: HashMap<VarId, usize>,
     order: Vec<VarId>,
 }
 
 impl Uses {
-    pub fn count_of(&self, var: VarId) -> usize {
+    pub(super) fn count_of(&self, var: VarId) -> usize {
         self.counts.get(&var).copied().unwrap_or(0)
     }
 
-    pub fn order(&self) -> &[VarId] {
+    pub(super) fn order(&self) -> &[VarId] {
         &self.order
     }
 
     /// Computed tensors that the emitted code needs, each once.
-    pub fn graph_outputs(&self, ex: &Executor<'_>) -> Vec<Symbol> {
+    pub(super) fn graph_outputs(&self, ex: &Executor<'_>) -> Vec<Symbol> {
         self.order.iter().filter_map(|v| computed_symbol(ex, *v)).collect()
     }
 }
 
 /// Count the uses of all that is reachable from the roots.
-pub fn count(ex: &Executor<'_>, roots: &[VarId]) -> Uses {
+pub(super) fn count(ex: &Executor<'_>, roots: &[VarId]) -> Uses {
     let mut uses = Uses::default();
     let mut work: Vec<VarId> = roots.iter().rev().copied().collect();
     while let Some(var) = work.pop() {
@@ -47,12 +47,12 @@ pub fn count(ex: &Executor<'_>, roots: &[VarId]) -> Uses {
 }
 
 /// Whether a variable's value existed before the frame (so that its parts need not be built).
-pub fn found_outside(ex: &Executor<'_>, var: VarId) -> bool {
+pub(super) fn found_outside(ex: &Executor<'_>, var: VarId) -> bool {
     ex.has_path(ex.var(var).tracker)
 }
 
 /// The variables that building a virtual variable needs.
-pub fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
+pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
     match &ex.var(var).kind {
         VarKind::Tuple(t) => t.items.to_vec(),
         VarKind::List(l) => l.items.to_vec(),

@@ -83,8 +83,7 @@ impl Operations for FunctionVar {
             }
             FunctionVar::Made(made) => {
                 let mut flags = 0;
-                for (bit, part) in
-                    [(1, made.defaults), (2, made.kwdefaults), (4, made.annotations), (8, made.closure)]
+                for (bit, part) in [(1, made.defaults), (2, made.kwdefaults), (4, made.annotations), (8, made.closure)]
                 {
                     if let Some(part) = part {
                         flags |= bit;

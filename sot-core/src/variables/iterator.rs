@@ -18,16 +18,42 @@ pub struct IteratorVar {
 #[derive(Clone)]
 pub enum Iteration {
     /// Over a tuple or list variable; a list may grow meanwhile.
-    Sequence { sequence: VarId, index: usize },
-    Reversed { sequence: VarId, index: usize },
+    Sequence {
+        sequence: VarId,
+        index: usize,
+    },
+    Reversed {
+        sequence: VarId,
+        index: usize,
+    },
     /// Over the first dimension of a tensor.
-    Tensor { tensor: VarId, index: usize, length: usize },
-    Range { next: i64, stop: i64, step: i64 },
-    Enumerate { inner: VarId, count: i64 },
-    Zip { inners: Vec<VarId> },
-    Map { function: VarId, inners: Vec<VarId> },
+    Tensor {
+        tensor: VarId,
+        index: usize,
+        length: usize,
+    },
+    Range {
+        next: i64,
+        stop: i64,
+        step: i64,
+    },
+    Enumerate {
+        inner: VarId,
+        count: i64,
+    },
+    Zip {
+        inners: Vec<VarId>,
+    },
+    Map {
+        function: VarId,
+        inners: Vec<VarId>,
+    },
     /// Existed before the frame; `taken` items were taken by the simulation.
-    Real { object: ObjectId, taken: usize, exhausted: bool },
+    Real {
+        object: ObjectId,
+        taken: usize,
+        exhausted: bool,
+    },
     Exhausted,
 }
 

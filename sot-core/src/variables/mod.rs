@@ -38,7 +38,7 @@ pub use class::ClassVar;
 pub use constant::ConstantVar;
 pub use function::{FunctionVar, MadeFunction};
 pub use instance::InstanceVar;
-pub use iterator::{IteratorVar, Iteration};
+pub use iterator::{Iteration, IteratorVar};
 pub use layer::LayerVar;
 pub use mapping::{DictVar, ViewVar, ViewWhat};
 pub use method::MethodVar;

@@ -78,8 +78,9 @@ impl Operations for TensorVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
         match self.source {
             TensorSource::Computed { symbol, .. } => em.push_graph_output(symbol),
-            TensorSource::Object(_) => Err(Stop::fallback(Reason::Reconstruct, format!("tensor {me:?} without a path"))),
+            TensorSource::Object(_) => {
+                Err(Stop::fallback(Reason::Reconstruct, format!("tensor {me:?} without a path")))
+            }
         }
     }
 }
-

@@ -8,9 +8,9 @@ from paddle.vision import models
 
 MODELS = {
     "resnet18": (lambda: models.resnet18(), [2, 3, 64, 64]),
-    "resnet50": (lambda: models.resnet50(), [2, 3, 64, 64]),
-    "mobilenet_v2": (lambda: models.mobilenet_v2(), [2, 3, 64, 64]),
-    "vgg11": (lambda: models.vgg11(num_classes=10), [2, 3, 224, 224]),
+    "resnet50": (lambda: models.resnet50(), [1, 3, 32, 32]),
+    "mobilenet_v2": (lambda: models.mobilenet_v2(), [1, 3, 32, 32]),
+    "vgg11": (lambda: models.vgg11(num_classes=10), [1, 3, 32, 32]),
     "lenet": (lambda: models.LeNet(), [2, 1, 28, 28]),
     "encoder": (lambda: nn.TransformerEncoderLayer(16, 4, 32, dropout=0.1), [2, 5, 16]),
     "encoder_stack": (lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32), 2), [2, 5, 16]),

@@ -69,7 +69,11 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let name = name(ex, id);
     let operands = ex.pop_n(3)?;
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
-    if method { push_method(ex, found) } else { ex.push(found) }
+    if method {
+        push_method(ex, found)
+    } else {
+        ex.push(found)
+    }
     Ok(Flow::Next)
 }
 

@@ -30,7 +30,7 @@ pub enum Flow {
 }
 
 /// Simulates one kind of instruction.
-pub type Run = for<'py> fn(&mut Executor<'py>, Op) -> Result<Flow, Stop>;
+pub(crate) type Run = for<'py> fn(&mut Executor<'py>, Op) -> Result<Flow, Stop>;
 
 /// An entry of the table.
 pub struct Handler {

@@ -98,7 +98,9 @@ impl<'py> Executor<'py> {
                 let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
                 return Ok(self.virtual_var(TupleVar::new(items)));
             }
-            (VarKind::List(a), VarKind::List(b), BinaryOp::Add) if !inplace && a.class.is_none() && b.class.is_none() => {
+            (VarKind::List(a), VarKind::List(b), BinaryOp::Add)
+                if !inplace && a.class.is_none() && b.class.is_none() =>
+            {
                 let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
                 return Ok(self.virtual_var(ListVar::new(items)));
             }
@@ -156,7 +158,9 @@ impl<'py> Executor<'py> {
                 return Ok(false);
             }
             // Equal numbers or strings may or may not be one object: only Python can say.
-            return if value_a.is(&value_b) && self.known_object(a).is_none() { Ok(true) } else {
+            return if value_a.is(&value_b) && self.known_object(a).is_none() {
+                Ok(true)
+            } else {
                 Err(Stop::brk(Reason::OpaqueValue, "identity of equal constants"))
             };
         }

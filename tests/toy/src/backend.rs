@@ -1,0 +1,165 @@
+//! `Backend`: what the framework's objects are. Read it from top to bottom as the list of questions to answer.
+
+use crate::builder::{Builder, describe, dtype_class};
+use crate::layers::{self, ATTR_DICTS, Layers, SOURCE};
+use crate::mode;
+use crate::op::Meta;
+use crate::tensor::Tensor;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
+use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::stop::{Reason, Why};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Functions that append an operation when they are called in building mode.
+const APIS: &[&str] = &["tensor", "zeros", "add", "matmul", "relu", "log", "concat", "extrema"];
+/// Functions whose result follows from meta data and guarded modes.
+const FOLDABLE: &[&str] = &["is_tensor", "is_grad_enabled"];
+
+/// The made-up framework.
+pub(crate) struct Toy {
+    layers: Arc<Layers>,
+    /// What each function of the module is, by identity: a user's function is never mistaken for one of these.
+    functions: HashMap<usize, (Py<PyAny>, Kind)>,
+    dtype: Py<PyType>,
+}
+
+impl Toy {
+    /// When all functions are in the module.
+    pub(crate) fn new(module: &Bound<'_, PyModule>, layers: Layers) -> PyResult<Toy> {
+        let mut functions = HashMap::new();
+        let mut add = |name: &str, kind: Kind| -> PyResult<()> {
+            let function = module.getattr(name)?;
+            functions.insert(function.as_ptr() as usize, (function.unbind(), kind));
+            Ok(())
+        };
+        APIS.iter().try_for_each(|name| add(name, Kind::Api))?;
+        FOLDABLE.iter().try_for_each(|name| add(name, Kind::Foldable))?;
+        add("show", Kind::Break(Why::new(Reason::Output, "toy.show")))?;
+        // A mode that is changed half way through a graph would hold for all of it.
+        for name in ["set_grad_enabled", "set_debug_mode"] {
+            add(name, Kind::Break(Why::new(Reason::FrameworkFunction, name)))?;
+        }
+        Ok(Toy { layers: Arc::new(layers), functions, dtype: dtype_class(module.py())?.unbind() })
+    }
+}
+
+/// Exact type, shape, element type and flag: all that the graph was specialised on.
+struct Check(Meta);
+
+impl TensorCheck for Check {
+    fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool {
+        tensor.cast_exact::<Tensor>().is_ok_and(|t| t.get().agrees(&self.0))
+    }
+}
+
+/// The grad mode: `requires_grad` of every result depends on it.
+struct GradMode(bool);
+
+impl AmbientCheck for GradMode {
+    fn matches(&self, _py: Python<'_>) -> bool {
+        mode::grad() == self.0
+    }
+
+    fn describe(&self) -> Vec<String> {
+        vec![format!("gradients are {}recorded", if self.0 { "" } else { "not " })]
+    }
+}
+
+impl Backend for Toy {
+    fn name(&self) -> &'static str {
+        "toy"
+    }
+
+    /// Asked for every object that the translator meets, so cheap questions come first: the exact type, then identity.
+    /// What is not the framework's is `Unknown`, never a guess. A subclass of the tensor class may have given every
+    /// operator another meaning, so it stops a capture.
+    fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
+        let py = obj.py();
+        if obj.is_exact_instance_of::<Tensor>() {
+            return Kind::Tensor;
+        }
+        if obj.is_instance_of::<Tensor>() {
+            return Kind::Break(Why::new(Reason::ValueKind, "an instance of a subclass of toy.Tensor"));
+        }
+        if obj.get_type().is(self.dtype.bind(py)) {
+            return Kind::Constant;
+        }
+        if let Some((_, kind)) = self.functions.get(&(obj.as_ptr() as usize)) {
+            return kind.clone();
+        }
+        if self.layers.is_layer(obj) { Kind::Layer } else { Kind::Unknown }
+    }
+
+    /// For guards and messages.
+    fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
+        Ok(describe(&tensor.cast::<Tensor>()?.get().meta()))
+    }
+
+    /// Runs at each call for each tensor that is passed: the one place where nanoseconds count.
+    fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
+        Ok(Box::new(Check(tensor.cast::<Tensor>()?.get().meta())))
+    }
+
+    /// Every mode that changes what an operation does.
+    fn ambient(&self, _py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
+        Ok(Box::new(GradMode(mode::grad())))
+    }
+
+    /// Modes in which capturing makes no sense; asked before each capture, so no need to guard them.
+    fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
+        match () {
+            () if mode::debug() => Some(Why::new(Reason::AmbientMode, "the debug mode runs operations one by one")),
+            () if mode::building().is_some() => Some(Why::new(Reason::AmbientMode, "a graph is being built")),
+            () => None,
+        }
+    }
+
+    fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        self.layers.call(layer)
+    }
+
+    /// Lets the translator read `self.weight` without simulating `Layer.__getattr__`; so only while that is ours.
+    fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
+        if self.layers.is_layer(layer) && self.layers.inherits(layer, "__getattr__") { ATTR_DICTS } else { &[] }
+    }
+
+    /// A leaf is one statement, so the translator sees nothing of what it reads: name it all.
+    fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let mut dicts = Vec::new();
+        layers::state(layer, &mut dicts)?;
+        Ok(dicts)
+    }
+
+    /// That there are no hooks is what `layer_call` answered by.
+    fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        Ok(vec![layers::member(layer, "_hooks")?])
+    }
+
+    /// In building mode the functions would see symbolic values; the answer must be eager's.
+    fn fold<'py>(
+        &self,
+        callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        _is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+    ) -> Option<Bound<'py, PyAny>> {
+        // Tensors and symbolic values share the class that `is_tensor` asks for, and the grad mode is guarded.
+        callee.call(args, kwargs).ok().filter(|r| r.is_exact_instance_of::<PyBool>())
+    }
+
+    /// The prefix of the file names in the code objects of the framework's own Python source.
+    fn skip_paths(&self, _py: Python<'_>) -> Vec<String> {
+        vec![SOURCE.to_owned()]
+    }
+
+    fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(py.get_type::<Tensor>().into_any())
+    }
+
+    /// A builder that is dropped without `finish` must leave building mode as well.
+    fn begin<'py>(&self, _py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {
+        Ok(Box::new(Builder::begin(self.layers.clone())))
+    }
+}

@@ -1,0 +1,179 @@
+//! `GraphBuilder`: how a graph grows while opcodes are simulated.
+//!
+//! The translator calls each operation once, at capture, with symbolic values in place of tensors. What the builder
+//! owes it: append the operation or say why not, leave nothing half done, and answer at once what is known of the
+//! result. What it must never do: write to a user's object, or let a number computed now into the graph.
+
+use crate::compiled::Compiled;
+use crate::graph::{Node, Origin, Recorder, Value};
+use crate::layers::{self, Layers};
+use crate::mode;
+use crate::tensor::{Tensor, dtype};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
+use sot_core::stop::{Reason, Why};
+use std::sync::Arc;
+
+pub(crate) struct Builder {
+    recorder: Recorder,
+    layers: Arc<Layers>,
+    /// Value number of each input.
+    inputs: Vec<usize>,
+}
+
+/// Methods that append operations; every other name is a property, a break, or unknown.
+const METHODS: &[&str] =
+    &["sum", "mean", "max", "exp", "relu", "clone", "detach", "astype", "reshape", "split"];
+
+fn no(reason: Reason, detail: impl Into<String>) -> BuildError {
+    BuildError { why: Why::new(reason, detail), cause: None }
+}
+
+/// The framework raised: what the user will see when the operation runs eagerly after the break.
+fn raised(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
+    BuildError { why: Why::new(Reason::ApiRejected, format!("{name}: {}", cause.value(py))), cause: Some(cause) }
+}
+
+/// Names that write to an operand. Symbolic values have no memory to write to.
+fn writes(name: &str) -> bool {
+    let in_place_operator = name.starts_with("__i") && !matches!(name, "__invert__" | "__index__" | "__int__" | "__iter__");
+    in_place_operator || matches!(name, "__setitem__" | "__delitem__") || (name.ends_with('_') && !name.ends_with("__"))
+}
+
+impl Builder {
+    /// Enter building mode. What is entered here is left in `Drop`, which every path takes.
+    pub(crate) fn begin(layers: Arc<Layers>) -> Builder {
+        let recorder = Recorder::new();
+        mode::set_building(Some(recorder.clone()));
+        Builder { recorder, layers, inputs: Vec::new() }
+    }
+
+    fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        match (op.kind, op.callee) {
+            (CallKind::Layer, Some(layer)) => {
+                // A leaf's parameters become values of the graph; its guards see that they stay the same tensors.
+                let mut state = Vec::new();
+                layers::tensors(layer, &mut state)?;
+                for tensor in state.iter().filter(|t| self.recorder.number(t).is_none()) {
+                    let origin = Origin::State(Arc::new(tensor.clone().unbind()));
+                    self.recorder.add(py, origin, tensor.get().meta())?;
+                }
+                layer.call_method("forward", op.args.clone(), op.kwargs)
+            }
+            (_, Some(callee)) => callee.call(op.args, op.kwargs),
+            (_, None) => op.args.get_item(0)?.getattr(op.name)?.call(op.args.get_slice(1, op.args.len()), op.kwargs),
+        }
+    }
+
+    /// Symbolic values and plain constants may leave a call; anything else would be a number computed at capture.
+    fn settled(&self, result: &Bound<'_, PyAny>) -> bool {
+        if let Ok(tuple) = result.cast::<PyTuple>() {
+            return tuple.iter().all(|i| self.settled(&i));
+        }
+        if let Ok(list) = result.cast_exact::<PyList>() {
+            return list.iter().all(|i| self.settled(&i));
+        }
+        if let Ok(dict) = result.cast_exact::<PyDict>() {
+            return dict.iter().all(|(k, v)| self.settled(&k) && self.settled(&v));
+        }
+        let plain = result.is_none()
+            || result.is_exact_instance_of::<PyBool>()
+            || result.is_exact_instance_of::<PyInt>()
+            || result.is_exact_instance_of::<PyFloat>()
+            || result.is_exact_instance_of::<PyString>();
+        plain || self.is_value(result)
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        mode::set_building(None);
+    }
+}
+
+impl GraphBuilder for Builder {
+    fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = tensor.py();
+        let meta = tensor.cast::<Tensor>().map_err(|e| raised(py, "input", e.into()))?.get().meta();
+        let value = self.recorder.add(py, Origin::Input, meta).map_err(|e| raised(py, "input", e))?;
+        self.inputs.push(self.recorder.graph().nodes.len() - 1);
+        Ok(value)
+    }
+
+    fn call<'py>(&mut self, op: &OpCall<'_, 'py>, _at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = op.args.py();
+        if writes(op.name) {
+            return Err(no(Reason::InplaceTensor, op.name));
+        }
+        let before = self.recorder.graph().nodes.len();
+        let outcome = match self.invoke(py, op) {
+            Ok(result) if self.settled(&result) => return Ok(result),
+            Ok(_) => Err(no(Reason::ApiRejected, format!("{}: a result that is neither symbolic nor constant", op.name))),
+            Err(cause) => Err(raised(py, op.name, cause)),
+        };
+        // Nothing of a refused call stays behind.
+        self.recorder.graph().nodes.truncate(before);
+        outcome
+    }
+
+    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, _at: &[UserFrame]) -> Result<Attr<'py>, BuildError> {
+        let py = value.py();
+        let read = || value.getattr(name).map_err(|e| raised(py, name, e));
+        Ok(match name {
+            "shape" | "ndim" | "dtype" | "requires_grad" => Attr::Constant(read()?),
+            "extents" => Attr::Fresh(read()?),
+            "T" => Attr::Value(read()?),
+            "sum_of_squares" => Attr::Inline(self.layers.sum_of_squares.bind(py).clone()),
+            "item" => Attr::Break(Why::new(Reason::TensorToScalar, name)),
+            "tolist" => Attr::Break(Why::new(Reason::TensorToHost, name)),
+            _ if METHODS.contains(&name) => Attr::Method,
+            _ if writes(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
+            _ => Attr::Break(Why::new(Reason::TensorAttribute, name)),
+        })
+    }
+
+    fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {
+        obj.is_instance_of::<Value>() && self.recorder.number(obj).is_some()
+    }
+
+    fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
+        Ok(describe(&value.cast::<Value>()?.get().meta))
+    }
+
+    /// Close the graph: decide whether running it compiled would be told apart from running it eagerly.
+    fn finish(self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError> {
+        let graph = self.recorder.graph().clone();
+        let number = |o: &Py<PyAny>| self.recorder.number(o.bind(py)).ok_or_else(|| no(Reason::BackendFailed, "an output is no value"));
+        let outputs: Vec<usize> = outputs.iter().map(number).collect::<Result<_, _>>()?;
+        let inputs: Vec<usize> = inputs.iter().map(|i| self.inputs[*i]).collect();
+        let op_count = graph.nodes.iter().filter(|n: &&Node| matches!(n.origin, Origin::Computed(..))).count();
+        // Compiled code gives every output a memory of its own. Where eager execution would share one (a view of an
+        // input, or two views of one value), only replay is exact.
+        let owner = |o: &usize| graph.owner(*o);
+        let shared = outputs.iter().enumerate().find(|(i, o)| {
+            let of_outside = owner(o) != **o && !matches!(graph.nodes[owner(o)].origin, Origin::Computed(..));
+            of_outside || outputs[..*i].iter().any(|other| other != *o && owner(other) == owner(o))
+        });
+        if let Some((i, _)) = shared {
+            return Ok(Finished { compiled: None, replay_only: Some(format!("output {i} is a view")), op_count });
+        }
+        let compiled = Compiled { graph, inputs, outputs };
+        Ok(Finished { compiled: Some(Box::new(compiled)), replay_only: None, op_count })
+    }
+}
+
+/// Meta data in the translator's words.
+pub(crate) fn describe(meta: &crate::op::Meta) -> TensorMeta {
+    TensorMeta {
+        shape: meta.shape.iter().map(|d| *d as i64).collect(),
+        dtype: meta.element.name().into(),
+        place: "host".into(),
+        requires_grad: meta.requires_grad,
+    }
+}
+
+/// The dtype object of an element type, for the classifier.
+pub(crate) fn dtype_class<'py>(py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyType>> {
+    Ok(dtype(py, crate::op::Element::Float64)?.bind(py).get_type())
+}

@@ -1,0 +1,104 @@
+//! Layers: where they come from (Python source inside the module), and how a call of one is captured.
+//!
+//! A framework's layers are Python classes, so the translator could simulate every call down to the operations. It
+//! asks before: a layer that is the framework's own through and through is a *leaf*, one statement in the graph.
+
+use crate::tensor::Tensor;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
+use sot_core::backend::LayerCall;
+use std::ffi::CStr;
+
+/// Frames of code under this prefix are the framework's, see `Backend::skip_paths`.
+pub(crate) const SOURCE: &str = "<toy_backend>";
+const TEXT: &str = concat!(include_str!("layers.py"), "\0");
+
+/// The instance dicts that `Layer.__getattr__` looks into, in its order.
+pub(crate) const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
+
+pub(crate) struct Layers {
+    base: Py<PyType>,
+    own: Vec<Py<PyType>>,
+    pub(crate) sum_of_squares: Py<PyAny>,
+}
+
+impl Layers {
+    /// Run the source, and add its classes to the module.
+    pub(crate) fn load(module: &Bound<'_, PyModule>) -> PyResult<Layers> {
+        let py = module.py();
+        // It imports the module that is just being made.
+        py.import("sys")?.getattr("modules")?.set_item("toy_backend", module)?;
+        let text = CStr::from_bytes_with_nul(TEXT.as_bytes()).expect("one zero, at the end");
+        let made = PyModule::from_code(py, text, c"<toy_backend>/layers.py", c"toy_backend.layers")?;
+        let mut own = Vec::new();
+        for name in ["Layer", "Linear", "Sequential"] {
+            let class = made.getattr(name)?.cast_into::<PyType>()?;
+            module.add(name, &class)?;
+            own.push(class.unbind());
+        }
+        let sum_of_squares = made.getattr("sum_of_squares")?;
+        py.get_type::<crate::tensor::Operand>().setattr("sum_of_squares", &sum_of_squares)?;
+        Ok(Layers { base: own[0].clone_ref(py), own, sum_of_squares: sum_of_squares.unbind() })
+    }
+
+    pub(crate) fn is_layer(&self, obj: &Bound<'_, PyAny>) -> bool {
+        obj.get_type().is_subclass(self.base.bind(obj.py())).unwrap_or(false)
+    }
+
+    /// Whether the class still has the base class's attribute.
+    pub(crate) fn inherits(&self, layer: &Bound<'_, PyAny>, name: &str) -> bool {
+        match (layer.get_type().getattr(name), self.base.bind(layer.py()).getattr(name)) {
+            (Ok(a), Ok(b)) => a.is(&b),
+            _ => false,
+        }
+    }
+
+    fn plain_call(&self, layer: &Bound<'_, PyAny>) -> bool {
+        let hooks = member(layer, "_hooks").map(|h| h.is_empty());
+        self.inherits(layer, "__call__") && hooks.unwrap_or(false)
+    }
+
+    /// Hooks and own protocols are simulated; a leaf is our class, and all that it contains is too.
+    pub(crate) fn call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
+        match () {
+            () if !self.plain_call(layer) => LayerCall::Simulate,
+            () if self.is_leaf(layer, 16) => LayerCall::Leaf,
+            () => LayerCall::Forward,
+        }
+    }
+
+    fn is_leaf(&self, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
+        let overridden = || Ok::<_, PyErr>(layer.getattr("__dict__")?.contains(intern!(layer.py(), "forward"))?);
+        depth > 0
+            && self.own.iter().any(|c| layer.get_type().is(c))
+            && self.plain_call(layer)
+            && !overridden().unwrap_or(true)
+            && sublayers(layer).is_ok_and(|all| all.iter().all(|l| self.is_leaf(l, depth - 1)))
+    }
+}
+
+pub(crate) fn member<'py>(layer: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+    Ok(layer.getattr("__dict__")?.get_item(name)?.cast_into()?)
+}
+
+fn sublayers<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    Ok(member(layer, "_sub_layers")?.values().iter().collect())
+}
+
+/// Every dict that a call of a leaf reads, its sub-layers' included; the empty ones too: something may be added.
+pub(crate) fn state<'py>(layer: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
+    into.push(layer.getattr("__dict__")?.cast_into()?);
+    for name in ATTR_DICTS.iter().chain(&["_hooks"]) {
+        into.push(member(layer, name)?);
+    }
+    sublayers(layer)?.iter().try_for_each(|l| state(l, into))
+}
+
+/// The tensors that a leaf computes with.
+pub(crate) fn tensors<'py>(layer: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, Tensor>>) -> PyResult<()> {
+    let mut dicts = Vec::new();
+    state(layer, &mut dicts)?;
+    into.extend(dicts.iter().flat_map(|d| d.values().iter()).filter_map(|v| v.cast_into::<Tensor>().ok()));
+    Ok(())
+}
