@@ -17,7 +17,7 @@ use crate::cpython::entry::EntryBody;
 use crate::cpython::facts;
 use crate::cpython::signature::Signature;
 use crate::cpython::{
-    Decision, FrameHook, FrameView, OwnedSlots, Slots, call_slots, new_function, thread, trampoline, with_hook,
+    Decision, FrameHook, FrameView, Misfit, OwnedSlots, Slots, call_slots, new_function, thread, trampoline, with_hook,
     without_hook,
 };
 use crate::graph_fn::take_failure;
@@ -445,6 +445,11 @@ impl FrameHook for NestedHook {
                 Decision::Replace { code: code.clone_ref(py), keep_hook: *calls_out, token: Some(token) }
             }
         }
+    }
+
+    fn refused(&self, _py: Python<'_>, token: Option<u64>, _why: Misfit) {
+        let kept = token.and_then(|token| self.replaced.lock().ok().and_then(|mut r| r.remove(&token)));
+        drop(kept);
     }
 
     fn finish<'py>(

@@ -51,7 +51,13 @@ pub(crate) fn read<'py>(
             if shape.iter().any(|d| *d < 0) {
                 return unknown("an extent is only known at run time");
             }
-            Attr::Constant(shape.iter().product::<i64>().into_pyobject(py)?.into_any())
+            let count = shape.iter().product::<i64>().into_pyobject(py)?.into_any();
+            // Newer releases give an integer that can also be called.
+            let class = py.import(intern!(py, "paddle.base.dygraph.math_op_patch"))?.getattr(intern!(py, "TensorSize"));
+            Attr::Constant(match class {
+                Ok(class) => class.call1((size_class(handles, py)?.call1((shape.to_vec(),))?,))?,
+                Err(_) => count,
+            })
         }
         "dtype" => Attr::Constant(value.getattr(intern!(py, "dtype"))?),
         "itemsize" => Attr::Constant(value.getattr(intern!(py, "itemsize"))?),

@@ -21,8 +21,8 @@ const GIVES_BOOL: &[&str] = &["pd_op.all", "pd_op.any", "pd_op.equal_all"];
 /// Operations whose result eager gives as a floating type, also for integers.
 const GIVES_FLOAT: &[&str] = &["pd_op.exp", "pd_op.expm1", "pd_op.log", "pd_op.log10", "pd_op.log1p", "pd_op.log2"];
 
-/// Operations that write an operand in eager too, by the same name or another: running statistics.
-const SAME_IN_EAGER: &[&str] = &["pd_op.batch_norm_", "pd_op.sync_batch_norm_"];
+/// Operations named as if they wrote an operand that do what eager does: running statistics, and sharing (`detach`).
+const SAME_IN_EAGER: &[&str] = &["pd_op.batch_norm_", "pd_op.share_data_", "pd_op.sync_batch_norm_"];
 
 /// Operations that only pass values on.
 fn passes_on(name: &str) -> bool {

@@ -45,7 +45,7 @@ use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, 
 use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
-const BUDGET: usize = 2_000_000;
+const BUDGET: usize = 500_000;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
 
