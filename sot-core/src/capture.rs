@@ -8,7 +8,8 @@ use crate::backend::Backend;
 use crate::code_unit::CodeUnit;
 use crate::cpython::{Slots, facts};
 use crate::dispatch::{Action, Entry, Subject, function_of};
-use crate::executor::{Denied, Executor, Frame, Outcome, Site};
+use crate::continuation::Site;
+use crate::executor::{self, Denied, Executor, Frame, Outcome};
 use crate::guards::{GuardText, NativeGuards};
 use crate::report::{BreakReport, EntryReport};
 use crate::rewrite::{Head, Rewritten, rewrite};
@@ -61,7 +62,7 @@ pub fn capture(
     None
 }
 
-type Failed = (Option<Site>, Why);
+type Failed = (Option<executor::Site>, Why);
 
 fn attempt(
     ex: &mut Executor<'_>,
@@ -116,7 +117,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     let head = Head {
         arguments: unit.code.varnames[..unit.code.arg_slots()].to_vec(),
         freevars: unit.code.freevars.clone(),
-        name: None,
+        listed_as: None,
     };
     ex.entry_unit = Some(unit);
     ex.entry_globals = Some(globals);
@@ -164,7 +165,7 @@ fn enter_continuation(
     let outermost = &continuation.shape.frames[0];
     ex.entry_unit = Some(outermost.unit.clone());
     ex.entry_globals = Some(ex.objects.add(outermost.globals.bind(ex.py)));
-    Ok(Head { arguments: continuation.slot_names(), freevars: Vec::new(), name: Some(continuation.name()) })
+    Ok(Head { arguments: continuation.slot_names(), freevars: Vec::new(), listed_as: Some(continuation.name()) })
 }
 
 fn break_report(ex: &Executor<'_>, why: &Why) -> BreakReport {
@@ -217,6 +218,12 @@ fn finish(
         }
         Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
     };
+    let frames: Vec<_> = match outcome {
+        Outcome::Break(_) if ex.frames.len() > 1 => {
+            ex.frames.iter().map(|f| Site { unit: f.unit.clone(), line: f.unit.line(f.ip) }).collect()
+        }
+        Outcome::Break(_) | Outcome::Return(_) => Vec::new(),
+    };
     let action = if nothing && matches!(subject, Subject::Function { .. }) {
         STATS.note(Reason::NoTensor);
         Action::Original { calls_out: false }
@@ -224,7 +231,7 @@ fn finish(
         let code = rewritten.code.bind(py);
         let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
         let function = function_of(py, code, &globals, closure).ok()?;
-        Action::Run { function: function.unbind(), code: rewritten.code.clone_ref(py), calls_out: rewritten.calls_out }
+        Action::Run { function: function.unbind(), code: rewritten.code.clone_ref(py), calls_out: rewritten.calls_out, frames }
     };
     Some(Entry {
         guards,
@@ -235,6 +242,7 @@ fn finish(
             breaks,
             guards: guard_lines,
             code: rewritten.text,
+            continuations: rewritten.continuations,
             steps,
             capture_ns: start.elapsed().as_nanos() as u64,
         },
@@ -264,6 +272,7 @@ fn fallback(ex: &mut Executor<'_>, ambient: Box<dyn crate::backend::AmbientCheck
             breaks: vec![at],
             guards: lines,
             code: String::new(),
+            continuations: Vec::new(),
             steps: ex.steps(),
             capture_ns: start.elapsed().as_nanos() as u64,
         },

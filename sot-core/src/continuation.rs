@@ -43,6 +43,11 @@ impl FrameShape {
         self.stack_values() + self.locals.len() + self.cells
     }
 
+    /// Where the frame stands while it waits for a call.
+    fn waiting(&self) -> Site {
+        Site { unit: self.unit.clone(), line: self.unit.line(self.ip.saturating_sub(1)) }
+    }
+
     fn stack_values(&self) -> usize {
         self.nulls.iter().filter(|n| !**n).count()
     }
@@ -68,6 +73,13 @@ impl FrameShape {
             cells: self.cells,
         }
     }
+}
+
+/// A line of a function.
+#[derive(Clone)]
+pub struct Site {
+    pub unit: Arc<CodeUnit>,
+    pub line: u32,
 }
 
 /// A stack of frames, outermost first.
@@ -210,7 +222,7 @@ impl Continuation {
     pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
         let frame = self.shape.frames.last().expect("a frame");
         let code = self.resume.get_or_init(|| {
-            let code = resume_code(frame, &self.name());
+            let code = resume_code(frame);
             let code = assemble(py, &code, &frame.unit.consts)?;
             crate::dispatch::never_capture(&code);
             Ok(code.unbind())
@@ -219,6 +231,12 @@ impl Continuation {
             Ok(code) => Ok(code.bind(py).clone()),
             Err(e) => Err(PyRuntimeError::new_err(format!("sot: no resume function: {e}"))),
         }
+    }
+
+    /// The innermost frame's resume function as text.
+    pub fn resume_listing(&self, py: Python<'_>) -> String {
+        let frame = self.shape.frames.last().expect("a frame");
+        crate::rewrite::listing(py, &resume_code(frame), &frame.unit.consts, Some(&self.name()))
     }
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
@@ -233,7 +251,13 @@ impl Continuation {
             (total - inner.cells..total).filter_map(|i| values.get(py, i).map(|v| v.to_owned())).collect();
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
-        let result = call_slots(py, &function, arguments)?;
+        let result = match call_slots(py, &function, arguments) {
+            Ok(result) => result,
+            Err(error) => {
+                crate::dispatch::add_frames(py, &error, outer.iter().map(FrameShape::waiting).collect());
+                return Err(error);
+            }
+        };
         if outer.is_empty() {
             return Ok(result);
         }

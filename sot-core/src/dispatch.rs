@@ -12,7 +12,8 @@
 //! - One thread captures at a time; the others meanwhile run the original code.
 
 use crate::backend::Backend;
-use crate::continuation::{self, Continuation, Pending};
+use crate::continuation::{self, Continuation, Pending, Site};
+use crate::cpython::traceback::{add_traceback_entry, drop_traceback_head};
 use crate::cpython::entry::EntryBody;
 use crate::cpython::facts;
 use crate::cpython::signature::Signature;
@@ -50,8 +51,9 @@ pub fn backend() -> Option<&'static Arc<dyn Backend>> {
 
 /// What a cache entry runs.
 pub enum Action {
-    /// Rewritten code, as a function of the slots.
-    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool },
+    /// Rewritten code, as a function of the slots. `frames`: the user's frames that it stands for when its break
+    /// instruction runs, outermost first; empty if that is one frame, which its own entry in a traceback shows.
+    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, frames: Vec<Site> },
     /// The original code.
     Original { calls_out: bool },
 }
@@ -214,7 +216,7 @@ fn run_entry<'py>(py: Python<'py>, entry: Option<&Entry>, origin: &Origin<'_, 'p
     let Some(entry) = entry else { return origin.run_original(py, true) };
     match &entry.action {
         Action::Original { calls_out } => origin.run_original(py, *calls_out),
-        Action::Run { function, calls_out, .. } => {
+        Action::Run { function, calls_out, frames, .. } => {
             let function = function.bind(py);
             let slots = match origin {
                 Origin::Function { slots, .. } => *slots,
@@ -229,9 +231,25 @@ fn run_entry<'py>(py: Python<'py>, entry: Option<&Entry>, origin: &Origin<'_, 'p
                     STATS.add(&STATS.graph_failures);
                     origin.run_original(py, true)
                 }
+                Err(error) if !frames.is_empty() => {
+                    // The one real frame gives way to those that it stands for.
+                    if drop_traceback_head(py, &error, 1).is_ok() {
+                        add_frames(py, &error, frames.clone());
+                    }
+                    Err(error)
+                }
                 other => other,
             }
         }
+    }
+}
+
+/// Put the user's frames in front of a traceback, outermost first.
+pub fn add_frames(py: Python<'_>, error: &PyErr, frames: Vec<Site>) {
+    for site in frames.iter().rev() {
+        let code = site.unit.object.bind(py);
+        // A traceback that lacks an entry is no reason to lose the exception.
+        let _ = add_traceback_entry(py, error, code, None, site.line);
     }
 }
 

@@ -90,6 +90,11 @@ pub struct GraphFunction {
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
+/// Number graphs from zero again.
+pub fn reset() {
+    NEXT.store(0, Ordering::Relaxed);
+}
+
 impl GraphFunction {
     pub(crate) fn new(
         ex: &Executor<'_>,

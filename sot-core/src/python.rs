@@ -195,6 +195,7 @@ fn reset() {
         cache.clear();
     }
     crate::continuation::reset();
+    crate::graph_fn::reset();
     dispatch::reset_codes();
     STATS.reset();
 }

@@ -1,5 +1,6 @@
 //! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
 
+use crate::continuation::Continuation;
 use crate::dispatch::Entry;
 use crate::graph_fn::GraphFunction;
 use crate::stop::Why;
@@ -28,6 +29,8 @@ pub struct EntryReport {
     pub breaks: Vec<BreakReport>,
     pub guards: Vec<String>,
     pub code: String,
+    /// Where the code may go on.
+    pub continuations: Vec<Arc<Continuation>>,
     /// Simulated instructions.
     pub steps: usize,
     pub capture_ns: u64,
@@ -137,6 +140,9 @@ pub struct PyReport {
     /// Rewritten bytecode, one listing per function.
     #[pyo3(get)]
     code: String,
+    /// The resume functions (`__resume_fn_k`) that run where a continuation is not captured, as bytecode.
+    #[pyo3(get)]
+    resume_functions: String,
     /// What the call returned.
     #[pyo3(get)]
     result: Py<PyAny>,
@@ -178,6 +184,8 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     let mut guards = Vec::new();
     let mut code = String::new();
     let mut text = String::new();
+    let mut resume_functions = String::new();
+    let mut resumed: Vec<u32> = Vec::new();
     let mut capture_ns = 0;
     for entry in &recording.entries {
         let report = &entry.report;
@@ -207,6 +215,13 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');
+        for continuation in &report.continuations {
+            if !resumed.contains(&continuation.number) {
+                resumed.push(continuation.number);
+                resume_functions.push_str(&continuation.resume_listing(py));
+                resume_functions.push('\n');
+            }
+        }
     }
     for why in &recording.refusals {
         writeln!(text, "not captured: {why}").ok();
@@ -227,7 +242,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     text.insert_str(0, &header);
     writeln!(text, "\nguards\n  {}", guards.join("\n  ")).ok();
     writeln!(text, "\nrewritten bytecode\n{code}").ok();
-    Ok(PyReport { graphs, breaks, guards, code, result: result.unbind(), capture_ms: capture_ns as f64 / 1e6, text })
+    Ok(PyReport { graphs, breaks, guards, code, resume_functions, result: result.unbind(), capture_ms: capture_ns as f64 / 1e6, text })
 }
 
 fn py_break(b: &BreakReport) -> PyBreak {

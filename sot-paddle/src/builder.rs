@@ -158,9 +158,14 @@ impl PaddleBuilder {
         let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
         if operator && !op.name.contains("getitem") {
             // Anything but a number beside a symbolic value is read unchecked.
-            let fits = |a: &Bound<'_, PyAny>| self.handles.is_value(a) || is_number(a);
+            let fits = |a: &Bound<'_, PyAny>| self.handles.is_value(a) || is_number(a, op.name);
             if !op.args.iter().all(|a| fits(&a)) {
                 return Some(Why::new(Reason::ApiRejected, format!("{} with an operand that is no number", op.name)));
+            }
+            // Eager gives this one an axis.
+            let scalar = |a: &Bound<'_, PyAny>| !self.handles.is_value(a) || meta::shape(a).is_ok_and(|s| s.is_empty());
+            if op.name.contains("floordiv") && op.args.iter().all(|a| scalar(&a)) {
+                return Some(Why::new(Reason::ApiRejected, "floordiv of a tensor without axes"));
             }
         }
         let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
@@ -180,6 +185,8 @@ impl PaddleBuilder {
                 }
                 "to_tensor of tensors or complex numbers"
             }
+            // Eager insists on a list.
+            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.handles.is_value(&a)) => "one tensor instead of a list",
             // Paddle reads missing arguments of this one unchecked.
             "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
             // The indices have another dtype.
@@ -187,6 +194,16 @@ impl PaddleBuilder {
             _ => return None,
         };
         Some(Why::new(Reason::ApiRejected, why))
+    }
+
+    /// Indexing that takes everything gives the value itself in a program, and a new view in eager.
+    fn new_view<'py>(&self, base: &Bound<'py, PyAny>, result: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = result.py();
+        if !self.handles.is_value(&result) || !self.handles.is_value(base) || value_id(base)? != value_id(&result)? {
+            return Ok(result);
+        }
+        let keep = vec![0_i64; meta::shape(&result)?.len()];
+        self.handles.c_ops.bind(py).getattr(intern!(py, "reshape"))?.call1((result, keep))
     }
 
     /// Look at what a call appended.
@@ -202,8 +219,16 @@ impl PaddleBuilder {
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         match (op.kind, op.callee) {
-            (CallKind::Layer, Some(layer)) => layer.call_method(intern!(py, "forward"), op.args.clone(), op.kwargs),
-            (_, Some(callee)) => callee.call(op.args, op.kwargs),
+            (CallKind::Layer, Some(layer)) => {
+                let notes = layers::Notes::keep(layer)?;
+                let result = layer.call_method(intern!(py, "forward"), op.args.clone(), op.kwargs);
+                notes.restore()?;
+                result
+            }
+            (_, Some(callee)) => {
+                let result = callee.call(op.args, op.kwargs)?;
+                if op.name.contains("getitem") { self.new_view(&op.args.get_item(0)?, result) } else { Ok(result) }
+            }
             (_, None) => {
                 let receiver = op.args.get_item(0)?;
                 if op.name == "contiguous" {
@@ -211,7 +236,8 @@ impl PaddleBuilder {
                     return Ok(receiver);
                 }
                 let rest = op.args.get_slice(1, op.args.len());
-                receiver.getattr(op.name)?.call(rest, op.kwargs)
+                let result = receiver.getattr(op.name)?.call(rest, op.kwargs)?;
+                if op.name.contains("getitem") { self.new_view(&receiver, result) } else { Ok(result) }
             }
         }
     }
@@ -295,9 +321,12 @@ impl PaddleBuilder {
     }
 }
 
-/// A Python number that operators on symbolic values take.
-fn is_number(obj: &Bound<'_, PyAny>) -> bool {
-    obj.is_exact_instance_of::<PyInt>() || obj.is_exact_instance_of::<PyFloat>() || obj.is_exact_instance_of::<PyBool>()
+/// A Python number that an operator treats beside a symbolic value as it does beside a tensor.
+fn is_number(obj: &Bound<'_, PyAny>, operator: &str) -> bool {
+    let compares = matches!(operator.trim_matches('_'), "eq" | "ne" | "and" | "or" | "xor");
+    obj.is_exact_instance_of::<PyInt>()
+        || obj.is_exact_instance_of::<PyFloat>()
+        || compares && obj.is_exact_instance_of::<PyBool>()
 }
 
 impl Drop for PaddleBuilder {
@@ -338,10 +367,10 @@ impl GraphBuilder for PaddleBuilder {
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
         let attr = attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
-        if let Attr::Value(result) = &attr {
-            self.inspect(name, result)?;
-        }
-        Ok(attr)
+        let Attr::Value(result) = attr else { return Ok(attr) };
+        let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
+        self.inspect(name, &result)?;
+        Ok(Attr::Value(result))
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

@@ -4,6 +4,7 @@
 //! the difference would show:
 //! - shape inference that gives another dtype than the kernel: the call is refused;
 //! - control flow inside an operation: refused, because its blocks run by other rules;
+//! - gradients that are not dense: refused;
 //! - writing an operand: fine for fresh memory of the program (constants are made that way), refused otherwise;
 //! - gradients: eager marks the results of an operation without gradient as `stop_gradient`, a program does not, so
 //!   it is done here, in program order.
@@ -89,7 +90,13 @@ fn check(handles: &Handles, op: &Bound<'_, PyAny>, name: &str, operands: &[Bound
     if passes_on(name) {
         return Ok(None);
     }
+    if name == "pd_op.embedding" && op.call_method0(intern!(py, "attrs"))?.get_item("sparse")?.is_truthy()? {
+        return Ok(Some(Why::new(Reason::ApiRejected, "an embedding with sparse gradients")));
+    }
     let results = op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?;
+    if name == "pd_op.pow" && results.get_item(0)?.getattr(intern!(py, "dtype"))?.str()?.to_str()?.contains("complex") {
+        return Ok(Some(Why::new(Reason::ApiRejected, "the gradient of a complex power differs")));
+    }
     let wants: Option<&[&str]> = if GIVES_BOOL.contains(&name) {
         Some(&["paddle.bool"])
     } else if GIVES_FLOAT.contains(&name) {

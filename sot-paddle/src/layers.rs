@@ -13,13 +13,18 @@ use sot_core::stop::{Reason, Why};
 
 /// Classes of `paddle.nn` whose forward is simulated like a user's layer.
 const SIMULATED: &[&str] = &[
-    // Hold no forward of their own or call a user's layer or function.
+    // Call a user's layer or function.
     "BiRNN", "RNN", "TripletMarginWithDistanceLoss",
+    // Branch on values.
+    "AdaptiveLogSoftmaxWithLoss",
     // Write their own state in forward.
     "SpectralNorm",
     // Depend on the process group.
     "SyncBatchNorm",
 ];
+
+/// Classes that keep simulated layers for their parameters only.
+const OWN_FORWARD: &[&str] = &["GRU", "LSTM", "SimpleRNN"];
 
 /// The instance dicts that `Layer.__getattr__` searches.
 const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
@@ -73,7 +78,7 @@ fn is_leaf(handles: &Handles, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
         && !SIMULATED.contains(&name.as_str())
         && plain_call(handles, layer, &dict)
         && !dict.contains(intern!(py, "forward")).unwrap_or(true)
-        && sublayers(&dict).iter().all(|l| is_leaf(handles, l, depth - 1))
+        && (OWN_FORWARD.contains(&name.as_str()) || sublayers(&dict).iter().all(|l| is_leaf(handles, l, depth - 1)))
 }
 
 /// How calling this layer is simulated.
@@ -122,6 +127,41 @@ fn collect_dicts<'py>(handles: &Handles, layer: &Bound<'py, PyAny>, out: &mut Ve
         collect_dicts(handles, &layer, out)?;
     }
     Ok(())
+}
+
+/// The instance dicts of a leaf and its sub-layers, with copies: a first call notes things about itself in them, and
+/// building is not a call.
+pub(crate) struct Notes<'py>(Vec<(Bound<'py, PyDict>, Bound<'py, PyDict>)>);
+
+impl<'py> Notes<'py> {
+    pub(crate) fn keep(layer: &Bound<'py, PyAny>) -> PyResult<Notes<'py>> {
+        fn walk<'py>(layer: &Bound<'py, PyAny>, out: &mut Vec<(Bound<'py, PyDict>, Bound<'py, PyDict>)>) -> PyResult<()> {
+            let dict = instance_dict(layer)?;
+            let inner = sublayers(&dict);
+            out.push((dict.copy()?, dict));
+            inner.iter().try_for_each(|l| walk(l, out))
+        }
+        let mut out = Vec::new();
+        walk(layer, &mut out)?;
+        Ok(Notes(out))
+    }
+
+    /// Put back what was changed.
+    pub(crate) fn restore(self) -> PyResult<()> {
+        for (before, now) in self.0 {
+            for (key, value) in before.iter() {
+                if !now.get_item(&key)?.is_some_and(|v| v.is(&value)) {
+                    now.set_item(key, value)?;
+                }
+            }
+            for key in now.keys().iter() {
+                if !before.contains(&key)? {
+                    now.del_item(key)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Every tensor that a leaf holds: parameters, buffers, and tensors in plain attributes.

@@ -18,11 +18,20 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use sot_core::backend::Finished;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Executors are cached by program id in a table shared with Paddle's own translator, whose ids are hashes of
-/// addresses: ours count down from far away.
-static NEXT_ID: AtomicI64 = AtomicI64::new(i64::MIN / 2);
+/// A number for a program, never given twice.
+///
+/// Paddle finds executors by a hash of this number, the address of the scope and a few flags, and compares nothing
+/// else: near numbers and recycled addresses would collide and run another program. So the numbers are spread over
+/// all 64 bits (SplitMix64, a bijection).
+fn program_number() -> i64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0x736f_7470_6164_646c);
+    let mut z = NEXT.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)).cast_signed()
+}
 
 /// Intermediates of at most this many bytes are freed together after the run, which saves a third of a small run.
 const KEEP_INTERMEDIATES: i64 = 64 << 20;
@@ -109,7 +118,15 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
         return Ok(Finished { compiled: Some(Box::new(Program::identity(results, text))), replay_only: None, op_count });
     }
 
-    let recipe = build_recipe(py, handles, builder, main, &live, &kept, &computed)?;
+    let recipe = match build_recipe(py, handles, builder, main, &kept, &computed) {
+        Ok(recipe) => recipe,
+        Err(e) => {
+            // Its gradient cannot be built, say. The statements can still be run one by one.
+            let text = e.value(py).to_string();
+            let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim().to_owned();
+            return Ok(Finished { compiled: None, replay_only: Some(format!("the framework could not close the program: {first}")), op_count });
+        }
+    };
     let program = Program::new(py, handles, recipe, results, text)?;
     Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count })
 }
@@ -142,13 +159,11 @@ fn value_list<'py>(handles: &Handles, py: Python<'py>, values: impl Iterator<Ite
     Ok(list)
 }
 
-#[expect(clippy::too_many_arguments, reason = "one step of `finish`, split for reading")]
 fn build_recipe<'py>(
     py: Python<'py>,
     handles: &Handles,
     builder: &PaddleBuilder,
     main: &Bound<'py, PyAny>,
-    live: &[LiveOp],
     kept: &[Used<'_>],
     computed: &[Bound<'py, PyAny>],
 ) -> PyResult<Recipe> {
@@ -209,7 +224,7 @@ fn build_recipe<'py>(
         attributes: attributes.unbind(),
         backward_reads: if trains { block_arguments(&back)?.into() } else { Arc::new([]) },
         trains,
-        keep_intermediates: bytes(py, &forward, live)? <= KEEP_INTERMEDIATES,
+        keep_intermediates: bytes(py, &forward)? <= KEEP_INTERMEDIATES,
     })
 }
 
@@ -221,7 +236,7 @@ fn block_arguments(program: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// Bytes of all values of a program whose size is known.
-fn bytes(py: Python<'_>, program: &Bound<'_, PyAny>, _live: &[LiveOp]) -> PyResult<i64> {
+fn bytes(py: Python<'_>, program: &Bound<'_, PyAny>) -> PyResult<i64> {
     let mut total = 0_i64;
     let block = program.call_method0(intern!(py, "global_block"))?;
     for op in block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter() {
@@ -293,7 +308,7 @@ fn attributes<'py>(
     attrs.set_item("forward_program", forward)?;
     attrs.set_item("backward_program", backward)?;
     attrs.set_item("is_test", !trains)?;
-    attrs.set_item("program_id", NEXT_ID.fetch_add(1, Ordering::Relaxed))?;
+    attrs.set_item("program_id", program_number())?;
     attrs.set_item("in_sot_mode", true)?;
     for (key, list) in &names {
         if key == "fo" {

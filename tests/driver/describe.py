@@ -66,9 +66,13 @@ class Describer:
         state.update(getattr(obj, "__dict__", {}))
         if isinstance(obj, paddle.nn.Layer):
             state = {key: value for key, value in state.items() if key not in IGNORED_LAYER_STATE}
+            for hooks in ("_forward_pre_hooks", "_forward_post_hooks"):  # their keys count up over the process
+                state[hooks] = list(state[hooks].values())
         return [(name, self(value)) for name, value in state.items()]
 
     def __call__(self, obj):
+        if type(obj).__name__ == "Entry" and type(obj).__module__.startswith("sot"):
+            obj = obj.__wrapped__
         cls = type(obj)
         if cls in ATOMS:
             return Node(f"{cls.__name__} {obj!r}")

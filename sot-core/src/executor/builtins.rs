@@ -41,13 +41,17 @@ impl<'py> Executor<'py> {
             }
             let reason = match name.as_str() {
                 "print" | "input" | "open" | "breakpoint" => Reason::Output,
-                "locals" | "globals" | "vars" | "dir" | "eval" | "exec" | "super" | "__import__" | "compile" => {
-                    // What these do depends on the frame that calls them.
-                    return Err(Stop::fallback(Reason::Builtin, name));
+                // The local names of the frame would be those of the rewritten code.
+                "locals" | "vars" | "dir" | "eval" | "exec" => {
+                    return Err(Stop::fallback(Reason::FrameInspection, name));
                 }
+                "globals" => return Err(self.frame_inspection(name)),
                 _ => Reason::Builtin,
             };
             return Err(Stop::brk(reason, name));
+        }
+        if let (Some("sys"), "_getframe" | "_getframemodulename") | (Some("_warnings"), "warn") = (module.as_deref(), &*name) {
+            return Err(self.frame_inspection(name));
         }
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
             if let Some(operator) = self.tensor_operator(&name, positional)? {
@@ -71,6 +75,15 @@ impl<'py> Executor<'py> {
             }
         }
         Err(Stop::brk(Reason::OpaqueCall, name_of(callee)))
+    }
+
+    /// A function that sees who called it: in the outermost frame it may run from rewritten code, which looks the same;
+    /// deeper, the frames must be real.
+    fn frame_inspection(&self, name: String) -> Stop {
+        match self.frames.len() {
+            1 => Stop::brk(Reason::FrameInspection, name),
+            _ => Stop::fallback(Reason::FrameInspection, name),
+        }
     }
 
     /// An operator given as a function.

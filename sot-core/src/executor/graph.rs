@@ -5,7 +5,7 @@
 //! statements one by one on real tensors.
 
 use super::Executor;
-use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, OpCall, TensorMeta};
+use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, Kind, OpCall, TensorMeta};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashMap;
@@ -319,7 +319,7 @@ impl<'py> Executor<'py> {
                 let object = self.objects.get_ref(self.py, *id);
                 match literal(object) {
                     Some(literal) => Operand::Literal(literal),
-                    None => Operand::Object { object: ObjectRef(id.0), label: label(object) },
+                    None => Operand::Object { object: ObjectRef(id.0), label: label(object, matches!(self.backend.classify(object), Kind::Constant)) },
                 }
             }
         }
@@ -344,12 +344,10 @@ fn literal(object: &Bound<'_, PyAny>) -> Option<Literal> {
     }
 }
 
-/// A stable name of an object for StatementIR: no addresses.
-fn label(object: &Bound<'_, PyAny>) -> String {
-    if let Ok(name) = object.getattr("__qualname__").and_then(|n| n.extract::<String>()) {
-        return name;
+/// A stable name of an object for StatementIR: no addresses, no user code.
+fn label(object: &Bound<'_, PyAny>, constant: bool) -> String {
+    if constant && let Ok(text) = object.str() {
+        return text.to_string();
     }
-    let text = object.str().map(|s| s.to_string()).unwrap_or_default();
-    let class = object.get_type().name().map(|n| n.to_string()).unwrap_or_default();
-    if text.len() <= 40 && !text.contains("0x") && !text.contains('\n') { text } else { class }
+    crate::rewrite::stable_repr(object)
 }

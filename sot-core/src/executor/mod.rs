@@ -331,6 +331,11 @@ impl<'py> Executor<'py> {
             Err(Stop::Break(why)) if self.can_break_here() => return Ok(Outcome::Break(why)),
             Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,
         };
+        if why.reason == Reason::FrameInspection && self.frames.len() > 1 {
+            let outermost = &self.frames[0];
+            let site = (outermost.unit.address(), outermost.ip);
+            return Err(((!self.denied.contains_key(&site)).then_some(site), why));
+        }
         Err((self.outer_site(), why))
     }
 

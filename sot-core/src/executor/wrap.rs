@@ -174,11 +174,14 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::Instance(instance) => {
-                if let Some(object) = instance.object
-                    && !given
-                {
+                if let Some(object) = instance.object {
                     if instance.pinned {
-                        self.guard(tracker, Check::Is(object));
+                        if !given {
+                            self.guard(tracker, Check::Is(object));
+                        }
+                        // `o.__class__ = Other` leaves identity as it is.
+                        let own = self.constant_tracker(object);
+                        self.guard_type(own, object);
                     } else {
                         self.guard_type(tracker, object);
                     }
@@ -210,6 +213,10 @@ impl<'py> Executor<'py> {
                     let id = self.objects.add(&object);
                     if !given {
                         self.guard(tracker, Check::Is(id));
+                    }
+                    if matches!(kind, VarKind::Layer(_)) {
+                        let own = self.constant_tracker(id);
+                        self.guard_type(own, id);
                     }
                 }
             }

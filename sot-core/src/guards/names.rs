@@ -23,11 +23,10 @@ impl Names for Namer<'_, '_> {
 
     fn object(&self, object: ObjectId) -> String {
         let object = self.ex.objects.get(self.ex.py, object);
-        if object.is_instance_of::<pyo3::types::PyDict>() {
-            return match object.get_item("__name__").and_then(|n| n.extract::<String>()) {
-                Ok(name) => format!("globals[{name}]"),
-                Err(_) => "<dict>".to_owned(),
-            };
+        // Exact dicts only: a subclass may run code of the user, or make the key.
+        if let Ok(dict) = object.cast_exact::<pyo3::types::PyDict>() {
+            let name = dict.get_item("__name__").ok().flatten().and_then(|n| n.extract::<String>().ok());
+            return name.map_or_else(|| "<dict>".to_owned(), |name| format!("globals[{name}]"));
         }
         stable_repr(&object)
     }

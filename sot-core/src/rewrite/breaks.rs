@@ -325,6 +325,7 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
 fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(), Stop> {
     let continuation: Arc<continuation::Continuation> = continuation::of(em.ex.py, &exit.shape);
     let callable: Bound<'_, PyAny> = continuation.callable(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+    em.continuations.push(continuation);
     em.push_callable(Callee::Object(callable));
     let mut count = 0;
     for item in &exit.items {

@@ -3,6 +3,7 @@
 use super::uses::{Uses, found_outside};
 use super::{Head, computed_symbol};
 use crate::code_unit::CodeUnit;
+use crate::continuation::Continuation;
 use crate::executor::Executor;
 use crate::graph_fn::GraphFunction;
 use crate::stop::{Reason, Stop};
@@ -27,6 +28,7 @@ pub struct Emitter<'a, 'py> {
     uses: Uses,
     building: HashSet<VarId>,
     next_temp: u32,
+    pub(super) continuations: Vec<Arc<Continuation>>,
     pub(super) unit: Arc<CodeUnit>,
     loc: Location,
 }
@@ -35,10 +37,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub(super) fn new(ex: &'a mut Executor<'py>, head: &Head, uses: Uses) -> Emitter<'a, 'py> {
         let unit = ex.entry_unit.clone().expect("an entry");
         let code = &unit.code;
-        let mut b = match &head.name {
-            Some(name) => CodeBuilder::empty(code.version, name, &code.filename, code.firstlineno),
-            None => CodeBuilder::new(code.version, code),
-        };
+        let mut b = CodeBuilder::new(code.version, code);
         b.set_args(&Signature { positional: head.arguments.clone(), ..Signature::default() });
         b.set_cells(&[], &head.freevars);
         b.prelude();
@@ -53,6 +52,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             uses,
             building: HashSet::new(),
             next_temp: 0,
+            continuations: Vec::new(),
             unit,
             loc,
         }

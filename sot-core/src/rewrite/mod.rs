@@ -20,13 +20,15 @@ pub use emit::Emitter;
 pub use resume::resume_code;
 
 use crate::backend::Finished;
+use crate::continuation::Continuation;
 use crate::code_unit::assemble;
 use crate::executor::{Executor, Outcome};
 use crate::graph_fn::GraphFunction;
 use crate::stop::{Reason, Stop};
 use crate::variables::{TensorSource, VarId, VarKind};
 use pyo3::prelude::*;
-use pyo3::types::PyCode;
+use pyo3::types::{PyCFunction, PyCode, PyModule, PyType};
+use sot_opcodes::Code;
 use sot_sir::Symbol;
 use std::sync::Arc;
 
@@ -35,8 +37,8 @@ pub struct Head {
     /// Names of the positional arguments: the slots.
     pub arguments: Vec<String>,
     pub freevars: Vec<String>,
-    /// Overrides the name of the code object.
-    pub name: Option<String>,
+    /// Name in listings, where it is not that of the code object: `__resume_fn_3`.
+    pub listed_as: Option<String>,
 }
 
 /// New code, and what a report says about it.
@@ -45,6 +47,8 @@ pub struct Rewritten {
     pub graph: Option<Arc<GraphFunction>>,
     /// The bytecode as text.
     pub text: String,
+    /// Where the code may go on.
+    pub continuations: Vec<Arc<Continuation>>,
     /// A Python function is called by the break instruction: frames below it may be captured by the hook.
     pub calls_out: bool,
 }
@@ -68,10 +72,11 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     em.replay_journal()?;
     plan.emit(&mut em)?;
     let calls_out = plan.calls_out(em.ex);
+    let continuations = std::mem::take(&mut em.continuations);
     let (code, consts) = em.finish();
-    let text = sot_opcodes::text::diffable(&code, Some(&const_texts(ex.py, &consts)));
+    let text = listing(ex.py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(ex.py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
-    Ok(Rewritten { code: code.unbind(), graph, text, calls_out })
+    Ok(Rewritten { code: code.unbind(), graph, text, continuations, calls_out })
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.
@@ -105,6 +110,20 @@ fn used_inputs(ex: &Executor<'_>) -> (Vec<Symbol>, Vec<usize>) {
         .unzip()
 }
 
+/// A code object as text, under another name if it has one for readers.
+pub fn listing(py: Python<'_>, code: &Code, consts: &[Py<PyAny>], listed_as: Option<&str>) -> String {
+    let texts = const_texts(py, consts);
+    match listed_as {
+        None => sot_opcodes::text::diffable(code, Some(&texts)),
+        Some(name) => {
+            let mut named = code.clone();
+            named.name = name.to_owned();
+            named.qualname = name.to_owned();
+            sot_opcodes::text::diffable(&named, Some(&texts))
+        }
+    }
+}
+
 /// Constants as stable text: no addresses.
 fn const_texts(py: Python<'_>, consts: &[Py<PyAny>]) -> Vec<String> {
     consts.iter().map(|c| stable_repr(c.bind(py))).collect()
@@ -117,9 +136,15 @@ pub fn stable_repr(object: &Bound<'_, PyAny>) -> String {
     if crate::executor::is_constant_type(&ty) && class != "code" || object.is_none() {
         return object.repr().map(|r| r.to_string()).unwrap_or(class);
     }
-    match object.getattr("__name__").and_then(|n| n.extract::<String>()) {
-        Ok(name) => format!("<{class} {name}>"),
-        Err(_) => format!("<{class}>"),
+    // Only objects whose `__name__` is known not to run code of the user.
+    let named = object.cast_exact::<PyType>().is_ok()
+        || object.cast_exact::<PyModule>().is_ok()
+        || object.cast_exact::<PyCFunction>().is_ok()
+        || crate::cpython::facts::is_function(object)
+        || ["NativeFunction", "Entry", "method", "method_descriptor", "wrapper_descriptor"].contains(&class.as_str());
+    match named.then(|| object.getattr("__name__").and_then(|n| n.extract::<String>())) {
+        Some(Ok(name)) => format!("<{class} {name}>"),
+        _ => format!("<{class}>"),
     }
 }
 

@@ -7,11 +7,10 @@ use crate::continuation::FrameShape;
 use sot_opcodes::{Code, CodeFlags, Instr, Local, Location, Op};
 
 /// The code of a frame's resume function. Its positional arguments are the values on the stack (NULL slots left
-/// out) and the live locals, in the order of the shape; its free variables are the frame's cells.
-pub fn resume_code(frame: &FrameShape, name: &str) -> Code {
+/// out) and the live locals, in the order of the shape; its free variables are the frame's cells. It keeps the user's
+/// name, so that tracebacks show the user's function.
+pub fn resume_code(frame: &FrameShape) -> Code {
     let mut code = frame.unit.code.clone();
-    code.name = name.to_owned();
-    code.qualname = name.to_owned();
 
     // Arguments come first among the locals: give the live locals the slots behind the stack values.
     let stack = frame.nulls.iter().filter(|null| !**null).count();

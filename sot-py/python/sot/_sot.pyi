@@ -87,6 +87,9 @@ class Report:
     def code(self) -> str:
         """The bytecode that runs in place of the function's, as text."""
     @property
+    def resume_functions(self) -> str:
+        """The resume functions (`__resume_fn_k`) that run where a continuation is not captured, as bytecode."""
+    @property
     def result(self) -> Any:
         """What the call returned."""
     @property

@@ -1,0 +1,1 @@
+"""Functions that are run eagerly and captured, a file for each subject."""

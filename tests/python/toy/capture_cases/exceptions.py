@@ -1,0 +1,336 @@
+"""Exceptions: who raises, at which line, and what has happened by then. `try`, `with`, `finally`."""
+
+import contextlib
+
+from observe import case
+from toy_framework import toy
+
+t = toy.tensor
+
+
+def x1():
+    return (t([1.0, 2.0]),)
+
+
+@case()
+def wrong_shapes():
+    def f(x, y):
+        a = x * 2
+        b = x.reshape([2, 1])
+        return a + toy.matmul(b, y)
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]), t([1.0]))}
+
+
+@case()
+def the_graph_raises_when_it_runs():
+    def f(x, seen):
+        seen.append(1)
+        y = x - 5
+        z = toy.log(y)
+        return z * 2
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def the_graph_raises_in_a_call():
+    def inner(x):
+        y = x - 5
+        return toy.log(y)
+
+    def f(x):
+        a = x + 1
+        return inner(a) * 2
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def the_graph_raises_after_a_break():
+    def f(x, seen):
+        seen.append("before")
+        print("once")
+        seen.append("between")
+        return toy.log(x - 5)
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def raise_statement():
+    def f(x, n):
+        y = x * 2
+        if n > 2:
+            raise ValueError(f"n is {n}")
+        return y
+
+    return {"f": f, "args": lambda: (t([1.0]), 3)}
+
+
+@case()
+def mutation_before_a_raise():
+    def f(x, items):
+        items.append(x * 2)
+        items.append(items[5])
+        return items
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def raise_two_calls_deep():
+    def leaf(x, n):
+        print("leaf")
+        return {"a": x}[n]
+
+    def middle(x):
+        y = x * 2
+
+        return leaf(y, "b")
+
+    def f(x):
+        return middle(x + 1)
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def type_error_of_a_call():
+    def inner(a, b):
+        return a + b
+
+    def f(x):
+        y = x * 2
+        return inner(y)
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def attribute_error():
+    def f(x):
+        y = x * 2
+        return y.no_such_thing
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def division_by_zero():
+    def f(x, n):
+        y = x * 2
+
+        return y + 1 // n
+
+    return {"f": f, "args": lambda: (t([1.0]), 0)}
+
+
+@case()
+def try_without_exception():
+    def f(x):
+        try:
+            y = x * 2
+        except ValueError:
+            y = x
+        else:
+            y = y + 1
+        finally:
+            x = x - 1
+        return x + y
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def try_with_exception():
+    def f(x, table):
+        try:
+            y = x * table["missing"]
+        except KeyError as error:
+            y = x + len(error.args)
+        return y * 2
+
+    return {"f": f, "args": lambda: (t([1.0]), {})}
+
+
+@case()
+def break_in_try():
+    def f(x):
+        try:
+            y = x * 2
+            print("in try")
+            y = y + 1
+        except ValueError:
+            y = x
+        finally:
+            print("finally")
+        return y * 3
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def exception_after_a_break_in_try():
+    def f(x):
+        try:
+            print("in try")
+            y = toy.log(x - 5)
+        except ValueError as error:
+            print(error)
+            y = x
+        return y * 3
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def return_in_finally():
+    def f(x):
+        for i in range(3):
+            try:
+                if i == 1:
+                    return x * i
+            finally:
+                x = x + 10
+        return x
+
+    return {"f": f, "args": x1}
+
+
+class Manager:
+    def __init__(self, log, swallow=False):
+        self.log, self.swallow = log, swallow
+
+    def __enter__(self):
+        self.log.append("enter")
+        return 5
+
+    def __exit__(self, kind, value, trace):
+        self.log.append(kind.__name__ if kind else None)
+        return self.swallow
+
+
+@case()
+def with_statement():
+    def f(x, log):
+        with Manager(log) as n:
+            x = x * n
+        return x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def break_in_with():
+    def f(x, log):
+        with Manager(log) as n:
+            x = x * n
+            print("inside")
+            x = x + 1
+        return x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def raise_in_with():
+    def f(x, log):
+        with Manager(log):
+            y = x * 2
+            y = toy.log(y - 50)
+        return y
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def swallowed_in_with():
+    def f(x, log):
+        with Manager(log, swallow=True):
+            x = x * 2
+            log.append(log[100])
+        return x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def contextmanager_generator():
+    @contextlib.contextmanager
+    def noted(log):
+        log.append("in")
+        yield 3
+        log.append("out")
+
+    def f(x, log):
+        with noted(log) as n:
+            x = x * n
+        return x
+
+    return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+@case()
+def raise_from():
+    def f(x, table):
+        y = x * 2
+        try:
+            table["missing"]
+        except KeyError as error:
+            raise RuntimeError("no entry") from error
+        return y
+
+    return {"f": f, "args": lambda: (t([1.0]), {})}
+
+
+@case()
+def exception_in_a_callee_is_caught():
+    def risky(x, n):
+        if n > 1:
+            raise LookupError(n)
+        return x * n
+
+    def f(x):
+        total = x
+        for n in range(4):
+            try:
+                total = total + risky(x, n)
+            except LookupError:
+                total = total - 1
+        return total
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def nested_finally_with_breaks():
+    def f(x):
+        try:
+            try:
+                print("inner")
+                x = x * 2
+            finally:
+                print("inner finally")
+                x = x + 1
+        finally:
+            print("outer finally")
+        return x
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def state_of_a_caught_exception():
+    import sys
+
+    def f(x):
+        try:
+            raise KeyError("k")
+        except KeyError:
+            print("handling")
+            y = x * 2
+            kind = sys.exc_info()[0]
+        return y, kind, sys.exc_info()[0]
+
+    return {"f": f, "args": x1}

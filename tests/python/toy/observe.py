@@ -1,0 +1,90 @@
+"""Running a function and writing down everything that its caller can see."""
+
+import contextlib
+import io
+import traceback
+
+from toy_framework import toy
+
+
+def freeze(value, seen=None):
+    """A comparable picture of a value: contents, types, order, and which parts are one object."""
+    seen = {} if seen is None else seen
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, range, frozenset)):
+        return (type(value).__name__, repr(value))
+    if id(value) in seen:
+        return ("same as", seen[id(value)])
+    seen[id(value)] = len(seen)
+    name = type(value).__name__
+    if isinstance(value, toy.Tensor):
+        return (name, value.shape, str(value.dtype), value.requires_grad, repr(value.tolist()))
+    if isinstance(value, (list, tuple)):
+        return (name, [freeze(v, seen) for v in value])
+    if isinstance(value, (set, bytearray)):
+        return (name, sorted(map(repr, value)))
+    if isinstance(value, dict):
+        return (name, [(freeze(k, seen), freeze(v, seen)) for k, v in value.items()])
+    if isinstance(value, (type(freeze), type, type(len), type(toy))):
+        return (name, getattr(value, "__qualname__", value.__name__))
+    state = dict(getattr(value, "__dict__", {}))
+    for slot in getattr(type(value), "__slots__", ()):
+        if hasattr(value, slot):
+            state[slot] = getattr(value, slot)
+    return (name, [(k, freeze(v, seen)) for k, v in state.items()])
+
+
+class Observed:
+    """What one call came to. `seen` is what is compared."""
+
+    def __init__(self, function, args, kwargs, watched):
+        out = io.StringIO()
+        result = raised = None
+        with contextlib.redirect_stdout(out):
+            try:
+                result = function(*args, **kwargs)
+            except Exception as error:
+                raised = error
+        self.result, self.raised = result, raised
+        # Identity is kept across all parts: a result that is an argument must be that argument.
+        values = freeze([result, list(args), kwargs, watched()])
+        self.seen = {"values": values, "stdout": out.getvalue(), "raised": None}
+        if raised is not None:
+            frames = [(f.name, f.lineno) for f in traceback.extract_tb(raised.__traceback__) if "cases" in f.filename]
+            context = type(raised.__context__).__name__ if raised.__context__ else None
+            self.seen["raised"] = (type(raised).__name__, str(raised), frames[-1:], context)
+
+
+class Case:
+    """A function under test.
+
+    `build` makes a fresh world: the function, and optionally a maker of its arguments (fresh for each call), of its
+    keyword arguments, and a reader of state outside of it.
+    """
+
+    def __init__(self, build, expect):
+        self.build, self.expect, self.name = build, expect, build.__name__
+
+    def world(self):
+        parts = self.build()
+        if not isinstance(parts, dict):
+            parts = {"f": parts}
+        none = lambda: ()  # noqa: E731
+        return parts["f"], parts.get("args", none), parts.get("kwargs", dict), parts.get("watch", none)
+
+    def observe(self, translate, times):
+        function, args, kwargs, watch = self.world()
+        function = translate(function)
+        return [Observed(function, args(), kwargs(), watch).seen for _ in range(times)]
+
+
+CASES = []
+
+
+def case(**expect):
+    """Register a case with the decisions (names of `stats()`) that three captured calls come to."""
+
+    def register(build):
+        CASES.append(Case(build, expect))
+        return build
+
+    return register

@@ -1,0 +1,47 @@
+"""Small functions, each run eagerly and captured: what the caller sees must be the same, and so must the decisions.
+
+Each case is run three times as plain Python and three times captured, on worlds made anew: the first captured call
+captures, the second is a hit, the third runs the other executor of the graph.
+"""
+
+import pytest
+
+from capture_cases import arithmetic, calls, classes, containers, control, exceptions, state  # noqa: F401
+from known_failures import known
+from observe import CASES
+from toy_framework import toy
+
+CALLS = 3
+
+
+def params():
+    return [pytest.param(c, id=c.name, marks=known(c.name)) for c in CASES]
+
+
+@pytest.mark.parametrize("case", params())
+def test_same_as_eager(case):
+    toy.reset()
+    eager = case.observe(lambda f: f, CALLS)
+    toy.reset()
+    captured = case.observe(toy.to_static, CALLS)
+    for number, (expected, got) in enumerate(zip(eager, captured), 1):
+        assert got == expected, f"call {number}"
+
+
+@pytest.mark.parametrize("case", params())
+def test_decisions(case):
+    case.observe(lambda f: f, 1)
+    toy.reset()
+    case.observe(toy.to_static, CALLS)
+    stats = toy.stats()
+    reasons = stats.pop("reasons")
+    assert stats["hook_failures"] == 0
+    assert "internal-error" not in reasons
+    decisions = {name: count for name, count in stats.items() if count and name in case.expect}
+    decisions["reasons"] = sorted(reasons)
+    assert decisions == case.expect
+
+
+def test_names_are_unique():
+    names = [c.name for c in CASES]
+    assert len(names) == len(set(names))
