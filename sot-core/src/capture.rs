@@ -6,9 +6,9 @@
 
 use crate::backend::Backend;
 use crate::code_unit::CodeUnit;
+use crate::continuation::Site;
 use crate::cpython::{Slots, facts};
 use crate::dispatch::{Action, Entry, Subject, function_of};
-use crate::continuation::Site;
 use crate::executor::{self, Denied, Executor, Frame, Outcome};
 use crate::guards::{GuardText, NativeGuards};
 use crate::report::{BreakReport, EntryReport};
@@ -231,7 +231,12 @@ fn finish(
         let code = rewritten.code.bind(py);
         let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
         let function = function_of(py, code, &globals, closure).ok()?;
-        Action::Run { function: function.unbind(), code: rewritten.code.clone_ref(py), calls_out: rewritten.calls_out, frames }
+        Action::Run {
+            function: function.unbind(),
+            code: rewritten.code.clone_ref(py),
+            calls_out: rewritten.calls_out,
+            frames,
+        }
     };
     Some(Entry {
         guards,

@@ -13,10 +13,10 @@
 
 use crate::backend::Backend;
 use crate::continuation::{self, Continuation, Pending, Site};
-use crate::cpython::traceback::{add_traceback_entry, drop_traceback_head};
 use crate::cpython::entry::EntryBody;
 use crate::cpython::facts;
 use crate::cpython::signature::Signature;
+use crate::cpython::traceback::{add_traceback_entry, drop_traceback_head};
 use crate::cpython::{
     Decision, FrameHook, FrameView, Misfit, OwnedSlots, Slots, call_slots, new_function, thread, trampoline, with_hook,
     without_hook,

@@ -242,7 +242,16 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     text.insert_str(0, &header);
     writeln!(text, "\nguards\n  {}", guards.join("\n  ")).ok();
     writeln!(text, "\nrewritten bytecode\n{code}").ok();
-    Ok(PyReport { graphs, breaks, guards, code, resume_functions, result: result.unbind(), capture_ms: capture_ns as f64 / 1e6, text })
+    Ok(PyReport {
+        graphs,
+        breaks,
+        guards,
+        code,
+        resume_functions,
+        result: result.unbind(),
+        capture_ms: capture_ns as f64 / 1e6,
+        text,
+    })
 }
 
 fn py_break(b: &BreakReport) -> PyBreak {

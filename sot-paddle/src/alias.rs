@@ -33,10 +33,25 @@ pub(crate) fn forbidden(op: &OpCall<'_, '_>) -> Option<Why> {
 
 /// Operations whose result shares memory with their first operand in eager mode. Splitting and expanding copy.
 const VIEWS: &[&str] = &[
-    "pd_op.as_complex", "pd_op.as_real", "pd_op.as_strided", "pd_op.diagonal", "pd_op.flatten", "pd_op.imag",
-    "pd_op.real", "pd_op.reshape", "pd_op.share_data", "pd_op.share_data_", "pd_op.slice", "pd_op.squeeze",
-    "pd_op.strided_slice", "pd_op.tensor_unfold", "pd_op.transpose", "pd_op.unbind", "pd_op.unsqueeze",
-    "pd_op.view_dtype", "pd_op.view_shape",
+    "pd_op.as_complex",
+    "pd_op.as_real",
+    "pd_op.as_strided",
+    "pd_op.diagonal",
+    "pd_op.flatten",
+    "pd_op.imag",
+    "pd_op.real",
+    "pd_op.reshape",
+    "pd_op.share_data",
+    "pd_op.share_data_",
+    "pd_op.slice",
+    "pd_op.squeeze",
+    "pd_op.strided_slice",
+    "pd_op.tensor_unfold",
+    "pd_op.transpose",
+    "pd_op.unbind",
+    "pd_op.unsqueeze",
+    "pd_op.view_dtype",
+    "pd_op.view_shape",
 ];
 
 /// Whether the result of an operation shares memory with its first operand in eager mode.

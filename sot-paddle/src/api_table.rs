@@ -105,7 +105,8 @@ pub(crate) fn in_place_name(name: &str) -> bool {
 
 /// Whether a function returns gradients as values.
 pub(crate) fn gives_gradients(module: &str, name: &str) -> bool {
-    (module == "paddle.base.dygraph.base" && name == "grad") || within(module, &["paddle.incubate.autograd", "paddle.autograd.autograd"])
+    (module == "paddle.base.dygraph.base" && name == "grad")
+        || within(module, &["paddle.incubate.autograd", "paddle.autograd.autograd"])
 }
 
 /// The verdict on `module.name`; `None` if it is not Paddle's.

@@ -12,20 +12,73 @@ use sot_core::stop::{Reason, Why};
 
 /// Methods of tensors that Paddle writes twice, once for eager and once for programs, with the same meaning.
 const METHODS: &[&str] = &[
-    "__abs__", "__add__", "__div__", "__eq__", "__floordiv__", "__ge__", "__getitem__", "__gt__", "__le__", "__lt__",
-    "__matmul__", "__mod__", "__mul__", "__ne__", "__neg__", "__pow__", "__radd__", "__rdiv__", "__rfloordiv__",
-    "__rmatmul__", "__rmod__", "__rmul__", "__rpow__", "__rsub__", "__rtruediv__", "__sub__", "__truediv__", "astype",
-    "bfloat16", "bool", "byte", "cdouble", "cfloat", "char", "clone", "complex128", "complex64", "detach", "dim",
-    "double", "element_size", "float", "float16", "float32", "float64", "half", "int", "int16", "int32", "int64",
-    "int8", "long", "ndimension", "new_empty", "new_full", "new_ones", "new_zeros", "short", "type_as", "uint8",
+    "__abs__",
+    "__add__",
+    "__div__",
+    "__eq__",
+    "__floordiv__",
+    "__ge__",
+    "__getitem__",
+    "__gt__",
+    "__le__",
+    "__lt__",
+    "__matmul__",
+    "__mod__",
+    "__mul__",
+    "__ne__",
+    "__neg__",
+    "__pow__",
+    "__radd__",
+    "__rdiv__",
+    "__rfloordiv__",
+    "__rmatmul__",
+    "__rmod__",
+    "__rmul__",
+    "__rpow__",
+    "__rsub__",
+    "__rtruediv__",
+    "__sub__",
+    "__truediv__",
+    "astype",
+    "bfloat16",
+    "bool",
+    "byte",
+    "cdouble",
+    "cfloat",
+    "char",
+    "clone",
+    "complex128",
+    "complex64",
+    "detach",
+    "dim",
+    "double",
+    "element_size",
+    "float",
+    "float16",
+    "float32",
+    "float64",
+    "half",
+    "int",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "long",
+    "ndimension",
+    "new_empty",
+    "new_full",
+    "new_ones",
+    "new_zeros",
+    "short",
+    "type_as",
+    "uint8",
 ];
 
 /// Methods that read values.
 const TO_HOST: &[&str] = &["numpy", "item", "tolist", "__array__", "__dlpack__", "__repr__", "__str__", "__format__"];
 
 /// Methods that turn a tensor into a Python number.
-const TO_SCALAR: &[&str] =
-    &["__bool__", "__int__", "__float__", "__complex__", "__index__", "__long__", "__nonzero__"];
+const TO_SCALAR: &[&str] = &["__bool__", "__int__", "__float__", "__complex__", "__index__", "__long__", "__nonzero__"];
 
 /// Read `value.name`; `own` is the input that the value is, if it is one.
 pub(crate) fn read<'py>(

@@ -87,7 +87,9 @@ pub(crate) fn append<'py>(
     // Gradient operations may have been put between: the forward part ends after what was its last operation.
     let mut end_of_forward = forward_end;
     let last_id = op_id(&last)?;
-    for (i, op) in block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter().enumerate().skip(forward_end.saturating_sub(1)) {
+    for (i, op) in
+        block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter().enumerate().skip(forward_end.saturating_sub(1))
+    {
         if op_id(&op)? == last_id {
             end_of_forward = i + 1;
             break;

@@ -101,9 +101,8 @@ impl Request {
                 let globals = frame.getattr(intern!(py, "f_globals"))?;
                 let module = globals.cast::<PyDict>()?.get_item(intern!(py, "__name__"))?;
                 if module.is_some_and(|m| m.extract::<&str>().is_ok_and(|m| m.starts_with("paddle."))) {
-                    let flag = |name| -> PyResult<bool> {
-                        Ok(locals.contains(name)? && locals.get_item(name)?.is_truthy()?)
-                    };
+                    let flag =
+                        |name| -> PyResult<bool> { Ok(locals.contains(name)? && locals.get_item(name)?.is_truthy()?) };
                     let create = flag("create_graph")?;
                     return Ok(Request { retain: create || flag("retain_graph")?, create });
                 }
@@ -152,7 +151,12 @@ fn duplicate<'py>(tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Watch over the backward of a call that returned `outputs`.
-pub(crate) fn watch(py: Python<'_>, scope: &Bound<'_, PyList>, names: &Arc<[String]>, outputs: &Bound<'_, PyList>) -> PyResult<Lent> {
+pub(crate) fn watch(
+    py: Python<'_>,
+    scope: &Bound<'_, PyList>,
+    names: &Arc<[String]>,
+    outputs: &Bound<'_, PyList>,
+) -> PyResult<Lent> {
     let call = Arc::new(Call {
         scope: scope.get_item(0)?.unbind(),
         names: names.clone(),

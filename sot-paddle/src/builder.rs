@@ -53,7 +53,8 @@ pub(crate) fn refuse(reason: Reason, detail: impl Into<String>) -> BuildError {
 pub(crate) fn rejected(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
     let text = cause.value(py).to_string();
     let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim();
-    let detail = format!("{name}: {}: {first}", cause.get_type(py).name().map_or_else(|_| "error".into(), |n| n.to_string()));
+    let detail =
+        format!("{name}: {}: {first}", cause.get_type(py).name().map_or_else(|_| "error".into(), |n| n.to_string()));
     forget_frames(py, &cause);
     BuildError { why: Why::new(Reason::ApiRejected, detail), cause: Some(cause) }
 }
@@ -169,7 +170,8 @@ impl PaddleBuilder {
             }
         }
         let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
-        let arrays = op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
+        let arrays =
+            op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
         if arrays && !matches!(op.name, "to_tensor" | "assign") {
             return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
         }
@@ -186,7 +188,9 @@ impl PaddleBuilder {
                 "to_tensor of tensors or complex numbers"
             }
             // Eager insists on a list.
-            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.handles.is_value(&a)) => "one tensor instead of a list",
+            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.handles.is_value(&a)) => {
+                "one tensor instead of a list"
+            }
             // Paddle reads missing arguments of this one unchecked.
             "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
             // The indices have another dtype.
@@ -311,7 +315,9 @@ impl PaddleBuilder {
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
                 settled.and_then(|r| self.inspect(op.name, &r).map(|()| r))
             }
-            Ok(_) => Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name))),
+            Ok(_) => {
+                Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name)))
+            }
             Err(e) => Err(rejected(py, op.name, e)),
         };
         if outcome.is_err() {
@@ -345,9 +351,8 @@ impl GraphBuilder for PaddleBuilder {
         if !dense.is_ok_and(|d| d) {
             return Err(refuse(Reason::ValueKind, "a tensor that is not dense"));
         }
-        let source = self
-            .source(tensor, format!("sot_input_{}", self.inputs.len()))
-            .map_err(|e| rejected(py, "input", e))?;
+        let source =
+            self.source(tensor, format!("sot_input_{}", self.inputs.len())).map_err(|e| rejected(py, "input", e))?;
         let value = source.value.bind(py).clone();
         let id = value_id(&value).map_err(|e| rejected(py, "input", e))?;
         self.input_of.insert(id, self.inputs.len());
@@ -362,7 +367,12 @@ impl GraphBuilder for PaddleBuilder {
         self.run_call(op, at)
     }
 
-    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, at: &[UserFrame]) -> Result<Attr<'py>, BuildError> {
+    fn getattr<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+        at: &[UserFrame],
+    ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
@@ -384,7 +394,12 @@ impl GraphBuilder for PaddleBuilder {
         meta::of_value(value, &self.place, None)
     }
 
-    fn finish(mut self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError> {
+    fn finish(
+        mut self: Box<Self>,
+        py: Python<'_>,
+        inputs: &[usize],
+        outputs: &[Py<PyAny>],
+    ) -> Result<Finished, BuildError> {
         let finished = program::finish(py, &self, inputs, outputs);
         self.close(py).map_err(|e| rejected(py, "finish", e))?;
         finished.map_err(|e| {

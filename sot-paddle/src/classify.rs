@@ -27,7 +27,17 @@ impl Classifier {
     pub(crate) fn new(py: Python<'_>, handles: &Handles) -> PyResult<Classifier> {
         let core = handles.core.bind(py);
         let mut constants = vec![handles.dtype.clone_ref(py)];
-        for name in ["Place", "CPUPlace", "CUDAPlace", "CUDAPinnedPlace", "XPUPlace", "XPUPinnedPlace", "IPUPlace", "CustomPlace", "DataType"] {
+        for name in [
+            "Place",
+            "CPUPlace",
+            "CUDAPlace",
+            "CUDAPinnedPlace",
+            "XPUPlace",
+            "XPUPinnedPlace",
+            "IPUPlace",
+            "CustomPlace",
+            "DataType",
+        ] {
             if let Ok(class) = core.getattr(name).and_then(|c| Ok(c.cast_into::<PyType>()?)) {
                 constants.push(class.unbind());
             }
@@ -82,9 +92,9 @@ fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
     let py = obj.py();
     let modules = py.import(intern!(py, "sys")).and_then(|s| s.getattr(intern!(py, "modules")));
     let Ok(modules) = modules else { return false };
-    [module, "paddle", "paddle.nn.functional", "paddle.linalg", "paddle._C_ops", "paddle._pir_ops"].iter().any(|m| {
-        modules.get_item(m).and_then(|m| m.getattr(name)).is_ok_and(|held| held.is(obj))
-    })
+    [module, "paddle", "paddle.nn.functional", "paddle.linalg", "paddle._C_ops", "paddle._pir_ops"]
+        .iter()
+        .any(|m| modules.get_item(m).and_then(|m| m.getattr(name)).is_ok_and(|held| held.is(obj)))
 }
 
 fn function(obj: &Bound<'_, PyAny>) -> Kind {

@@ -24,9 +24,7 @@ pub(crate) fn fold<'py>(
             let subject = one_argument(args, kwargs)?;
             constant(is_value(&subject) || handles.is_tensor(&subject))
         }
-        "is_grad_enabled" if plain => {
-            handles.core.bind(py).getattr(intern!(py, "_has_grad")).ok()?.call0().ok()
-        }
+        "is_grad_enabled" if plain => handles.core.bind(py).getattr(intern!(py, "_has_grad")).ok()?.call0().ok(),
         // These look at a dtype, at the build or at the expected place: the same answer in both modes.
         _ => callee.call(args, kwargs).ok(),
     }

@@ -64,7 +64,8 @@ pub(crate) fn look(handles: &Handles, seen: &mut Seen, results: &[Bound<'_, PyAn
                     continue;
                 }
                 let name: String = op.call_method0(intern!(py, "name"))?.extract()?;
-                let operands: Vec<_> = op.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?.iter().collect();
+                let operands: Vec<_> =
+                    op.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?.iter().collect();
                 let inner: Vec<_> = operands.iter().rev().map(|v| Step::Enter(v.clone())).collect();
                 steps.push(Step::Leave { op, name, operands });
                 steps.extend(inner);
@@ -100,7 +101,14 @@ fn check(handles: &Handles, op: &Bound<'_, PyAny>, name: &str, operands: &[Bound
     let wants: Option<&[&str]> = if GIVES_BOOL.contains(&name) {
         Some(&["paddle.bool"])
     } else if GIVES_FLOAT.contains(&name) {
-        Some(&["paddle.float32", "paddle.float64", "paddle.float16", "paddle.bfloat16", "paddle.complex64", "paddle.complex128"])
+        Some(&[
+            "paddle.float32",
+            "paddle.float64",
+            "paddle.float16",
+            "paddle.bfloat16",
+            "paddle.complex64",
+            "paddle.complex128",
+        ])
     } else {
         None
     };

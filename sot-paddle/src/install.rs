@@ -19,7 +19,9 @@ pub fn add_python_api(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let uninstall = PyCFunction::new_closure(
         module.py(),
         Some(c"uninstall"),
-        Some(c"uninstall() -> None\n--\n\nGive paddle.jit.to_static back. What was translated meanwhile stays as it is."),
+        Some(
+            c"uninstall() -> None\n--\n\nGive paddle.jit.to_static back. What was translated meanwhile stays as it is.",
+        ),
         |args, _| uninstall(args.py()),
     )?;
     module.add("uninstall", uninstall)

@@ -14,7 +14,9 @@ use sot_core::stop::{Reason, Why};
 /// Classes of `paddle.nn` whose forward is simulated like a user's layer.
 const SIMULATED: &[&str] = &[
     // Call a user's layer or function.
-    "BiRNN", "RNN", "TripletMarginWithDistanceLoss",
+    "BiRNN",
+    "RNN",
+    "TripletMarginWithDistanceLoss",
     // Branch on values.
     "AdaptiveLogSoftmaxWithLoss",
     // Write their own state in forward.
@@ -135,7 +137,10 @@ pub(crate) struct Notes<'py>(Vec<(Bound<'py, PyDict>, Bound<'py, PyDict>)>);
 
 impl<'py> Notes<'py> {
     pub(crate) fn keep(layer: &Bound<'py, PyAny>) -> PyResult<Notes<'py>> {
-        fn walk<'py>(layer: &Bound<'py, PyAny>, out: &mut Vec<(Bound<'py, PyDict>, Bound<'py, PyDict>)>) -> PyResult<()> {
+        fn walk<'py>(
+            layer: &Bound<'py, PyAny>,
+            out: &mut Vec<(Bound<'py, PyDict>, Bound<'py, PyDict>)>,
+        ) -> PyResult<()> {
             let dict = instance_dict(layer)?;
             let inner = sublayers(&dict);
             out.push((dict.copy()?, dict));

@@ -23,8 +23,8 @@ mod builder;
 mod classify;
 mod fold;
 mod handles;
-pub mod install;
 mod inspect;
+pub mod install;
 mod layers;
 mod meta;
 #[cfg(feature = "probe")]

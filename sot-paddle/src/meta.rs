@@ -33,11 +33,7 @@ pub(crate) fn of_tensor(tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
 }
 
 /// Meta data of a symbolic value; `place` and `requires_grad` where the caller knows better than the program.
-pub(crate) fn of_value(
-    value: &Bound<'_, PyAny>,
-    place: &str,
-    requires_grad: Option<bool>,
-) -> PyResult<TensorMeta> {
+pub(crate) fn of_value(value: &Bound<'_, PyAny>, place: &str, requires_grad: Option<bool>) -> PyResult<TensorMeta> {
     let py = value.py();
     let requires_grad = match requires_grad {
         Some(known) => known,

@@ -5,7 +5,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, TensorCheck, UserFrame,
+    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, TensorCheck,
+    UserFrame,
 };
 
 /// A refusal: its message starts with the code of the reason; the framework's exception is its cause.
@@ -51,7 +52,12 @@ impl PyBackend {
         self.0.leaf_state(layer)
     }
     #[pyo3(signature = (callee, args, kwargs=None))]
-    fn fold<'py>(&self, callee: &Bound<'py, PyAny>, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> Option<Bound<'py, PyAny>> {
+    fn fold<'py>(
+        &self,
+        callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> Option<Bound<'py, PyAny>> {
         self.0.fold(callee, args, kwargs, &|o| o.get_type().name().is_ok_and(|n| n.to_string() == "Value"))
     }
     fn begin(&self, py: Python<'_>) -> PyResult<Builder> {
@@ -137,7 +143,12 @@ impl Builder {
         let at = self.at.clone();
         self.open()?.call(&OpCall { kind, name, callee, args, kwargs }, &at).map_err(|e| refused(py, e))
     }
-    fn getattr<'py>(&mut self, py: Python<'py>, value: &Bound<'py, PyAny>, name: &str) -> PyResult<(&'static str, Option<Bound<'py, PyAny>>)> {
+    fn getattr<'py>(
+        &mut self,
+        py: Python<'py>,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> PyResult<(&'static str, Option<Bound<'py, PyAny>>)> {
         let at = self.at.clone();
         Ok(match self.open()?.getattr(value, name, &at).map_err(|e| refused(py, e))? {
             Attr::Constant(v) => ("constant", Some(v)),

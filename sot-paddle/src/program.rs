@@ -42,7 +42,12 @@ struct Used<'a> {
     argument: Argument,
 }
 
-pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], outputs: &[Py<PyAny>]) -> PyResult<Finished> {
+pub(crate) fn finish(
+    py: Python<'_>,
+    builder: &PaddleBuilder,
+    inputs: &[usize],
+    outputs: &[Py<PyAny>],
+) -> PyResult<Finished> {
     let handles = &builder.handles;
     let main = builder.main.bind(py);
     let block = main.call_method0(intern!(py, "global_block"))?;
@@ -115,7 +120,11 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
     }
     let text = main.str()?.to_string();
     if computed.is_empty() && op_count == 0 {
-        return Ok(Finished { compiled: Some(Box::new(Program::identity(results, text))), replay_only: None, op_count });
+        return Ok(Finished {
+            compiled: Some(Box::new(Program::identity(results, text))),
+            replay_only: None,
+            op_count,
+        });
     }
 
     let recipe = match build_recipe(py, handles, builder, main, &kept, &computed) {
@@ -124,7 +133,11 @@ pub(crate) fn finish(py: Python<'_>, builder: &PaddleBuilder, inputs: &[usize], 
             // Its gradient cannot be built, say. The statements can still be run one by one.
             let text = e.value(py).to_string();
             let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim().to_owned();
-            return Ok(Finished { compiled: None, replay_only: Some(format!("the framework could not close the program: {first}")), op_count });
+            return Ok(Finished {
+                compiled: None,
+                replay_only: Some(format!("the framework could not close the program: {first}")),
+                op_count,
+            });
         }
     };
     let program = Program::new(py, handles, recipe, results, text)?;
@@ -147,7 +160,11 @@ fn shared_memory(live: &[LiveOp], outputs: &[i64], sources: &HashSet<i64>) -> Op
     None
 }
 
-fn value_list<'py>(handles: &Handles, py: Python<'py>, values: impl Iterator<Item = Option<Bound<'py, PyAny>>>) -> PyResult<Bound<'py, PyList>> {
+fn value_list<'py>(
+    handles: &Handles,
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<Bound<'py, PyAny>>>,
+) -> PyResult<Bound<'py, PyList>> {
     let fake = handles.pir.bind(py).getattr(intern!(py, "fake_value"))?;
     let list = PyList::empty(py);
     for value in values {
@@ -201,7 +218,8 @@ fn build_recipe<'py>(
     let grads = |which: &[usize]| {
         value_list(handles, py, which.iter().map(|i| backward.source_grads[*i].as_ref().map(|g| g.bind(py).clone())))
     };
-    let output_grads = value_list(handles, py, backward.output_grads.iter().map(|g| g.as_ref().map(|g| g.bind(py).clone())))?;
+    let output_grads =
+        value_list(handles, py, backward.output_grads.iter().map(|g| g.as_ref().map(|g| g.bind(py).clone())))?;
     let end = backward.end;
     let split = pir.getattr(intern!(py, "split_program"))?.call1((
         main,
@@ -246,7 +264,9 @@ fn bytes(py: Python<'_>, program: &Bound<'_, PyAny>) -> PyResult<i64> {
         }
         for value in op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter() {
             if let Ok(shape) = crate::meta::shape(&value) {
-                total = total.saturating_add(shape.iter().map(|d| if *d < 0 { KEEP_INTERMEDIATES } else { *d }).fold(8, i64::saturating_mul));
+                total = total.saturating_add(
+                    shape.iter().map(|d| if *d < 0 { KEEP_INTERMEDIATES } else { *d }).fold(8, i64::saturating_mul),
+                );
             }
         }
     }
@@ -348,7 +368,8 @@ fn named_values<'py>(program: &Bound<'py, PyAny>) -> PyResult<HashMap<String, Bo
 fn all_values<'py>(program: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let py = program.py();
     let block = program.call_method0(intern!(py, "global_block"))?;
-    let mut out: Vec<Bound<'py, PyAny>> = block.call_method0(intern!(py, "kwargs"))?.cast_into::<PyDict>()?.values().iter().collect();
+    let mut out: Vec<Bound<'py, PyAny>> =
+        block.call_method0(intern!(py, "kwargs"))?.cast_into::<PyDict>()?.values().iter().collect();
     for op in block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?.iter() {
         out.extend(op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter());
     }

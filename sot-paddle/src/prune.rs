@@ -11,17 +11,51 @@ use pyo3::types::PyList;
 
 /// Operations that draw random numbers: their number and order is part of the program's meaning.
 const RANDOM: &[&str] = &[
-    "bernoulli", "binomial", "class_center_sample", "dirichlet", "dropout", "dropout_nd", "exponential_",
-    "flash_attn", "flash_attn_unpadded", "fractional_max_pool2d", "fractional_max_pool3d", "fused_bias_dropout_residual_layer_norm",
-    "fused_dropout_add", "fused_feedforward", "fused_attention", "gaussian", "gaussian_inplace", "graph_khop_sampler",
-    "graph_sample_neighbors", "gumbel_softmax", "log_normal", "memory_efficient_attention", "multinomial", "nce",
-    "normal", "poisson", "randint", "random_routing", "randperm", "rnn", "rrelu", "seed", "shuffle_batch",
-    "standard_gamma", "top_p_sampling", "truncated_gaussian_random", "uniform", "uniform_inplace",
-    "uniform_random_batch_size_like", "weighted_sample_neighbors",
+    "bernoulli",
+    "binomial",
+    "class_center_sample",
+    "dirichlet",
+    "dropout",
+    "dropout_nd",
+    "exponential_",
+    "flash_attn",
+    "flash_attn_unpadded",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "fused_bias_dropout_residual_layer_norm",
+    "fused_dropout_add",
+    "fused_feedforward",
+    "fused_attention",
+    "gaussian",
+    "gaussian_inplace",
+    "graph_khop_sampler",
+    "graph_sample_neighbors",
+    "gumbel_softmax",
+    "log_normal",
+    "memory_efficient_attention",
+    "multinomial",
+    "nce",
+    "normal",
+    "poisson",
+    "randint",
+    "random_routing",
+    "randperm",
+    "rnn",
+    "rrelu",
+    "seed",
+    "shuffle_batch",
+    "standard_gamma",
+    "top_p_sampling",
+    "truncated_gaussian_random",
+    "uniform",
+    "uniform_inplace",
+    "uniform_random_batch_size_like",
+    "weighted_sample_neighbors",
 ];
 
 /// Operations with an effect of another kind.
-const EFFECTS: &[&str] = &["pd_op.assert", "pd_op.print", "pd_op.py_func", "builtin.shadow_output", "builtin.set_parameter", "cf.yield"];
+const EFFECTS: &[&str] =
+    &["pd_op.assert", "pd_op.print", "pd_op.py_func", "builtin.shadow_output", "builtin.set_parameter", "cf.yield"];
 
 /// Whether an operation must stay although nothing uses its results.
 fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {

@@ -78,7 +78,13 @@ struct Running {
 }
 
 impl Program {
-    pub(crate) fn new(py: Python<'_>, handles: &Handles, recipe: Recipe, results: Vec<Result>, text: String) -> PyResult<Program> {
+    pub(crate) fn new(
+        py: Python<'_>,
+        handles: &Handles,
+        recipe: Recipe,
+        results: Vec<Result>,
+        text: String,
+    ) -> PyResult<Program> {
         let cuda_graph = PyDict::new(py);
         cuda_graph.set_item("cuda_graph_state", 0)?;
         cuda_graph.set_item("cuda_graph_dispatch_key", 0)?;
@@ -131,7 +137,11 @@ impl Running {
         }
     }
 
-    fn arguments<'py>(py: Python<'py>, which: &[Argument], inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    fn arguments<'py>(
+        py: Python<'py>,
+        which: &[Argument],
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
         if which.is_empty() {
             return Ok(py.None().into_bound(py));
         }
@@ -189,7 +199,11 @@ impl Drop for EventGcOff<'_, '_> {
 }
 
 impl CompiledGraph for Program {
-    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+    ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
         let computed = match &self.running {
             Some(running) => Some(running.run(py, inputs)?),
             None => None,
@@ -200,7 +214,9 @@ impl CompiledGraph for Program {
                 (Result::Input(i), _) => inputs[*i].to_owned(),
                 (Result::Tensor(t), _) => t.bind(py).clone(),
                 (Result::Computed(i), Some(list)) => list.get_item(*i)?,
-                (Result::Computed(_), None) => return Err(pyo3::exceptions::PyRuntimeError::new_err("nothing was computed")),
+                (Result::Computed(_), None) => {
+                    return Err(pyo3::exceptions::PyRuntimeError::new_err("nothing was computed"));
+                }
             });
         }
         Ok(out)

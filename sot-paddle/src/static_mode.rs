@@ -63,7 +63,12 @@ struct Saved {
 }
 
 impl StaticMode {
-    pub(crate) fn enter(py: Python<'_>, handles: &Arc<Handles>, main: &Bound<'_, PyAny>, startup: &Bound<'_, PyAny>) -> PyResult<StaticMode> {
+    pub(crate) fn enter(
+        py: Python<'_>,
+        handles: &Arc<Handles>,
+        main: &Bound<'_, PyAny>,
+        startup: &Bound<'_, PyAny>,
+    ) -> PyResult<StaticMode> {
         let global_var = handles.global_var.bind(py);
         let core = handles.core.bind(py);
         let pir_core = handles.pir_core.bind(py);
@@ -132,7 +137,10 @@ impl StaticMode {
                 .and_then(|set| set.call1((&saved.hook,)))
                 .map(drop),
             set_to_static(py, &self.handles, saved.to_static.bind(py)),
-            pir_core.getattr(intern!(py, "switch_startup_program")).and_then(|set| set.call1((&saved.startup,))).map(drop),
+            pir_core
+                .getattr(intern!(py, "switch_startup_program"))
+                .and_then(|set| set.call1((&saved.startup,)))
+                .map(drop),
             pir_core
                 .getattr(intern!(py, "switch_main_program"))
                 .and_then(|set| set.call1((&saved.main, &saved.insertion_point)))

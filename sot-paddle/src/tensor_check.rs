@@ -55,8 +55,15 @@ fn self_test(py: Python<'_>, handles: &Handles, tensors: &CxxTensors) -> PyResul
     let zeros = handles.paddle.bind(py).getattr("zeros")?;
     let mut codes: Vec<(String, i32)> = Vec::new();
     for (shape, dtype) in [
-        (&[][..], "float32"), (&[1], "int64"), (&[2, 3], "float32"), (&[2, 3, 1, 5], "bool"), (&[4, 1, 2], "float64"),
-        (&[1, 2, 3, 4, 5], "bfloat16"), (&[7], "uint8"), (&[2, 3, 2, 1, 1, 2], "int32"), (&[3, 2], "complex64"),
+        (&[][..], "float32"),
+        (&[1], "int64"),
+        (&[2, 3], "float32"),
+        (&[2, 3, 1, 5], "bool"),
+        (&[4, 1, 2], "float64"),
+        (&[1, 2, 3, 4, 5], "bfloat16"),
+        (&[7], "uint8"),
+        (&[2, 3, 2, 1, 1, 2], "int32"),
+        (&[3, 2], "complex64"),
     ] {
         let tensor = zeros.call1((shape.to_vec(), dtype))?;
         let Some(facts) = tensors.read(&tensor) else { return Ok(false) };

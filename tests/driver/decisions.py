@@ -31,6 +31,10 @@ class Explained:
         setattr(self._target, name, value)
 
 
+# Where it is called from captured code, the report must not be about it.
+sot.disable(Explained.__call__)
+
+
 class Decisions:
     """Gathers the reports of a run in which each call is explained."""
 

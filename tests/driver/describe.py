@@ -141,7 +141,7 @@ class Describer:
 
     def function(self, fn, head):
         items = [("name", Node(fn.__qualname__)), ("defaults", self(fn.__defaults__)), ("kwdefaults", self(fn.__kwdefaults__))]
-        if fn.__module__.startswith(("paddle", "numpy")):
+        if (fn.__module__ or "").startswith(("paddle", "numpy")):
             return Node(head, items)
         own = {k: v for k, v in fn.__dict__.items() if k != "__wrapped__"}
         items += [(name, self(value)) for name, value in own.items()]

@@ -8,6 +8,7 @@ call returned), the random streams and the modes of Paddle.
 import contextlib
 import io
 import random
+import re
 import traceback
 import warnings
 
@@ -59,12 +60,12 @@ def exception(error, file):
 
 
 def message(error):
-    """Paddle's messages carry the C++ stack, which differs by the way that an operator is reached."""
+    """Paddle's messages carry the C++ stack and the graph's node, which differ by the way that an operator is reached."""
     text = ADDRESS.sub("0x", str(error))
     marker = "Error Message Summary:"
     if marker in text:
         text = text.split(marker)[1].strip("\n-")
-        text = text.split("(at ")[0]
+    text = re.sub(r"\b\w+GradNode\b", "GradNode", text.split("(at ")[0])
     return text.strip()
 
 

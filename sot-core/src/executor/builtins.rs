@@ -50,7 +50,9 @@ impl<'py> Executor<'py> {
             };
             return Err(Stop::brk(reason, name));
         }
-        if let (Some("sys"), "_getframe" | "_getframemodulename") | (Some("_warnings"), "warn") = (module.as_deref(), &*name) {
+        if let (Some("sys"), "_getframe" | "_getframemodulename") | (Some("_warnings"), "warn") =
+            (module.as_deref(), &*name)
+        {
             return Err(self.frame_inspection(name));
         }
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {

@@ -319,7 +319,10 @@ impl<'py> Executor<'py> {
                 let object = self.objects.get_ref(self.py, *id);
                 match literal(object) {
                     Some(literal) => Operand::Literal(literal),
-                    None => Operand::Object { object: ObjectRef(id.0), label: label(object, matches!(self.backend.classify(object), Kind::Constant)) },
+                    None => Operand::Object {
+                        object: ObjectRef(id.0),
+                        label: label(object, matches!(self.backend.classify(object), Kind::Constant)),
+                    },
                 }
             }
         }

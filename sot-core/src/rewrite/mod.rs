@@ -20,8 +20,8 @@ pub use emit::Emitter;
 pub use resume::resume_code;
 
 use crate::backend::Finished;
-use crate::continuation::Continuation;
 use crate::code_unit::assemble;
+use crate::continuation::Continuation;
 use crate::executor::{Executor, Outcome};
 use crate::graph_fn::GraphFunction;
 use crate::stop::{Reason, Stop};

@@ -51,7 +51,7 @@ class Observed:
         if raised is not None:
             frames = [(f.name, f.lineno) for f in traceback.extract_tb(raised.__traceback__) if "cases" in f.filename]
             context = type(raised.__context__).__name__ if raised.__context__ else None
-            self.seen["raised"] = (type(raised).__name__, str(raised), frames[-1:], context)
+            self.seen["raised"] = (type(raised).__name__, str(raised), [line for _, line in frames[-1:]], context)
 
 
 class Case:

@@ -23,8 +23,7 @@ pub(crate) struct Builder {
 }
 
 /// Methods that append operations; every other name is a property, a break, or unknown.
-const METHODS: &[&str] =
-    &["sum", "mean", "max", "exp", "relu", "clone", "detach", "astype", "reshape", "split"];
+const METHODS: &[&str] = &["sum", "mean", "max", "exp", "relu", "clone", "detach", "astype", "reshape", "split"];
 
 fn no(reason: Reason, detail: impl Into<String>) -> BuildError {
     BuildError { why: Why::new(reason, detail), cause: None }
@@ -37,7 +36,8 @@ fn raised(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
 
 /// Names that write to an operand. Symbolic values have no memory to write to.
 fn writes(name: &str) -> bool {
-    let in_place_operator = name.starts_with("__i") && !matches!(name, "__invert__" | "__index__" | "__int__" | "__iter__");
+    let in_place_operator =
+        name.starts_with("__i") && !matches!(name, "__invert__" | "__index__" | "__int__" | "__iter__");
     in_place_operator || matches!(name, "__setitem__" | "__delitem__") || (name.ends_with('_') && !name.ends_with("__"))
 }
 
@@ -109,7 +109,9 @@ impl GraphBuilder for Builder {
         let before = self.recorder.graph().nodes.len();
         let outcome = match self.invoke(py, op) {
             Ok(result) if self.settled(&result) => return Ok(result),
-            Ok(_) => Err(no(Reason::ApiRejected, format!("{}: a result that is neither symbolic nor constant", op.name))),
+            Ok(_) => {
+                Err(no(Reason::ApiRejected, format!("{}: a result that is neither symbolic nor constant", op.name)))
+            }
             Err(cause) => Err(raised(py, op.name, cause)),
         };
         // Nothing of a refused call stays behind.
@@ -117,7 +119,12 @@ impl GraphBuilder for Builder {
         outcome
     }
 
-    fn getattr<'py>(&mut self, value: &Bound<'py, PyAny>, name: &str, _at: &[UserFrame]) -> Result<Attr<'py>, BuildError> {
+    fn getattr<'py>(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        name: &str,
+        _at: &[UserFrame],
+    ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
         let read = || value.getattr(name).map_err(|e| raised(py, name, e));
         Ok(match name {
@@ -142,9 +149,16 @@ impl GraphBuilder for Builder {
     }
 
     /// Close the graph: decide whether running it compiled would be told apart from running it eagerly.
-    fn finish(self: Box<Self>, py: Python<'_>, inputs: &[usize], outputs: &[Py<PyAny>]) -> Result<Finished, BuildError> {
+    fn finish(
+        self: Box<Self>,
+        py: Python<'_>,
+        inputs: &[usize],
+        outputs: &[Py<PyAny>],
+    ) -> Result<Finished, BuildError> {
         let graph = self.recorder.graph().clone();
-        let number = |o: &Py<PyAny>| self.recorder.number(o.bind(py)).ok_or_else(|| no(Reason::BackendFailed, "an output is no value"));
+        let number = |o: &Py<PyAny>| {
+            self.recorder.number(o.bind(py)).ok_or_else(|| no(Reason::BackendFailed, "an output is no value"))
+        };
         let outputs: Vec<usize> = outputs.iter().map(number).collect::<Result<_, _>>()?;
         let inputs: Vec<usize> = inputs.iter().map(|i| self.inputs[*i]).collect();
         let op_count = graph.nodes.iter().filter(|n: &&Node| matches!(n.origin, Origin::Computed(..))).count();

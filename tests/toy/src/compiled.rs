@@ -18,7 +18,11 @@ pub(crate) struct Compiled {
 }
 
 impl CompiledGraph for Compiled {
-    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+    ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
         let mut numbers: Vec<Vec<f64>> = Vec::with_capacity(self.graph.nodes.len());
         for (number, node) in self.graph.nodes.iter().enumerate() {
             numbers.push(match &node.origin {

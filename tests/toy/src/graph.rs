@@ -94,7 +94,12 @@ impl Recorder {
     }
 
     /// Append an operation. An eager tensor that the graph does not know would be frozen into it: refused.
-    pub(crate) fn append<'py>(&self, py: Python<'py>, op: Op, operands: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn append<'py>(
+        &self,
+        py: Python<'py>,
+        op: Op,
+        operands: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
         let numbers: Option<Vec<usize>> = operands.iter().map(|o| self.number(o)).collect();
         let Some(numbers) = numbers else {
             return Err(PyRuntimeError::new_err("an operation on a tensor that is no input of the graph"));

@@ -42,7 +42,9 @@ mod toy_backend {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        for (name, element) in [("float64", op::Element::Float64), ("int64", op::Element::Int64), ("bool_", op::Element::Bool)] {
+        for (name, element) in
+            [("float64", op::Element::Float64), ("int64", op::Element::Int64), ("bool_", op::Element::Bool)]
+        {
             module.add(name, crate::tensor::dtype(module.py(), element)?)?;
         }
         let layers = layers::Layers::load(module)?;

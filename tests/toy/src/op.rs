@@ -42,13 +42,36 @@ impl Meta {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Unary { Neg, Exp, Log, Relu, Clone }
+pub(crate) enum Unary {
+    Neg,
+    Exp,
+    Log,
+    Relu,
+    Clone,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Binary { Add, Sub, Mul, Div, Pow, Lt, Le, Eq, Ne, Gt, Ge }
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Lt,
+    Le,
+    Eq,
+    Ne,
+    Gt,
+    Ge,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reduce { Sum, Mean, Max, Min }
+pub(crate) enum Reduce {
+    Sum,
+    Mean,
+    Max,
+    Min,
+}
 
 /// One operation, with everything but its operands.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +87,11 @@ pub(crate) enum Op {
     /// A view with another shape.
     Reshape(Vec<i64>),
     /// A view of rows `start..stop`; of one row without its axis if `single`.
-    Rows { start: usize, stop: usize, single: bool },
+    Rows {
+        start: usize,
+        stop: usize,
+        single: bool,
+    },
     /// A view to which no gradients flow.
     Detach,
 }

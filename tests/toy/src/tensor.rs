@@ -103,7 +103,8 @@ pub(crate) fn apply<'py>(py: Python<'py>, op: Op, operands: &[Bound<'py, PyAny>]
         return recorder.append(py, op, &all);
     }
     let eager = || PyRuntimeError::new_err("a symbolic value outside of its graph");
-    let tensors: Vec<&Tensor> = all.iter().map(|o| o.cast::<Tensor>().map(Bound::get)).collect::<Result<_, _>>().map_err(|_| eager())?;
+    let tensors: Vec<&Tensor> =
+        all.iter().map(|o| o.cast::<Tensor>().map(Bound::get)).collect::<Result<_, _>>().map_err(|_| eager())?;
     let metas: Vec<Meta> = tensors.iter().map(|t| t.meta()).collect();
     let meta = op.infer(&metas.iter().collect::<Vec<_>>(), mode::grad()).map_err(PyValueError::new_err)?;
     if let Some(window) = tensors.first().and_then(|t| op.view(&t.meta())) {
@@ -162,7 +163,9 @@ pub(crate) fn meta_of(operand: &Bound<'_, PyAny>) -> PyResult<Meta> {
 /// A binary operator; `NotImplemented` for what is neither an operand nor a number.
 fn binary<'py>(op: Binary, left: &Bound<'py, PyAny>, right: &Bound<'py, PyAny>) -> Any<'py> {
     let py = left.py();
-    let fits = |o: &Bound<'py, PyAny>| o.is_instance_of::<Operand>() || o.is_instance_of::<PyInt>() || o.is_instance_of::<PyFloat>();
+    let fits = |o: &Bound<'py, PyAny>| {
+        o.is_instance_of::<Operand>() || o.is_instance_of::<PyInt>() || o.is_instance_of::<PyFloat>()
+    };
     if !fits(left) || !fits(right) {
         return Ok(py.NotImplemented().into_bound(py));
     }
@@ -182,17 +185,39 @@ type Me<'a, 'py> = &'a Bound<'py, Operand>;
 
 #[pymethods]
 impl Operand {
-    fn __add__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Add, me, other) }
-    fn __radd__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Add, other, me) }
-    fn __sub__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Sub, me, other) }
-    fn __rsub__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Sub, other, me) }
-    fn __mul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Mul, me, other) }
-    fn __rmul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Mul, other, me) }
-    fn __truediv__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Div, me, other) }
-    fn __rtruediv__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { binary(Binary::Div, other, me) }
-    fn __pow__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>, _modulo: Option<i64>) -> Any<'py> { binary(Binary::Pow, me, other) }
-    fn __matmul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> { apply(me.py(), Op::Matmul, &[me.clone().into_any(), other.clone()]) }
-    fn __neg__<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Unary(Unary::Neg)) }
+    fn __add__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Add, me, other)
+    }
+    fn __radd__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Add, other, me)
+    }
+    fn __sub__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Sub, me, other)
+    }
+    fn __rsub__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Sub, other, me)
+    }
+    fn __mul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Mul, me, other)
+    }
+    fn __rmul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Mul, other, me)
+    }
+    fn __truediv__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Div, me, other)
+    }
+    fn __rtruediv__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        binary(Binary::Div, other, me)
+    }
+    fn __pow__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>, _modulo: Option<i64>) -> Any<'py> {
+        binary(Binary::Pow, me, other)
+    }
+    fn __matmul__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>) -> Any<'py> {
+        apply(me.py(), Op::Matmul, &[me.clone().into_any(), other.clone()])
+    }
+    fn __neg__<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Unary(Unary::Neg))
+    }
 
     fn __richcmp__<'py>(me: Me<'_, 'py>, other: &Bound<'py, PyAny>, op: CompareOp) -> Any<'py> {
         let op = match op {
@@ -206,7 +231,9 @@ impl Operand {
         binary(op, me, other)
     }
 
-    fn __hash__(me: Me<'_, '_>) -> usize { me.as_ptr() as usize >> 4 }
+    fn __hash__(me: Me<'_, '_>) -> usize {
+        me.as_ptr() as usize >> 4
+    }
 
     /// In place, as `+=` on arrays is everywhere.
     fn __iadd__(me: Me<'_, '_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -234,9 +261,15 @@ impl Operand {
         PyList::new(me.py(), rows)?.try_iter()
     }
 
-    fn __bool__(me: Me<'_, '_>) -> PyResult<bool> { Ok(Operand::item_number(me)? != 0.0) }
-    fn __float__(me: Me<'_, '_>) -> PyResult<f64> { Operand::item_number(me) }
-    fn __int__(me: Me<'_, '_>) -> PyResult<i64> { Ok(Operand::item_number(me)? as i64) }
+    fn __bool__(me: Me<'_, '_>) -> PyResult<bool> {
+        Ok(Operand::item_number(me)? != 0.0)
+    }
+    fn __float__(me: Me<'_, '_>) -> PyResult<f64> {
+        Operand::item_number(me)
+    }
+    fn __int__(me: Me<'_, '_>) -> PyResult<i64> {
+        Ok(Operand::item_number(me)? as i64)
+    }
 
     fn __repr__(me: Me<'_, '_>) -> PyResult<String> {
         let meta = meta_of(me)?;
@@ -245,16 +278,26 @@ impl Operand {
     }
 
     #[getter]
-    fn shape<'py>(me: Me<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> { PyTuple::new(me.py(), meta_of(me)?.shape) }
+    fn shape<'py>(me: Me<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(me.py(), meta_of(me)?.shape)
+    }
     /// The shape as a new list.
     #[getter]
-    fn extents(me: Me<'_, '_>) -> PyResult<Vec<usize>> { Ok(meta_of(me)?.shape) }
+    fn extents(me: Me<'_, '_>) -> PyResult<Vec<usize>> {
+        Ok(meta_of(me)?.shape)
+    }
     #[getter]
-    fn ndim(me: Me<'_, '_>) -> PyResult<usize> { Ok(meta_of(me)?.shape.len()) }
+    fn ndim(me: Me<'_, '_>) -> PyResult<usize> {
+        Ok(meta_of(me)?.shape.len())
+    }
     #[getter]
-    fn dtype(me: Me<'_, '_>) -> PyResult<Py<DType>> { Ok(dtype(me.py(), meta_of(me)?.element)?.clone_ref(me.py())) }
+    fn dtype(me: Me<'_, '_>) -> PyResult<Py<DType>> {
+        Ok(dtype(me.py(), meta_of(me)?.element)?.clone_ref(me.py()))
+    }
     #[getter]
-    fn requires_grad(me: Me<'_, '_>) -> PyResult<bool> { Ok(meta_of(me)?.requires_grad) }
+    fn requires_grad(me: Me<'_, '_>) -> PyResult<bool> {
+        Ok(meta_of(me)?.requires_grad)
+    }
     #[setter]
     fn set_requires_grad(me: Me<'_, '_>, on: bool) -> PyResult<()> {
         real(me, "requires_grad")?.requires_grad.store(on, Ordering::Relaxed);
@@ -262,22 +305,42 @@ impl Operand {
     }
     #[getter]
     #[pyo3(name = "T")]
-    fn t<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Transpose) }
+    fn t<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Transpose)
+    }
 
     #[pyo3(signature = (axis=None))]
-    fn sum<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> { one(me, Op::Reduce(Reduce::Sum, axis)) }
+    fn sum<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> {
+        one(me, Op::Reduce(Reduce::Sum, axis))
+    }
     #[pyo3(signature = (axis=None))]
-    fn mean<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> { one(me, Op::Reduce(Reduce::Mean, axis)) }
+    fn mean<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> {
+        one(me, Op::Reduce(Reduce::Mean, axis))
+    }
     #[pyo3(signature = (axis=None))]
-    fn max<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> { one(me, Op::Reduce(Reduce::Max, axis)) }
-    fn exp<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Unary(Unary::Exp)) }
-    fn relu<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Unary(Unary::Relu)) }
-    fn clone<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Unary(Unary::Clone)) }
+    fn max<'py>(me: Me<'_, 'py>, axis: Option<usize>) -> Any<'py> {
+        one(me, Op::Reduce(Reduce::Max, axis))
+    }
+    fn exp<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Unary(Unary::Exp))
+    }
+    fn relu<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Unary(Unary::Relu))
+    }
+    fn clone<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Unary(Unary::Clone))
+    }
     /// A view of the same numbers.
-    fn detach<'py>(me: Me<'_, 'py>) -> Any<'py> { one(me, Op::Detach) }
-    fn astype<'py>(me: Me<'_, 'py>, dtype: &DType) -> Any<'py> { one(me, Op::Astype(dtype.0)) }
+    fn detach<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        one(me, Op::Detach)
+    }
+    fn astype<'py>(me: Me<'_, 'py>, dtype: &DType) -> Any<'py> {
+        one(me, Op::Astype(dtype.0))
+    }
     /// A view of the same numbers.
-    fn reshape<'py>(me: Me<'_, 'py>, shape: Vec<i64>) -> Any<'py> { one(me, Op::Reshape(shape)) }
+    fn reshape<'py>(me: Me<'_, 'py>, shape: Vec<i64>) -> Any<'py> {
+        one(me, Op::Reshape(shape))
+    }
     /// Views of equal parts along the first axis.
     fn split<'py>(me: Me<'_, 'py>, parts: usize) -> PyResult<Bound<'py, PyTuple>> {
         let rows = Operand::__len__(me)?;
@@ -297,7 +360,9 @@ impl Operand {
         tensor.write(&vec![0.0; tensor.numbers().len()]);
         Ok(me.clone().into_any())
     }
-    fn item<'py>(me: Me<'_, 'py>) -> Any<'py> { number(me.py(), Operand::item_number(me)?, meta_of(me)?.element) }
+    fn item<'py>(me: Me<'_, 'py>) -> Any<'py> {
+        number(me.py(), Operand::item_number(me)?, meta_of(me)?.element)
+    }
     fn tolist<'py>(me: Me<'_, 'py>) -> Any<'py> {
         let meta = meta_of(me)?;
         nested(me.py(), &real(me, "tolist")?.numbers(), &meta.shape, meta.element)
@@ -334,7 +399,11 @@ fn rows_of(key: &Bound<'_, PyAny>, rows: usize) -> PyResult<Op> {
         if at.step != 1 {
             return Err(PyValueError::new_err("slices have step 1"));
         }
-        return Ok(Op::Rows { start: at.start as usize, stop: (at.start + at.slicelength as isize) as usize, single: false });
+        return Ok(Op::Rows {
+            start: at.start as usize,
+            stop: (at.start + at.slicelength as isize) as usize,
+            single: false,
+        });
     }
     let index: isize = key.extract().map_err(|_| PyTypeError::new_err("an index is a number or a slice"))?;
     match usize::try_from(if index < 0 { index + rows as isize } else { index }) {

@@ -167,6 +167,15 @@ impl<'py> Executor<'py> {
         if let (Some(a), Some(b)) = (kind_a.pinned(self), kind_b.pinned(self)) {
             return Ok(a.is(&b));
         }
+        if let (VarKind::Tensor(ta), VarKind::Tensor(tb)) = (&kind_a, &kind_b) {
+            // An operation may return its own argument; two tensors from outside are told apart by a guard.
+            if let (TensorSource::Object(_), TensorSource::Object(_)) = (ta.source, tb.source) {
+                let (first, second) = (self.var(a).tracker, self.var(b).tracker);
+                self.guard(first, sot_tracker::Check::Distinct(vec![second]));
+                return Ok(false);
+            }
+            return Err(Stop::brk(Reason::OpaqueValue, "identity of a computed tensor"));
+        }
         let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
         // A virtual mutable object is nothing but itself; a constant is no container.
         let is_constant = |k: &VarKind| matches!(k, VarKind::Constant(_));
@@ -175,11 +184,6 @@ impl<'py> Executor<'py> {
         }
         let immutable = |k: &VarKind| matches!(k, VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_));
         if !immutable(&kind_a) && !immutable(&kind_b) && (fresh(self, a) || fresh(self, b)) {
-            return Ok(false);
-        }
-        if let (VarKind::Tensor(_), VarKind::Tensor(_)) = (&kind_a, &kind_b) {
-            let (ta, tb) = (self.var(a).tracker, self.var(b).tracker);
-            self.guard(ta, sot_tracker::Check::Distinct(vec![tb]));
             return Ok(false);
         }
         Err(Stop::brk(Reason::ValueKind, format!("identity of {} and {}", kind_a.kind_name(), kind_b.kind_name())))
