@@ -279,7 +279,7 @@ impl Replay {
                 .iter()
                 .map(|(n, a)| (PyString::intern(py, n).unbind(), Value::of(ex, a, number)))
                 .collect(),
-            result: Value::pattern(&call.result, number),
+            result: Value::pattern(ex, &call.result, number),
             dead: Vec::new(),
         }
     }
@@ -360,13 +360,16 @@ impl Value {
         }
     }
 
-    fn pattern(arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
+    fn pattern(ex: &Executor<'_>, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
         match arg {
             ReplayArg::Symbol(s) => Value::Register(number(*s)),
             ReplayArg::Tuple(items) | ReplayArg::List(items) => {
-                Value::Tuple(items.iter().map(|i| Value::pattern(i, number)).collect())
+                Value::Tuple(items.iter().map(|i| Value::pattern(ex, i, number)).collect())
             }
-            ReplayArg::Object(_) | ReplayArg::Dict(_) | ReplayArg::Slice(_) => Value::Ignore,
+            ReplayArg::Dict(entries) => Value::Dict(
+                entries.iter().map(|(k, v)| (Value::of(ex, k, number), Value::pattern(ex, v, number))).collect(),
+            ),
+            ReplayArg::Object(_) | ReplayArg::Slice(_) => Value::Ignore,
         }
     }
 
@@ -422,7 +425,13 @@ impl Value {
                     item.store(value.get_item(i)?, registers)?;
                 }
             }
-            Value::List(_) | Value::Dict(_) | Value::Slice(_) | Value::Object(_) | Value::Ignore => {}
+            Value::Dict(entries) => {
+                for (key, item) in entries {
+                    let Value::Object(key) = key else { continue };
+                    item.store(value.get_item(key)?, registers)?;
+                }
+            }
+            Value::List(_) | Value::Slice(_) | Value::Object(_) | Value::Ignore => {}
         }
         Ok(())
     }

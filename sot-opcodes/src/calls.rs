@@ -51,3 +51,14 @@ pub const fn two_slots(version: Version) -> bool {
 pub const fn has_resume(version: Version) -> bool {
     version.minor() >= 11
 }
+
+/// What makes a function of the parts and the code on the stack (defaults, kwdefaults, annotations, closure, code, and up
+/// to 3.10 the qualified name); `flags` say which parts are there.
+#[must_use]
+pub fn make_function(version: Version, flags: u32, qualname: bool) -> Vec<Op> {
+    if version < Version::V313 {
+        return vec![Op::MakeFunction { flags, qualname }];
+    }
+    let parts = [8, 4, 2, 1].into_iter().filter(|bit| flags & bit != 0);
+    std::iter::once(Op::MakeFunction { flags: 0, qualname: false }).chain(parts.map(Op::SetFunctionAttribute)).collect()
+}

@@ -47,6 +47,7 @@ const PYTHON_MODULES: &[&str] = &[
 /// Answered by [`crate::fold`].
 const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.base.dygraph.base", "enabled"),
+    ("paddle.base.dygraph.base", "in_sot_simulation_mode"),
     ("paddle.base.dygraph.base", "in_to_static_mode"),
     ("paddle.base.dygraph.base", "is_grad_enabled"),
     ("paddle.base.framework", "in_dygraph_mode"),
@@ -67,6 +68,7 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.device", "is_compiled_with_rocm"),
     ("paddle.device", "is_compiled_with_xpu"),
     ("paddle.framework.framework", "get_default_dtype"),
+    ("paddle.profiler.utils", "in_profiler_mode"),
     ("paddle.tensor.attribute", "is_complex"),
     ("paddle.tensor.attribute", "is_floating_point"),
     ("paddle.tensor.attribute", "is_integer"),

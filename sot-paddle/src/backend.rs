@@ -64,7 +64,7 @@ impl Backend for PaddleBackend {
     }
 
     fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        layers::leaf_state(&self.handles, layer)
+        layers::leaf_state(layer)
     }
 
     fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {

@@ -99,21 +99,16 @@ impl PaddleBuilder {
         })
     }
 
-    /// A `data` operation at the head of the program that stands for `tensor`.
+    /// A `data` operation that stands for `tensor`.
     fn source(&self, tensor: &Bound<'_, PyAny>, name: String) -> PyResult<Source> {
         let py = tensor.py();
         let meta = meta::of_tensor(tensor)?;
-        let pir = self.handles.pir.bind(py);
-        let here = pir.getattr(intern!(py, "get_current_insertion_point"))?.call0()?;
-        pir.getattr(intern!(py, "reset_insertion_point_to_start"))?.call0()?;
-        let made = self.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
-            &*name,
+        let value = self.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
+            name,
             tensor.getattr(intern!(py, "shape"))?,
             tensor.getattr(intern!(py, "dtype"))?,
             &self.handles.any_place,
-        ));
-        pir.getattr(intern!(py, "set_insertion_point"))?.call1((here,))?;
-        let value = made?;
+        ))?;
         value.setattr(intern!(py, "stop_gradient"), !(self.grad && meta.requires_grad))?;
         value.setattr(intern!(py, "persistable"), true)?;
         Ok(Source { tensor: tensor.clone().unbind(), value: value.unbind(), meta })

@@ -111,13 +111,13 @@ pub(crate) fn call_state<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'
 }
 
 /// All dicts on which a call of a leaf depends.
-pub(crate) fn leaf_state<'py>(handles: &Handles, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+pub(crate) fn leaf_state<'py>(layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let mut out = Vec::new();
-    collect_dicts(handles, layer, &mut out)?;
+    collect_dicts(layer, &mut out)?;
     Ok(out)
 }
 
-fn collect_dicts<'py>(handles: &Handles, layer: &Bound<'py, PyAny>, out: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
+fn collect_dicts<'py>(layer: &Bound<'py, PyAny>, out: &mut Vec<Bound<'py, PyDict>>) -> PyResult<()> {
     let dict = instance_dict(layer)?;
     let inner = sublayers(&dict);
     for name in ATTR_DICTS.iter().chain(HOOKS) {
@@ -126,7 +126,7 @@ fn collect_dicts<'py>(handles: &Handles, layer: &Bound<'py, PyAny>, out: &mut Ve
     }
     out.push(dict);
     for layer in inner {
-        collect_dicts(handles, &layer, out)?;
+        collect_dicts(&layer, out)?;
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ impl PyBackend {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> Option<Bound<'py, PyAny>> {
-        self.0.fold(callee, args, kwargs, &|o| o.get_type().name().is_ok_and(|n| n.to_string() == "Value"))
+        self.0.fold(callee, args, kwargs, &|o| o.get_type().name().is_ok_and(|n| n == "Value"))
     }
     fn begin(&self, py: Python<'_>) -> PyResult<Builder> {
         Ok(Builder { inner: Some(self.0.begin(py)?), at: Vec::new() })

@@ -1,8 +1,9 @@
 //! A closed program that runs.
 //!
 //! A scope holds the variables of one live call. Without gradients it is free again when the call returns; with
-//! gradients it belongs to the call until its backward ran or its graph died ([`crate::backward`]). So: a call takes a free scope or makes one, and a scope is never in two live calls. A scope
-//! is taken out of the pool while a call runs, because Paddle releases the GIL there.
+//! gradients it belongs to the call until its backward ran or its graph died ([`crate::backward`]). So a call takes a
+//! free scope or makes one, and a scope is never in two live calls. It is taken out of the pool while a call runs,
+//! because Paddle releases the GIL there. Each scope has an executor of its own, made in its first run.
 
 use crate::backward::{self, Lent};
 use crate::handles::Handles;

@@ -56,7 +56,7 @@ class Decisions:
             add(self.sir, self.stable(graph.sir))
         for guard in report.guards:
             add(self.guards, self.stable(guard))
-        for listing in report.code.split("\n\n"):
+        for listing in f"{report.code}\n\n{report.resume_functions}".split("\n\n"):
             if listing.strip():
                 add(self.code, self.stable(listing.strip("\n")))
 

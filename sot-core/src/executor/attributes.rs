@@ -190,6 +190,11 @@ impl<'py> Executor<'py> {
             let function = self.pin(found);
             return Ok(self.virtual_var(MethodVar { receiver: me, function }));
         }
+        if crate::cpython::entry_parts(found).is_some_and(|parts| parts.self_obj.is_none()) {
+            // A translated method: an entry binds as the function does that it stands for.
+            let function = self.pin(found);
+            return Ok(self.virtual_var(MethodVar { receiver: me, function }));
+        }
         let kind = found.get_type().name().map(|n| n.to_string()).unwrap_or_default();
         match kind.as_str() {
             "staticmethod" => {

@@ -133,6 +133,14 @@ impl<'py> Executor<'py> {
         self.builder()?.getattr(value, name, &at).map_err(stop)
     }
 
+    /// Whether the tensor class has a plain method of this name.
+    pub fn is_tensor_method(&self, name: &str) -> bool {
+        let Ok(class) = self.backend.tensor_class(self.py) else { return false };
+        let Ok(class) = class.cast_into::<PyType>() else { return false };
+        let found = crate::cpython::facts::type_lookup(&class, &PyString::intern(self.py, name));
+        found.is_some_and(|f| crate::cpython::facts::is_function(&f) || self.is_plain_callable(&f))
+    }
+
     /// Append an operation and give its result.
     pub fn record_call(
         &mut self,
@@ -235,6 +243,17 @@ impl<'py> Executor<'py> {
         if let Ok(list) = result.cast_exact::<PyList>() {
             let (vars, patterns) = self.wrap_results(list.iter())?;
             return Ok((self.virtual_var(ListVar::new(vars)), ReplayArg::List(patterns)));
+        }
+        if let Ok(dict) = result.cast_exact::<PyDict>() {
+            let (mut entries, mut patterns) = (Vec::new(), Vec::new());
+            for (key, value) in dict.iter() {
+                let key_id = self.objects.add(&key);
+                let key = self.fold(&key)?;
+                let (value, pattern) = self.wrap_result(&value)?;
+                entries.push((key, value));
+                patterns.push((ReplayArg::Object(key_id), pattern));
+            }
+            return Ok((self.virtual_var(DictVar::new(entries)), ReplayArg::Dict(patterns)));
         }
         let var = self.fold(result)?;
         let id = self.objects.add(result);

@@ -46,6 +46,8 @@ use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
 const BUDGET: usize = 500_000;
+/// Depth of calls that Python itself makes: each is a recursion of the executor.
+const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
 
@@ -288,6 +290,9 @@ impl<'py> Executor<'py> {
         match self.call(callee, args)? {
             crate::variables::Called::Value(value) => Ok(value),
             crate::variables::Called::Entered => {
+                if self.sync_depths.len() >= MAX_SYNC {
+                    return Err(Stop::fallback(Reason::Depth, "calls that Python itself makes"));
+                }
                 self.sync_depths.push(floor);
                 let result = self.run(floor)?;
                 self.sync_depths.pop();

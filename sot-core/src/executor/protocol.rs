@@ -142,6 +142,15 @@ impl<'py> Executor<'py> {
         Ok(true)
     }
 
+    /// `iter()` of an instance: what `__iter__` gives is the iterator, and is not asked again.
+    pub fn iterate_by_protocol(&mut self, me: VarId) -> Result<VarId, Stop> {
+        let iterator = self.call_special(me, "__iter__", vec![])?;
+        match self.look(iterator)? {
+            VarKind::Iterator(_) | VarKind::Instance(_) => Ok(iterator),
+            other => Err(Stop::brk(Reason::WouldRaise, format!("__iter__ gave {}", other.kind_name()))),
+        }
+    }
+
     pub fn length_by_protocol(&mut self, me: VarId) -> Result<usize, Stop> {
         let result = self.call_special(me, "__len__", vec![])?;
         let length = self.constant_int(result).and_then(|n| usize::try_from(n).ok());

@@ -113,7 +113,7 @@ impl<'py> Executor<'py> {
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
         }
-        if self.is_plain_callable(object) {
+        if self.is_plain_callable(object) || crate::cpython::entry_parts(object).is_some() {
             return BuiltinVar { object: id }.into();
         }
         let class = self.objects.add(ty.as_any());

@@ -141,6 +141,13 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.emit(Op::StoreAttr(name));
     }
 
+    /// Make a function of the parts on the stack.
+    pub fn make_function(&mut self, flags: u32, qualname: bool) {
+        for op in sot_opcodes::calls::make_function(self.unit.code.version, flags, qualname) {
+            self.emit(op);
+        }
+    }
+
     /// Push `receiver.name(*args)`.
     pub fn call_method(&mut self, receiver: VarId, name: &str, args: &[VarId]) -> Result<(), Stop> {
         self.push(receiver)?;

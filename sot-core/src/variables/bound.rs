@@ -2,11 +2,20 @@
 //! call comes to.
 
 use super::*;
+use crate::stop::Why;
 
 #[derive(Clone)]
 pub struct BoundVar {
     pub receiver: VarId,
     pub name: std::rc::Rc<str>,
+    /// Calling it must run as Python, for this reason.
+    pub blocked: Option<Why>,
+}
+
+impl BoundVar {
+    pub fn new(receiver: VarId, name: &str) -> BoundVar {
+        BoundVar { receiver, name: name.into(), blocked: None }
+    }
 }
 
 impl Operations for BoundVar {
@@ -26,7 +35,10 @@ impl Operations for BoundVar {
     }
 
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
-        ex.call_bound(self.receiver, &self.name.clone(), args)
+        match &self.blocked {
+            Some(why) => Err(Stop::Break(why.clone())),
+            None => ex.call_bound(self.receiver, &self.name.clone(), args),
+        }
     }
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {

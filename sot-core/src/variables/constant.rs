@@ -32,7 +32,7 @@ impl Operations for ConstantVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
         let object = ex.objects.get(ex.py, self.object);
         if object.get_type().getattr(name).is_ok_and(|d| d.is_callable()) {
-            return Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }));
+            return Ok(ex.virtual_var(BoundVar::new(me, name)));
         }
         let value = ex.constant_value(me).expect("a constant");
         match value.getattr(name) {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::code_unit::CodeUnit;
-use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -94,7 +93,7 @@ impl Operations for FunctionVar {
                 if let Some(qualname) = made.qualname {
                     em.push(qualname)?;
                 }
-                em.emit(Op::MakeFunction { flags, qualname: made.qualname.is_some() });
+                em.make_function(flags, made.qualname.is_some());
                 Ok(())
             }
         }

@@ -35,8 +35,7 @@ impl Operations for LayerVar {
     }
 
     fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
-        let iterator = ex.call_special(me, "__iter__", vec![])?;
-        ex.iterate(iterator)
+        ex.iterate_by_protocol(me)
     }
 
     fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {

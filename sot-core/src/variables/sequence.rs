@@ -96,7 +96,7 @@ impl Operations for TupleVar {
             }
             return ex.class_attribute(&class, me, name);
         }
-        Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }))
+        Ok(ex.virtual_var(BoundVar::new(me, name)))
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
@@ -163,7 +163,7 @@ impl Operations for ListVar {
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
-        Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() }))
+        Ok(ex.virtual_var(BoundVar::new(me, name)))
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {

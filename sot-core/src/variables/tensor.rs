@@ -51,11 +51,15 @@ impl Operations for TensorVar {
         match ex.tensor_attribute(&value, name)? {
             Attr::Constant(object) => ex.fold(&object),
             Attr::Fresh(object) => ex.fresh(&object),
-            Attr::Method => Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into() })),
+            Attr::Method => Ok(ex.virtual_var(BoundVar::new(me, name))),
             Attr::Value(result) => ex.record_attribute(me, name, &result),
             Attr::Inline(function) => {
                 let function = ex.pin(&function);
                 Ok(ex.virtual_var(MethodVar { receiver: me, function }))
+            }
+            // A method is as good as any until it is called: one break at the call, not one more at the look-up.
+            Attr::Break(why) if ex.is_tensor_method(name) => {
+                Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into(), blocked: Some(why) }))
             }
             Attr::Break(why) => Err(Stop::Break(why)),
         }

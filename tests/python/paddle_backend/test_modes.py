@@ -236,3 +236,9 @@ def test_layer_call(backend):
     assert backend.layer_call(linear) == "forward"
     state = backend.leaf_state(nn.Sequential(nn.Linear(2, 2)))
     assert any("weight" in d for d in state) and any("training" in d for d in state)
+
+
+def test_many_small_programs_do_not_get_mixed_up(build):
+    # Paddle finds executors by a hash of a number and an address.
+    for k in range(300):
+        assert float(build(lambda b, v, k=k: b.operator(operator.mul, v, float(k)), x)(x).sum()) == 10.0 * k

@@ -1,6 +1,7 @@
 """Running a function and writing down everything that its caller can see."""
 
 import contextlib
+import inspect
 import io
 import traceback
 
@@ -57,34 +58,34 @@ class Observed:
 class Case:
     """A function under test.
 
-    `build` makes a fresh world: the function, and optionally a maker of its arguments (fresh for each call), of its
-    keyword arguments, and a reader of state outside of it.
+    `build` makes a fresh world: a dict of the function `f`, and optionally a maker of its arguments (fresh for each
+    call), of its keyword arguments, and a reader of state outside of it. If `build` takes an argument, that is what
+    translates, and `f` itself is called as it is.
     """
 
     def __init__(self, build, expect):
         self.build, self.expect, self.name = build, expect, build.__name__
 
-    def world(self):
-        parts = self.build()
-        if not isinstance(parts, dict):
-            parts = {"f": parts}
-        none = lambda: ()  # noqa: E731
-        return parts["f"], parts.get("args", none), parts.get("kwargs", dict), parts.get("watch", none)
-
     def observe(self, translate, times):
-        function, args, kwargs, watch = self.world()
-        function = translate(function)
-        return [Observed(function, args(), kwargs(), watch).seen for _ in range(times)]
+        inner = bool(inspect.signature(self.build).parameters)
+        world = self.build(translate) if inner else self.build()
+        function = world["f"] if inner else translate(world["f"])
+        args, kwargs, watch = (world.get(part, tuple) for part in ("args", "kwargs", "watch"))
+        return [Observed(function, args(), dict(kwargs()), watch).seen for _ in range(times)]
 
 
 CASES = []
 
 
-def case(**expect):
-    """Register a case with the decisions (names of `stats()`) that three captured calls come to."""
+def case(graphs=1, captures=1, breaks=0, fallbacks=0, reasons=()):
+    """Register a case, with the decisions that three captured calls come to; `None` leaves one open.
+
+    The default is the best that can be: one capture, one graph, no break, and two hits.
+    """
+    expect = {"graphs": graphs, "captures": captures, "breaks": breaks, "fallbacks": fallbacks, "reasons": reasons}
 
     def register(build):
-        CASES.append(Case(build, expect))
+        CASES.append(Case(build, {name: value for name, value in expect.items() if value is not None}))
         return build
 
     return register

@@ -53,6 +53,9 @@ class Sequential(Layer):
         for number, layer in enumerate(layers):
             self._sub_layers[str(number)] = layer
 
+    def __getitem__(self, number):
+        return self._sub_layers[str(number)]
+
     def forward(self, x):
         for layer in self._sub_layers.values():
             x = layer(x)

@@ -144,7 +144,7 @@ def new_tensors():
     return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
 
 
-@case()
+@case(graphs=0, reasons=("no-tensor",))
 def nothing_on_tensors():
     def f(n):
         return n * 2 + 1

@@ -57,7 +57,7 @@ def keyword_only_default():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None)
 def mutable_default():
     def inner(x, seen=[]):  # noqa: B006
         seen.append(1)
@@ -84,7 +84,7 @@ def closures():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None)
 def nonlocal_counter():
     count = 0
 
@@ -170,7 +170,7 @@ def recursion():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=5, captures=5, breaks=4, reasons=("builtin-with-output",))
 def recursion_with_breaks():
     def walk(x, n):
         if n == 0:
@@ -193,7 +193,7 @@ def functions_as_values():
     return {"f": f, "args": lambda: (t([1.0]), double, {"relu": toy.relu})}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def generators_pass_through():
     def counted(n):
         for i in range(n):
@@ -208,19 +208,19 @@ def generators_pass_through():
     return {"f": f, "args": x1}
 
 
-@case()
-def a_generator_itself():
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def a_generator_itself(translate):
     def f(x):
         yield x * 2
         yield x * 3
 
     def call(x):
-        return list(toy.to_static(f)(x))
+        return list(translate(f)(x))
 
     return {"f": call, "args": x1}
 
 
-@case()
+@case(graphs=0, fallbacks=1, reasons=("generator",))
 def coroutine():
     async def compute(x):
         return x * 2
@@ -234,7 +234,7 @@ def coroutine():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=0, fallbacks=1, reasons=("frame-inspection",))
 def dynamic_code():
     def f(x):
         return eval("x * 2", {"x": x}), len(locals())
@@ -254,7 +254,7 @@ def translated_calls_translated():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=2, captures=2, breaks=1, reasons=("disabled",))
 def disabled_function():
     @toy.disable
     def secret(x):

@@ -135,13 +135,13 @@ def bound_method_argument():
     return {"f": f, "args": x_and(lambda: Base(3).apply)}
 
 
-@case()
-def translated_method():
+@case(graphs=None, captures=None)
+def translated_method(translate):
     class Model:
         def __init__(self):
             self.calls = 0
 
-        @toy.to_static
+        @translate
         def run(self, x):
             self.calls += 1
             return x * 2
@@ -190,7 +190,7 @@ class Color(enum.Enum):
     BLUE = 2
 
 
-@case()
+@case(graphs=0, reasons=("no-tensor",))
 def enums():
     def f(x, color):
         if color is Color.RED:
@@ -256,7 +256,7 @@ def descriptor():
     return {"f": f, "args": x_and(lambda: WithDescriptor(3))}
 
 
-@case()
+@case(graphs=None, captures=None, fallbacks=1, reasons=("opcode",))
 def class_in_the_frame():
     def f(x):
         class Local:
@@ -306,7 +306,7 @@ def leaf_layer():
     return {"f": f, "args": batch}
 
 
-@case()
+@case(graphs=None, captures=None)
 def layer_with_state():
     net = Net()
 
@@ -316,9 +316,9 @@ def layer_with_state():
     return {"f": f, "args": batch, "watch": lambda: net.steps}
 
 
-@case()
-def translated_layer():
-    net = toy.to_static(Net())
+@case(graphs=None, captures=None)
+def translated_layer(translate):
+    net = translate(Net())
 
     def call(x):
         return net(x)
@@ -326,7 +326,7 @@ def translated_layer():
     return {"f": call, "args": batch, "watch": lambda: net.steps}
 
 
-@case()
+@case(graphs=None, captures=None)
 def layer_with_a_hook():
     layer = eye()
     seen = []
@@ -354,7 +354,7 @@ class Chatty(toy.Layer):
         return y * 2
 
 
-@case()
+@case(graphs=3, captures=3, breaks=2, reasons=("builtin-with-output",))
 def layer_that_breaks():
     net = toy.Sequential(Chatty(), eye(), Chatty())
 

@@ -29,11 +29,11 @@ def list_methods():
         items = []
         for i in range(4):
             items.append(x + i)
-        items.insert(0, x * 10)
+        items.insert(0, "mark")
+        items.remove("mark")
         last = items.pop()
         items.extend([last, x])
         items.reverse()
-        items.remove(last)
         other = items.copy()
         other.clear()
         return items, other, len(items)
@@ -93,7 +93,7 @@ def aliased_arguments():
     return {"f": f, "args": args}
 
 
-@case()
+@case(graphs=0, reasons=("no-tensor",))
 def list_operators():
     def f(x):
         a = [1, 2] + [x]
@@ -116,7 +116,7 @@ def comprehensions():
     return {"f": f, "args": lambda: (t([1.0]), 4)}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def generator_expression():
     def f(x):
         return sum(i * 2 for i in range(3)) * x, tuple(x + i for i in (1, 2)), any(i > 1 for i in range(3))

@@ -22,7 +22,7 @@ def branch_on_python():
     return {"f": f, "args": lambda: (t([1.0]), True)}
 
 
-@case()
+@case(graphs=2, captures=2, breaks=1, reasons=("branch-on-tensor",))
 def branch_on_tensor():
     def f(x):
         y = x * 2
@@ -33,7 +33,7 @@ def branch_on_tensor():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=3, captures=3, breaks=1, reasons=("branch-on-tensor",))
 def branch_on_tensor_both_ways():
     numbers = iter([1.0, -1.0, 1.0])
 
@@ -79,7 +79,7 @@ def while_loop():
     return {"f": f, "args": lambda: (t([1.0]), 4)}
 
 
-@case()
+@case(graphs=6, captures=6, breaks=5, reasons=("builtin-with-output",))
 def break_in_a_for_loop():
     def f(x):
         for i in range(5):
@@ -90,7 +90,7 @@ def break_in_a_for_loop():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=7, captures=7, breaks=6, reasons=("builtin-with-output",))
 def break_in_nested_loops():
     def f(x):
         for i in range(2):
@@ -103,7 +103,7 @@ def break_in_nested_loops():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=("tensor-to-scalar",))
 def item_in_a_while_loop():
     def f(x):
         n = 0
@@ -115,7 +115,7 @@ def item_in_a_while_loop():
     return {"f": f, "args": lambda: (t(1.0),)}
 
 
-@case()
+@case(graphs=2, captures=3, breaks=2, reasons=("builtin-with-output",))
 def loop_over_a_dict_with_breaks():
     def f(x, table):
         for key, value in table.items():
@@ -126,7 +126,7 @@ def loop_over_a_dict_with_breaks():
     return {"f": f, "args": lambda: (t([1.0]), {"a": 2, "b": 3})}
 
 
-@case()
+@case(graphs=3, captures=3, breaks=2, reasons=("builtin-with-output",))
 def breaks_two_calls_deep():
     def leaf(x, n):
         y = x * n
@@ -145,7 +145,7 @@ def breaks_two_calls_deep():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=3, captures=4, breaks=3, reasons=("builtin-with-output",))
 def break_in_an_argument():
     def speak(n):
         print("speak", n)
@@ -157,7 +157,7 @@ def break_in_an_argument():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=("builtin-with-output",))
 def break_in_a_comprehension():
     def f(x):
         def shown(i):
@@ -169,7 +169,7 @@ def break_in_a_comprehension():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=4, captures=4, breaks=3, reasons=("branch-on-tensor",))
 def branch_on_tensor_in_a_call():
     def clip(x):
         if x.sum() > 10:
@@ -184,7 +184,7 @@ def branch_on_tensor_in_a_call():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=3, captures=4, breaks=3, reasons=("branch-on-tensor",))
 def and_or_of_tensors():
     def f(x, y):
         a = x.sum() > 0 and y.sum() > 0
@@ -194,7 +194,7 @@ def and_or_of_tensors():
     return {"f": f, "args": lambda: (t([1.0]), t([2.0]))}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=("branch-on-tensor", "tensor-to-host", "tensor-to-scalar"))
 def bool_float_int_of_tensors():
     def f(x):
         y = x * 2
@@ -203,7 +203,7 @@ def bool_float_int_of_tensors():
     return {"f": f, "args": lambda: (t([1.5]),)}
 
 
-@case()
+@case(graphs=2, captures=4, breaks=3, reasons=("builtin-with-output", "tensor-to-host"))
 def printed_tensors():
     def f(x):
         y = x + 1
@@ -224,7 +224,7 @@ def asserts():
     return {"f": f, "args": lambda: (t([1.0]), 2)}
 
 
-@case()
+@case(graphs=2, captures=3, breaks=2, reasons=("builtin-with-output",))
 def stack_across_a_break():
     def f(x):
         return [x, x * 2, (x + 1, print("mid"), {"k": x - 1})], f"{print('again')}{x.ndim}"
@@ -232,7 +232,7 @@ def stack_across_a_break():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=0, captures=None, breaks=None, fallbacks=None, reasons=None)
 def unbound_local_across_a_break():
     def f(x, flag):
         if flag:
@@ -246,7 +246,7 @@ def unbound_local_across_a_break():
     return {"f": f, "args": lambda: (t([1.0]), False)}
 
 
-@case()
+@case(captures=2, breaks=1, reasons=("builtin-with-output",))
 def delete_local():
     def f(x):
         y = x * 2

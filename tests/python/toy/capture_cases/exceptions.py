@@ -12,7 +12,7 @@ def x1():
     return (t([1.0, 2.0]),)
 
 
-@case()
+@case(breaks=1, reasons=("api-rejected",))
 def wrong_shapes():
     def f(x, y):
         a = x * 2
@@ -33,7 +33,7 @@ def the_graph_raises_when_it_runs():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None)
 def the_graph_raises_in_a_call():
     def inner(x):
         y = x - 5
@@ -46,7 +46,7 @@ def the_graph_raises_in_a_call():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(captures=2, breaks=1, reasons=("builtin-with-output",))
 def the_graph_raises_after_a_break():
     def f(x, seen):
         seen.append("before")
@@ -57,7 +57,7 @@ def the_graph_raises_after_a_break():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(captures=None, breaks=None, reasons=None)
 def raise_statement():
     def f(x, n):
         y = x * 2
@@ -68,7 +68,7 @@ def raise_statement():
     return {"f": f, "args": lambda: (t([1.0]), 3)}
 
 
-@case()
+@case(breaks=1, reasons=("would-raise",))
 def mutation_before_a_raise():
     def f(x, items):
         items.append(x * 2)
@@ -78,7 +78,7 @@ def mutation_before_a_raise():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(captures=None, breaks=None, reasons=None)
 def raise_two_calls_deep():
     def leaf(x, n):
         print("leaf")
@@ -95,7 +95,7 @@ def raise_two_calls_deep():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(breaks=1, reasons=("would-raise",))
 def type_error_of_a_call():
     def inner(a, b):
         return a + b
@@ -107,7 +107,7 @@ def type_error_of_a_call():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(breaks=1, reasons=("tensor-attribute",))
 def attribute_error():
     def f(x):
         y = x * 2
@@ -116,7 +116,7 @@ def attribute_error():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(breaks=1, reasons=("would-raise",))
 def division_by_zero():
     def f(x, n):
         y = x * 2
@@ -142,7 +142,7 @@ def try_without_exception():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def try_with_exception():
     def f(x, table):
         try:
@@ -154,7 +154,7 @@ def try_with_exception():
     return {"f": f, "args": lambda: (t([1.0]), {})}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def break_in_try():
     def f(x):
         try:
@@ -170,7 +170,7 @@ def break_in_try():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def exception_after_a_break_in_try():
     def f(x):
         try:
@@ -211,7 +211,7 @@ class Manager:
         return self.swallow
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def with_statement():
     def f(x, log):
         with Manager(log) as n:
@@ -221,7 +221,7 @@ def with_statement():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def break_in_with():
     def f(x, log):
         with Manager(log) as n:
@@ -233,7 +233,7 @@ def break_in_with():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def raise_in_with():
     def f(x, log):
         with Manager(log):
@@ -244,7 +244,7 @@ def raise_in_with():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def swallowed_in_with():
     def f(x, log):
         with Manager(log, swallow=True):
@@ -255,7 +255,7 @@ def swallowed_in_with():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def contextmanager_generator():
     @contextlib.contextmanager
     def noted(log):
@@ -271,7 +271,7 @@ def contextmanager_generator():
     return {"f": f, "args": lambda: (t([1.0]), [])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def raise_from():
     def f(x, table):
         y = x * 2
@@ -284,7 +284,7 @@ def raise_from():
     return {"f": f, "args": lambda: (t([1.0]), {})}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def exception_in_a_callee_is_caught():
     def risky(x, n):
         if n > 1:
@@ -303,7 +303,7 @@ def exception_in_a_callee_is_caught():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def nested_finally_with_breaks():
     def f(x):
         try:
@@ -320,7 +320,7 @@ def nested_finally_with_breaks():
     return {"f": f, "args": x1}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def state_of_a_caught_exception():
     import sys
 

@@ -18,7 +18,7 @@ def reset():
     REGISTRY.clear()
 
 
-@case()
+@case(graphs=None, captures=None)
 def global_counter():
     reset()
 
@@ -30,7 +30,7 @@ def global_counter():
     return {"f": f, "args": lambda: (t([1.0]),), "watch": lambda: COUNT}
 
 
-@case()
+@case(captures=2, breaks=1, reasons=("builtin-with-output",))
 def global_written_before_a_break():
     reset()
 
@@ -45,7 +45,7 @@ def global_written_before_a_break():
     return {"f": f, "args": lambda: (t([1.0]),), "watch": lambda: COUNT}
 
 
-@case()
+@case(graphs=None, captures=None)
 def global_registry():
     reset()
 
@@ -72,7 +72,7 @@ def attribute_is_written():
     return {"f": f, "args": lambda: (t([1.0]), Box(1))}
 
 
-@case()
+@case(graphs=None, captures=None)
 def attribute_of_a_closure_object():
     box = Box(0)
 
@@ -92,7 +92,7 @@ def attribute_is_deleted():
     return {"f": f, "args": lambda: (t([1.0]), Box(1))}
 
 
-@case()
+@case(graphs=2, captures=3, breaks=2, reasons=("builtin-with-output",))
 def attribute_across_breaks():
     def f(x, box):
         box.value = x * 2
@@ -133,7 +133,7 @@ def iterator_is_advanced():
     return {"f": call, "args": args}
 
 
-@case()
+@case(graphs=2, captures=2, breaks=1, reasons=("builtin-with-output",))
 def iterator_of_a_list_across_a_break():
     def f(x, items):
         it = iter(items)
@@ -144,7 +144,7 @@ def iterator_of_a_list_across_a_break():
     return {"f": f, "args": lambda: (t([1.0]), [1, 2, 3])}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=1, reasons=("in-place-tensor",))
 def in_place_tensor():
     def f(x, y):
         z = x * 2
@@ -154,7 +154,7 @@ def in_place_tensor():
     return {"f": f, "args": lambda: (t([1.0]), t([5.0]))}
 
 
-@case()
+@case(captures=3, breaks=2, reasons=("in-place-tensor",))
 def augmented_tensor():
     def f(x, y):
         z = x * 2
@@ -165,7 +165,7 @@ def augmented_tensor():
     return {"f": f, "args": lambda: (t([1.0]), t([5.0]))}
 
 
-@case()
+@case(graphs=2, captures=2, breaks=1, reasons=("in-place-tensor",))
 def item_assignment_of_a_tensor():
     def f(x):
         y = x + 0
@@ -175,7 +175,7 @@ def item_assignment_of_a_tensor():
     return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
 
 
-@case()
+@case(graphs=None, captures=None, breaks=1, reasons=("in-place-tensor",))
 def in_place_through_a_view():
     def f(x):
         view = x.reshape([2, 1])
@@ -186,7 +186,8 @@ def in_place_through_a_view():
 
 
 @case()
-def view_is_written_by_the_caller():
+def view_is_written_by_the_caller(translate):
+    @translate
     def f(x):
         return x.reshape([2, 1])
 
@@ -199,8 +200,8 @@ def view_is_written_by_the_caller():
 
 
 @case()
-def two_results_of_one_memory():
-    @toy.to_static
+def two_results_of_one_memory(translate):
+    @translate
     def f(x):
         y = x * 2
         return y, y[0], y.detach()
@@ -222,7 +223,7 @@ def flag_of_a_tensor():
     return {"f": f, "args": lambda: (t([1.0], requires_grad=True),)}
 
 
-@case()
+@case(graphs=2, captures=3, breaks=2, reasons=("framework-function",))
 def grad_mode_is_changed():
     def f(x):
         before = toy.set_grad_enabled(False)
