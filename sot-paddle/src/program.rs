@@ -235,12 +235,19 @@ fn build_recipe<'py>(
     let programs = split.get_item(0)?;
     let (forward, back) = (programs.get_item(0)?, programs.get_item(1)?);
     let attributes = attributes(handles, &forward, &back, &split.get_item(1)?.cast_into::<PyDict>()?, &stops, trains)?;
+    let held = if builder.grad {
+        let params = kept.iter().filter(|u| matches!(u.argument, Argument::Tensor(_)));
+        params.map(|u| (u.source.tensor.clone_ref(py), !u.source.meta.requires_grad)).collect()
+    } else {
+        Vec::new()
+    };
     let argument = |which: &[usize]| which.iter().map(|i| kept[*i].argument.clone_ref(py)).collect::<Vec<_>>();
     Ok(Recipe {
         inputs: argument(&with_grad),
         params: argument(&without),
         attributes: attributes.unbind(),
         backward_reads: if trains { block_arguments(&back)?.into() } else { Arc::new([]) },
+        held,
         trains,
         keep_intermediates: bytes(py, &forward)? <= KEEP_INTERMEDIATES,
     })

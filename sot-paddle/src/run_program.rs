@@ -7,10 +7,13 @@
 
 use crate::backward::{self, Lent};
 use crate::handles::Handles;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use smallvec::SmallVec;
 use sot_core::backend::CompiledGraph;
+use sot_core::cpython::cxx_tensor::DirectGetter;
 use std::sync::{Arc, Mutex};
 
 /// Where an argument of the program comes from.
@@ -47,6 +50,8 @@ pub(crate) struct Recipe {
     pub(crate) backward_reads: Arc<[String]>,
     /// Paddle's prepared attributes.
     pub(crate) attributes: Py<PyAny>,
+    /// Parameters and buffers with the `stop_gradient` that the graph was built for; empty where gradients are off.
+    pub(crate) held: Vec<(Py<PyAny>, bool)>,
     /// Whether a call may leave a gradient node behind.
     pub(crate) trains: bool,
     /// Whether intermediates are small enough to be freed only after the run.
@@ -76,6 +81,7 @@ struct Running {
     cuda_graph: Py<PyDict>,
     flags: Py<PyAny>,
     scopes: Mutex<Scopes>,
+    stop_gradient: Option<DirectGetter>,
 }
 
 impl Program {
@@ -98,6 +104,7 @@ impl Program {
                 recipe,
                 cuda_graph: cuda_graph.unbind(),
                 scopes: Mutex::default(),
+                stop_gradient: DirectGetter::new(handles.tensor.bind(py), c"stop_gradient"),
             }),
             results,
             text,
@@ -156,7 +163,24 @@ impl Running {
         Ok(list.into_any())
     }
 
+    /// Whether no parameter was frozen or thawed since the graph was built: that changes no dict, so no guard on a
+    /// layer's state sees it.
+    fn check_held(&self, py: Python<'_>) -> PyResult<()> {
+        for (tensor, expected) in &self.recipe.held {
+            let tensor = tensor.bind(py);
+            let stops = match &self.stop_gradient {
+                Some(getter) => getter.truth(tensor.as_borrowed()),
+                None => Some(tensor.getattr(intern!(py, "stop_gradient"))?.is_truthy()?),
+            };
+            if stops != Some(*expected) {
+                return Err(PyRuntimeError::new_err("stop_gradient of a parameter changed since the graph was built"));
+            }
+        }
+        Ok(())
+    }
+
     fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
+        self.check_held(py)?;
         let x = Self::arguments(py, &self.recipe.inputs, inputs)?;
         let params = Self::arguments(py, &self.recipe.params, inputs)?;
         let (scope, new) = self.take_scope(py)?;
@@ -216,7 +240,7 @@ impl CompiledGraph for Program {
                 (Result::Tensor(t), _) => t.bind(py).clone(),
                 (Result::Computed(i), Some(list)) => list.get_item(*i)?,
                 (Result::Computed(_), None) => {
-                    return Err(pyo3::exceptions::PyRuntimeError::new_err("nothing was computed"));
+                    return Err(PyRuntimeError::new_err("nothing was computed"));
                 }
             });
         }

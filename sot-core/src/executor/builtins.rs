@@ -105,7 +105,12 @@ impl<'py> Executor<'py> {
         let mut positional = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
             if matches!(self.look(*arg)?, VarKind::Tensor(_)) {
-                return Err(Stop::brk(Reason::TensorToScalar, name_of(callee)));
+                let name = name_of(callee);
+                let reason = match name.as_str() {
+                    "repr" | "str" | "ascii" | "format" => Reason::TensorToHost,
+                    _ => Reason::TensorToScalar,
+                };
+                return Err(Stop::brk(reason, name));
             }
             positional.push(self.require_plain(*arg)?);
         }

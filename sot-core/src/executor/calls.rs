@@ -298,6 +298,13 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(dict.as_any());
         if !self.snapshots.iter().any(|s| s.dict == id) {
             let copy = dict.copy().map_err(|e| self.internal(&e))?;
+            for value in copy.values() {
+                // The same tensor with other meta data (frozen, converted) is another fact.
+                if matches!(self.backend.classify(&value), Kind::Tensor) {
+                    let tensor = self.pin(&value);
+                    self.look(tensor)?;
+                }
+            }
             self.snapshots.push(super::Snapshot { dict: id, copy: copy.unbind() });
         }
         Ok(())

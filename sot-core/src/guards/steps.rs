@@ -58,6 +58,8 @@ pub(super) struct Steps {
     registers: HashMap<TrackerId, usize>,
     count: usize,
     tensor_checks: Vec<Box<dyn TensorCheck>>,
+    /// Tensors whose place is pinned (parameters, mostly), by number of their check: no path to follow.
+    pinned: Vec<(Py<PyAny>, usize)>,
 }
 
 type Registers<'py> = SmallVec<[Option<Bound<'py, PyAny>>; 16]>;
@@ -99,6 +101,10 @@ impl Steps {
 
     pub(super) fn add(&mut self, ex: &Executor<'_>, guard: &Guard) -> Result<(), Stop> {
         let py = ex.py;
+        if let (Tracker::Constant(tensor), Check::Tensor(number)) = (ex.trackers.get(guard.tracker), &guard.check) {
+            self.pinned.push((ex.objects.get(py, *tensor).unbind(), *number as usize));
+            return Ok(());
+        }
         let register = self.register(ex, guard.tracker)?;
         let object = |id: &sot_tracker::ObjectId| ex.objects.get(py, *id).unbind();
         let check = match &guard.check {
@@ -127,6 +133,7 @@ impl Steps {
     }
 
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.pinned.iter().for_each(|(tensor, _)| visit(tensor));
         for step in &self.steps {
             match step {
                 Step::Access(Access::Constant(object) | Access::DictItem(_, object)) => visit(object),
@@ -169,7 +176,7 @@ impl Steps {
                 }
             }
         }
-        true
+        self.pinned.iter().all(|(tensor, check)| self.tensor_checks[*check].matches(tensor.bind_borrowed(py)))
     }
 
     fn holds(&self, py: Python<'_>, check: &NativeCheck, registers: &Registers<'_>, register: usize) -> bool {

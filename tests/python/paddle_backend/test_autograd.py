@@ -173,3 +173,14 @@ def test_second_derivatives_are_left_to_replay():
     env = {k: v for k, v in os.environ.items() if k != "SOT_PADDLE_SECOND_ORDER"}
     env.setdefault("SOT_TEST_MODULE", "sot._probe")
     subprocess.run([sys.executable, "-c", textwrap.dedent(SECOND)], env=env, check=True, capture_output=True)
+
+
+def test_a_thawed_parameter_is_noticed(build):
+    layer = paddle.nn.Linear(2, 2)
+    layer.weight.stop_gradient = True
+    built = build(lambda b, v: b.layer(layer, v), paddle.ones([1, 2]))
+    built(paddle.ones([1, 2])).sum().backward()
+    assert layer.weight.grad is None and layer.bias.grad is not None
+    layer.weight.stop_gradient = False
+    with pytest.raises(RuntimeError, match="stop_gradient"):
+        built(paddle.ones([1, 2]))
