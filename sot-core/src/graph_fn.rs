@@ -15,6 +15,7 @@ use crate::executor::{Executor, ReplayArg, ReplayCall};
 use crate::stop::{Reason, Stop};
 use crate::variables::VarId;
 use hashbrown::HashMap;
+use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
@@ -55,7 +56,30 @@ enum Value {
     Ignore,
 }
 
+/// A binary operator, straight from the number protocol.
+type Operator = for<'py> fn(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
+
+/// The operator that a statement of this name is.
+fn operator(name: &str) -> Option<Operator> {
+    Some(match name {
+        "__add__" => |a, b| a.add(b),
+        "__sub__" => |a, b| a.sub(b),
+        "__mul__" => |a, b| a.mul(b),
+        "__truediv__" => |a, b| a.div(b),
+        "__matmul__" => |a, b| a.matmul(b),
+        "__lt__" => |a, b| a.rich_compare(b, CompareOp::Lt),
+        "__le__" => |a, b| a.rich_compare(b, CompareOp::Le),
+        "__eq__" => |a, b| a.rich_compare(b, CompareOp::Eq),
+        "__ne__" => |a, b| a.rich_compare(b, CompareOp::Ne),
+        "__gt__" => |a, b| a.rich_compare(b, CompareOp::Gt),
+        "__ge__" => |a, b| a.rich_compare(b, CompareOp::Ge),
+        "__getitem__" => |a, b| a.get_item(b),
+        _ => return None,
+    })
+}
+
 struct Step {
+    operator: Option<Operator>,
     callee: Option<Py<PyAny>>,
     method: Option<Py<PyString>>,
     args: Vec<Value>,
@@ -270,6 +294,9 @@ impl Replay {
     fn step(ex: &Executor<'_>, call: &ReplayCall, number: &mut dyn FnMut(Symbol) -> usize) -> Step {
         let py = ex.py;
         Step {
+            operator: (call.kind == CallKind::Method && call.callee.is_some() && call.args.len() == 2)
+                .then(|| operator(&call.name))
+                .flatten(),
             callee: call.callee.map(|c| ex.objects.get(py, c).unbind()),
             method: (call.kind == CallKind::Method && call.callee.is_none())
                 .then(|| PyString::intern(py, &call.name).unbind()),
@@ -295,7 +322,9 @@ impl Replay {
             for arg in &step.args {
                 values.push(arg.get(py, &registers)?);
             }
-            let result = if step.kwargs.is_empty() {
+            let result = if let (Some(operator), [left, right]) = (step.operator, values.as_slice()) {
+                operator(left, right)?
+            } else if step.kwargs.is_empty() {
                 match (&step.callee, &step.method) {
                     (Some(callee), _) => call_slots(py, callee.bind(py), Slots::from_bound(&values))?,
                     (None, Some(method)) => {

@@ -6,7 +6,17 @@ captures, the second is a hit, the third runs the other executor of the graph.
 
 import pytest
 
-from capture_cases import arithmetic, calls, classes, containers, control, exceptions, state  # noqa: F401
+from capture_cases import (  # noqa: F401
+    arithmetic,
+    break_positions,
+    calls,
+    classes,
+    containers,
+    control,
+    exceptions,
+    identity,
+    state,
+)
 from known_failures import known
 from observe import CASES
 from toy_framework import toy
