@@ -109,7 +109,15 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     let cells: Vec<VarId> = match &closure {
         Some(closure) => {
             let closure = closure.cast::<PyTuple>().map_err(|_| no_function())?;
-            closure.iter().map(|cell| ex.pin(&cell)).collect()
+            // Slots behind the arguments: another closure of the same code has other cells.
+            let first = unit.code.arg_slots() as u32;
+            (first..)
+                .zip(closure.iter())
+                .map(|(slot, cell)| {
+                    let tracker = ex.trackers.intern(Tracker::Slot(slot));
+                    ex.wrap(&cell, tracker)
+                })
+                .collect()
         }
         None => Vec::new(),
     };
@@ -199,7 +207,9 @@ fn finish(
     if rewritten.graph.is_some() {
         STATS.add(&STATS.graphs);
     }
-    let guard_lines = GuardText::lines(ex, &head.arguments);
+    let cells = head.freevars.iter().map(|name| format!("{name} (cell)"));
+    let slot_names: Vec<String> = head.arguments.iter().cloned().chain(cells).collect();
+    let guard_lines = GuardText::lines(ex, &slot_names);
     let steps = ex.steps();
     let nothing = rewritten.graph.is_none() && ex.journal.is_empty() && matches!(outcome, Outcome::Return(_));
     let guards = match NativeGuards::compile(ex, ambient) {

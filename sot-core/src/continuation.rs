@@ -13,12 +13,14 @@ use crate::code_unit::{CodeUnit, assemble};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{OwnedSlots, Slots, call_slots, new_function};
 use crate::dispatch::CodeCache;
+use crate::iterators::pass_function;
 use crate::rewrite::resume_code;
 use hashbrown::HashMap;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyDict, PyTuple};
+use sot_opcodes::ConstId;
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -46,6 +48,16 @@ impl FrameShape {
     /// Where the frame stands while it waits for a call.
     fn waiting(&self) -> Site {
         Site { unit: self.unit.clone(), line: self.unit.line(self.ip.saturating_sub(1)) }
+    }
+
+    /// The frame's resume function and its constants.
+    fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
+        let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
+        let code = resume_code(self, ConstId(consts.len() as u32));
+        if !sot_opcodes::calls::can_push_null(code.version) {
+            consts.push(pass_function(py)?.unbind());
+        }
+        Ok((code, consts))
     }
 
     fn stack_values(&self) -> usize {
@@ -222,8 +234,8 @@ impl Continuation {
     pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
         let frame = self.shape.frames.last().expect("a frame");
         let code = self.resume.get_or_init(|| {
-            let code = resume_code(frame);
-            let code = assemble(py, &code, &frame.unit.consts)?;
+            let (code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
+            let code = assemble(py, &code, &consts)?;
             crate::dispatch::never_capture(&code);
             Ok(code.unbind())
         });
@@ -236,7 +248,10 @@ impl Continuation {
     /// The innermost frame's resume function as text.
     pub fn resume_listing(&self, py: Python<'_>) -> String {
         let frame = self.shape.frames.last().expect("a frame");
-        crate::rewrite::listing(py, &resume_code(frame), &frame.unit.consts, Some(&self.name()))
+        match frame.resume(py) {
+            Ok((code, consts)) => crate::rewrite::listing(py, &code, &consts, Some(&self.name())),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.

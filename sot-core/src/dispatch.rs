@@ -153,6 +153,24 @@ pub enum Subject<'a, 'py> {
 
 /// The entry that serves these slots: from the cache, or captured now. `None`: run the original code.
 fn entry_for(py: Python<'_>, cache: &CodeCache, subject: &Subject<'_, '_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
+    if let Subject::Function { function } = subject
+        && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
+        && let Ok(closure) = closure.cast::<PyTuple>()
+    {
+        // The cells are slots behind the arguments.
+        let mut all = slots.to_owned(py);
+        closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
+        return entry_for_slots(py, cache, subject, all.as_slots());
+    }
+    entry_for_slots(py, cache, subject, slots)
+}
+
+fn entry_for_slots(
+    py: Python<'_>,
+    cache: &CodeCache,
+    subject: &Subject<'_, '_>,
+    slots: Slots<'_>,
+) -> Option<Arc<Entry>> {
     if let Some(entry) = cache.lookup(py, slots) {
         STATS.add(&STATS.hits);
         report::note(&entry);
@@ -443,9 +461,9 @@ impl FrameHook for NestedHook {
         }
         let code = frame.code();
         let Some(cache) = cache_of(py, &code) else { return run };
-        // Only a frame whose function is at hand can be told apart from another closure of the same code.
-        let Some(function) = frame.function() else { return run };
-        if is_disabled(&function) {
+        // Up to 3.10 a frame does not know its function: code, globals and cells make an equal one.
+        let Some(function) = frame.function().or_else(|| function_of_frame(py, frame)) else { return run };
+        if is_disabled(&function) || is_disabled(code.as_any()) {
             return Decision::Run { keep_hook: false };
         }
         let slots = frame.slots();
@@ -488,6 +506,15 @@ impl FrameHook for NestedHook {
     }
 }
 
+/// A function that a frame could have been called through.
+fn function_of_frame<'py>(py: Python<'py>, frame: &FrameView<'_, 'py>) -> Option<Bound<'py, PyAny>> {
+    let code = frame.code();
+    let free = code.getattr("co_freevars").and_then(|f| f.len()).ok()?;
+    let cells: Vec<Bound<'py, PyAny>> = (0..free).map(|i| frame.closure_cell(i)).collect::<Option<_>>()?;
+    let closure = (free > 0).then(|| PyTuple::new(py, cells)).transpose().ok()?;
+    new_function(py, &code, &frame.globals(), None, closure.as_ref()).ok()
+}
+
 // ----- disable
 
 static DISABLED: Mutex<Option<HashMap<usize, Py<PyAny>>>> = Mutex::new(None);
@@ -495,7 +522,12 @@ static DISABLED: Mutex<Option<HashMap<usize, Py<PyAny>>>> = Mutex::new(None);
 /// Never capture or inline this function.
 pub fn disable(function: &Bound<'_, PyAny>) {
     let mut disabled = DISABLED.lock().expect("disabled functions");
-    disabled.get_or_insert_default().insert(function.as_ptr() as usize, function.clone().unbind());
+    let disabled = disabled.get_or_insert_default();
+    disabled.insert(function.as_ptr() as usize, function.clone().unbind());
+    // Where only the code is at hand, it answers for the function.
+    if let Some(parts) = facts::func_parts(function) {
+        disabled.insert(parts.code.as_ptr() as usize, parts.code.to_owned().unbind());
+    }
 }
 
 pub fn is_disabled(function: &Bound<'_, PyAny>) -> bool {

@@ -3,9 +3,9 @@
 //! Peekable are exact list, tuple and range iterators, and `enumerate` and `zip` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
-use crate::cpython::Slots;
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
+use crate::cpython::{Slots, call_slots};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -104,6 +104,33 @@ impl NativeBody for Look {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Calls its first argument with the others: stands where a NULL slot would, on interpreters that cannot push one.
+struct Pass;
+
+impl NativeBody for Pass {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let callee = args.get(py, 0).ok_or_else(|| PyRuntimeError::new_err("sot: nothing to call"))?;
+        call_slots(py, &callee, args.range(1, args.len()))
+    }
+
+    fn name(&self) -> &str {
+        "call"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A callable that passes the call on to its first argument.
+pub fn pass_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let function = FUNCTION.get_or_try_init(py, || new_native(py, Box::new(Pass)))?;
+    Ok(function.bind(py).clone())
 }
 
 /// `peek` as a Python callable.

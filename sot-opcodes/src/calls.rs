@@ -62,3 +62,9 @@ pub fn make_function(version: Version, flags: u32, qualname: bool) -> Vec<Op> {
     let parts = [8, 4, 2, 1].into_iter().filter(|bit| flags & bit != 0);
     std::iter::once(Op::MakeFunction { flags: 0, qualname: false }).chain(parts.map(Op::SetFunctionAttribute)).collect()
 }
+
+/// Whether code can push the NULL slot of a call. Up to 3.10 only LOAD_METHOD can.
+#[must_use]
+pub const fn can_push_null(version: Version) -> bool {
+    two_slots(version)
+}

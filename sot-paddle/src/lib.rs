@@ -6,7 +6,7 @@
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`];
 //! - closing a graph: [`prune`], [`autograd`], [`program`];
 //! - running it: [`run_program`];
-//! - `probe` (feature of that name): the backend as Python sees it, for tests.
+//! - [`probe`]: the backend as Python sees it, for tests.
 //!
 //! **Invariant:** no unsafe code; the raw look at a tensor goes through `sot_core::cpython::cxx_tensor`.
 //! **Invariant:** user state is never written: whatever Paddle operation would, is refused with a `BuildError`.
@@ -26,8 +26,8 @@ mod handles;
 mod inspect;
 pub mod install;
 mod layers;
+mod lazy;
 mod meta;
-#[cfg(feature = "probe")]
 pub mod probe;
 mod program;
 mod prune;
@@ -36,3 +36,4 @@ mod static_mode;
 mod tensor_check;
 
 pub use backend::PaddleBackend;
+pub use lazy::LazyPaddle;

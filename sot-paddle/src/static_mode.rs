@@ -6,7 +6,9 @@
 //! 3. the "to static" flag (layers hand out symbolic values for their parameters);
 //! 4. the hook that converts eager arguments of operations;
 //! 5. `traceback.extract_stack`, which Paddle calls for every appended operation: during the capture, and only in
-//!    the thread of the capture, it answers with the lines of the user's program that is being simulated.
+//!    the thread of the capture, it answers with the lines of the user's program that is being simulated;
+//! 6. `warnings.warn`, which says nothing in that thread: what building warns of, running warns of, or it is Paddle's
+//!    own affair.
 //!
 //! **Invariant:** leaving never fails halfway: every step is tried, on success, error and drop alike.
 
@@ -44,6 +46,29 @@ impl UserStack {
     }
 }
 
+/// What `warnings.warn` is while a program grows.
+#[pyclass(frozen, module = "sot")]
+struct Silence {
+    thread: ThreadId,
+    original: Py<PyAny>,
+}
+
+#[pymethods]
+impl Silence {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if std::thread::current().id() == self.thread {
+            return Ok(py.None().into_bound(py));
+        }
+        self.original.bind(py).call(args, kwargs)
+    }
+}
+
 /// The open mode; dropping it leaves it.
 pub(crate) struct StaticMode {
     handles: Arc<Handles>,
@@ -60,6 +85,7 @@ struct Saved {
     to_static: Py<PyAny>,
     hook: Py<PyAny>,
     extract_stack: Py<PyAny>,
+    silence: Py<Silence>,
 }
 
 impl StaticMode {
@@ -91,6 +117,10 @@ impl StaticMode {
         set_to_static(py, handles, &true.into_pyobject(py)?.to_owned().into_any())?;
         let hook = core.getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?.call1((handles.convert.bind(py),))?;
         traceback.setattr(intern!(py, "extract_stack"), &stack)?;
+        let warnings = py.import("warnings")?;
+        let original = warnings.getattr(intern!(py, "warn"))?.unbind();
+        let silence = Bound::new(py, Silence { thread: std::thread::current().id(), original })?;
+        warnings.setattr(intern!(py, "warn"), &silence)?;
         Ok(StaticMode {
             handles: handles.clone(),
             saved: Some(Saved {
@@ -101,6 +131,7 @@ impl StaticMode {
                 to_static: to_static.unbind(),
                 hook: hook.unbind(),
                 extract_stack: extract_stack.unbind(),
+                silence: silence.unbind(),
             }),
             stack: stack.unbind(),
             shown: Vec::new(),
@@ -124,6 +155,12 @@ impl StaticMode {
         let traceback = self.handles.traceback.bind(py);
         // Somebody else may have replaced it meanwhile: then theirs stays.
         let steps = [
+            py.import("warnings").and_then(|warnings| {
+                if warnings.getattr(intern!(py, "warn"))?.is(&saved.silence) {
+                    warnings.setattr(intern!(py, "warn"), &saved.silence.get().original)?;
+                }
+                Ok(())
+            }),
             traceback.getattr(intern!(py, "extract_stack")).and_then(|now| {
                 if now.is(&self.stack) {
                     traceback.setattr(intern!(py, "extract_stack"), &saved.extract_stack)?;

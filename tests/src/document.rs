@@ -162,7 +162,8 @@ mod tests {
 
     #[test]
     fn sections_and_blocks() {
-        let text = "# T\n\n## One, two: it's\nprose\n```py\ndef f(): pass\n```\n```stats\ngraphs 1\n```\n## B\n```py\n\n```\n";
+        let text =
+            "# T\n\n## One, two: it's\nprose\n```py\ndef f(): pass\n```\n```stats\ngraphs 1\n```\n## B\n```py\n\n```\n";
         let doc = parse(text).expect("parses");
         let names: Vec<_> = doc.sections.iter().map(|s| s.name.as_str()).collect();
         assert_eq!(names, ["One-two-it-s", "B"]);

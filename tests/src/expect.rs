@@ -22,10 +22,13 @@ pub fn failures(section: &Section, found: &Findings, checks: Checks) -> Vec<Stri
     let mut failures = Vec::new();
     match section.block(Kind::Mismatches) {
         None if found.mismatches.is_empty() => {}
-        None => failures.push(format!("captured differs from eager (eager / captured):\n{}", indented(&found.mismatches))),
+        None => {
+            failures.push(format!("captured differs from eager (eager / captured):\n{}", indented(&found.mismatches)))
+        }
         Some(block) => {
             let missing = block.text.lines().filter(|l| !found.mismatches.iter().any(|m| m.starts_with(l)));
-            failures.extend(missing.map(|l| format!("not found to differ: {l}\nfound:\n{}", indented(&found.mismatches))));
+            failures
+                .extend(missing.map(|l| format!("not found to differ: {l}\nfound:\n{}", indented(&found.mismatches))));
         }
     }
     if !checks.decisions {
@@ -44,7 +47,8 @@ pub fn failures(section: &Section, found: &Findings, checks: Checks) -> Vec<Stri
         compare("bytecode", &block.text, &listing(&found.code), &mut failures);
     }
     if let Some(block) = section.block(Kind::Guards) {
-        let missing = block.text.lines().map(str::trim).filter(|l| !l.is_empty() && !found.guards.iter().any(|g| g == l));
+        let missing =
+            block.text.lines().map(str::trim).filter(|l| !l.is_empty() && !found.guards.iter().any(|g| g == l));
         failures.extend(missing.map(|l| format!("no such guard: {l}\nguards:\n{}", indented(&found.guards))));
     }
     failures
@@ -57,9 +61,9 @@ pub fn named_counters(text: &str) -> Vec<(&str, &str)> {
 }
 
 fn stats(text: &str, found: &Findings) -> Vec<String> {
-    let wrong = named_counters(text).into_iter().filter(|(name, value)| {
-        found.stats.get(*name).map(u64::to_string).as_deref() != Some(value.trim())
-    });
+    let wrong = named_counters(text)
+        .into_iter()
+        .filter(|(name, value)| found.stats.get(*name).map(u64::to_string).as_deref() != Some(value.trim()));
     let shown = |name: &str| found.stats.get(name).map_or("no such counter".to_owned(), u64::to_string);
     wrong.map(|(name, value)| format!("{name}: expected {value}, found {}", shown(name))).collect()
 }
@@ -136,6 +140,8 @@ mod tests {
         breaks.breaks = vec!["branch-on-tensor 3".into()];
         assert!(failures_of(stats, &breaks)[0].contains("branch-on-tensor 3"));
         assert!(failures_of(&format!("{stats}```breaks\nbranch-on-tensor 3\n```\n"), &breaks).is_empty());
-        assert!(failures_of(&format!("{stats}```mismatches\ncall 0\n```\n"), &found())[0].contains("not found to differ"));
+        assert!(
+            failures_of(&format!("{stats}```mismatches\ncall 0\n```\n"), &found())[0].contains("not found to differ")
+        );
     }
 }

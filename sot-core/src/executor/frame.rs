@@ -3,6 +3,7 @@
 use crate::code_unit::CodeUnit;
 use crate::variables::VarId;
 use pyo3::prelude::*;
+use sot_opcodes::{Code, Op};
 use sot_tracker::ObjectId;
 use std::sync::Arc;
 
@@ -20,6 +21,19 @@ impl FrameOrigin {
             FrameOrigin::Call => true,
         }
     }
+}
+
+/// Whether a handler does nothing but put locals back and raise again (3.12+: an inlined comprehension): for a frame
+/// that ends with the exception that is the same as no handler.
+fn only_restores(code: &Code, handler: usize) -> bool {
+    for instruction in &code.instrs[handler.min(code.instrs.len())..] {
+        match instruction.op {
+            Op::Swap(_) | Op::PopTop | Op::StoreFast(_) | Op::StoreClosure(_) | Op::Nop => {}
+            Op::Reraise(0) => return true,
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// One simulated frame.
@@ -45,7 +59,8 @@ impl Frame {
 
     /// Whether an exception at the current instruction would be handled in this frame.
     pub fn in_protected_region(&self) -> bool {
-        self.unit.code.regions.iter().any(|r| (r.start..r.end).contains(&self.ip))
+        let code = &self.unit.code;
+        code.regions.iter().any(|r| (r.start..r.end).contains(&self.ip) && !only_restores(code, code.target(r.handler)))
     }
 
     pub fn globals_dict<'py>(&self, ex: &super::Executor<'py>) -> Bound<'py, PyAny> {

@@ -324,6 +324,8 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
 /// Return the request to go on: `return continuation(values...)`.
 fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(), Stop> {
     let continuation: Arc<continuation::Continuation> = continuation::of(em.ex.py, &exit.shape);
+    // The eager form must exist before a program depends on it.
+    continuation.resume(em.ex.py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
     let callable: Bound<'_, PyAny> = continuation.callable(em.ex.py).map_err(|e| em.ex.internal(&e))?;
     em.continuations.push(continuation);
     em.push_callable(Callee::Object(callable));

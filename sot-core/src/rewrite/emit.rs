@@ -6,6 +6,7 @@ use crate::code_unit::CodeUnit;
 use crate::continuation::Continuation;
 use crate::executor::Executor;
 use crate::graph_fn::GraphFunction;
+use crate::iterators::pass_function;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
@@ -28,6 +29,8 @@ pub struct Emitter<'a, 'py> {
     uses: Uses,
     building: HashSet<VarId>,
     next_temp: u32,
+    /// Slots up to here are arguments; behind them are the cells of the closure.
+    pub(super) arguments: usize,
     pub(super) continuations: Vec<Arc<Continuation>>,
     pub(super) unit: Arc<CodeUnit>,
     loc: Location,
@@ -52,6 +55,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             uses,
             building: HashSet::new(),
             next_temp: 0,
+            arguments: head.arguments.len(),
             continuations: Vec::new(),
             unit,
             loc,
@@ -72,7 +76,14 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     pub fn push_null(&mut self) {
-        self.emit(Op::PushNull);
+        if sot_opcodes::calls::can_push_null(self.unit.code.version) {
+            self.emit(Op::PushNull);
+            return;
+        }
+        // In the place of a NULL a callable that passes the call on does the same.
+        if let Ok(pass) = pass_function(self.ex.py) {
+            self.push_constant(&pass);
+        }
     }
 
     pub(super) fn new_temp(&mut self) -> Local {

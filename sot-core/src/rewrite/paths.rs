@@ -3,14 +3,17 @@
 use super::emit::{Callee, Emitter};
 use crate::iterators::{peek_function, source_function};
 use crate::stop::{Reason, Stop};
-use sot_opcodes::{Local, Op};
+use sot_opcodes::{Cell, Local, Op};
 use sot_tracker::{FunctionPart, Tracker, TrackerId};
 
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
     pub(super) fn push_path(&mut self, tracker: TrackerId) -> Result<(), Stop> {
         match self.ex.trackers.get(tracker).clone() {
-            Tracker::Slot(slot) => self.load(Local(slot)),
+            Tracker::Slot(slot) => match (slot as usize).checked_sub(self.arguments) {
+                None => self.load(Local(slot)),
+                Some(cell) => self.emit(Op::LoadClosure(Cell(cell as u32))),
+            },
             Tracker::Constant(object) => self.push_object(object),
             Tracker::Attr { base, name } => {
                 self.push_path(base)?;

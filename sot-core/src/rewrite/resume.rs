@@ -4,12 +4,13 @@
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
 use crate::continuation::FrameShape;
-use sot_opcodes::{Code, CodeFlags, Instr, Local, Location, Op};
+use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Local, Location, Op};
 
 /// The code of a frame's resume function. Its positional arguments are the values on the stack (NULL slots left
 /// out) and the live locals, in the order of the shape; its free variables are the frame's cells. It keeps the user's
 /// name, so that tracebacks show the user's function.
-pub fn resume_code(frame: &FrameShape) -> Code {
+/// `pass`: the constant that stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
+pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
     let mut code = frame.unit.code.clone();
 
     // Arguments come first among the locals: give the live locals the slots behind the stack values.
@@ -55,7 +56,10 @@ pub fn resume_code(frame: &FrameShape) -> Code {
     let mut next = 0;
     for null in &frame.nulls {
         if *null {
-            put(Op::PushNull);
+            put(match sot_opcodes::calls::can_push_null(code.version) {
+                true => Op::PushNull,
+                false => Op::LoadConst(pass),
+            });
         } else {
             put(Op::LoadFast { local: Local(next), check: false });
             next += 1;

@@ -1,6 +1,6 @@
 """The backend without a translator: programs are built by calling what a translator would call.
 
-`SOT_TEST_MODULE` names the module that exposes the probe (`sot_paddle::probe::register`).
+They see it through `sot._sot._probe` (`sot_paddle::probe::register`).
 """
 
 import importlib
@@ -13,12 +13,11 @@ os.environ.setdefault("SOT_PADDLE_SECOND_ORDER", "never")
 
 paddle = pytest.importorskip("paddle")
 
-MODULE = os.environ.get("SOT_TEST_MODULE", "sot._probe")
 
 
 @pytest.fixture(scope="session")
 def backend():
-    return importlib.import_module(MODULE).Backend()
+    return importlib.import_module("sot._sot")._probe.Backend()
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ def x1():
 
 
 def quiet():
-    return case(graphs=None, captures=None)
+    return case(graphs=None, captures=None, reasons=None)
 
 
 def broken():
