@@ -50,6 +50,11 @@ impl FrameShape {
         Site { unit: self.unit.clone(), line: self.unit.line(self.ip.saturating_sub(1)) }
     }
 
+    /// Whether the first local must be the first argument of the resume function: `super()` looks for it there.
+    pub fn first_local_first(&self) -> bool {
+        self.locals.first() == Some(&0) && uses_super(&self.unit.code)
+    }
+
     /// The frame's resume function and its constants.
     fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
@@ -85,6 +90,11 @@ impl FrameShape {
             cells: self.cells,
         }
     }
+}
+
+/// Whether a function may call `super()` without arguments, which reads its first local and its cell `__class__`.
+pub fn uses_super(code: &sot_opcodes::Code) -> bool {
+    code.freevars.iter().any(|name| name == "__class__")
 }
 
 /// A line of a function.
@@ -260,13 +270,19 @@ impl Continuation {
         let code = self.resume(py)?;
         let total: usize = self.shape.frames.iter().map(FrameShape::values).sum();
         let start = total - inner.values();
-        let arguments = values.range(start, total - inner.cells);
+        let mut arguments: Vec<Bound<'py, PyAny>> =
+            (start..total - inner.cells).filter_map(|i| values.get(py, i).map(|v| v.to_owned())).collect();
+        if inner.first_local_first() {
+            // The resume function has it as its first argument.
+            let first = arguments.remove(inner.stack_values());
+            arguments.insert(0, first);
+        }
         let globals = inner.globals.bind(py).cast::<PyDict>()?;
         let cells: Vec<Bound<'py, PyAny>> =
             (total - inner.cells..total).filter_map(|i| values.get(py, i).map(|v| v.to_owned())).collect();
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
-        let result = match call_slots(py, &function, arguments) {
+        let result = match call_slots(py, &function, Slots::from_bound(&arguments)) {
             Ok(result) => result,
             Err(error) => {
                 crate::dispatch::add_frames(py, &error, outer.iter().map(FrameShape::waiting).collect());

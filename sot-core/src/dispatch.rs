@@ -382,10 +382,11 @@ pub fn set_enabled(on: bool) -> bool {
 enum Known {
     /// Never captured: the framework's, rewritten, generated, or marked by the user.
     Skip,
-    Cache(Arc<CodeCache>),
+    Caches(Vec<(Py<PyDict>, Arc<CodeCache>)>),
 }
 
-/// By address of the code object, which is kept alive so that the address means it.
+/// By address of the code object, which is kept alive so that the address means it. The caches are per globals too:
+/// one code with other globals is another function.
 type Codes = HashMap<usize, (Py<PyAny>, Known)>;
 
 static CODES: Mutex<Option<Codes>> = Mutex::new(None);
@@ -414,29 +415,28 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
     })
 }
 
-fn cache_of(py: Python<'_>, code: &Bound<'_, PyCode>) -> Option<Arc<CodeCache>> {
+fn cache_of(py: Python<'_>, code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> Option<Arc<CodeCache>> {
     let address = code.as_ptr() as usize;
-    {
+    let known = CODES.lock().expect("code table").get_or_insert_default().contains_key(&address);
+    if !known {
+        let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
+        let skip = skip_paths(py).iter().any(|p| file.starts_with(p.as_str()));
+        let known = if skip { Known::Skip } else { Known::Caches(Vec::new()) };
         let mut codes = CODES.lock().expect("code table");
-        if let Some((_, known)) = codes.get_or_insert_default().get(&address) {
-            return match known {
-                Known::Skip => None,
-                Known::Cache(cache) => Some(cache.clone()),
-            };
-        }
+        codes.get_or_insert_default().insert(address, (code.clone().into_any().unbind(), known));
     }
-    let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
-    let skip = skip_paths(py).iter().any(|p| file.starts_with(p.as_str()));
-    let (known, cache) = match skip {
-        true => (Known::Skip, None),
-        false => {
-            let cache = Arc::new(CodeCache::default());
-            (Known::Cache(cache.clone()), Some(cache))
-        }
-    };
     let mut codes = CODES.lock().expect("code table");
-    codes.get_or_insert_default().insert(address, (code.clone().into_any().unbind(), known));
-    cache
+    match codes.get_or_insert_default().get_mut(&address) {
+        Some((_, Known::Caches(caches))) => {
+            if let Some((_, cache)) = caches.iter().find(|(of, _)| of.is(globals)) {
+                return Some(cache.clone());
+            }
+            let cache = Arc::new(CodeCache::default());
+            caches.push((globals.clone().unbind(), cache.clone()));
+            Some(cache)
+        }
+        Some((_, Known::Skip)) | None => None,
+    }
 }
 
 /// Frames that were replaced, and what must run should their graph fail.
@@ -460,7 +460,7 @@ impl FrameHook for NestedHook {
             return run;
         }
         let code = frame.code();
-        let Some(cache) = cache_of(py, &code) else { return run };
+        let Some(cache) = cache_of(py, &code, &frame.globals()) else { return run };
         // Up to 3.10 a frame does not know its function: code, globals and cells make an equal one.
         let Some(function) = frame.function().or_else(|| function_of_frame(py, frame)) else { return run };
         if is_disabled(&function) || is_disabled(code.as_any()) {

@@ -1,7 +1,7 @@
 """What the translator decided for a snippet: counters, breaks, graphs, guards, rewritten code.
 
-All of it is text that does not change from one process to the next: StatementIRs and continuations are numbered in the
-order in which the reports show them.
+All of it is text that does not change from one process to the next: StatementIRs, continuations and layers are numbered
+in the order in which the reports show them.
 """
 
 import re
@@ -9,7 +9,7 @@ import re
 import sot
 
 COUNTERS = ("captures", "graphs", "breaks", "fallbacks", "hits", "misses", "continuations", "frames", "graph_failures")
-NAME = re.compile(r"\b(SIR_|__resume_fn_)(\d+)\b")
+NAME = re.compile(r"\b(SIR_|__resume_fn_|layer_)(\d+)\b")
 
 
 class Explained:

@@ -399,7 +399,8 @@ impl<'py> Executor<'py> {
                 let class = self.load_cell(cell)?;
                 Ok(self.virtual_var(SuperVar { class, receiver }))
             }
-            _ => Err(Stop::brk(Reason::WouldRaise, "super()")),
+            // What `super()` finds in the frame would not be in the rewritten code's.
+            _ => Err(Stop::fallback(Reason::FrameInspection, "super()")),
         }
     }
 }

@@ -35,6 +35,10 @@ impl<'py> Executor<'py> {
         if !plain_new || !base_ok || class.getattr("__slots__").is_ok() {
             return Err(opaque());
         }
+        // A finalizer would have to run when the last reference goes.
+        if self.class_lookup(class, "__del__")?.is_some() {
+            return Err(opaque());
+        }
         let init = self.class_lookup(class, "__init__")?;
         let class_id = self.objects.add(class);
         let instance = self.virtual_var(InstanceVar { class: class_id, object: None, pinned: false });

@@ -149,6 +149,11 @@ impl<'py> Executor<'py> {
         callee: Option<&Bound<'py, PyAny>>,
         args: &Args,
     ) -> Result<VarId, Stop> {
+        if kind == CallKind::Method {
+            // The class may be given another method of this name.
+            let class = self.backend.tensor_class(self.py).map_err(|e| self.internal(&e))?;
+            self.class_lookup(&class, name)?;
+        }
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
         let mut values = Vec::with_capacity(args.positional.len());

@@ -11,7 +11,14 @@ use sot_sideeffect::Mutation;
 use sot_tracker::{Check, Tracker};
 
 impl<'py> Executor<'py> {
-    /// An iterator over items that are fixed now (keys of a dict).
+    /// An iterator over what a dict holds now.
+    pub fn iterate_dict(&mut self, dict: VarId, items: Vec<VarId>) -> Result<VarId, Stop> {
+        let length = items.len();
+        let sequence = self.virtual_var(TupleVar::new(items));
+        Ok(self.virtual_var(IteratorVar::new(Iteration::Snapshot { sequence, index: 0, dict, length })))
+    }
+
+    /// An iterator over items that are fixed now.
     pub fn iterate_snapshot(&mut self, items: Vec<VarId>) -> Result<VarId, Stop> {
         let sequence = self.virtual_var(TupleVar::new(items));
         Ok(self.virtual_var(IteratorVar::new(Iteration::Sequence { sequence, index: 0 })))
@@ -39,6 +46,20 @@ impl<'py> Executor<'py> {
                     None => self.set_iteration(iterator, Iteration::Exhausted),
                 }
                 Ok(item)
+            }
+            Iteration::Snapshot { sequence, index, dict, length } => {
+                if self.length(dict)? != length {
+                    return Err(Stop::brk(Reason::WouldRaise, "a dict changed size during iteration"));
+                }
+                let VarKind::Tuple(items) = self.look(sequence)? else {
+                    return Err(Stop::fallback(Reason::InternalError, "iterator over something else"));
+                };
+                let state = match index < items.items.len() {
+                    true => Iteration::Snapshot { sequence, index: index + 1, dict, length },
+                    false => Iteration::Exhausted,
+                };
+                self.set_iteration(iterator, state);
+                Ok(items.items.get(index).copied())
             }
             Iteration::Reversed { sequence, index } => {
                 let Some(at) = index.checked_sub(1) else {
@@ -125,18 +146,34 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The iterators under `enumerate` and `zip` are advanced with them: nobody else may know or advance them.
+    fn claim_inner_iterators(&mut self, iterator: &Bound<'py, PyAny>) -> bool {
+        let inners = match crate::iterators::combined(iterator) {
+            Some(crate::iterators::Combined::Enumerate { inner, .. }) => vec![inner],
+            Some(crate::iterators::Combined::Zip { inners }) => inners,
+            None => return true,
+        };
+        inners.iter().all(|inner| {
+            let address = inner.as_ptr() as usize;
+            !self.known.contains_key(&address) && self.claimed.insert(address) && self.claim_inner_iterators(inner)
+        })
+    }
+
     /// The item that a real iterator yields after `taken` others.
     fn peek_real(&mut self, iterator: VarId, iter: &Bound<'py, PyAny>, taken: usize) -> Result<Option<VarId>, Stop> {
         let tracker = self.var(iterator).tracker;
         if crate::iterators::combined(iter).is_some() {
             // Later items would need the positions of all that is combined: one item a capture.
-            if taken > 0 {
-                return Err(Stop::brk(Reason::OpaqueValue, "a second item of enumerate or zip"));
+            if taken > 0 || !self.claim_inner_iterators(iter) {
+                return Err(Stop::brk(Reason::OpaqueValue, "an item of enumerate or zip"));
             }
             let item = crate::iterators::peek(iter);
             self.guard(tracker, Check::HasNext(item.is_some()));
             let at = self.trackers.intern(Tracker::IterPeek(tracker));
             return Ok(item.map(|item| self.wrap(&item, at)));
+        }
+        if self.claimed.contains(&(iter.as_ptr() as usize)) {
+            return Err(Stop::brk(Reason::OpaqueValue, "an iterator that another one advances"));
         }
         let state = iterator_state(iter).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
         if taken > 0 {

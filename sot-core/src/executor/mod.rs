@@ -91,6 +91,8 @@ pub struct Executor<'py> {
     pub tensor_checks: Vec<CapturedCheck>,
     pub snapshots: Vec<Snapshot>,
     pub journal: Journal,
+    /// Addresses of iterators that a combined iterator (`zip`) advances.
+    claimed: HashSet<usize>,
     /// Containers and cells that the simulation wrote to.
     pub mutated: HashSet<VarId>,
     pub graph: Graph,
@@ -121,6 +123,7 @@ impl<'py> Executor<'py> {
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),
+            claimed: HashSet::new(),
             mutated: HashSet::new(),
             graph: Graph::default(),
             frames: Vec::new(),

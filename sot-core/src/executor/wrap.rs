@@ -113,11 +113,30 @@ impl<'py> Executor<'py> {
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
         }
+        if let Some(bound) = self.bound_builtin(object, tracker) {
+            return bound.into();
+        }
         if self.is_plain_callable(object) || crate::cpython::entry_parts(object).is_some() {
             return BuiltinVar { object: id }.into();
         }
         let class = self.objects.add(ty.as_any());
         InstanceVar { class, object: Some(id), pinned: self.is_under_constant(tracker) }.into()
+    }
+
+    /// A C method with its receiver (`items.append`): a new object at each look-up, so its parts are what is guarded.
+    fn bound_builtin(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> Option<BoundVar> {
+        let class = object.get_type().name().ok()?;
+        if self.is_constant(tracker) || class != "builtin_function_or_method" {
+            return None;
+        }
+        let receiver = object.getattr("__self__").ok()?;
+        if receiver.is_instance_of::<PyModule>() || receiver.is_instance_of::<PyType>() || receiver.is_none() {
+            return None;
+        }
+        let name: String = object.getattr("__name__").and_then(|n| n.extract()).ok()?;
+        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
+        let receiver = self.wrap(&receiver, at);
+        Some(BoundVar::new(receiver, &name))
     }
 
     /// The kind of a variable, after leaving the guards that the answer depends on.
@@ -220,7 +239,16 @@ impl<'py> Executor<'py> {
                     }
                 }
             }
-            VarKind::View(_) | VarKind::Slice(_) | VarKind::Bound(_) | VarKind::Super(_) | VarKind::Null(_) => {}
+            VarKind::Bound(bound) => {
+                if let Some(object) = self.known_object(var) {
+                    self.guard_type(tracker, object);
+                    let name = PyString::intern(self.py, &bound.name).into_any();
+                    let name = self.objects.add(&name);
+                    let at = self.trackers.intern(Tracker::Attr { base: tracker, name: "__name__".into() });
+                    self.guard(at, Check::Equals(name));
+                }
+            }
+            VarKind::View(_) | VarKind::Slice(_) | VarKind::Super(_) | VarKind::Null(_) => {}
         }
         Ok(())
     }

@@ -70,7 +70,11 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
         };
         let live = frame.unit.liveness();
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
-            .filter(|l| frame.locals[*l as usize].is_some() && live.live_before(at).local(Local(*l)))
+            .filter(|l| {
+                let kept =
+                    live.live_before(at).local(Local(*l)) || *l == 0 && continuation::uses_super(&frame.unit.code);
+                frame.locals[*l as usize].is_some() && kept
+            })
             .collect();
         items.extend(stack.iter().filter(|i| **i != Item::Null));
         items.extend(locals.iter().map(|l| Item::Var(frame.locals[*l as usize].expect("bound"))));

@@ -16,10 +16,20 @@ pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
     // Arguments come first among the locals: give the live locals the slots behind the stack values.
     let stack = frame.nulls.iter().filter(|null| !**null).count();
     let old_names = std::mem::take(&mut code.varnames);
-    let mut names: Vec<String> = (0..stack).map(|i| format!("___stack_{i}")).collect();
+    let mut names: Vec<String> = Vec::new();
     let mut moved = vec![u32::MAX; old_names.len()];
+    let mut first_stack = 0;
+    if frame.first_local_first() {
+        moved[0] = 0;
+        names.push(old_names[0].clone());
+        first_stack = 1;
+    }
+    names.extend((0..stack).map(|i| format!("___stack_{i}")));
     let dead = (0..old_names.len() as u32).filter(|l| !frame.locals.contains(l));
     for old in frame.locals.iter().copied().chain(dead) {
+        if moved[old as usize] != u32::MAX {
+            continue;
+        }
         moved[old as usize] = names.len() as u32;
         names.push(old_names[old as usize].clone());
     }
@@ -53,7 +63,7 @@ pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
         }
         put(Op::Resume(0));
     }
-    let mut next = 0;
+    let mut next = first_stack;
     for null in &frame.nulls {
         if *null {
             put(match sot_opcodes::calls::can_push_null(code.version) {

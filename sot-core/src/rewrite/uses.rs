@@ -60,7 +60,9 @@ pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
         VarKind::View(v) => vec![v.dict],
         VarKind::Slice(s) => s.parts.to_vec(),
         VarKind::Iterator(i) => match &i.state {
-            Iteration::Sequence { sequence, .. } | Iteration::Reversed { sequence, .. } => vec![*sequence],
+            Iteration::Sequence { sequence, .. }
+            | Iteration::Snapshot { sequence, .. }
+            | Iteration::Reversed { sequence, .. } => vec![*sequence],
             Iteration::Tensor { tensor, .. } => vec![*tensor],
             Iteration::Enumerate { inner, .. } => vec![*inner],
             Iteration::Zip { inners } => inners.clone(),

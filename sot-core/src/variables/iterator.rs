@@ -22,6 +22,13 @@ pub enum Iteration {
         sequence: VarId,
         index: usize,
     },
+    /// Over what a dict held when the iteration began; `length` is the dict's at that time.
+    Snapshot {
+        sequence: VarId,
+        index: usize,
+        dict: VarId,
+        length: usize,
+    },
     Reversed {
         sequence: VarId,
         index: usize,
@@ -75,6 +82,7 @@ impl Operations for IteratorVar {
             Iteration::Map { .. } => ex.builtins_attribute("map"),
             Iteration::Real { object, .. } => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
             Iteration::Sequence { .. }
+            | Iteration::Snapshot { .. }
             | Iteration::Reversed { .. }
             | Iteration::Tensor { .. }
             | Iteration::Range { .. }
@@ -92,7 +100,7 @@ impl Operations for IteratorVar {
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         match &self.state {
-            Iteration::Sequence { sequence, index } => {
+            Iteration::Sequence { sequence, index } | Iteration::Snapshot { sequence, index, .. } => {
                 em.push(*sequence)?;
                 em.emit(Op::GetIter);
                 if *index > 0 {

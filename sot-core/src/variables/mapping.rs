@@ -79,9 +79,9 @@ impl Operations for DictVar {
         }
     }
 
-    fn iterate(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         let keys: Vec<VarId> = self.entries.iter().map(|e| e.0).collect();
-        ex.iterate_snapshot(keys)
+        ex.iterate_dict(me, keys)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -152,7 +152,7 @@ impl Operations for ViewVar {
                 ViewWhat::Items => ex.virtual_var(TupleVar::new(vec![*key, *value])),
             });
         }
-        ex.iterate_snapshot(items)
+        ex.iterate_dict(self.dict, items)
     }
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
