@@ -15,6 +15,7 @@ use crate::report::{BreakReport, EntryReport};
 use crate::rewrite::{Head, Rewritten, rewrite};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
+use crate::trial::Trial;
 use crate::variables::{CellVar, NullVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -262,6 +263,7 @@ fn finish(
             capture_ns: start.elapsed().as_nanos() as u64,
         },
         hits: AtomicU64::new(0),
+        trial: Trial::default(),
     })
 }
 
@@ -292,5 +294,6 @@ fn fallback(ex: &mut Executor<'_>, ambient: Box<dyn crate::backend::AmbientCheck
             capture_ns: start.elapsed().as_nanos() as u64,
         },
         hits: AtomicU64::new(0),
+        trial: Trial::default(),
     }
 }

@@ -26,6 +26,7 @@ use crate::guards::NativeGuards;
 use crate::report::{self, EntryReport};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
+use crate::trial::{Server, Trial, Turn};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -34,6 +35,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::time::Instant;
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
@@ -64,6 +66,8 @@ pub struct Entry {
     pub action: Action,
     pub report: EntryReport,
     pub hits: AtomicU64,
+    /// Whether serving it pays.
+    pub trial: Trial,
 }
 
 /// The entries of one code object, or of one continuation.
@@ -348,8 +352,22 @@ impl EntryBody for FunctionEntry {
             report::require_full_graph(entry.as_deref())?;
         }
         let origin = Origin::Function { function: func, slots };
-        let result = run_entry(py, entry.as_deref(), &origin);
-        drive(py, result)
+        let turn = match &entry {
+            Some(entry) if matches!(entry.action, Action::Run { .. }) => entry.trial.turn(),
+            _ => Turn { server: Server::Captured, timed: false },
+        };
+        let start = turn.timed.then(Instant::now);
+        let result = match turn.server {
+            Server::Captured => {
+                let result = run_entry(py, entry.as_deref(), &origin);
+                drive(py, result)
+            }
+            Server::Original => origin.run_original(py, false),
+        };
+        if let (Some(start), Some(entry)) = (start, &entry) {
+            entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);
+        }
+        result
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {

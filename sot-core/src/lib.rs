@@ -25,4 +25,5 @@ pub mod report;
 pub mod rewrite;
 pub mod stats;
 pub mod stop;
+pub mod trial;
 pub mod variables;

@@ -4,6 +4,7 @@ use crate::continuation::Continuation;
 use crate::dispatch::Entry;
 use crate::graph_fn::GraphFunction;
 use crate::stop::Why;
+use crate::trial::Server;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::cell::{Cell, RefCell};
@@ -94,7 +95,7 @@ pub struct PyGraph {
     /// Operations in the framework's graph.
     #[pyo3(get)]
     op_count: usize,
-    /// `compiled`, `replay` or `measuring`.
+    /// `compiled`, `replay`, `measuring`, or `original` if the original code serves the call because it is faster.
     #[pyo3(get)]
     executor: String,
     /// Why only replay is exact, if so.
@@ -200,7 +201,10 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
                 PyGraph {
                     sir,
                     op_count: graph.op_count,
-                    executor: format!("{:?}", graph.choice()).to_lowercase(),
+                    executor: match entry.trial.verdict() {
+                        Some(Server::Original) => "original".to_owned(),
+                        Some(Server::Captured) | None => format!("{:?}", graph.choice()).to_lowercase(),
+                    },
                     replay_only: graph.replay_only.clone(),
                     program: graph.backend_text(py),
                 },

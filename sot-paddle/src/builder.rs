@@ -304,6 +304,7 @@ impl PaddleBuilder {
             self.adopt_state(layer).map_err(fail)?;
         }
         let before = self.op_count(py).map_err(fail)?;
+        let _quiet = self.mode.quiet(py).map_err(fail)?;
         let outcome = match self.invoke(py, op) {
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
@@ -371,6 +372,7 @@ impl GraphBuilder for PaddleBuilder {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
+        let _quiet = self.mode.quiet(py).map_err(|e| rejected(py, name, e))?;
         let attr = attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
@@ -395,7 +397,10 @@ impl GraphBuilder for PaddleBuilder {
         inputs: &[usize],
         outputs: &[Py<PyAny>],
     ) -> Result<Finished, BuildError> {
-        let finished = program::finish(py, &self, inputs, outputs);
+        let finished = {
+            let _quiet = self.mode.quiet(py).map_err(|e| rejected(py, "finish", e))?;
+            program::finish(py, &self, inputs, outputs)
+        };
         self.close(py).map_err(|e| rejected(py, "finish", e))?;
         finished.map_err(|e| {
             forget_frames(py, &e);

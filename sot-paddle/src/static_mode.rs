@@ -6,16 +6,17 @@
 //! 3. the "to static" flag (layers hand out symbolic values for their parameters);
 //! 4. the hook that converts eager arguments of operations;
 //! 5. `traceback.extract_stack`, which Paddle calls for every appended operation: during the capture, and only in
-//!    the thread of the capture, it answers with the lines of the user's program that is being simulated;
-//! 6. `warnings.warn`, which says nothing in that thread: what building warns of, running warns of, or it is Paddle's
-//!    own affair.
+//!    the thread of the capture, it answers with the lines of the user's program that is being simulated.
+//!
+//! In addition `warnings.warn` says nothing in that thread while Paddle's own code builds ([`StaticMode::quiet`]): what building
+//! warns of, running warns of too, or it is nobody's affair.
 //!
 //! **Invariant:** leaving never fails halfway: every step is tried, on success, error and drop alike.
 
 use crate::handles::Handles;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
 use sot_core::backend::UserFrame;
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
@@ -69,6 +70,24 @@ impl Silence {
     }
 }
 
+/// While it lives, building warns of nothing.
+pub(crate) struct Quiet<'py> {
+    warnings: Bound<'py, PyModule>,
+    original: Bound<'py, PyAny>,
+    silence: Bound<'py, PyAny>,
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        let name = intern!(self.warnings.py(), "warn");
+        // Somebody else may have replaced it meanwhile: then theirs stays.
+        if self.warnings.getattr(name).is_ok_and(|now| now.is(&self.silence)) {
+            // A module's dict takes any value; there is nothing to report to.
+            let _ = self.warnings.setattr(name, &self.original);
+        }
+    }
+}
+
 /// The open mode; dropping it leaves it.
 pub(crate) struct StaticMode {
     handles: Arc<Handles>,
@@ -85,7 +104,6 @@ struct Saved {
     to_static: Py<PyAny>,
     hook: Py<PyAny>,
     extract_stack: Py<PyAny>,
-    silence: Py<Silence>,
 }
 
 impl StaticMode {
@@ -117,10 +135,6 @@ impl StaticMode {
         set_to_static(py, handles, &true.into_pyobject(py)?.to_owned().into_any())?;
         let hook = core.getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?.call1((handles.convert.bind(py),))?;
         traceback.setattr(intern!(py, "extract_stack"), &stack)?;
-        let warnings = py.import("warnings")?;
-        let original = warnings.getattr(intern!(py, "warn"))?.unbind();
-        let silence = Bound::new(py, Silence { thread: std::thread::current().id(), original })?;
-        warnings.setattr(intern!(py, "warn"), &silence)?;
         Ok(StaticMode {
             handles: handles.clone(),
             saved: Some(Saved {
@@ -131,11 +145,20 @@ impl StaticMode {
                 to_static: to_static.unbind(),
                 hook: hook.unbind(),
                 extract_stack: extract_stack.unbind(),
-                silence: silence.unbind(),
             }),
             stack: stack.unbind(),
             shown: Vec::new(),
         })
+    }
+
+    /// Until the guard is dropped, Paddle's code warns of nothing in this thread.
+    pub(crate) fn quiet<'py>(&self, py: Python<'py>) -> PyResult<Quiet<'py>> {
+        let warnings = py.import(intern!(py, "warnings"))?;
+        let original = warnings.getattr(intern!(py, "warn"))?;
+        let silence = Silence { thread: std::thread::current().id(), original: original.clone().unbind() };
+        let silence = Bound::new(py, silence)?.into_any();
+        warnings.setattr(intern!(py, "warn"), &silence)?;
+        Ok(Quiet { warnings, original, silence })
     }
 
     /// From now on operations belong to these lines of the user's program.
@@ -155,12 +178,6 @@ impl StaticMode {
         let traceback = self.handles.traceback.bind(py);
         // Somebody else may have replaced it meanwhile: then theirs stays.
         let steps = [
-            py.import("warnings").and_then(|warnings| {
-                if warnings.getattr(intern!(py, "warn"))?.is(&saved.silence) {
-                    warnings.setattr(intern!(py, "warn"), &saved.silence.get().original)?;
-                }
-                Ok(())
-            }),
             traceback.getattr(intern!(py, "extract_stack")).and_then(|now| {
                 if now.is(&self.stack) {
                     traceback.setattr(intern!(py, "extract_stack"), &saved.extract_stack)?;

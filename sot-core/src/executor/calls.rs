@@ -32,7 +32,14 @@ impl<'py> Executor<'py> {
                 }
                 self.function_object_parts(me, &object)?
             }
-            FunctionVar::Made(made) => self.made_function_parts(&made.clone())?,
+            FunctionVar::Made(made) => {
+                if let Some(object) = made.object.map(|o| self.objects.get(self.py, o))
+                    && crate::dispatch::is_disabled(&object)
+                {
+                    return Err(Stop::brk(Reason::Disabled, name_of(&object)));
+                }
+                self.made_function_parts(&made.clone())?
+            }
         };
         let code = &callee.unit.code;
         if code.is_generator_like() {

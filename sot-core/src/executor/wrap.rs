@@ -11,7 +11,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 
 impl<'py> Executor<'py> {
@@ -90,7 +90,11 @@ impl<'py> Executor<'py> {
             Kind::Unknown => {}
         }
         if facts::is_function(object) {
-            return FunctionVar::Object(id).into();
+            let from_slot = self.has_path(tracker) && !self.is_under_constant(tracker);
+            return match from_slot.then(|| self.function_parts_of(object, id, tracker)).flatten() {
+                Some(made) => FunctionVar::Made(Rc::new(made)).into(),
+                None => FunctionVar::Object(id).into(),
+            };
         }
         if object.is_instance_of::<PyType>() {
             return ClassVar { object: id }.into();
@@ -121,6 +125,35 @@ impl<'py> Executor<'py> {
         }
         let class = self.objects.add(ty.as_any());
         InstanceVar { class, object: Some(id), pinned: self.is_under_constant(tracker) }.into()
+    }
+
+    /// A function found in a slot, by its parts.
+    fn function_parts_of(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, base: TrackerId) -> Option<MadeFunction> {
+        let parts = facts::func_parts(object)?;
+        let (code, globals) = (parts.code.to_owned(), parts.globals.to_owned());
+        let rest = [
+            (FunctionPart::Defaults, parts.defaults.map(|p| p.to_owned())),
+            (FunctionPart::KwDefaults, parts.kwdefaults.map(|p| p.to_owned())),
+            (FunctionPart::Closure, parts.closure.map(|p| p.to_owned())),
+        ];
+        let unit = crate::code_unit::CodeUnit::of(&code).ok()?;
+        let [defaults, kwdefaults, closure] = rest.map(|(part, value)| {
+            value.map(|value| {
+                let at = self.trackers.intern(Tracker::FunctionPart { base, part });
+                self.wrap(&value, at)
+            })
+        });
+        Some(MadeFunction {
+            object: Some(id),
+            unit,
+            code: self.objects.add(&code),
+            globals: self.objects.add(&globals),
+            qualname: None,
+            defaults,
+            kwdefaults,
+            annotations: None,
+            closure,
+        })
     }
 
     /// A C method with its receiver (`items.append`): a new object at each look-up, so its parts are what is guarded.
@@ -223,7 +256,23 @@ impl<'py> Executor<'py> {
                     self.guard_type(tracker, object);
                 }
             }
-            kind @ (VarKind::Function(_)
+            VarKind::Function(FunctionVar::Made(made)) => {
+                let none = self.py.None().into_bound(self.py);
+                let none = self.objects.add(&none);
+                for (part, object) in [
+                    (FunctionPart::Code, Some(made.code)),
+                    (FunctionPart::Globals, Some(made.globals)),
+                    (FunctionPart::Defaults, made.defaults.is_none().then_some(none)),
+                    (FunctionPart::KwDefaults, made.kwdefaults.is_none().then_some(none)),
+                    (FunctionPart::Closure, made.closure.is_none().then_some(none)),
+                ] {
+                    if let Some(object) = object {
+                        let at = self.trackers.intern(Tracker::FunctionPart { base: tracker, part });
+                        self.guard(at, Check::Is(object));
+                    }
+                }
+            }
+            kind @ (VarKind::Function(FunctionVar::Object(_))
             | VarKind::Builtin(_)
             | VarKind::Class(_)
             | VarKind::Module(_)

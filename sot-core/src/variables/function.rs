@@ -10,12 +10,15 @@ use std::sync::Arc;
 pub enum FunctionVar {
     /// Pinned by identity, its code and defaults guarded by address.
     Object(ObjectId),
-    /// MAKE_FUNCTION in this capture.
+    /// Known by its parts: made by MAKE_FUNCTION in this capture, or found in a slot, where at the next call another function
+    /// of the same code may be.
     Made(Rc<MadeFunction>),
 }
 
-/// The operands of MAKE_FUNCTION.
+/// The parts of a function: the operands of MAKE_FUNCTION.
 pub struct MadeFunction {
+    /// The function, if it existed before the frame.
+    pub object: Option<ObjectId>,
     pub unit: Arc<CodeUnit>,
     pub code: ObjectId,
     pub globals: ObjectId,

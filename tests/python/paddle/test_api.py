@@ -323,6 +323,35 @@ class TestInstall:
             sot.uninstall()
 
 
+class TestHookOfTheUser:
+    def test_it_is_kept_around_captured_calls(self):
+        seen = []
+
+        def callback(frame):
+            seen.append(frame.f_code.co_name)
+            return None
+
+        f = sot.to_static(branching)
+        f(ones())
+
+        def plain():
+            return 1
+
+        before = sot.set_eval_frame(callback)
+        try:
+            plain()
+            f(ones())
+            plain()
+            sot.to_static(double)(ones())
+            plain()
+            inside = sot.set_eval_frame(callback)
+        finally:
+            sot.set_eval_frame(before)
+        plain()
+        assert seen.count("plain") == 3
+        assert inside is callback
+
+
 class TestModule:
     def test_names(self):
         for name in sot.__all__:

@@ -283,6 +283,118 @@ def test_a_full_cache_serves_what_it_holds():
     assert stats["hits"] >= 64
 
 
+ONCE = []
+
+
+def once(build):
+    ONCE.append(pytest.param(build, id=build.__name__, marks=known("captured_once:" + build.__name__)))
+    return build
+
+
+@once
+def function_made_in_the_frame():
+    def f(x, n):
+        def inner(y):
+            return y * n
+
+        print(end="")
+        return inner(x)
+
+    return f, lambda call: 2
+
+
+@once
+def bound_method_made_in_the_frame():
+    def f(x, n):
+        out = []
+        add = out.append
+        print(end="")
+        add(x * n)
+        return out
+
+    return f, lambda call: 2
+
+
+@once
+def instance_made_in_the_frame():
+    class Box:
+        def __init__(self, x):
+            self.x = x
+
+        def get(self):
+            return self.x
+
+    def f(x, n):
+        get = Box(x * n).get
+        print(end="")
+        return get() + 1
+
+    return f, lambda call: 2
+
+
+@once
+def not_a_number():
+    def f(x, n):
+        return x * n
+
+    return f, lambda call: float("nan")
+
+
+@once
+def texts_and_big_numbers():
+    def f(x, pair):
+        return x * len(pair[0]), pair[1] + 1
+
+    return f, lambda call: ("".join(["a", "b"]), 2**70)
+
+
+@once
+def instance_argument():
+    class Box:
+        def __init__(self, n):
+            self.n = n
+
+    def f(x, box):
+        return x * box.n
+
+    return f, lambda call: Box(3)
+
+
+@once
+def function_argument():
+    def f(x, g):
+        print(end="")
+        return g(x)
+
+    return f, lambda call: toy.relu
+
+
+@once
+def number_of_a_tensor():
+    def f(x, n):
+        y = (x + n).item()
+        return x * y
+
+    return f, lambda call: t([float(call)])
+
+
+@once
+def counter():
+    def f(x, n):
+        return x * n
+
+    return f, lambda call: call
+
+
+@pytest.mark.parametrize("build", ONCE)
+def test_captures_come_to_an_end(build, capsys):
+    f, argument = build()
+    translated = toy.to_static(f)
+    for call in range(10):
+        assert repr(translated(t([1.0]), argument(call))) == repr(f(t([1.0]), argument(call)))
+    assert toy.stats()["captures"] <= 4
+
+
 def test_the_hook_is_gone_afterwards(capsys):
     def f(x):
         print("break")

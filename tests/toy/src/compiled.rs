@@ -41,7 +41,7 @@ impl CompiledGraph for Compiled {
         let output = |o: &usize| match (&self.graph.nodes[*o].origin, self.inputs.iter().position(|i| i == o)) {
             (_, Some(at)) => Ok(inputs[at].to_owned()),
             (Origin::State(tensor), _) => Ok(tensor.bind(py).clone().into_any()),
-            _ => Tensor::new(py, &self.graph.nodes[*o].meta, numbers[*o].clone()),
+            _ => Tensor::of(py, &self.graph.nodes[*o].meta, numbers[*o].clone()),
         };
         self.outputs.iter().map(output).collect()
     }

@@ -33,13 +33,13 @@ pub(crate) fn matmul<'py>(x: Bound<'py, PyAny>, y: Bound<'py, PyAny>) -> Any<'py
 
 #[pyfunction]
 pub(crate) fn relu(x: Bound<'_, PyAny>) -> Any<'_> {
-    apply(x.py(), Op::Unary(Unary::Relu), &[x.clone()])
+    apply(x.py(), Op::Unary(Unary::Relu), std::slice::from_ref(&x))
 }
 
 /// Raises for numbers that are not positive, which is only known when it runs.
 #[pyfunction]
 pub(crate) fn log(x: Bound<'_, PyAny>) -> Any<'_> {
-    apply(x.py(), Op::Unary(Unary::Log), &[x.clone()])
+    apply(x.py(), Op::Unary(Unary::Log), std::slice::from_ref(&x))
 }
 
 #[pyfunction]
@@ -52,7 +52,7 @@ pub(crate) fn concat<'py>(py: Python<'py>, tensors: Vec<Bound<'py, PyAny>>) -> A
 pub(crate) fn extrema(x: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(x.py());
     for (name, kind) in [("low", Reduce::Min), ("high", Reduce::Max)] {
-        found.set_item(name, apply(x.py(), Op::Reduce(kind, None), &[x.clone()])?)?;
+        found.set_item(name, apply(x.py(), Op::Reduce(kind, None), std::slice::from_ref(&x))?)?;
     }
     Ok(found)
 }

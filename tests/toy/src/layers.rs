@@ -69,7 +69,7 @@ impl Layers {
     }
 
     fn is_leaf(&self, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
-        let overridden = || Ok::<_, PyErr>(layer.getattr("__dict__")?.contains(intern!(layer.py(), "forward"))?);
+        let overridden = || layer.getattr("__dict__")?.contains(intern!(layer.py(), "forward"));
         depth > 0
             && self.own.iter().any(|c| layer.get_type().is(c))
             && self.plain_call(layer)

@@ -54,7 +54,7 @@ pub(crate) struct Tensor {
 }
 
 impl Tensor {
-    pub(crate) fn new<'py>(py: Python<'py>, meta: &Meta, data: Vec<f64>) -> Any<'py> {
+    pub(crate) fn of<'py>(py: Python<'py>, meta: &Meta, data: Vec<f64>) -> Any<'py> {
         Tensor::over(py, Arc::new(Mutex::new(data)), 0, meta)
     }
 
@@ -112,7 +112,7 @@ pub(crate) fn apply<'py>(py: Python<'py>, op: Op, operands: &[Bound<'py, PyAny>]
     }
     let data: Vec<Vec<f64>> = tensors.iter().map(|t| t.numbers()).collect();
     let of: Vec<(&Meta, &[f64])> = metas.iter().zip(&data).map(|(m, d)| (m, d.as_slice())).collect();
-    Tensor::new(py, &meta, op.eval(&of, &meta).map_err(PyValueError::new_err)?)
+    Tensor::of(py, &meta, op.eval(&of, &meta).map_err(PyValueError::new_err)?)
 }
 
 /// A tensor of a number, or of a list of lists of numbers.

@@ -167,7 +167,7 @@ fn make_function(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let defaults = part(1)?;
     let globals = ex.frame().globals;
     let code = ex.objects.add(&code);
-    let made = MadeFunction { unit, code, globals, qualname, defaults, kwdefaults, annotations, closure };
+    let made = MadeFunction { object: None, unit, code, globals, qualname, defaults, kwdefaults, annotations, closure };
     let var = ex.virtual_var(FunctionVar::Made(Rc::new(made)));
     ex.push(var);
     Ok(Flow::Next)
@@ -180,6 +180,7 @@ fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let part = Some(ex.pop()?);
     let VarKind::Function(FunctionVar::Made(old)) = ex.look(function)? else { return Err(mismatch()) };
     let made = MadeFunction {
+        object: None,
         unit: old.unit.clone(),
         code: old.code,
         globals: old.globals,

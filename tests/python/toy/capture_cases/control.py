@@ -103,7 +103,7 @@ def break_in_nested_loops():
     return {"f": f, "args": x1}
 
 
-@case(graphs=None, captures=None, breaks=None, reasons=("tensor-to-scalar",))
+@case(graphs=None, captures=None, breaks=None, reasons=("tensor-to-host",))
 def item_in_a_while_loop():
     def f(x):
         n = 0

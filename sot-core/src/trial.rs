@@ -1,0 +1,116 @@
+//! Never slower than eager: a captured program competes with the original code.
+//!
+//! Every call may be served by either, with the same meaning. After the graphs have chosen their executors, some calls
+//! of an entry alternate between the two and are timed as a whole (guards, breaks and continuations included); the
+//! faster one serves from then on. Only calls through an entry take part: there the whole call is in view.
+
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+/// Calls that are served by the capture before the trial: the graphs choose their executors in them.
+const WARM_UP: u32 = 12;
+/// Timed calls of each kind. The first of each is not counted.
+const ROUNDS: u32 = 5;
+
+/// Who serves a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    Captured,
+    Original,
+}
+
+/// How to serve the next call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub server: Server,
+    /// Report the time with [`Trial::record`].
+    pub timed: bool,
+}
+
+/// The state of one entry's trial.
+#[derive(Default)]
+pub struct Trial {
+    calls: AtomicU32,
+    best: [AtomicU64; 2],
+    /// 0: open, 1: captured, 2: original.
+    verdict: AtomicU8,
+}
+
+impl Trial {
+    /// Whose turn it is.
+    pub fn turn(&self) -> Turn {
+        let server = match self.verdict.load(Ordering::Relaxed) {
+            1 => Server::Captured,
+            2 => Server::Original,
+            _ => {
+                let call = self.calls.fetch_add(1, Ordering::Relaxed);
+                let Some(round) = call.checked_sub(WARM_UP) else {
+                    return Turn { server: Server::Captured, timed: false };
+                };
+                let server = if round.is_multiple_of(2) { Server::Captured } else { Server::Original };
+                return Turn { server, timed: true };
+            }
+        };
+        Turn { server, timed: false }
+    }
+
+    /// A timed call took so long.
+    pub fn record(&self, server: Server, nanoseconds: u64) {
+        let round = self.calls.load(Ordering::Relaxed).saturating_sub(WARM_UP);
+        if round > 2 {
+            // Zero means "no time yet".
+            let best = &self.best[server as usize];
+            let _ = best.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
+                Some(if old == 0 { nanoseconds } else { old.min(nanoseconds) })
+            });
+        }
+        if round >= 2 * ROUNDS {
+            let [captured, original] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
+            if captured != 0 && original != 0 {
+                // In doubt the capture stays: a difference of a fiftieth is noise.
+                let original_wins = original + original / 50 < captured;
+                self.verdict.store(if original_wins { 2 } else { 1 }, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Who won, if that is known.
+    pub fn verdict(&self) -> Option<Server> {
+        match self.verdict.load(Ordering::Relaxed) {
+            1 => Some(Server::Captured),
+            2 => Some(Server::Original),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(captured: u64, original: u64) -> Option<Server> {
+        let trial = Trial::default();
+        for _ in 0..100 {
+            let turn = trial.turn();
+            if turn.timed {
+                trial.record(turn.server, if turn.server == Server::Captured { captured } else { original });
+            }
+        }
+        trial.verdict()
+    }
+
+    #[test]
+    fn the_faster_one_serves_and_a_draw_is_the_captures() {
+        assert_eq!(run(100, 200), Some(Server::Captured));
+        assert_eq!(run(200, 100), Some(Server::Original));
+        assert_eq!(run(100, 99), Some(Server::Captured));
+    }
+
+    #[test]
+    fn the_first_calls_are_all_captured() {
+        let trial = Trial::default();
+        for _ in 0..WARM_UP {
+            assert_eq!(trial.turn(), Turn { server: Server::Captured, timed: false });
+        }
+        assert!(trial.turn().timed);
+    }
+}
