@@ -19,7 +19,7 @@
 use crate::stop::Why;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use smallvec::SmallVec;
+pub use smallvec::SmallVec;
 use std::fmt;
 
 /// What the framework says an object is.

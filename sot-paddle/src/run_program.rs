@@ -184,9 +184,9 @@ impl Running {
         let x = Self::arguments(py, &self.recipe.inputs, inputs)?;
         let params = Self::arguments(py, &self.recipe.params, inputs)?;
         let (scope, new) = self.take_scope(py)?;
-        let calm = if new && self.recipe.keep_intermediates { Some(EventGcOff::enter(py, &self.flags)?) } else { None };
+        let making = new.then(|| MakingExecutor::enter(py, &self.flags, self.recipe.keep_intermediates)).transpose()?;
         let out = self.run_program.bind(py).call1((x, params, &scope, &self.recipe.attributes, &self.cuda_graph));
-        drop(calm);
+        drop(making);
         // A failed call may have left variables behind: its scope is not used again.
         let out = out?.cast_into::<PyList>()?;
         if self.recipe.trains {
@@ -199,27 +199,44 @@ impl Running {
     }
 }
 
-/// While an executor is made: with this flag it does not hand dead tensors to a worker thread during runs.
-struct EventGcOff<'a, 'py> {
+/// Flags that hold while an executor is made, and by that for its life.
+struct MakingExecutor<'a, 'py> {
     py: Python<'py>,
     flags: &'a Py<PyAny>,
-    before: Bound<'py, PyAny>,
+    before: Vec<(&'static str, Bound<'py, PyAny>)>,
 }
 
+/// Off (-1): dead tensors are not handed to a worker thread during runs.
 const GC_FLAG: &str = "FLAGS_eager_delete_tensor_gb";
+/// Off: with gradients, Paddle 3.3.1's pass lets an operation write into an *output* of the program that it is the last
+/// to read.
+const INPLACE_FLAG: &str = "FLAGS_pir_apply_inplace_pass";
 
-impl<'a, 'py> EventGcOff<'a, 'py> {
-    fn enter(py: Python<'py>, flags: &'a Py<PyAny>) -> PyResult<EventGcOff<'a, 'py>> {
-        let before = flags.bind(py).get_item(GC_FLAG)?;
-        flags.bind(py).set_item(GC_FLAG, -1.0)?;
-        Ok(EventGcOff { py, flags, before })
+impl<'a, 'py> MakingExecutor<'a, 'py> {
+    fn enter(py: Python<'py>, flags: &'a Py<PyAny>, keep_intermediates: bool) -> PyResult<MakingExecutor<'a, 'py>> {
+        let mut making = MakingExecutor { py, flags, before: Vec::with_capacity(2) };
+        making.set(INPLACE_FLAG, false.into_pyobject(py)?.to_owned().into_any())?;
+        if keep_intermediates {
+            making.set(GC_FLAG, (-1.0_f64).into_pyobject(py)?.into_any())?;
+        }
+        Ok(making)
+    }
+
+    fn set(&mut self, name: &'static str, value: Bound<'py, PyAny>) -> PyResult<()> {
+        let flags = self.flags.bind(self.py);
+        let before = flags.get_item(name)?;
+        flags.set_item(name, value)?;
+        self.before.push((name, before));
+        Ok(())
     }
 }
 
-impl Drop for EventGcOff<'_, '_> {
+impl Drop for MakingExecutor<'_, '_> {
     fn drop(&mut self) {
-        // The value came from there, so it is accepted.
-        let _ = self.flags.bind(self.py).set_item(GC_FLAG, &self.before);
+        for (name, before) in &self.before {
+            // The value came from there, so it is accepted.
+            let _ = self.flags.bind(self.py).set_item(*name, before);
+        }
     }
 }
 

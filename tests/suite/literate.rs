@@ -58,6 +58,12 @@ fn main() -> ExitCode {
         scratch: Path::new(env!("CARGO_TARGET_TMPDIR")).join("literate"),
         shared_run: env::var("NEXTEST_RUN_ID").ok(),
     });
+    if driver.shared_run.is_none() && !arguments.list {
+        let sections = documents.iter().flat_map(|d| d.sections.iter().map(move |s| (d, s)));
+        for (doc, section, reason) in sections.filter_map(|(d, s)| Some((d, s, s.expected_failure()?))) {
+            eprintln!("expected failure: {}::{}: {reason}", doc.name, section.name);
+        }
+    }
     let updating = env::var("INSTA_UPDATE").is_ok_and(|how| how == "always");
     let mut trials = Vec::new();
     for doc in documents {

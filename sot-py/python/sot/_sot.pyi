@@ -98,7 +98,7 @@ class Report:
         """Time spent capturing, in milliseconds; 0 if everything was cached."""
 
 @overload
-def to_static(function: _F, *, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> _F:
+def to_static(function: _F, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> _F:
     """Runs a function or a layer as graphs.
 
     A function is returned as a callable that behaves like it; a layer is returned as itself, with its `forward`
@@ -110,8 +110,10 @@ def to_static(function: _F, *, full_graph: bool = False, input_spec: Optional[Se
     """
 
 @overload
-def to_static(*, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> Callable[[_F], _F]: ...
-def symbolic_translate(fn: _F, **kwargs: Any) -> _F:
+def to_static(
+    function: None = None, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None
+) -> Callable[[_F], _F]: ...
+def symbolic_translate(function: _F, train: Optional[bool] = None, **options: Any) -> _F:
     """`to_static` under the name that PaddleSOT gives it."""
 
 def install() -> None:

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Origin};
 use crate::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use smallvec::SmallVec;
+use sot_core::backend::SmallVec;
 use sot_core::backend::CompiledGraph;
 
 pub(crate) struct Compiled {
