@@ -334,13 +334,16 @@ pub fn call_original<'py>(
 /// The body of a `to_static` callable.
 pub struct FunctionEntry {
     pub cache: Arc<CodeCache>,
+    /// The code that the cache is of: a function that was given other code is served by that, as it is.
+    pub code: Py<PyAny>,
     /// A break or fallback is an error for the user (`full_graph=True`).
     pub full_graph: bool,
 }
 
 impl EntryBody for FunctionEntry {
     fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        if inside_capture() || !enabled() {
+        let same_code = facts::func_parts(func).is_some_and(|parts| parts.code.is(&self.code));
+        if inside_capture() || !enabled() || !same_code {
             return call_original(py, func, slots);
         }
         if thread::tracing_active(py) {

@@ -52,7 +52,7 @@ fn entry<'py>(
     caches.retain(|c| c.strong_count() > 0);
     caches.push(Arc::downgrade(&cache));
     drop(caches);
-    let body = Arc::new(FunctionEntry { cache, full_graph });
+    let body = Arc::new(FunctionEntry { cache, code: code.unbind(), full_graph });
     Ok(new_entry(py, function, receiver, body)?.into_bound(py))
 }
 

@@ -17,7 +17,7 @@ from snippet import run  # noqa: E402
 
 SEEDS = range(150)
 # Seeds that fail today, with the reason; strict.
-KNOWN = {27: "an output of a compiled graph with gradient is overwritten (adversarial.md, two cells that are swapped)"}
+KNOWN: dict = {}
 
 
 def cases():
