@@ -11,8 +11,8 @@ use crate::{pytest, rust_tests, test, workspace};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
-/// Tests of the hook, frame layouts and frame replacement: the part that each version does differently.
-const TESTS: &str = "tests/python/cpython";
+/// The hook, frame layouts and frame replacement, and capture with the test backend: what each version does differently.
+const TESTS: [&str; 2] = ["tests/python/cpython", "tests/python/toy"];
 
 pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
     let start = Instant::now();
@@ -63,7 +63,9 @@ fn one(python: &Interpreter, name: &str) -> Result<Outcome> {
     let works = built.failed == 0;
     outcome.absorb(built);
     if works {
-        outcome.absorb(pytest::run(&env, name, TESTS)?);
+        for dir in TESTS {
+            outcome.absorb(pytest::run(&env, name, dir)?);
+        }
     }
     outcome.absorb(rust_tests::embedding(&env)?);
     step.done();

@@ -49,7 +49,8 @@ impl<'py> Executor<'py> {
             }
             Iteration::Snapshot { sequence, index, dict, length } => {
                 if self.length(dict)? != length {
-                    return Err(Stop::brk(Reason::WouldRaise, "a dict changed size during iteration"));
+                    // Only the real iterator raises, and it cannot be made again.
+                    return Err(Stop::fallback(Reason::WouldRaise, "a dict changed size during iteration"));
                 }
                 let VarKind::Tuple(items) = self.look(sequence)? else {
                     return Err(Stop::fallback(Reason::InternalError, "iterator over something else"));

@@ -7,8 +7,8 @@ use crate::graph::{Graph, Origin};
 use crate::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sot_core::backend::SmallVec;
 use sot_core::backend::CompiledGraph;
+use sot_core::backend::SmallVec;
 
 pub(crate) struct Compiled {
     pub(crate) graph: Graph,
