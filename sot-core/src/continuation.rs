@@ -126,7 +126,7 @@ pub struct Continuation {
     pub cache: Arc<CodeCache>,
     callable: OnceLock<Py<PyAny>>,
     /// Code of the innermost frame's resume function, or why there is none.
-    resume: OnceLock<Result<Py<PyCode>, String>>,
+    resume: PyOnceLock<Result<Py<PyCode>, String>>,
 }
 
 static REGISTRY: Mutex<Option<HashMap<Vec<FrameKey>, Arc<Continuation>>>> = Mutex::new(None);
@@ -146,7 +146,7 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
         shape: Shape { frames },
         cache: Arc::new(CodeCache::default()),
         callable: OnceLock::new(),
-        resume: OnceLock::new(),
+        resume: PyOnceLock::new(),
     });
     registry.insert(key, continuation.clone());
     continuation
@@ -243,7 +243,7 @@ impl Continuation {
     /// Code of the innermost frame's resume function.
     pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
         let frame = self.shape.frames.last().expect("a frame");
-        let code = self.resume.get_or_init(|| {
+        let code = self.resume.get_or_init(py, || {
             let (code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
             let code = assemble(py, &code, &consts)?;
             crate::dispatch::never_capture(&code);

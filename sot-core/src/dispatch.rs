@@ -30,6 +30,7 @@ use crate::trial::{Server, Trial, Turn};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use std::any::Any;
 use std::cell::Cell;
@@ -73,7 +74,8 @@ pub struct Entry {
 /// The entries of one code object, or of one continuation.
 #[derive(Default)]
 pub struct CodeCache {
-    entries: RwLock<Vec<Arc<Entry>>>,
+    /// Replaced as a whole: guards are checked without a lock, because a check may let another thread run.
+    entries: RwLock<Arc<Vec<Arc<Entry>>>>,
     /// Nothing is captured here any more, and why.
     closed: OnceLock<Why>,
 }
@@ -81,7 +83,7 @@ pub struct CodeCache {
 impl CodeCache {
     /// The entry whose guards hold.
     fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
-        let entries = self.entries.read().ok()?;
+        let entries = self.entries.read().ok()?.clone();
         let found = entries.iter().find(|e| e.guards.check(py, slots))?;
         found.hits.fetch_add(1, Ordering::Relaxed);
         Some(found.clone())
@@ -89,15 +91,12 @@ impl CodeCache {
 
     fn add(&self, entry: Arc<Entry>) {
         if let Ok(mut entries) = self.entries.write() {
+            let entries = Arc::make_mut(&mut entries);
             entries.push(entry);
             if entries.len() >= LIMIT {
                 let _ = self.closed.set(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
         }
-    }
-
-    pub fn entries(&self) -> Vec<Arc<Entry>> {
-        self.entries.read().map(|e| e.clone()).unwrap_or_default()
     }
 
     /// Visit what the entries hold, each reference once. What somebody else holds too is left out: it is alive anyway.
@@ -411,7 +410,8 @@ enum Known {
 type Codes = HashMap<usize, (Py<PyAny>, Known)>;
 
 static CODES: Mutex<Option<Codes>> = Mutex::new(None);
-static SKIP_PATHS: OnceLock<Vec<String>> = OnceLock::new();
+// Python runs while it is made: a thread that waits for it must not hold the GIL.
+static SKIP_PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
 
 /// The hook never captures frames of this code.
 pub fn never_capture(code: &Bound<'_, PyCode>) {
@@ -420,7 +420,7 @@ pub fn never_capture(code: &Bound<'_, PyCode>) {
 }
 
 fn skip_paths(py: Python<'_>) -> &'static [String] {
-    SKIP_PATHS.get_or_init(|| {
+    SKIP_PATHS.get_or_init(py, || {
         let mut paths = backend().map(|b| b.skip_paths(py)).unwrap_or_default();
         let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
         if let Ok(found) = sysconfig {
