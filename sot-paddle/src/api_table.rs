@@ -87,6 +87,8 @@ const EAGER: &[(&str, &str, &str)] = &[
     ("paddle.tensor.creation", "diag_embed", "its gradient differs"),
     ("paddle.tensor.linalg", "lstsq", "its results have other dtypes"),
     ("paddle.tensor.linalg", "matrix_rank", "its result has another dtype"),
+    ("paddle.tensor.math", "gammainc", "eager checks the values of its arguments"),
+    ("paddle.tensor.math", "gammaincc", "eager checks the values of its arguments"),
     ("paddle.tensor.linalg", "slogdet", "its result has another shape"),
     ("paddle.tensor.math", "increment", "it writes its argument"),
     ("paddle.text.viterbi_decode", "viterbi_decode", "its results have other dtypes"),
