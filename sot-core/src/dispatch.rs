@@ -342,7 +342,7 @@ pub struct FunctionEntry {
 impl EntryBody for FunctionEntry {
     fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         let same_code = facts::func_parts(func).is_some_and(|parts| parts.code.is(&self.code));
-        if inside_capture() || !enabled() || !same_code {
+        if inside_capture() || !same_code {
             return call_original(py, func, slots);
         }
         if thread::tracing_active(py) {
@@ -383,17 +383,6 @@ impl EntryBody for FunctionEntry {
     fn as_any(&self) -> &dyn Any {
         self
     }
-}
-
-static ENABLED: AtomicBool = AtomicBool::new(true);
-
-/// Whether entries capture and serve at all.
-pub fn enabled() -> bool {
-    ENABLED.load(Ordering::Relaxed)
-}
-
-pub fn set_enabled(on: bool) -> bool {
-    ENABLED.swap(on, Ordering::Relaxed)
 }
 
 // ----- the hook
@@ -477,7 +466,7 @@ fn nested_hook() -> Arc<dyn FrameHook> {
 impl FrameHook for NestedHook {
     fn on_frame<'py>(&self, py: Python<'py>, frame: &FrameView<'_, 'py>) -> Decision {
         let run = Decision::Run { keep_hook: true };
-        if inside_capture() || !enabled() {
+        if inside_capture() {
             return run;
         }
         let code = frame.code();

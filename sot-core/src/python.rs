@@ -101,14 +101,12 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
     }
     let backend = dispatch::backend().expect("registered");
     if matches!(backend.classify(target), Kind::Layer) {
-        let class = target.get_type();
         let forward = target.getattr("forward")?;
         if entry_parts(&forward).is_some() {
             return Ok(target.clone());
         }
         let translated = translate(&forward, full_graph)?;
         target.setattr("forward", translated)?;
-        let _ = class;
         return Ok(target.clone());
     }
     if target.is_callable() {

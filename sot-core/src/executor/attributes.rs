@@ -229,8 +229,7 @@ impl<'py> Executor<'py> {
     }
 
     /// `Class.name`.
-    pub fn attribute_of_class(&mut self, me: VarId, class: &Bound<'py, PyAny>, name: &str) -> Result<VarId, Stop> {
-        let _ = me;
+    pub fn attribute_of_class(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<VarId, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
         if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name {
             let value = class.getattr(name).map_err(|e| self.would_raise(&e))?;

@@ -20,12 +20,7 @@ const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes",
 const PURE_MODULES: &[&str] = &["math", "operator", "_operator", "cmath"];
 
 impl<'py> Executor<'py> {
-    pub fn call_simulated_builtin(
-        &mut self,
-        _me: VarId,
-        callee: &Bound<'py, PyAny>,
-        args: &Args,
-    ) -> Result<Called, Stop> {
+    pub fn call_simulated_builtin(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         let name: String = callee.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
         let module: Option<String> = callee.getattr("__module__").and_then(|m| m.extract()).ok();
         let from_builtins = self.builtins_attribute(&name).is_ok_and(|b| b.is(callee));
@@ -102,7 +97,6 @@ impl<'py> Executor<'py> {
 
     /// Call a pure function on constants.
     pub fn fold_call(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        let mut positional = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
             if matches!(self.look(*arg)?, VarKind::Tensor(_)) {
                 let name = name_of(callee);
@@ -112,14 +106,9 @@ impl<'py> Executor<'py> {
                 };
                 return Err(Stop::brk(reason, name));
             }
-            positional.push(self.require_plain(*arg)?);
         }
-        let kwargs = PyDict::new(self.py);
-        for (name, value) in &args.keywords {
-            kwargs.set_item(name, self.require_plain(*value)?).map_err(|e| self.internal(&e))?;
-        }
-        let positional = PyTuple::new(self.py, positional).map_err(|e| self.internal(&e))?;
-        match callee.call(positional, Some(&kwargs)) {
+        let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.require_plain(arg))?;
+        match callee.call(positional, kwargs.as_ref()) {
             Ok(result) => self.fold(&result),
             Err(e) => Err(self.would_raise(&e)),
         }

@@ -23,14 +23,14 @@ struct Callee {
 
 impl<'py> Executor<'py> {
     /// Call a Python function: push a frame.
-    pub fn call_function(&mut self, me: VarId, function: &FunctionVar, args: &Args) -> Result<Called, Stop> {
+    pub fn call_function(&mut self, function: &FunctionVar, args: &Args) -> Result<Called, Stop> {
         let callee = match function {
             FunctionVar::Object(object) => {
                 let object = self.objects.get(self.py, *object);
                 if crate::dispatch::is_disabled(&object) {
                     return Err(Stop::brk(Reason::Disabled, name_of(&object)));
                 }
-                self.function_object_parts(me, &object)?
+                self.function_object_parts(&object)?
             }
             FunctionVar::Made(made) => {
                 if let Some(object) = made.object.map(|o| self.objects.get(self.py, o))
@@ -69,8 +69,7 @@ impl<'py> Executor<'py> {
         Ok(self.objects.add(&dict))
     }
 
-    fn function_object_parts(&mut self, me: VarId, object: &Bound<'py, PyAny>) -> Result<Callee, Stop> {
-        let _ = me;
+    fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<Callee, Stop> {
         let parts = facts::func_parts(object).ok_or(Stop::fallback(Reason::InternalError, "not a function"))?;
         let id = self.objects.add(object);
         let base = self.constant_tracker(id);
@@ -214,7 +213,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Call a callable without bytecode.
-    pub fn call_builtin(&mut self, me: VarId, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
+    pub fn call_builtin(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         if let Some(parts) = entry::entry_parts(callee) {
             // A function that is itself an entry: simulate what it wraps.
             let function = self.pin(parts.func.bind(self.py));
@@ -235,32 +234,22 @@ impl<'py> Executor<'py> {
             Kind::Break(why) => return Err(Stop::Break(why)),
             Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Unknown => {}
         }
-        self.call_simulated_builtin(me, callee, args)
+        self.call_simulated_builtin(callee, args)
     }
 
     fn call_foldable(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        let mut values = Vec::with_capacity(args.positional.len());
+        let mut whole = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
-            let kind = self.look(*arg)?;
             // An object that only its type matters for may be anything.
-            values.push(
-                match kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o))) {
-                    Some(object) if !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)) => object,
-                    _ => self.argument(*arg)?,
-                },
-            );
+            let kind = self.look(*arg)?;
+            let object = kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o)));
+            whole.push((*arg, object.filter(|_| !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)))));
         }
-        let tuple = PyTuple::new(self.py, values).map_err(|e| self.internal(&e))?;
-        let kwargs = match args.keywords.is_empty() {
-            true => None,
-            false => {
-                let dict = PyDict::new(self.py);
-                for (name, value) in &args.keywords {
-                    dict.set_item(name, self.argument(*value)?).map_err(|e| self.internal(&e))?;
-                }
-                Some(dict)
-            }
-        };
+        let (tuple, kwargs) =
+            self.convert_arguments(args, |ex, arg| match whole.iter().find(|(var, _)| *var == arg) {
+                Some((_, Some(object))) => Ok(object.clone()),
+                _ => ex.argument(arg),
+            })?;
         let is_value = |o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some();
         match self.backend.fold(callee, &tuple, kwargs.as_ref(), &is_value) {
             Some(result) => self.fold(&result),

@@ -156,22 +156,7 @@ impl<'py> Executor<'py> {
         }
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
-        let mut values = Vec::with_capacity(args.positional.len());
-        for arg in &args.positional {
-            values.push(self.argument(*arg)?);
-        }
-        let tuple = PyTuple::new(self.py, values).map_err(|e| self.internal(&e))?;
-        let kwargs = match args.keywords.is_empty() {
-            true => None,
-            false => {
-                let dict = PyDict::new(self.py);
-                for (name, value) in &args.keywords {
-                    let value = self.argument(*value)?;
-                    dict.set_item(name, value).map_err(|e| self.internal(&e))?;
-                }
-                Some(dict)
-            }
-        };
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
         let result = self.builder()?.call(&op, &at).map_err(stop)?;
@@ -225,9 +210,7 @@ impl<'py> Executor<'py> {
     fn wrap_result(&mut self, result: &Bound<'py, PyAny>) -> Result<(VarId, ReplayArg), Stop> {
         if self.builder()?.is_value(result) {
             if let Some(known) = self.graph.var_of(result) {
-                let symbol = self.tensor_symbol(known).expect("a value of the graph");
                 // Returned as it came: the statement defines nothing new.
-                let _ = symbol;
                 let id = self.objects.add(result);
                 return Ok((known, ReplayArg::Object(id)));
             }

@@ -27,7 +27,7 @@ mod probe;
 mod protocol;
 mod wrap;
 
-pub use frame::{Frame, FrameOrigin};
+pub use frame::Frame;
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 pub use wrap::is_constant_type;
@@ -93,8 +93,6 @@ pub struct Executor<'py> {
     pub journal: Journal,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
-    /// Containers and cells that the simulation wrote to.
-    pub mutated: HashSet<VarId>,
     pub graph: Graph,
     pub frames: Vec<Frame>,
     /// The outermost frame's code and globals: the rewritten function stands in for it.
@@ -124,7 +122,6 @@ impl<'py> Executor<'py> {
             snapshots: Vec::new(),
             journal: Journal::default(),
             claimed: HashSet::new(),
-            mutated: HashSet::new(),
             graph: Graph::default(),
             frames: Vec::new(),
             entry_unit: None,
@@ -349,7 +346,7 @@ impl<'py> Executor<'py> {
 
     /// Whether the state at the innermost instruction can be handed to a continuation.
     fn can_break_here(&self) -> bool {
-        self.sync_depths.is_empty() && self.frames.iter().all(|f| !f.in_protected_region() && f.origin.resumable())
+        self.sync_depths.is_empty() && !self.frames.iter().any(Frame::in_protected_region)
     }
 
     /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame

@@ -21,12 +21,11 @@ impl<'py> Executor<'py> {
 
     /// `object.name = value`
     pub fn setattr(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
-        let (class, sourced) = match self.look(object)? {
-            VarKind::Instance(i) => (self.objects.get(self.py, i.class), i.object),
+        let class = match self.look(object)? {
+            VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
-        let _ = sourced;
         let own = self.class_lookup(&class, "__setattr__")?;
         let generic = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
         if !own.is_some_and(|own| own.is(&generic)) {
@@ -129,14 +128,12 @@ impl<'py> Executor<'py> {
     }
 
     pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {
-        self.mutated.insert(list);
         if let VarKind::List(list) = &mut self.var_mut(list).kind {
             list.items = Rc::new(items);
         }
     }
 
     pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
-        self.mutated.insert(dict);
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.entries = Rc::new(entries);
         }
@@ -180,7 +177,7 @@ impl<'py> Executor<'py> {
         }
         let object = state.object.expect("a sourced cell");
         let object = self.objects.get(self.py, object);
-        let base = self.base_tracker_of_cell(cell);
+        let base = self.var(cell).tracker;
         let tracker = self.trackers.intern(Tracker::CellContent(base));
         let content = facts::cell_contents(&object);
         let content = match content {
@@ -197,10 +194,6 @@ impl<'py> Executor<'py> {
         content.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"))
     }
 
-    fn base_tracker_of_cell(&mut self, cell: VarId) -> sot_tracker::TrackerId {
-        self.var(cell).tracker
-    }
-
     pub fn store_cell(&mut self, cell: VarId, value: Option<VarId>) -> Result<(), Stop> {
         let VarKind::Cell(state) = self.look(cell)? else {
             return Err(Stop::fallback(Reason::InternalError, "not a cell"));
@@ -212,7 +205,6 @@ impl<'py> Executor<'py> {
                 None => Mutation::ClearCell { cell },
             });
         }
-        self.mutated.insert(cell);
         if let VarKind::Cell(state) = &mut self.var_mut(cell).kind {
             state.content = value;
             state.known = true;

@@ -5,6 +5,7 @@ use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {
@@ -34,6 +35,28 @@ impl<'py> Executor<'py> {
     /// As an argument of a framework call.
     pub fn argument(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         self.look(var)?.as_argument(self, var)
+    }
+
+    /// Call arguments as Python objects, each made by `convert`.
+    pub fn convert_arguments(
+        &mut self,
+        args: &Args,
+        mut convert: impl FnMut(&mut Self, VarId) -> Result<Bound<'py, PyAny>, Stop>,
+    ) -> Result<(Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>), Stop> {
+        let mut positional = Vec::with_capacity(args.positional.len());
+        for arg in &args.positional {
+            positional.push(convert(self, *arg)?);
+        }
+        let positional = PyTuple::new(self.py, positional).map_err(|e| self.internal(&e))?;
+        if args.keywords.is_empty() {
+            return Ok((positional, None));
+        }
+        let keywords = PyDict::new(self.py);
+        for (name, value) in &args.keywords {
+            let value = convert(self, *value)?;
+            keywords.set_item(name, value).map_err(|e| self.internal(&e))?;
+        }
+        Ok((positional, Some(keywords)))
     }
 
     /// A value without any tensor in it, as the Python object that it is: for folding.

@@ -75,10 +75,9 @@ impl<'py> Executor<'py> {
             let class = Some(self.objects.add(ty.as_any()));
             return DictVar { entries: Rc::default(), class, object: Some(id) }.into();
         }
-        if let Ok(tuple) = object.cast::<PyTuple>() {
+        if object.is_instance_of::<PyTuple>() {
             let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
             if class.is_none() || ty.hasattr("_fields").unwrap_or(false) {
-                let _ = tuple;
                 return TupleVar { items: Rc::new([]), class }.into();
             }
         }
@@ -214,9 +213,8 @@ impl<'py> Executor<'py> {
                     self.look_sequence(var, tracker, object, given, pinned_place);
                 }
             }
-            VarKind::Tuple(tuple) => {
+            VarKind::Tuple(_) => {
                 if let Some(object) = self.known_object(var) {
-                    let _ = tuple;
                     self.look_sequence(var, tracker, object, given, pinned_place);
                 }
             }

@@ -32,9 +32,9 @@ impl Operations for BuiltinVar {
         unanswered(self.kind_name(), &format!("attribute {name}"))
     }
 
-    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+    fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         let callee = ex.objects.get(ex.py, self.object);
-        ex.call_builtin(me, &callee, args)
+        ex.call_builtin(&callee, args)
     }
 
     fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {

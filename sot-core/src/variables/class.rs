@@ -25,9 +25,9 @@ impl Operations for ClassVar {
         unanswered(self.kind_name(), "truth")
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
         let class = ex.objects.get(ex.py, self.object);
-        ex.attribute_of_class(me, &class, name)
+        ex.attribute_of_class(&class, name)
     }
 
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {

@@ -59,8 +59,8 @@ impl Operations for FunctionVar {
         }
     }
 
-    fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
-        ex.call_function(me, self, args)
+    fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
+        ex.call_function(self, args)
     }
 
     fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
