@@ -1,5 +1,6 @@
 """The user's contract: `set_eval_frame(callback)`, `callback(frame) -> CustomCode(code, disable)`."""
 
+import signal
 import threading
 import warnings
 
@@ -205,7 +206,15 @@ def test_warnings_as_errors_do_not_escape(sot, capfd):
             assert father(3) == 8
 
 
-def test_keyboard_interrupt_in_the_callback_reaches_the_user(sot):
+@pytest.fixture
+def interruptible():
+    """SIGINT raises KeyboardInterrupt: what is started in the background begins with the signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_keyboard_interrupt_in_the_callback_reaches_the_user(sot, interruptible):
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("needs the main thread")
     armed = [True]
