@@ -73,6 +73,11 @@ impl Code {
         self.labels[label.0 as usize]
     }
 
+    /// As `target`; a label that is not of this code leads nowhere, behind every instruction.
+    pub(crate) fn place(&self, label: Label) -> usize {
+        self.labels.get(label.0 as usize).copied().unwrap_or(usize::MAX)
+    }
+
     /// The number of leading locals that are arguments, `*args` and `**kwargs` included.
     #[must_use]
     pub fn arg_slots(&self) -> usize {

@@ -162,26 +162,33 @@ pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
             }
         }
         Op::CallFinally(_) => (0, u32::from(jump)),
-        Op::PopFinally(keep) => (1 + keep, keep),
+        Op::PopFinally(keep) => (keep.saturating_add(1), keep),
     }
 }
 
-/// How many slots an `Op` looks at, from the top.
+/// How many slots, from the top, an `Op` needs there beyond those that `stack_effect` says it pops.
 #[inline]
 pub(crate) fn reach(op: &Op) -> u32 {
     match *op {
         Op::Copy(n) => n,
-        Op::ListAppend(n) | Op::SetAdd(n) | Op::ListExtend(n) | Op::SetUpdate(n) | Op::DictUpdate(n) => {
-            n.saturating_add(1)
-        }
-        // The callable is named in the error message.
-        Op::DictMerge(n) => n.saturating_add(1),
+        // The callable is named in the error message of DictMerge.
+        Op::ListAppend(n)
+        | Op::SetAdd(n)
+        | Op::ListExtend(n)
+        | Op::SetUpdate(n)
+        | Op::DictUpdate(n)
+        | Op::DictMerge(n) => n.saturating_add(1),
         Op::MapAdd(n) => n.saturating_add(2),
-        Op::GetAnext | Op::ImportFrom(_) | Op::MatchMapping | Op::MatchSequence | Op::GetLen => 1,
+        Op::ForIter(_)
+        | Op::GetAnext
+        | Op::ImportFrom(_)
+        | Op::MatchMapping
+        | Op::MatchSequence
+        | Op::GetLen
+        | Op::JumpIfOrPop { .. } => 1,
         Op::MatchKeys | Op::MatchKeysTest | Op::CopyDictWithoutKeys | Op::CheckExcMatch | Op::Send(_) => 2,
         Op::WithExceptStart => 4,
         Op::WithExceptStartTriple => 7,
-        Op::ForIter(_) => 1,
-        ref other => stack_effect(other, false).0,
+        _ => 0,
     }
 }

@@ -38,12 +38,16 @@ pub enum EncodeError {
     KwNames { at: usize },
     #[error("label {0:?} is not bound to an instruction")]
     Label(Label),
-    #[error("region {0} is empty, reversed or out of range")]
+    #[error("region {0} is empty, reversed, out of range or deeper than any frame")]
     Region(usize),
     #[error("instruction {at}: {op:?} pops more than is on the stack")]
     StackUnderflow { at: usize, op: Op },
+    #[error("instruction {at}: the stack is deeper than any frame's")]
+    TooDeep { at: usize },
     #[error("instruction {at} can be reached with {a} and with {b} slots on the stack")]
     StackMismatch { at: usize, a: u32, b: u32 },
+    #[error("instruction {at}: its location ends before it starts or is beyond 2^31 - 2")]
+    Location { at: usize },
     #[error("the last instruction falls off the end")]
     FallsOffEnd,
 }

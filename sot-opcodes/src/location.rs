@@ -10,6 +10,18 @@ pub struct Location {
 }
 
 impl Location {
+    /// CPython can hold it: numbers below the largest `int`, an end line not before the line.
+    pub(crate) fn is_sound(&self) -> bool {
+        const END: u32 = i32::MAX as u32;
+        let fits = |n: Option<u32>| n.unwrap_or(0) < END;
+        // All are looked at: one branch.
+        fits(self.line)
+            & fits(self.end_line)
+            & fits(self.col)
+            & fits(self.end_col)
+            & (self.end_line.unwrap_or(END) >= self.line.unwrap_or(0))
+    }
+
     /// A line without columns.
     #[must_use]
     pub const fn of_line(line: u32) -> Self {

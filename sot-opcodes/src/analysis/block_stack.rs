@@ -40,7 +40,7 @@ pub fn block_regions(code: &Code) -> Vec<Region> {
             Op::PopBlock => after = top.and_then(|block| blocks[block as usize].under),
             _ => {}
         }
-        todo.extend(instr.op.target().map(|label| (code.target(label), top)));
+        todo.extend(instr.op.target().map(|label| (code.place(label), top)));
         if instr.op.falls_through() {
             todo.push((at + 1, after));
         }

@@ -23,7 +23,7 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
     leads[0] = true;
     for (at, instr) in code.instrs.iter().enumerate() {
         if let Some(label) = instr.op.target() {
-            leads[code.target(label).min(count)] = true;
+            leads[code.place(label).min(count)] = true;
             leads[at + 1] = true;
         }
         if !instr.op.falls_through() || (at + 1 < count && handlers[at] != handlers[at + 1]) {
@@ -31,7 +31,7 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
         }
     }
     for region in &code.regions {
-        leads[code.target(region.handler).min(count)] = true;
+        leads[code.place(region.handler).min(count)] = true;
     }
     let starts: Vec<usize> = (0..count).filter(|i| leads[*i]).collect();
     let block_of = |instr: usize| starts.binary_search(&instr).ok();
@@ -43,10 +43,10 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
         if last.falls_through() && end < count {
             successors.push(index + 1);
         }
-        successors.extend(last.target().and_then(|label| block_of(code.target(label))));
+        successors.extend(last.target().and_then(|label| block_of(code.place(label))));
         successors.sort_unstable();
         successors.dedup();
-        let handler = handlers[start].and_then(|r| block_of(code.target(code.regions[r as usize].handler)));
+        let handler = handlers[start].and_then(|r| block_of(code.place(code.regions[r as usize].handler)));
         blocks.push(Block { start, end, successors, handler });
     }
     blocks
@@ -66,8 +66,8 @@ pub fn reachable(code: &Code) -> Vec<bool> {
         if instr.op.falls_through() {
             todo.push(at + 1);
         }
-        todo.extend(instr.op.target().map(|label| code.target(label)));
-        todo.extend(handlers[at].map(|r| code.target(code.regions[r as usize].handler)));
+        todo.extend(instr.op.target().map(|label| code.place(label)));
+        todo.extend(handlers[at].map(|r| code.place(code.regions[r as usize].handler)));
     }
     seen
 }

@@ -4,11 +4,15 @@
 //! so that one number holds on every path. CALL_FINALLY can enter it with more or less under that: what is given then
 //! is the depth of the path that falls into it, and the size counts all.
 
+use super::covering;
 use crate::effect::reach;
 use crate::{Code, EncodeError, Label, Op, Region, Version, stack_effect};
 
 /// Slots an exception has on the stack up to 3.10: three of it and three of the one it replaces.
 const TRIPLES: u32 = 6;
+
+/// No frame has more slots: a bound for code that nobody runs.
+const DEEPEST: u32 = 1 << 20;
 
 /// Result of [`stack_depths`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,23 +25,14 @@ pub struct StackDepths {
 
 /// For each instruction the region that covers it: the shortest.
 pub(crate) fn region_index(code: &Code) -> Result<Vec<Option<u32>>, EncodeError> {
-    let mut of = vec![None; code.instrs.len()];
     if code.version < Version::V311 {
-        return Ok(of);
+        return Ok(vec![None; code.instrs.len()]);
     }
-    let size = |r: &Region| r.end - r.start;
-    for (index, region) in code.regions.iter().enumerate() {
-        let bad = EncodeError::Region(index);
-        if region.start >= region.end {
-            return Err(bad);
-        }
-        for slot in of.get_mut(region.start..region.end).ok_or(bad)? {
-            if slot.is_none_or(|old: u32| size(region) <= size(&code.regions[old as usize])) {
-                *slot = Some(index as u32);
-            }
-        }
+    let bad = |r: &Region| r.start >= r.end || r.end > code.instrs.len() || r.depth > DEEPEST;
+    match code.regions.iter().position(bad) {
+        Some(index) => Err(EncodeError::Region(index)),
+        None => Ok(covering(code)),
     }
-    Ok(of)
 }
 
 /// `(pops, pushes)` in the counting of this file; `called`: the block state is the one slot of CALL_FINALLY.
@@ -45,7 +40,7 @@ fn effect(op: &Op, jump: bool, called: bool) -> (u32, u32) {
     match op {
         Op::BeginFinally => (0, TRIPLES),
         Op::EndFinally => (TRIPLES, 0),
-        Op::PopFinally(keep) if !called => (TRIPLES + keep, *keep),
+        Op::PopFinally(keep) if !called => (keep.saturating_add(TRIPLES), *keep),
         Op::WithCleanupStart if !called => (1 + TRIPLES, 3 + TRIPLES),
         Op::WithCleanupFinish if !called => (3, 0),
         _ => stack_effect(op, jump),
@@ -64,7 +59,7 @@ fn extra(op: &Op, version: Version, backward: bool) -> u32 {
 /// The stack depth before each instruction.
 ///
 /// # Errors
-/// When an instruction pops more than there is, or two paths disagree.
+/// When an instruction pops more than there is, two paths disagree, or there are more than 2^20 slots.
 pub fn stack_depths(code: &Code) -> Result<StackDepths, EncodeError> {
     let regions = region_index(code)?;
     walk(code, &regions)
@@ -78,25 +73,36 @@ pub(crate) fn walk(code: &Code, region_of: &[Option<u32>]) -> Result<StackDepths
     let mut main = Walk::new(code, region_of, None);
     main.run(0, start)?;
     // 3.8: a finally block that is called with more on the stack than it is fallen into with.
-    let mut entered: Vec<(usize, u32)> = Vec::new();
-    let mut calls = std::mem::take(&mut main.calls);
-    while let Some((to, entry)) = calls.pop() {
-        let known = |at: usize, depth: u32| at == to && depth >= entry;
+    let mut bodies: Vec<Body> = Vec::new();
+    let mut calls: Vec<(usize, u32, Option<usize>)> =
+        main.calls.drain(..).map(|(to, depth)| (to, depth, None)).collect();
+    while let Some((to, entry, caller)) = calls.pop() {
         if main.before.get(to).is_some_and(|d| *d != UNSEEN && *d >= entry)
-            || entered.iter().any(|(at, depth)| known(*at, *depth))
+            || bodies.iter().any(|body| body.at == to && body.entry >= entry)
         {
             continue;
         }
-        entered.push((to, entry));
+        let callers = std::iter::successors(caller, |index| bodies[*index].caller);
+        if let Some(same) = callers.map(|index| &bodies[index]).find(|body| body.at == to) {
+            return Err(EncodeError::StackMismatch { at: to, a: same.entry, b: entry });
+        }
         // A `with` drops its exit function before the END_FINALLY.
         let with = matches!(code.instrs.get(to).map(|i| i.op), Some(Op::WithCleanupStart));
         let mut body = Walk::new(code, region_of, Some(entry - u32::from(with)));
         body.run(to, entry)?;
         main.max = main.max.max(body.max);
-        calls.append(&mut body.calls);
+        calls.extend(body.calls.into_iter().map(|(to, depth)| (to, depth, Some(bodies.len()))));
+        bodies.push(Body { at: to, entry, caller });
     }
     let before = main.before.into_iter().map(|d| (d != UNSEEN).then_some(d)).collect();
     Ok(StackDepths { before, max: main.max })
+}
+
+/// A finally block as it is called: where, with what depth, and the one it is called from.
+struct Body {
+    at: usize,
+    entry: u32,
+    caller: Option<usize>,
 }
 
 /// One walk through what can be reached from a place.
@@ -132,6 +138,9 @@ impl<'a> Walk<'a> {
         self.todo.push((at, depth));
         while let Some((mut at, mut depth)) = self.todo.pop() {
             loop {
+                if depth > DEEPEST {
+                    return Err(EncodeError::TooDeep { at });
+                }
                 self.max = self.max.max(depth);
                 let seen = *self.before.get(at).ok_or(EncodeError::FallsOffEnd)?;
                 if seen != UNSEEN {
@@ -170,7 +179,7 @@ impl<'a> Walk<'a> {
         let called = self.returns_at.is_some_and(|base| match op {
             Op::WithCleanupStart => depth == base + 1,
             Op::WithCleanupFinish => depth == base + 2,
-            Op::PopFinally(keep) => depth == base + keep,
+            Op::PopFinally(keep) => depth == base.saturating_add(keep),
             _ => false,
         });
         let apply = |at: usize, op: &Op, depth: u32, jump: bool| -> Result<u32, EncodeError> {
@@ -190,10 +199,13 @@ impl<'a> Walk<'a> {
         } else {
             self.max = self.max.max(depth + extra(&op, self.code.version, false));
         }
-        if !op.falls_through() || (op == Op::EndFinally && self.returns_at == Some(depth)) {
+        if op == Op::EndFinally && self.returns_at == Some(depth) {
             return Ok(None);
         }
         let after = apply(at, &op, depth, false)?;
+        if !op.falls_through() {
+            return Ok(None);
+        }
         // The tuple of names is an operand, not a slot.
         if matches!(self.code.version, Version::V311 | Version::V312)
             && let Some(Op::CallKw { .. }) = self.code.instrs.get(at + 1).map(|i| i.op)

@@ -118,6 +118,8 @@ impl StackLayouts {
 /// # Errors
 /// As `stack_depths`.
 pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
+    // Whatever is wrong with the depths is told here; what follows is bounded by them.
+    super::stack_depths(code)?;
     let count = code.instrs.len();
     let regions = if code.version < Version::V311 { vec![None; count] } else { covering(code) };
     let mut all = StackLayouts { nodes: vec![(EMPTY, Slot::Value)], before: vec![None; count] };
@@ -148,13 +150,13 @@ pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
                     kept = all.push(kept, Slot::LastInstruction);
                 }
                 let entry = all.push(kept, Slot::Exception);
-                todo.push((code.target(region.handler), entry));
+                todo.push((code.place(region.handler), entry));
             }
         }
         // What CALL_FINALLY has under its return address is another matter than what the block is fallen into with.
         if let Some(label) = op.target().filter(|_| !matches!(op, Op::CallFinally(_))) {
             let there = after(&mut all, code.version, top, &op, true).ok_or(under)?;
-            todo.push((code.target(label), there));
+            todo.push((code.place(label), there));
         }
         if op.falls_through() {
             let next = after(&mut all, code.version, top, &op, false).ok_or(under)?;

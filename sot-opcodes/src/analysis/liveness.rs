@@ -71,6 +71,16 @@ enum Change {
     WriteFrom(usize),
 }
 
+impl Change {
+    /// Nothing, if it is about what the code does not have.
+    fn within(self, bits: usize) -> Self {
+        match self {
+            Self::Use(bit) | Self::Write(bit) | Self::WriteUse(bit, _) if bit >= bits => Self::None,
+            change => change,
+        }
+    }
+}
+
 /// The live locals and cells of a code object.
 #[must_use]
 pub fn liveness(code: &Code) -> Liveness {
@@ -85,18 +95,17 @@ pub fn liveness(code: &Code) -> Liveness {
         for at in (0..count).rev() {
             let op = code.instrs[at].op;
             set.fill(0);
-            let mut join = |from: usize| {
-                if let Some(other) = words.get(from * stride..(from + 1) * stride) {
-                    set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
-                }
+            let join = |set: &mut [u64], from: usize| {
+                let other = words.chunks_exact(stride).nth(from).unwrap_or(&[]);
+                set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
             };
             if op.falls_through() {
-                join(at + 1);
+                join(&mut set, at + 1);
             }
             if let Some(label) = op.target() {
-                join(code.target(label));
+                join(&mut set, code.place(label));
             }
-            match change(code, &op, locals) {
+            match change(code, &op, locals).within(locals + cells) {
                 Change::None => {}
                 Change::Use(bit) => set[bit / 64] |= 1 << (bit % 64),
                 Change::Write(bit) => set[bit / 64] &= !(1 << (bit % 64)),
@@ -110,10 +119,7 @@ pub fn liveness(code: &Code) -> Liveness {
             }
             // It may raise before it writes.
             if let Some(region) = handlers[at] {
-                let from = code.target(code.regions[region as usize].handler);
-                if let Some(other) = words.get(from * stride..(from + 1) * stride) {
-                    set.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
-                }
+                join(&mut set, code.place(code.regions[region as usize].handler));
             }
             let here = &mut words[at * stride..(at + 1) * stride];
             if *here != *set {
@@ -131,9 +137,9 @@ pub fn liveness(code: &Code) -> Liveness {
 fn change(code: &Code, op: &Op, locals: usize) -> Change {
     match *op {
         Op::LoadFast { local, .. } | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => {
-            Change::Use(local.0 as usize)
+            if (local.0 as usize) < locals { Change::Use(local.0 as usize) } else { Change::None }
         }
-        Op::StoreFast(local) => Change::Write(local.0 as usize),
+        Op::StoreFast(local) if (local.0 as usize) < locals => Change::Write(local.0 as usize),
         Op::LoadDeref(cell)
         | Op::StoreDeref(cell)
         | Op::DeleteDeref(cell)

@@ -1,4 +1,7 @@
 //! Questions about normalised code: blocks, reachability, liveness, stack depth and layout.
+//!
+//! They answer for code that `encode` would refuse, too: a label, local or cell that does not exist leads nowhere and is
+//! nothing; only depth and layout, which have no answer then, return an error.
 
 mod block_stack;
 mod blocks;

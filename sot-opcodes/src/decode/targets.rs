@@ -35,9 +35,12 @@ impl Targets {
         let mut of_unit = vec![0; list.len()];
         let mut loops = Vec::new();
         for (index, unit) in list.iter().enumerate() {
-            let Some(offset) = target_offset(raw.version, unit) else { continue };
+            let Some((form, offset)) = target_offset(raw.version, unit) else { continue };
             let bad = DecodeError::BadTarget { offset: unit.at, target: offset };
             let to = u32::try_from(offset).ok().and_then(|o| units.at(o)).ok_or(bad)?;
+            if form == JumpForm::Backward && to > index {
+                return Err(bad);
+            }
             of_unit[index] = to as u32;
             match unit.raw {
                 Raw::ForIter if raw.version >= Version::V312 => loops.push((index, to)),
@@ -127,11 +130,13 @@ pub(super) fn falls_through(raw: Raw) -> bool {
     )
 }
 
-fn target_offset(version: Version, unit: &Unit) -> Option<i64> {
+fn target_offset(version: Version, unit: &Unit) -> Option<(JumpForm, i64)> {
     let distance = i64::from(unit.arg) * i64::from(jumps::unit(version));
-    Some(match jumps::form(unit.raw, version)? {
+    let form = jumps::form(unit.raw, version)?;
+    let target = match form {
         JumpForm::Absolute => distance,
         JumpForm::Forward => i64::from(unit.next) + distance,
         JumpForm::Backward => i64::from(unit.next) - distance,
-    })
+    };
+    Some((form, target))
 }

@@ -221,6 +221,7 @@ impl Translator<'_> {
     fn intrinsic_2(&mut self) -> Result<(), DecodeError> {
         let op = match self.unit.arg {
             1 => Op::PrepReraiseStar,
+            5 if self.raw.version < Version::V313 => return Err(self.bad_operand()),
             arg => Op::Intrinsic2(operands::intrinsic_2(arg).ok_or_else(|| self.bad_operand())?),
         };
         self.push(op);
@@ -249,7 +250,8 @@ impl Translator<'_> {
             Raw::RotTwo => Op::Swap(2),
             Raw::RotThree => Op::RotN(3),
             Raw::RotFour => Op::RotN(4),
-            Raw::RotN => Op::RotN(arg),
+            Raw::RotN if arg > 1 => Op::RotN(arg),
+            Raw::RotN => return Err(self.bad_operand()),
             Raw::LoadConst => Op::LoadConst(ConstId(arg)),
             Raw::LoadFast => self.load_fast(arg)?,
             Raw::LoadFastCheck => Op::LoadFast { local: self.local(arg)?, check: true },
@@ -412,7 +414,8 @@ impl Translator<'_> {
             Raw::MakeFunction if version >= Version::V313 => Op::MakeFunction { flags: 0, qualname: false },
             Raw::MakeFunction if arg < 16 => Op::MakeFunction { flags: arg, qualname: version < Version::V311 },
             Raw::MakeFunction => return Err(self.bad_operand()),
-            Raw::SetFunctionAttribute => Op::SetFunctionAttribute(arg),
+            Raw::SetFunctionAttribute if matches!(arg, 1 | 2 | 4 | 8) => Op::SetFunctionAttribute(arg),
+            Raw::SetFunctionAttribute => return Err(self.bad_operand()),
             Raw::ReturnValue => Op::ReturnValue,
             Raw::ReturnConst => {
                 self.push(Op::LoadConst(ConstId(arg)));
@@ -459,7 +462,8 @@ impl Translator<'_> {
             Raw::CallFinally => Op::CallFinally(self.jump()?),
             Raw::BeginFinally => Op::BeginFinally,
             Raw::EndFinally => Op::EndFinally,
-            Raw::PopFinally => Op::PopFinally(arg),
+            Raw::PopFinally if arg < 2 => Op::PopFinally(arg),
+            Raw::PopFinally => return Err(self.bad_operand()),
             Raw::WithCleanupStart => Op::WithCleanupStart,
             Raw::WithCleanupFinish => Op::WithCleanupFinish,
             Raw::MatchClass if version < Version::V311 => Op::MatchClassTest(arg),

@@ -173,8 +173,17 @@ impl Lowerer<'_> {
     /// Lowers several instructions that one raw instruction says; returns how many.
     fn joined(&mut self) -> Result<usize, EncodeError> {
         let version = self.version;
-        let Some(next) = self.code.instrs.get(self.at + 1).map(|i| i.op) else { return Ok(0) };
-        match (self.instr().op, next) {
+        let first = self.instr().op;
+        let begins_one = match first {
+            Op::LoadConst(_) | Op::PushNull | Op::LoadGlobal(_) => version >= Version::V311,
+            Op::Copy(2) | Op::CheckExcMatch => version < Version::V311,
+            Op::LoadFast { .. } | Op::StoreFast(_) | Op::LoadClosure(_) | Op::StoreClosure(_) => {
+                version >= Version::V313
+            }
+            _ => false,
+        };
+        let Some(next) = self.code.instrs.get(self.at + 1).map(|i| i.op).filter(|_| begins_one) else { return Ok(0) };
+        match (first, next) {
             // One operand, whatever the offsets.
             (Op::LoadConst(names), Op::CallKw { argc, two: true })
                 if matches!(version, Version::V311 | Version::V312) && !self.entry[self.at + 1] =>
@@ -188,10 +197,12 @@ impl Lowerer<'_> {
             }
             _ if self.next(1).is_none() => return Ok(0),
             (Op::PushNull, Op::LoadGlobal(name)) if matches!(version, Version::V311 | Version::V312) => {
-                self.emit(Raw::LoadGlobal, name.0 << 1 | 1)?;
+                let name = single::name_arg(self, name)?;
+                self.emit(Raw::LoadGlobal, name << 1 | 1)?;
             }
             (Op::LoadGlobal(name), Op::PushNull) if version >= Version::V313 => {
-                self.emit(Raw::LoadGlobal, name.0 << 1 | 1)?;
+                let name = single::name_arg(self, name)?;
+                self.emit(Raw::LoadGlobal, name << 1 | 1)?;
             }
             (Op::LoadConst(value), Op::ReturnValue) if version >= Version::V312 => {
                 self.emit(Raw::ReturnConst, value.0)?;

@@ -16,6 +16,9 @@ use crate::{Code, EncodeError, RawCode, Version, linetable};
 /// # Errors
 /// When the version cannot express the code, or the code is not consistent (stack, labels, regions).
 pub fn encode(code: &Code) -> Result<RawCode, EncodeError> {
+    if let Some(at) = code.instrs.iter().position(|instr| !instr.loc.is_sound()) {
+        return Err(EncodeError::Location { at });
+    }
     let regions = analysis::region_index(code)?;
     let depths = analysis::walk_depths(code, &regions)?;
     let lowered = lower::lower(code, &regions)?;

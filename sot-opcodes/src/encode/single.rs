@@ -2,14 +2,14 @@
 
 use super::lower::{Dest, Lowerer};
 use crate::tables::raw::Raw;
-use crate::{BinaryOp, Cell, EncodeError, JumpCond, Local, Op, UnaryOp, Version, operands};
+use crate::{BinaryOp, Cell, EncodeError, Intrinsic, JumpCond, Local, NameId, Op, UnaryOp, Version, operands};
 
 /// A local or cell slot that 3.13 loads (`false`) or stores (`true`) with the FAST opcodes.
 pub(super) fn fast(lowerer: &Lowerer<'_>, op: Op) -> Option<(bool, u32)> {
     match op {
-        Op::LoadFast { local, check: false } => Some((false, local.0)),
+        Op::LoadFast { local, check: false } if local.0 < lowerer.slots.locals => Some((false, local.0)),
         Op::LoadClosure(cell) => Some((false, lowerer.slots.operand(cell)?)),
-        Op::StoreFast(local) => Some((true, local.0)),
+        Op::StoreFast(local) if local.0 < lowerer.slots.locals => Some((true, local.0)),
         Op::StoreClosure(cell) => Some((true, lowerer.slots.operand(cell)?)),
         _ => None,
     }
@@ -45,13 +45,13 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::LoadFastAndClear(local) => l.emit(Raw::LoadFastAndClear, local_arg(l, local)?),
         Op::StoreFast(local) => l.emit(Raw::StoreFast, local_arg(l, local)?),
         Op::DeleteFast(local) => l.emit(Raw::DeleteFast, local_arg(l, local)?),
-        Op::LoadGlobal(n) if version >= Version::V311 => l.emit(Raw::LoadGlobal, n.0 << 1),
-        Op::LoadGlobal(n) => l.emit(Raw::LoadGlobal, n.0),
-        Op::StoreGlobal(n) => l.emit(Raw::StoreGlobal, n.0),
-        Op::DeleteGlobal(n) => l.emit(Raw::DeleteGlobal, n.0),
-        Op::LoadName(n) => l.emit(Raw::LoadName, n.0),
-        Op::StoreName(n) => l.emit(Raw::StoreName, n.0),
-        Op::DeleteName(n) => l.emit(Raw::DeleteName, n.0),
+        Op::LoadGlobal(n) if version >= Version::V311 => l.emit(Raw::LoadGlobal, name_arg(l, n)? << 1),
+        Op::LoadGlobal(n) => l.emit(Raw::LoadGlobal, name_arg(l, n)?),
+        Op::StoreGlobal(n) => l.emit(Raw::StoreGlobal, name_arg(l, n)?),
+        Op::DeleteGlobal(n) => l.emit(Raw::DeleteGlobal, name_arg(l, n)?),
+        Op::LoadName(n) => l.emit(Raw::LoadName, name_arg(l, n)?),
+        Op::StoreName(n) => l.emit(Raw::StoreName, name_arg(l, n)?),
+        Op::DeleteName(n) => l.emit(Raw::DeleteName, name_arg(l, n)?),
         Op::LoadDeref(c) => l.emit(Raw::LoadDeref, cell_arg(l, c)?),
         Op::StoreDeref(c) => l.emit(Raw::StoreDeref, cell_arg(l, c)?),
         Op::DeleteDeref(c) => l.emit(Raw::DeleteDeref, cell_arg(l, c)?),
@@ -63,21 +63,24 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::StoreClosure(_) => Err(l.unsupported()),
         Op::LoadClassDeref(c) => l.emit(Raw::LoadClassderef, cell_arg(l, c)?),
         Op::LoadFromDictOrDeref(c) => l.emit(Raw::LoadFromDictOrDeref, cell_arg(l, c)?),
-        Op::LoadFromDictOrGlobals(n) => l.emit(Raw::LoadFromDictOrGlobals, n.0),
+        Op::LoadFromDictOrGlobals(n) => l.emit(Raw::LoadFromDictOrGlobals, name_arg(l, n)?),
         Op::LoadLocals => plain(l, Raw::LoadLocals),
         Op::LoadBuildClass => plain(l, Raw::LoadBuildClass),
         Op::LoadAssertionError => plain(l, Raw::LoadAssertionError),
         Op::MakeCell(c) => l.emit(Raw::MakeCell, cell_arg(l, c)?),
-        Op::CopyFreeVars(n) => l.emit(Raw::CopyFreeVars, n),
+        // The interpreter copies that many out of the closure into the slots of `freevars`, unchecked.
+        Op::CopyFreeVars(n) if n as usize == l.code.freevars.len() => l.emit(Raw::CopyFreeVars, n),
+        Op::CopyFreeVars(_) => Err(l.bad_operand()),
         Op::SetupAnnotations => plain(l, Raw::SetupAnnotations),
-        Op::LoadAttr(n) if version >= Version::V312 => l.emit(Raw::LoadAttr, n.0 << 1),
-        Op::LoadAttr(n) => l.emit(Raw::LoadAttr, n.0),
-        Op::StoreAttr(n) => l.emit(Raw::StoreAttr, n.0),
-        Op::DeleteAttr(n) => l.emit(Raw::DeleteAttr, n.0),
-        Op::LoadMethod(n) if version >= Version::V312 => l.emit(Raw::LoadAttr, n.0 << 1 | 1),
-        Op::LoadMethod(n) => l.emit(Raw::LoadMethod, n.0),
+        Op::LoadAttr(n) if version >= Version::V312 => l.emit(Raw::LoadAttr, name_arg(l, n)? << 1),
+        Op::LoadAttr(n) => l.emit(Raw::LoadAttr, name_arg(l, n)?),
+        Op::StoreAttr(n) => l.emit(Raw::StoreAttr, name_arg(l, n)?),
+        Op::DeleteAttr(n) => l.emit(Raw::DeleteAttr, name_arg(l, n)?),
+        Op::LoadMethod(n) if version >= Version::V312 => l.emit(Raw::LoadAttr, name_arg(l, n)? << 1 | 1),
+        Op::LoadMethod(n) => l.emit(Raw::LoadMethod, name_arg(l, n)?),
         Op::LoadSuperAttr { name, two_arg, method } => {
-            l.emit(Raw::LoadSuperAttr, name.0 << 2 | u32::from(two_arg) << 1 | u32::from(method))
+            let flags = u32::from(two_arg) << 1 | u32::from(method);
+            l.emit(Raw::LoadSuperAttr, name_arg(l, name)? << 2 | flags)
         }
         Op::BinarySubscr => plain(l, Raw::BinarySubscr),
         Op::StoreSubscr => plain(l, Raw::StoreSubscr),
@@ -103,7 +106,8 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::BuildMap(n) => l.emit(Raw::BuildMap, n),
         Op::BuildConstKeyMap(n) => l.emit(Raw::BuildConstKeyMap, n),
         Op::BuildString(n) => l.emit(Raw::BuildString, n),
-        Op::BuildSlice(n) => l.emit(Raw::BuildSlice, n),
+        Op::BuildSlice(n @ (2 | 3)) => l.emit(Raw::BuildSlice, n),
+        Op::BuildSlice(_) => Err(l.bad_operand()),
         Op::ListAppend(n) => l.emit(Raw::ListAppend, n),
         Op::SetAdd(n) => l.emit(Raw::SetAdd, n),
         Op::MapAdd(n) => l.emit(Raw::MapAdd, n),
@@ -181,15 +185,22 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
             if operands != expected {
                 return Err(l.bad_operand());
             }
+            if intrinsic == Intrinsic::SetTypeparamDefault && version < Version::V313 {
+                return Err(l.unsupported());
+            }
             l.emit(if operands == 1 { Raw::CallIntrinsic1 } else { Raw::CallIntrinsic2 }, arg)
         }
         Op::MakeFunction { flags, qualname } => {
             if qualname != (version < Version::V311) || (version >= Version::V313 && flags != 0) {
                 return Err(l.unsupported());
             }
+            if flags > 15 {
+                return Err(l.bad_operand());
+            }
             l.emit(Raw::MakeFunction, flags)
         }
-        Op::SetFunctionAttribute(flag) => l.emit(Raw::SetFunctionAttribute, flag),
+        Op::SetFunctionAttribute(flag @ (1 | 2 | 4 | 8)) => l.emit(Raw::SetFunctionAttribute, flag),
+        Op::SetFunctionAttribute(_) => Err(l.bad_operand()),
         Op::ReturnValue => plain(l, Raw::ReturnValue),
         Op::ReturnGenerator => plain(l, Raw::ReturnGenerator),
         Op::GenStart(kind) => l.emit(Raw::GenStart, kind),
@@ -221,11 +232,12 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::AsyncGenWrap if version >= Version::V312 => l.emit(Raw::CallIntrinsic1, 4),
         Op::AsyncGenWrap => plain(l, Raw::AsyncGenWrap),
         Op::CleanupThrow => plain(l, Raw::CleanupThrow),
-        Op::ImportName(n) => l.emit(Raw::ImportName, n.0),
-        Op::ImportFrom(n) => l.emit(Raw::ImportFrom, n.0),
+        Op::ImportName(n) => l.emit(Raw::ImportName, name_arg(l, n)?),
+        Op::ImportFrom(n) => l.emit(Raw::ImportFrom, name_arg(l, n)?),
         Op::ImportStar => plain(l, Raw::ImportStar),
         Op::PrintExpr => plain(l, Raw::PrintExpr),
-        Op::RaiseVarargs(n) => l.emit(Raw::RaiseVarargs, n),
+        Op::RaiseVarargs(n @ 0..=2) => l.emit(Raw::RaiseVarargs, n),
+        Op::RaiseVarargs(_) => Err(l.bad_operand()),
         Op::Reraise(n) => in_triples(l, false, Raw::Reraise, n),
         Op::ReraiseTriple(n) => in_triples(l, true, Raw::Reraise, n),
         Op::PopExcept => in_triples(l, false, Raw::PopExcept, 0),
@@ -245,7 +257,8 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::CallFinally(target) => l.emit_jump(Raw::CallFinally, Dest::Instr(l.dest(target)?)),
         Op::BeginFinally => plain(l, Raw::BeginFinally),
         Op::EndFinally => plain(l, Raw::EndFinally),
-        Op::PopFinally(keep) => l.emit(Raw::PopFinally, keep),
+        Op::PopFinally(keep @ 0..=1) => l.emit(Raw::PopFinally, keep),
+        Op::PopFinally(_) => Err(l.bad_operand()),
         Op::WithCleanupStart => plain(l, Raw::WithCleanupStart),
         Op::WithCleanupFinish => plain(l, Raw::WithCleanupFinish),
         Op::MatchClass(n) if version >= Version::V311 => l.emit(Raw::MatchClass, n),
@@ -258,6 +271,11 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::CopyDictWithoutKeys => plain(l, Raw::CopyDictWithoutKeys),
         Op::GetLen => plain(l, Raw::GetLen),
     }
+}
+
+/// Names, locals and cells are not checked by the interpreter: an index out of range would crash it.
+pub(super) fn name_arg(l: &Lowerer<'_>, name: NameId) -> Result<u32, EncodeError> {
+    if (name.0 as usize) < l.code.names.len() { Ok(name.0) } else { Err(l.bad_operand()) }
 }
 
 fn local_arg(l: &Lowerer<'_>, local: Local) -> Result<u32, EncodeError> {
@@ -273,6 +291,9 @@ fn in_triples(l: &mut Lowerer<'_>, triples: bool, raw: Raw, arg: u32) -> Result<
     if triples == (l.version < Version::V311) { l.emit(raw, arg) } else { Err(l.unsupported()) }
 }
 
+/// How deep a copy, exchange or rotation that the version lacks may reach: it takes up to that many instructions.
+const DEEPEST: u32 = 4096;
+
 /// Up to 3.10 from rotations: n - 1 times the top to the n-th place brings the n-th to the top.
 fn copy(l: &mut Lowerer<'_>, n: u32) -> Result<(), EncodeError> {
     match (l.version >= Version::V311, n) {
@@ -282,43 +303,39 @@ fn copy(l: &mut Lowerer<'_>, n: u32) -> Result<(), EncodeError> {
             l.emit(Raw::DupTopTwo, 0)?;
             l.emit(Raw::PopTop, 0)
         }
-        (false, 3..) => {
+        (false, 3..=DEEPEST) => {
             for _ in 1..n {
                 rot(l, n)?;
             }
             l.emit(Raw::DupTop, 0)?;
             rot(l, n + 1)
         }
-        (_, 0) => Err(l.bad_operand()),
+        _ => Err(l.bad_operand()),
     }
 }
 
 fn swap(l: &mut Lowerer<'_>, n: u32) -> Result<(), EncodeError> {
     match (l.version >= Version::V311, n) {
         (true, 2..) => l.emit(Raw::Swap, n),
-        (false, 2..) => {
+        (false, 2..=DEEPEST) => {
             rot(l, n)?;
             for _ in 2..n {
                 rot(l, n - 1)?;
             }
             Ok(())
         }
-        (_, 0 | 1) => Err(l.bad_operand()),
+        _ => Err(l.bad_operand()),
     }
 }
 
 fn rot(l: &mut Lowerer<'_>, n: u32) -> Result<(), EncodeError> {
-    if l.version >= Version::V311 {
-        for i in (2..=n).rev() {
-            l.emit(Raw::Swap, i)?;
-        }
-        return Ok(());
-    }
-    match n {
-        2 => l.emit(Raw::RotTwo, 0),
-        3 => l.emit(Raw::RotThree, 0),
-        4 => l.emit(Raw::RotFour, 0),
-        _ => l.emit(Raw::RotN, n),
+    match (l.version >= Version::V311, n) {
+        (true, 2..=DEEPEST) => (2..=n).rev().try_for_each(|i| l.emit(Raw::Swap, i)),
+        (false, 2) => l.emit(Raw::RotTwo, 0),
+        (false, 3) => l.emit(Raw::RotThree, 0),
+        (false, 4) => l.emit(Raw::RotFour, 0),
+        (false, 5..) => l.emit(Raw::RotN, n),
+        _ => Err(l.bad_operand()),
     }
 }
 

@@ -3,21 +3,23 @@
 //! A code object always has a line; an instruction without one keeps that of its predecessor.
 
 use super::{Span, shift};
-use crate::Location;
+use crate::{DecodeError, Location};
 
-pub(super) fn read(table: &[u8], firstlineno: u32, size: u32) -> Vec<Span> {
-    let mut spans = Vec::new();
+pub(super) fn read(table: &[u8], firstlineno: u32, size: u32) -> Result<Vec<Span>, DecodeError> {
+    let mut spans = Vec::with_capacity(table.len() / 2 + 1);
     let (mut at, mut line) = (0u32, i64::from(firstlineno));
-    let loc = |line: i64| shift(line).map_or_else(Location::default, Location::of_line);
+    let loc = |line: i64| shift(line).map(Location::of_line).ok_or(DecodeError::BadLineTable);
     for pair in table.chunks_exact(2) {
         if pair[0] > 0 {
             at = at.saturating_add(u32::from(pair[0]));
-            spans.push(Span { end: at, loc: loc(line) });
+            spans.push(Span { end: at, loc: loc(line)? });
         }
         line += i64::from(pair[1] as i8);
     }
-    spans.push(Span { end: size.max(at), loc: loc(line) });
-    spans
+    if at < size {
+        spans.push(Span { end: size, loc: loc(line)? });
+    }
+    Ok(spans)
 }
 
 pub(super) fn write(firstlineno: u32, instrs: impl Iterator<Item = (u32, Location)>) -> Vec<u8> {

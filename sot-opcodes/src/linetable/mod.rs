@@ -20,7 +20,7 @@ pub(crate) struct Span {
 pub(crate) fn read(raw: &RawCode) -> Result<Vec<Span>, DecodeError> {
     let table = raw.linetable.as_slice();
     match raw.version {
-        Version::V38 | Version::V39 => Ok(lnotab::read(table, raw.firstlineno, raw.code.len() as u32)),
+        Version::V38 | Version::V39 => lnotab::read(table, raw.firstlineno, raw.code.len() as u32),
         Version::V310 => v310::read(table, raw.firstlineno),
         Version::V311 | Version::V312 | Version::V313 => v311::read(table, raw.firstlineno),
     }
@@ -36,9 +36,9 @@ pub(crate) fn write(version: Version, firstlineno: u32, instrs: impl Iterator<It
     }
 }
 
-/// A line plus a delta, if it is a line.
+/// A line plus a delta, if it is a line: CPython counts them in an `int`.
 fn shift(line: i64) -> Option<u32> {
-    u32::try_from(line).ok()
+    i32::try_from(line).ok().and_then(|line| u32::try_from(line).ok())
 }
 
 #[cfg(test)]

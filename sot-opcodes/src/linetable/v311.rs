@@ -68,7 +68,7 @@ pub(super) fn read(table: &[u8], firstlineno: u32) -> Result<Vec<Span>, DecodeEr
             }
             let start = shift(line).ok_or(DecodeError::BadLineTable)?;
             loc.line = Some(start);
-            loc.end_line = Some(start.checked_add(lines).ok_or(DecodeError::BadLineTable)?);
+            loc.end_line = Some(shift(line + i64::from(lines)).ok_or(DecodeError::BadLineTable)?);
         }
         spans.push(Span { end, loc });
     }
@@ -134,7 +134,7 @@ impl Writer {
                     return;
                 }
             }
-            (None, _) | (_, None) if end_line == line => {
+            (None, None) if end_line == line => {
                 self.first(13, units);
                 return self.svarint(delta);
             }
