@@ -1,10 +1,11 @@
 //! Text to `Code`.
 
-use super::words::{self, item_of};
-use crate::{
-    Cell, Code, CodeBuilder, CodeFlags, ConstId, Instr, Label, Local, Location, NameId, Op, Region, Version, analysis,
-};
-use std::collections::HashMap;
+use super::lexer::{self, Parsed, Word};
+use super::operands::Operands;
+use super::places::Place;
+use super::{location, mnemonics};
+use crate::{Code, CodeBuilder, CodeFlags, Instr, Label, Location, Region, Version, analysis};
+use std::collections::{BTreeMap, HashMap};
 
 /// Why a text is no code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,272 +13,335 @@ use std::collections::HashMap;
 pub struct ParseError {
     /// 1-based line of the text.
     pub line: usize,
+    /// What is wrong there and, where it helps, what to write instead.
+    /// What is wrong there and what would be right.
     pub what: String,
 }
 
-struct Parser {
-    code: Code,
-    /// The id of each label that was mentioned.
-    labels: HashMap<String, Label>,
-    /// Source line of the instructions.
-    line: Option<u32>,
-}
-
-type Parsed<T> = Result<T, String>;
-
-const UNBOUND: usize = usize::MAX;
-
-/// Reads what `print` wrote. Header lines may be left out, except the first one.
+/// Reads the text form.
 ///
 /// # Errors
-/// At the first line that is not understood.
+/// At the first line that is wrong; a label that is nowhere is told at its first use.
 pub fn parse(text: &str) -> Result<Code, ParseError> {
-    let empty = CodeBuilder::empty(Version::V311, "", "", 1).finish();
-    let mut parser = Parser { code: empty, labels: HashMap::new(), line: None };
-    parser.code.flags = CodeFlags::empty();
-    let mut regions = Vec::new();
+    let mut parser = Parser::new();
     for (index, line) in text.lines().enumerate() {
-        let at = |what: String| ParseError { line: index + 1, what };
-        let words = split(line).map_err(at)?;
-        match words.first().map(String::as_str) {
-            None => {}
-            Some("region") => regions.push((index, words)),
-            Some(first) if first.starts_with(|c: char| c.is_ascii_lowercase()) => parser.header(&words).map_err(at)?,
-            Some(_) => parser.instruction(&words).map_err(at)?,
-        }
+        parser.line = index + 1;
+        parser.read(line).map_err(|what| ParseError { line: index + 1, what })?;
     }
-    for (index, words) in regions {
-        parser.region(&words).map_err(|what| ParseError { line: index + 1, what })?;
-    }
-    if let Some((name, _)) = parser.labels.iter().find(|(_, l)| parser.code.labels[l.0 as usize] == UNBOUND) {
-        return Err(ParseError { line: text.lines().count(), what: format!("label {name} is nowhere") });
-    }
-    if parser.code.version < Version::V311 {
-        parser.code.regions = analysis::block_regions(&parser.code);
-    }
-    Ok(parser.code)
+    parser.finish()
 }
 
-/// Words and quoted words of a line; what is in parentheses at the end is a remark.
-fn split(line: &str) -> Parsed<Vec<String>> {
-    let mut words = Vec::new();
-    let mut rest = line.trim();
-    while !rest.is_empty() {
-        if rest.starts_with('(') && words.iter().any(|w| w == "LOAD_CONST") {
-            break;
-        }
-        if rest.starts_with('"') {
-            let (word, after) = unquote(rest).ok_or("a quote is not closed")?;
-            words.push(word);
-            rest = after.trim_start();
-        } else {
-            let (word, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-            words.push(word.to_owned());
-            rest = after.trim_start();
-        }
-    }
-    Ok(words)
+/// The lines above the instructions.
+const HEADER: [&str; 8] = ["code", "qualname", "flags", "args", "names", "varnames", "cellvars", "freevars"];
+
+/// What is known so far. Labels have their numbers in the text until `finish`.
+pub(super) struct Parser {
+    pub(super) code: Code,
+    /// The line being read, 1-based.
+    line: usize,
+    /// Which lines of `HEADER` were there.
+    seen: [bool; HEADER.len()],
+    in_body: bool,
+    pub(super) names: List,
+    pub(super) locals: List,
+    pub(super) cells: List,
+    /// The location of the instruction before.
+    loc: Location,
+    places: BTreeMap<Place, Mention>,
+    regions: Vec<RegionLine>,
 }
 
-/// The inverse of `{:?}` on a string, and what follows.
-fn unquote(text: &str) -> Option<(String, &str)> {
-    let mut out = String::new();
-    let mut chars = text.char_indices().skip(1);
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Some((out, &text[at + 1..])),
-            '\\' => match chars.next()?.1 {
-                'n' => out.push('\n'),
-                'r' => out.push('\r'),
-                't' => out.push('\t'),
-                '0' => out.push('\0'),
-                'u' => {
-                    let digits: String =
-                        chars.by_ref().map(|(_, c)| c).skip_while(|c| *c == '{').take_while(|c| *c != '}').collect();
-                    out.push(char::from_u32(u32::from_str_radix(&digits, 16).ok()?)?);
-                }
-                other => out.push(other),
-            },
-            other => out.push(other),
+/// A place that was used or defined.
+struct Mention {
+    first_line: usize,
+    /// Instruction index, and the line that says so.
+    defined: Option<(usize, usize)>,
+}
+
+struct RegionLine {
+    line: usize,
+    start: Place,
+    end: Place,
+    handler: Label,
+    depth: u32,
+    lasti: bool,
+}
+
+/// The names of one kind and their indices.
+#[derive(Default)]
+pub(super) struct List {
+    title: &'static str,
+    len: u32,
+    /// The first of equal names.
+    index: HashMap<String, u32>,
+}
+
+impl List {
+    fn new<'a>(title: &'static str, names: impl Iterator<Item = &'a String>) -> Self {
+        let mut list = Self { title, ..Self::default() };
+        for name in names {
+            list.index.entry(name.clone()).or_insert(list.len);
+            list.len += 1;
         }
+        list
     }
-    None
-}
 
-fn number(word: &str) -> Parsed<u32> {
-    word.parse().map_err(|_| format!("{word} is no number"))
-}
-
-/// The index of a name in a list, or of `#index`.
-fn index<'a>(mut list: impl Iterator<Item = &'a String>, word: &str) -> Parsed<u32> {
-    if let Some(digits) = word.strip_prefix('#') {
-        return number(digits);
+    /// The index of a name, or of `#index`.
+    pub(super) fn find(&self, word: &Word<'_>) -> Parsed<u32> {
+        let Self { title, len, .. } = self;
+        if let Some(digits) = word.bare().and_then(|word| word.strip_prefix('#')) {
+            let index = lexer::decimal(digits).filter(|index| index < len);
+            return index.ok_or_else(|| format!("there is no #{digits}: {title} has {len} names, from #0"));
+        }
+        self.index.get(&*word.text).copied().ok_or_else(|| format!("{:?} is not in {title}", word.text))
     }
-    list.position(|name| name == word).map(|i| i as u32).ok_or_else(|| format!("{word} is not declared"))
 }
 
 impl Parser {
-    fn header(&mut self, words: &[String]) -> Parsed<()> {
-        let code = &mut self.code;
-        let list = || words[1..].to_vec();
-        let after = |key: &str| -> Parsed<&String> {
-            let at = words.iter().position(|w| w == key).ok_or_else(|| format!("{key} is missing"))?;
-            words.get(at + 1).ok_or_else(|| format!("{key} has no value"))
-        };
-        match words[0].as_str() {
-            "code" => {
-                code.name.clone_from(after("code")?);
-                code.filename.clone_from(after("file")?);
-                code.firstlineno = number(after("line")?)?;
-                let minor = after("python")?.strip_prefix("3.").and_then(|minor| minor.parse().ok());
-                code.version = minor.and_then(Version::from_minor).ok_or("no such version")?;
+    fn new() -> Self {
+        let mut code = CodeBuilder::empty(Version::V311, "", "", 1).finish();
+        code.flags = CodeFlags::empty();
+        Self {
+            code,
+            line: 0,
+            seen: [false; HEADER.len()],
+            in_body: false,
+            names: List::default(),
+            locals: List::default(),
+            cells: List::default(),
+            loc: Location::default(),
+            places: BTreeMap::new(),
+            regions: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, line: &str) -> Parsed<()> {
+        let words = lexer::split(line)?;
+        let Some(first) = words.first() else { return Ok(()) };
+        let first = first.bare().ok_or("a line begins with a word that is not quoted")?;
+        let title = HEADER.iter().position(|title| *title == first);
+        if title != Some(0) && !self.seen[0] {
+            return Err("the first line has to be like: code \"f\" python 3.11".into());
+        }
+        if let Some(title) = title {
+            if std::mem::replace(&mut self.seen[title], true) {
+                return Err(format!("`{first}` is there twice"));
             }
-            "qualname" => code.qualname = words.get(1).cloned().unwrap_or_default(),
+            if self.in_body {
+                return Err(format!("`{first}` belongs above the instructions and regions"));
+            }
+            return self.header(first, &words);
+        }
+        if !std::mem::replace(&mut self.in_body, true) {
+            self.names = List::new("names", self.code.names.iter());
+            self.locals = List::new("varnames", self.code.varnames.iter());
+            self.cells = List::new("cellvars and freevars", self.code.cellvars.iter().chain(&self.code.freevars));
+        }
+        match first {
+            "region" => self.region(&words),
+            other if other.starts_with(|c: char| c.is_ascii_lowercase()) => {
+                Err(format!("no line begins with `{other}`; there are {} and region", HEADER.join(", ")))
+            }
+            _ => self.instruction(&words),
+        }
+    }
+
+    fn header(&mut self, title: &str, words: &[Word<'_>]) -> Parsed<()> {
+        let code = &mut self.code;
+        let text = |word: &Word<'_>| word.text.clone().into_owned();
+        let list = || words[1..].iter().map(text).collect();
+        match title {
+            "code" => {
+                let [name, file, line, python] = pairs(words, ["code", "file", "line", "python"])?;
+                code.name = name.map(text).unwrap_or_default();
+                code.qualname.clone_from(&code.name);
+                code.filename = file.map(text).unwrap_or_default();
+                code.firstlineno = line.map_or(Ok(1), lexer::number)?;
+                code.version = version(python.ok_or("`python` is missing: the version says what the code means")?)?;
+            }
+            "qualname" => {
+                let [name] = pairs(words, ["qualname"])?;
+                code.qualname = name.map(text).unwrap_or_default();
+            }
             "flags" => {
                 for word in &words[1..] {
-                    let bits = word.strip_prefix("0x").and_then(|hex| u32::from_str_radix(hex, 16).ok());
-                    let flag = bits.map(CodeFlags::from_bits_retain).or_else(|| CodeFlags::from_name(word));
-                    code.flags |= flag.ok_or_else(|| format!("no flag {word}"))?;
+                    code.flags |= flags(&word.text)?;
                 }
             }
             "args" => {
-                code.argcount = number(after("args")?)?;
-                code.posonlyargcount = number(after("posonly")?)?;
-                code.kwonlyargcount = number(after("kwonly")?)?;
-                code.stacksize = number(after("stack")?)?;
+                let keys = ["args", "posonly", "kwonly", "stack"];
+                let [args, posonly, kwonly, stack] = pairs(words, keys)?.map(|word| word.map_or(Ok(0), lexer::number));
+                (code.argcount, code.posonlyargcount) = (args?, posonly?);
+                (code.kwonlyargcount, code.stacksize) = (kwonly?, stack?);
             }
             "names" => code.names = list(),
             "varnames" => code.varnames = list(),
             "cellvars" => code.cellvars = list(),
-            "freevars" => code.freevars = list(),
-            other => return Err(format!("{other}?")),
+            _ => code.freevars = list(),
         }
         Ok(())
     }
 
-    fn label(&mut self, word: &str) -> Parsed<Label> {
-        if !word.starts_with('L') {
-            return Err(format!("{word} is no label"));
-        }
-        if let Some(label) = self.labels.get(word) {
-            return Ok(*label);
-        }
-        let label = self.code.new_label(UNBOUND);
-        self.labels.insert(word.to_owned(), label);
-        Ok(label)
+    fn mention(&mut self, place: Place) -> &mut Mention {
+        self.places.entry(place).or_insert(Mention { first_line: self.line, defined: None })
     }
 
-    fn place(&mut self, word: &str) -> Parsed<usize> {
-        let label = self.label(word)?;
-        Ok(self.code.target(label))
+    /// A label as an operand.
+    pub(super) fn label(&mut self, word: &Word<'_>) -> Parsed<Label> {
+        match word.bare().and_then(place) {
+            Some(place @ Place::Label(number)) => {
+                self.mention(place);
+                Ok(Label(number))
+            }
+            _ => Err(format!("`{}` is no label: write L and a number", word.text)),
+        }
     }
 
-    fn region(&mut self, words: &[String]) -> Parsed<()> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let ["region", range, "->", handler, "depth", depth, rest @ ..] = words.as_slice() else {
-            return Err("region L0..L1 -> L2 depth n [lasti]".into());
+    fn region(&mut self, words: &[Word<'_>]) -> Parsed<()> {
+        if self.code.version < Version::V311 {
+            return Err("up to 3.10 regions follow from SETUP_* and POP_BLOCK: leave this line out".into());
+        }
+        let shape = || "a region is like: region L0..L1 -> L2 depth 0, with `lasti` behind it or not".to_owned();
+        let plain: Vec<&str> = words.iter().map(|word| word.bare().unwrap_or_default()).collect();
+        let (range, depth, lasti) = match plain[..] {
+            [_, range, "->", _, "depth", _] => (range, &words[5], false),
+            [_, range, "->", _, "depth", _, "lasti"] => (range, &words[5], true),
+            _ => return Err(shape()),
         };
-        let (start, end) = range.split_once("..").ok_or("region L0..L1")?;
-        let (start, end) = (self.place(start)?, self.place(end)?);
-        if start >= end || end > self.code.instrs.len() {
-            return Err("the region is empty".into());
-        }
-        let handler = self.label(handler)?;
-        let (depth, lasti) = (number(depth)?, *rest == ["lasti"]);
-        self.code.regions.push(Region { start, end, handler, depth, lasti });
+        let (start, end) = range.split_once("..").ok_or_else(shape)?;
+        let start = place(start).ok_or_else(shape)?;
+        let end = place(end).ok_or_else(shape)?;
+        self.mention(start);
+        self.mention(end);
+        let handler = self.label(&words[3])?;
+        let depth = lexer::number(depth)?;
+        self.regions.push(RegionLine { line: self.line, start, end, handler, depth, lasti });
         Ok(())
     }
 
-    fn instruction(&mut self, words: &[String]) -> Parsed<()> {
-        let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-        if words[0] == "--" {
-            self.line = None;
-            words.remove(0);
-        } else if let Ok(line) = words[0].parse() {
-            self.line = Some(line);
-            words.remove(0);
+    fn instruction(&mut self, words: &[Word<'_>]) -> Parsed<()> {
+        let mut rest = words;
+        if let Some(word) = bare(rest)
+            && word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '?'))
+        {
+            self.loc = location::read(word)?;
+            rest = &rest[1..];
         }
-        if let Some(name) = words.first().and_then(|w| w.strip_suffix(':')) {
-            let label = self.label(name)?;
-            self.code.labels[label.0 as usize] = self.code.instrs.len();
-            words.remove(0);
+        while let Some(name) = bare(rest).and_then(|word| word.strip_suffix(':')) {
+            self.define(name)?;
+            rest = &rest[1..];
         }
-        let Some((word, operands)) = words.split_first() else { return Ok(()) };
-        let op = self.op(word, operands)?;
-        let loc = self.line.map_or_else(Location::default, Location::of_line);
-        self.code.instrs.push(Instr::new(op, loc));
-        Ok(())
-    }
-
-    fn op(&mut self, word: &str, operands: &[&str]) -> Parsed<Op> {
-        let has = |flag: &str| operands.contains(&flag);
-        let first = *operands.first().unwrap_or(&"");
-        let unknown = || format!("{word} {first}?");
-        let code = &self.code;
-        let local = || index(code.varnames.iter(), first).map(Local);
-        let simple = match word {
-            "LOAD_CONST" => Some(Op::LoadConst(ConstId(number(first)?))),
-            "LOAD_FAST" => Some(Op::LoadFast { local: local()?, check: code.version < Version::V312 }),
-            "LOAD_FAST_CHECK" => Some(Op::LoadFast { local: local()?, check: true }),
-            "LOAD_FAST_AND_CLEAR" => Some(Op::LoadFastAndClear(local()?)),
-            "STORE_FAST" => Some(Op::StoreFast(local()?)),
-            "DELETE_FAST" => Some(Op::DeleteFast(local()?)),
-            "LOAD_SUPER_ATTR" => {
-                let name = NameId(index(code.names.iter(), first)?);
-                let flags = &operands[1..];
-                let has = |flag: &str| flags.contains(&flag);
-                Some(Op::LoadSuperAttr { name, two_arg: has("two_arg"), method: has("method") })
-            }
-            "BINARY" => {
-                // `<=` is no in-place form, `<<=` is.
-                let plain = item_of(&words::BINARY, first).map(|op| (op, false));
-                let inplace = || Some((item_of(&words::BINARY, first.strip_suffix('=')?)?, true));
-                let (op, inplace) = plain.or_else(inplace).ok_or_else(unknown)?;
-                Some(Op::Binary { op, inplace })
-            }
-            "COMPARE" => {
-                Some(Op::Compare { op: item_of(&words::COMPARE, first).ok_or_else(unknown)?, to_bool: has("to_bool") })
-            }
-            "IS" | "IS_NOT" => Some(Op::Is { invert: word == "IS_NOT" }),
-            "IN" | "NOT_IN" => Some(Op::Contains { invert: word == "NOT_IN" }),
-            "UNPACK_EX" => {
-                Some(Op::UnpackEx { before: number(first)?, after: number(operands.get(1).ok_or_else(unknown)?)? })
-            }
-            "FORMAT_VALUE" => {
-                Some(Op::FormatValue { conversion: item_of(&words::CONVERSION, first), spec: has("spec") })
-            }
-            "CONVERT_VALUE" => Some(Op::ConvertValue(item_of(&words::CONVERSION, first).ok_or_else(unknown)?)),
-            "CALL" | "CALL_FUNCTION" => Some(Op::Call { argc: number(first)?, two: word == "CALL" }),
-            "CALL_KW" | "CALL_FUNCTION_KW" => Some(Op::CallKw { argc: number(first)?, two: word == "CALL_KW" }),
-            "CALL_EX" => Some(Op::CallEx { kwargs: has("kwargs"), null: has("null") }),
-            "INTRINSIC_1" => Some(Op::Intrinsic1(item_of(&words::INTRINSIC, first).ok_or_else(unknown)?)),
-            "INTRINSIC_2" => Some(Op::Intrinsic2(item_of(&words::INTRINSIC, first).ok_or_else(unknown)?)),
-            "MAKE_FUNCTION" => Some(Op::MakeFunction { flags: number(first)?, qualname: has("qualname") }),
-            _ => item_of(&words::UNARY, word).map(Op::Unary).or_else(|| words::parse_plain(word, ())),
+        let mut offset = Instr::NO_OFFSET;
+        if let Some(digits) = bare(rest).and_then(|word| word.strip_prefix('@')) {
+            let known = lexer::decimal(digits).filter(|offset| *offset != Instr::NO_OFFSET);
+            offset = known.ok_or_else(|| format!("`@{digits}` is no offset: write @ and a number, or nothing"))?;
+            rest = &rest[1..];
+        }
+        let Some((word, operands)) = rest.split_first() else {
+            let places_alone = words.iter().all(|word| word.text.ends_with(':'));
+            return if places_alone { Ok(()) } else { Err("the instruction is missing".into()) };
         };
-        if let Some(op) = simple {
-            return Ok(op);
-        }
-        if let Some(op) = words::parse_number(word, 0) {
-            let number = number(first)?;
-            return Ok(words::parse_number(word, number).unwrap_or(op));
-        }
-        if words::parse_name(word, NameId(0)).is_some() {
-            let id = NameId(index(code.names.iter(), first)?);
-            return words::parse_name(word, id).ok_or_else(unknown);
-        }
-        if words::parse_cell(word, Cell(0)).is_some() {
-            let id = Cell(index(code.cellvars.iter().chain(&code.freevars), first)?);
-            return words::parse_cell(word, id).ok_or_else(unknown);
-        }
-        let target = self.label(first)?;
-        Ok(match word {
-            "JUMP" | "JUMP_NO_INTERRUPT" => Op::Jump { target, no_interrupt: word == "JUMP_NO_INTERRUPT" },
-            _ => {
-                let pop = item_of(&words::POP_JUMP, word).map(|cond| Op::PopJumpIf { cond, target });
-                let or_pop = || item_of(&words::OR_POP, word).map(|cond| Op::JumpIfOrPop { cond, target });
-                pop.or_else(or_pop).or_else(|| words::parse_label(word, target)).ok_or_else(unknown)?
-            }
-        })
+        let mnemonic = word.bare().ok_or("an instruction is not quoted")?;
+        let mut operands = Operands::new(mnemonic, operands, self);
+        let op = mnemonics::read(mnemonic, &mut operands)?;
+        operands.finish()?;
+        self.code.instrs.push(Instr { op, loc: self.loc, offset });
+        Ok(())
     }
+
+    /// The place of the next instruction gets a name.
+    fn define(&mut self, name: &str) -> Parsed<()> {
+        let place = place(name).ok_or_else(|| format!("`{name}:` is no label: write L and a number"))?;
+        let (at, line) = (self.code.instrs.len(), self.line);
+        match self.mention(place).defined.replace((at, line)) {
+            Some((_, before)) => Err(format!("{place} is already at line {before}")),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(mut self) -> Result<Code, ParseError> {
+        if !self.seen[0] {
+            return Err(ParseError {
+                line: 1,
+                what: "the text is empty; it begins like: code \"f\" python 3.11".into(),
+            });
+        }
+        let nowhere = self.places.iter().filter(|(_, mention)| mention.defined.is_none());
+        if let Some((place, mention)) = nowhere.min_by_key(|(_, mention)| mention.first_line) {
+            let what = format!("{place} is nowhere: write `{place}:` before an instruction or at the end");
+            return Err(ParseError { line: mention.first_line, what });
+        }
+        // The ids of labels are their numbers, closed up; the index of every place.
+        let mut ids: HashMap<Label, Label> = HashMap::new();
+        let mut at: HashMap<Place, usize> = HashMap::new();
+        for (place, index) in self.places.iter().filter_map(|(place, mention)| Some((*place, mention.defined?.0))) {
+            at.insert(place, index);
+            if let Place::Label(number) = place {
+                ids.insert(Label(number), self.code.new_label(index));
+            }
+        }
+        for instr in &mut self.code.instrs {
+            if let Some(label) = instr.op.target() {
+                instr.op = instr.op.with_target(ids[&label]);
+            }
+        }
+        for RegionLine { line, start, end, handler, depth, lasti } in self.regions {
+            let region = Region { start: at[&start], end: at[&end], handler: ids[&handler], depth, lasti };
+            if region.start >= region.end {
+                return Err(ParseError { line, what: format!("the region is empty: {start} is not before {end}") });
+            }
+            self.code.regions.push(region);
+        }
+        if self.code.version < Version::V311 {
+            self.code.regions = analysis::block_regions(&self.code);
+        }
+        Ok(self.code)
+    }
+}
+
+fn bare<'w>(words: &'w [Word<'_>]) -> Option<&'w str> {
+    words.first().and_then(Word::bare)
+}
+
+/// The values behind the keys of a line, each at most once.
+fn pairs<'w, 't, const N: usize>(words: &'w [Word<'t>], keys: [&str; N]) -> Parsed<[Option<&'w Word<'t>>; N]> {
+    let mut values = [None; N];
+    for pair in words.chunks(2) {
+        let key = &pair[0];
+        let found = keys.iter().position(|k| key.bare() == Some(*k));
+        let found = found.ok_or_else(|| format!("`{}` is none of {}", key.text, keys.join(", ")))?;
+        let value = pair.get(1).ok_or_else(|| format!("`{}` has no value behind it", key.text))?;
+        if values[found].replace(value).is_some() {
+            return Err(format!("`{}` is there twice", key.text));
+        }
+    }
+    Ok(values)
+}
+
+/// The place of a name.
+fn place(name: &str) -> Option<Place> {
+    let number = |digits: &str| if digits.is_empty() { None } else { lexer::decimal(digits) };
+    match name.strip_prefix('R') {
+        Some(digits) => number(digits).map(Place::Mark),
+        None => number(name.strip_prefix('L')?).map(Place::Label),
+    }
+}
+
+fn version(word: &Word<'_>) -> Parsed<Version> {
+    let minor = word.text.strip_prefix("3.").and_then(lexer::decimal).and_then(|minor| u8::try_from(minor).ok());
+    minor.and_then(Version::from_minor).ok_or_else(|| {
+        let [oldest, .., newest] = Version::ALL;
+        format!("`python {}` is not supported: write {oldest} to {newest}", word.text)
+    })
+}
+
+fn flags(word: &str) -> Parsed<CodeFlags> {
+    if let Some(digits) = word.strip_prefix("0x") {
+        let bits = lexer::hex(digits).ok_or_else(|| format!("`{word}` is no number of 32 bits"))?;
+        return Ok(CodeFlags::from_bits_retain(bits));
+    }
+    CodeFlags::from_name(word).ok_or_else(|| {
+        let names: Vec<&str> = CodeFlags::all().iter_names().map(|(name, _)| name).collect();
+        format!("`{word}` is no flag: write 0x and digits, or {}", names.join(" "))
+    })
 }

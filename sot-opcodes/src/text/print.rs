@@ -1,183 +1,208 @@
 //! `Code` to text.
 
-use super::words::{self, word_of};
-use crate::{Code, Op, Version};
-use std::collections::BTreeMap;
+use super::places::Places;
+use super::{lexer, location, mnemonics};
+use crate::{Cell, Code, ConstId, Instr, Label, Local, Location, NameId, Version};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// The code as text. `consts` are shown behind LOAD_CONST, for people only.
+/// The code for people: source lines, but no columns and no offsets, and labels numbered in order.
+///
+/// `parse` reads it back as code without what is left out. `consts` are shown behind LOAD_CONST, as a remark.
 #[must_use]
 pub fn print(code: &Code, consts: Option<&[String]>) -> String {
-    let mut out = String::new();
-    let flags: Vec<String> = code.flags.iter_names().map(|(name, _)| name.to_owned()).collect();
-    let rest = code.flags.bits() & !code.flags.iter_names().fold(0, |bits, (_, flag)| bits | flag.bits());
-    let rest = if rest == 0 { String::new() } else { format!(" {rest:#x}") };
-    let _ = writeln!(
-        out,
-        "code {:?} file {:?} line {} python {}",
-        code.name, code.filename, code.firstlineno, code.version
-    );
-    let _ = writeln!(out, "qualname {:?}", code.qualname);
-    let _ = writeln!(out, "{}", format!("flags {}{rest}", flags.join(" ")).trim_end());
-    let _ = writeln!(
-        out,
-        "args {} posonly {} kwonly {} stack {}",
-        code.argcount, code.posonlyargcount, code.kwonlyargcount, code.stacksize
-    );
-    for (title, names) in [
-        ("names", &code.names),
-        ("varnames", &code.varnames),
-        ("cellvars", &code.cellvars),
-        ("freevars", &code.freevars),
-    ] {
-        out.push_str(title);
-        for name in names {
-            let _ = write!(out, " {}", quoted(name));
+    Printer::new(code, consts, Form::Readable).text()
+}
+
+/// The code with all that it has: `parse` gives the same code again.
+///
+/// That holds for all code whose labels, operands and regions are in range, up to 3.10 with the regions that `decode`
+/// derives. Where something that is used is out of range, `parse` refuses the text. `consts` are a remark here, too.
+#[must_use]
+pub fn print_exact(code: &Code, consts: Option<&[String]>) -> String {
+    Printer::new(code, consts, Form::Exact).text()
+}
+
+/// As `print`, without what moves when the source file or an unrelated part of the code changes: no stack size, no
+/// file, and lines relative to the first one. For snapshots.
+#[must_use]
+pub fn diffable(code: &Code, consts: Option<&[String]>) -> String {
+    Printer::new(code, consts, Form::Diffable).text()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Exact,
+    Readable,
+    Diffable,
+}
+
+/// Writes a code object; the methods that `mnemonics` uses append one operand each.
+pub(super) struct Printer<'a> {
+    code: &'a Code,
+    consts: Option<&'a [String]>,
+    form: Form,
+    places: Places<'a>,
+    /// How the items of the lists are named as operands.
+    names: Vec<String>,
+    locals: Vec<String>,
+    cells: Vec<String>,
+    out: String,
+}
+
+impl<'a> Printer<'a> {
+    fn new(code: &'a Code, consts: Option<&'a [String]>, form: Form) -> Self {
+        Self {
+            code,
+            consts,
+            form,
+            places: if form == Form::Exact { Places::by_id(code) } else { Places::in_order(code) },
+            names: named(code.names.iter()),
+            locals: named(code.varnames.iter()),
+            cells: named(code.cellvars.iter().chain(&code.freevars)),
+            out: String::new(),
         }
-        out.push('\n');
     }
-    let places = places(code);
-    let mut line = None;
-    for (at, instr) in code.instrs.iter().enumerate() {
-        let shown = match instr.loc.line {
-            same if at > 0 && same == line => String::new(),
-            Some(line) => line.to_string(),
-            None => "--".to_owned(),
+
+    fn text(mut self) -> String {
+        self.header();
+        self.instructions();
+        self.regions();
+        self.out
+    }
+
+    fn line(&mut self, line: &str) {
+        self.out.push_str(line.trim_end());
+        self.out.push('\n');
+    }
+
+    fn header(&mut self) {
+        let code = self.code;
+        let (file, stack) = match self.form {
+            Form::Diffable => (String::new(), String::new()),
+            Form::Exact | Form::Readable => {
+                (format!(" file {:?} line {}", code.filename, code.firstlineno), format!(" stack {}", code.stacksize))
+            }
         };
-        line = instr.loc.line;
-        let label = places.get(&at).map_or(String::new(), |n| format!("L{n}:"));
-        let _ = writeln!(out, "{shown:>5} {label:<5} {}", instruction(code, &places, &instr.op, consts));
+        self.line(&format!("code {:?}{file} python {}", code.name, code.version));
+        self.line(&format!("qualname {:?}", code.qualname));
+        let unnamed = code.flags.iter_names().fold(code.flags.bits(), |bits, (_, flag)| bits & !flag.bits());
+        let named = code.flags.iter_names().map(|(name, _)| name.to_owned());
+        let flags: Vec<String> = named.chain((unnamed != 0).then(|| format!("{unnamed:#x}"))).collect();
+        self.line(&format!("flags {}", flags.join(" ")));
+        let (args, posonly, kwonly) = (code.argcount, code.posonlyargcount, code.kwonlyargcount);
+        self.line(&format!("args {args} posonly {posonly} kwonly {kwonly}{stack}"));
+        let lists = [&code.names, &code.varnames, &code.cellvars, &code.freevars];
+        for (title, names) in ["names", "varnames", "cellvars", "freevars"].into_iter().zip(lists) {
+            let names: String = names.iter().map(|name| format!(" {}", lexer::quoted(name))).collect();
+            self.line(&format!("{title}{names}"));
+        }
     }
-    if let Some(end) = places.get(&code.instrs.len()) {
-        let _ = writeln!(out, "      L{end}:");
+
+    fn instructions(&mut self) {
+        let width = if self.form == Form::Exact { 13 } else { 5 };
+        let mut before = None;
+        for (index, instr) in self.code.instrs.iter().enumerate() {
+            let loc = self.location(instr.loc);
+            let shown = if before.replace(loc) == Some(loc) { String::new() } else { location::show(loc) };
+            let _ = write!(self.out, "{shown:>width$} {:<5}", self.places.definitions(index));
+            if self.form == Form::Exact {
+                let offset = instr.offset;
+                let offset = if offset == Instr::NO_OFFSET { String::new() } else { format!("@{offset}") };
+                let _ = write!(self.out, " {offset:<5}");
+            }
+            mnemonics::write(&instr.op, self);
+            self.out.push('\n');
+        }
+        let end = self.places.definitions(self.code.instrs.len());
+        if !end.is_empty() {
+            self.line(&format!("{:width$} {end}", ""));
+        }
     }
-    // Up to 3.10 the SETUP_* instructions say it.
-    if code.version >= Version::V311 {
-        for region in &code.regions {
-            let place = |at: usize| places.get(&at).copied().unwrap_or(0);
-            let handler = label(code, &places, region.handler);
+
+    /// What the form shows of a location.
+    fn location(&self, loc: Location) -> Location {
+        let base = match self.form {
+            Form::Exact => return loc,
+            Form::Readable => 0,
+            Form::Diffable => self.code.firstlineno,
+        };
+        loc.line.map_or_else(Location::default, |line| Location::of_line(line.saturating_sub(base)))
+    }
+
+    fn regions(&mut self) {
+        // Up to 3.10 the SETUP_* instructions say it.
+        if self.code.version < Version::V311 {
+            return;
+        }
+        for region in &self.code.regions {
+            let (start, end) = (self.places.bound(region.start), self.places.bound(region.end));
+            let (handler, depth) = (self.places.label(region.handler), region.depth);
             let lasti = if region.lasti { " lasti" } else { "" };
-            let _ = writeln!(
-                out,
-                "region L{}..L{} -> {handler} depth {}{lasti}",
-                place(region.start),
-                place(region.end),
-                region.depth
-            );
+            let _ = writeln!(self.out, "region {start}..{end} -> {handler} depth {depth}{lasti}");
         }
     }
-    out
+
+    pub(super) fn version(&self) -> Version {
+        self.code.version
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> &mut Self {
+        self.out.push(' ');
+        self.out.push_str(word);
+        self
+    }
+
+    pub(super) fn flag(&mut self, word: &str, set: bool) -> &mut Self {
+        if set { self.word(word) } else { self }
+    }
+
+    /// A flag that no reader misses.
+    pub(super) fn exact_flag(&mut self, word: &str, set: bool) -> &mut Self {
+        self.flag(word, set && self.form == Form::Exact)
+    }
+
+    pub(super) fn number(&mut self, number: u32) -> &mut Self {
+        self.word(&number.to_string())
+    }
+
+    pub(super) fn constant(&mut self, id: ConstId) -> &mut Self {
+        self.number(id.0);
+        match self.consts.and_then(|consts| consts.get(id.0 as usize)) {
+            Some(shown) => self.word(&format!("({})", shown.escape_debug())),
+            None => self,
+        }
+    }
+
+    pub(super) fn name(&mut self, id: NameId) -> &mut Self {
+        let word = item(&self.names, id.0);
+        self.word(&word)
+    }
+
+    pub(super) fn local(&mut self, id: Local) -> &mut Self {
+        let word = item(&self.locals, id.0);
+        self.word(&word)
+    }
+
+    pub(super) fn cell(&mut self, id: Cell) -> &mut Self {
+        let word = item(&self.cells, id.0);
+        self.word(&word)
+    }
+
+    pub(super) fn label(&mut self, label: Label) -> &mut Self {
+        let word = self.places.label(label);
+        self.word(&word)
+    }
 }
 
-/// The instruction indices that get a label, numbered in order.
-fn places(code: &Code) -> BTreeMap<usize, usize> {
-    let mut places = BTreeMap::new();
-    let mut add = |at: usize| {
-        places.insert(at.min(code.instrs.len()), 0);
-    };
-    for label in code.instrs.iter().filter_map(|i| i.op.target()).chain(code.regions.iter().map(|r| r.handler)) {
-        add(code.labels.get(label.0 as usize).copied().unwrap_or(usize::MAX));
-    }
-    if code.version >= Version::V311 {
-        for region in &code.regions {
-            add(region.start);
-            add(region.end);
-        }
-    }
-    for (number, place) in places.values_mut().enumerate() {
-        *place = number;
-    }
-    places
+/// The items of a list by name, or by number where an earlier item has the name.
+fn named<'a>(list: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let word =
+        |(index, name): (usize, &'a String)| if seen.insert(name) { lexer::quoted(name) } else { format!("#{index}") };
+    list.enumerate().map(word).collect()
 }
 
-fn label(code: &Code, places: &BTreeMap<usize, usize>, label: crate::Label) -> String {
-    let at = code.labels.get(label.0 as usize).copied().unwrap_or(usize::MAX).min(code.instrs.len());
-    places.get(&at).map_or_else(|| "L?".to_owned(), |n| format!("L{n}"))
-}
-
-/// A word as it is, or in quotes.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '<' | '>');
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("{word:?}") }
-}
-
-/// An item of a list by name, or by number where the name does not tell.
-fn named<'a>(mut list: impl Iterator<Item = &'a String> + Clone, index: u32) -> String {
-    match list.clone().nth(index as usize) {
-        Some(name) if list.position(|other| other == name) == Some(index as usize) => quoted(name),
-        _ => format!("#{index}"),
-    }
-}
-
-fn instruction(code: &Code, places: &BTreeMap<usize, usize>, op: &Op, consts: Option<&[String]>) -> String {
-    let local = |local: crate::Local| named(code.varnames.iter(), local.0);
-    let with = |word: &str, flags: &[(&str, bool)]| {
-        let set = flags.iter().filter(|(_, set)| *set).map(|(flag, _)| format!(" {flag}"));
-        word.to_owned() + &set.collect::<String>()
-    };
-    if let Some((word, ())) = words::plain(op) {
-        return word.to_owned();
-    }
-    if let Some((word, number)) = words::number(op) {
-        return format!("{word} {number}");
-    }
-    if let Some((word, name)) = words::name(op) {
-        return format!("{word} {}", named(code.names.iter(), name.0));
-    }
-    if let Some((word, cell)) = words::cell(op) {
-        return format!("{word} {}", named(code.cellvars.iter().chain(&code.freevars), cell.0));
-    }
-    if let Some((word, target)) = words::label(op) {
-        return format!("{word} {}", label(code, places, target));
-    }
-    match *op {
-        Op::LoadConst(id) => match consts.and_then(|c| c.get(id.0 as usize)) {
-            Some(shown) => format!("LOAD_CONST {} ({})", id.0, shown.escape_debug()),
-            None => format!("LOAD_CONST {}", id.0),
-        },
-        Op::LoadFast { local: id, check } => {
-            let word = if check && code.version >= Version::V312 { "LOAD_FAST_CHECK" } else { "LOAD_FAST" };
-            format!("{word} {}", local(id))
-        }
-        Op::LoadFastAndClear(id) => format!("LOAD_FAST_AND_CLEAR {}", local(id)),
-        Op::StoreFast(id) => format!("STORE_FAST {}", local(id)),
-        Op::DeleteFast(id) => format!("DELETE_FAST {}", local(id)),
-        Op::LoadSuperAttr { name, two_arg, method } => {
-            let word = format!("LOAD_SUPER_ATTR {}", named(code.names.iter(), name.0));
-            with(&word, &[("two_arg", two_arg), ("method", method)])
-        }
-        Op::Unary(op) => word_of(&words::UNARY, &op).to_owned(),
-        Op::Binary { op, inplace } => {
-            format!("BINARY {}{}", word_of(&words::BINARY, &op), if inplace { "=" } else { "" })
-        }
-        Op::Compare { op, to_bool } => {
-            with(&format!("COMPARE {}", word_of(&words::COMPARE, &op)), &[("to_bool", to_bool)])
-        }
-        Op::Is { invert } => if invert { "IS_NOT" } else { "IS" }.to_owned(),
-        Op::Contains { invert } => if invert { "NOT_IN" } else { "IN" }.to_owned(),
-        Op::UnpackEx { before, after } => format!("UNPACK_EX {before} {after}"),
-        Op::FormatValue { conversion, spec } => {
-            let conversion = conversion.map_or(String::new(), |c| format!(" {}", word_of(&words::CONVERSION, &c)));
-            with(&format!("FORMAT_VALUE{conversion}"), &[("spec", spec)])
-        }
-        Op::ConvertValue(conversion) => format!("CONVERT_VALUE {}", word_of(&words::CONVERSION, &conversion)),
-        Op::Jump { target, no_interrupt } => {
-            let word = if no_interrupt { "JUMP_NO_INTERRUPT" } else { "JUMP" };
-            format!("{word} {}", label(code, places, target))
-        }
-        Op::PopJumpIf { cond, target } => {
-            format!("{} {}", word_of(&words::POP_JUMP, &cond), label(code, places, target))
-        }
-        Op::JumpIfOrPop { cond, target } => {
-            format!("{} {}", word_of(&words::OR_POP, &cond), label(code, places, target))
-        }
-        Op::Call { argc, two } => format!("{} {argc}", if two { "CALL" } else { "CALL_FUNCTION" }),
-        Op::CallKw { argc, two } => format!("{} {argc}", if two { "CALL_KW" } else { "CALL_FUNCTION_KW" }),
-        Op::CallEx { kwargs, null } => with("CALL_EX", &[("kwargs", kwargs), ("null", null)]),
-        Op::Intrinsic1(intrinsic) => format!("INTRINSIC_1 {}", word_of(&words::INTRINSIC, &intrinsic)),
-        Op::Intrinsic2(intrinsic) => format!("INTRINSIC_2 {}", word_of(&words::INTRINSIC, &intrinsic)),
-        Op::MakeFunction { flags, qualname } => with(&format!("MAKE_FUNCTION {flags}"), &[("qualname", qualname)]),
-        // All others are in the tables of `words`; the property test of the text form sees to it.
-        _ => format!("{op:?}"),
-    }
+fn item(words: &[String], index: u32) -> String {
+    words.get(index as usize).cloned().unwrap_or_else(|| format!("#{index}"))
 }
