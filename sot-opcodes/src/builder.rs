@@ -25,6 +25,7 @@ pub struct Signature {
     pub positional: Vec<String>,
     /// How many of them are positional-only.
     pub posonly: u32,
+    /// Keyword-only parameters.
     pub kwonly: Vec<String>,
     /// `*args`
     pub varargs: Option<String>,
@@ -93,6 +94,7 @@ impl CodeBuilder {
         self.code.freevars = freevars.to_vec();
     }
 
+    /// Replaces the flags; to be called before `set_args`, which sets its own.
     pub fn set_flags(&mut self, flags: CodeFlags) {
         self.code.flags = flags;
     }
@@ -113,10 +115,12 @@ impl CodeBuilder {
         self.emit(Op::Resume(0), line);
     }
 
+    /// Appends an instruction.
     pub fn emit(&mut self, op: Op, loc: Location) {
         self.code.instrs.push(Instr::new(op, loc));
     }
 
+    /// Appends instructions that have one location.
     pub fn emit_all(&mut self, ops: impl IntoIterator<Item = Op>, loc: Location) {
         for op in ops {
             self.emit(op, loc);
@@ -128,6 +132,7 @@ impl CodeBuilder {
         self.emit_all(calls::push_callable(self.code.version, op), loc);
     }
 
+    /// Calls what `push_callable` pushed, with that many positional arguments on top.
     pub fn call(&mut self, argc: u32, loc: Location) {
         self.emit(calls::call(self.code.version, argc), loc);
     }
@@ -137,6 +142,7 @@ impl CodeBuilder {
         self.emit_all(calls::call_kw(self.code.version, argc, names), loc);
     }
 
+    /// Calls what `push_callable` pushed with a tuple of arguments, and with `kwargs` a dict, on top.
     pub fn call_ex(&mut self, kwargs: bool, loc: Location) {
         self.emit(calls::call_ex(self.code.version, kwargs), loc);
     }
@@ -151,10 +157,12 @@ impl CodeBuilder {
         self.code.labels[label.0 as usize] = self.code.instrs.len();
     }
 
+    /// The id of a name, added if it is new.
     pub fn name(&mut self, name: &str) -> NameId {
         self.code.name_id(name)
     }
 
+    /// The id of a local, added (as no argument) if it is new.
     pub fn local(&mut self, name: &str) -> Local {
         self.code.local_id(name)
     }
@@ -183,6 +191,7 @@ impl CodeBuilder {
         self.code.instrs.len()
     }
 
+    /// There is no instruction yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.code.instrs.is_empty()

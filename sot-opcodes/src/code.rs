@@ -1,24 +1,22 @@
 //! Decoded code: normalised instructions with labels, protected regions and the attributes of the code object.
 //!
-//! Rules
-//! - `labels[l]` is an index into `instrs`, or `instrs.len()` for the end. Labels may share an index.
-//! - `regions` say which handler an exception in `start..end` goes to. They may nest; the shortest that covers
-//!   an instruction counts. From 3.11 on they are the exception table. Up to 3.10 they are derived from the SETUP_*
-//!   and POP_BLOCK instructions, which stay in the stream and are what `encode` writes.
-//! - Two neighbours with the same `offset` come from one raw instruction; `encode` joins them again if it can.
+//! Two neighbours with the same `offset` come from one raw instruction; `encode` joins them again if it can.
 
 use crate::{CodeFlags, Label, Local, Location, NameId, Op, Version};
 
 /// One normalised instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instr {
+    /// What it does.
     pub op: Op,
+    /// Where in the source it comes from.
     pub loc: Location,
     /// Byte offset of the opcode (behind its EXTENDED_ARGs) in the original, as `f_lasti` has it; `NO_OFFSET` if synthesized.
     pub offset: u32,
 }
 
 impl Instr {
+    /// The `offset` of what is not from decoded code.
     pub const NO_OFFSET: u32 = u32::MAX;
 
     /// An instruction that is not from decoded code.
@@ -31,8 +29,11 @@ impl Instr {
 /// A protected range of instructions, half open, and where its exceptions go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
+    /// The first instruction.
     pub start: usize,
+    /// Behind the last instruction.
     pub end: usize,
+    /// Where an exception goes.
     pub handler: Label,
     /// Slots that stay on the stack when the handler is entered, under what the exception pushes.
     pub depth: u32,
@@ -40,24 +41,43 @@ pub struct Region {
     pub lasti: bool,
 }
 
-/// A code object with normalised instructions. Constants stay with the caller.
+/// A code object with normalised instructions. Constants stay with the caller; the other attributes are those of
+/// [`RawCode`](crate::RawCode).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
+    /// Which interpreter it is for.
     pub version: Version,
+    /// `co_argcount`
     pub argcount: u32,
+    /// `co_posonlyargcount`
     pub posonlyargcount: u32,
+    /// `co_kwonlyargcount`
     pub kwonlyargcount: u32,
+    /// `co_flags`
     pub flags: CodeFlags,
+    /// `co_names`
     pub names: Vec<String>,
+    /// `co_varnames`
     pub varnames: Vec<String>,
+    /// `co_cellvars`
     pub cellvars: Vec<String>,
+    /// `co_freevars`
     pub freevars: Vec<String>,
+    /// `co_filename`
     pub filename: String,
+    /// `co_name`
     pub name: String,
+    /// `co_qualname`
     pub qualname: String,
+    /// `co_firstlineno`
     pub firstlineno: u32,
+    /// The instructions; caches, EXTENDED_ARGs and the like are folded in.
     pub instrs: Vec<Instr>,
+    /// `labels[l]` is an index into `instrs`, or `instrs.len()` for the end. Labels may share an index.
     pub labels: Vec<usize>,
+    /// Which handler an exception in a range goes to. They may nest; the shortest that covers an instruction counts. From 3.11
+    /// on they are the exception table. Up to 3.10 they are derived from the SETUP_* and POP_BLOCK instructions, which stay in
+    /// the stream and are what `encode` writes.
     pub regions: Vec<Region>,
     /// As the original claims it; `encode` computes its own.
     pub stacksize: u32,

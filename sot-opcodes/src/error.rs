@@ -4,6 +4,7 @@ use crate::{Label, Op, Version};
 
 /// The bytes are not a code object of that version as its compiler could have made it. Offsets are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation")]
 pub enum DecodeError {
     #[error("offset {offset}: the code ends inside an instruction")]
     Truncated { offset: u32 },
@@ -27,6 +28,7 @@ pub enum DecodeError {
 
 /// The code asks for something the version cannot express. `at` is an index into `Code::instrs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages are the documentation")]
 pub enum EncodeError {
     #[error("instruction {at}: {op:?} does not exist in CPython {version}")]
     Unsupported { at: usize, op: Op, version: Version },

@@ -7,7 +7,7 @@ macro_rules! op_kinds {
         /// An [`Op`] without its operands.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
-        pub enum OpKind { $($name,)* }
+        pub enum OpKind { $(#[doc = concat!("[`Op::", stringify!($name), "`]")] $name,)* }
 
         impl OpKind {
             /// All kinds, in the order of `Op`'s declaration: `ALL[k as usize] == k`.

@@ -1,13 +1,8 @@
 //! CPython 3.8 to 3.13 bytecode, both ways, without CPython.
 //!
-//! `RawCode` (the `co_*` attributes) -> [`decode`] -> [`Code`] (normalised [`Op`]s, labels, protected regions)
-//! -> [`encode`] -> `RawCode`. New code is made with [`CodeBuilder`]. All versions are data, chosen by [`Version`].
-//!
-//! Invariants
-//! - No Python is needed or called; constants are opaque ids that stay with the caller.
-//! - `decode` never panics, whatever the bytes.
-//! - `encode(decode(x))` does the same as `x`: the same instructions, jumps, handlers, lines and columns.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 // Unit tests share the corpus reader with the tests outside.
 #[cfg(test)]

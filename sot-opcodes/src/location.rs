@@ -3,9 +3,13 @@
 /// Lines are 1-based, columns 0-based byte offsets. Columns exist from 3.11 on; no line: an artificial instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
+    /// First line.
     pub line: Option<u32>,
+    /// Last line.
     pub end_line: Option<u32>,
+    /// Column of the start on the first line.
     pub col: Option<u32>,
+    /// Column behind the end on the last line.
     pub end_col: Option<u32>,
 }
 

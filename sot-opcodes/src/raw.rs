@@ -5,25 +5,38 @@ use crate::{CodeFlags, Version};
 /// Attributes of a code object. `decode` reads them, `encode` makes them; constants stay with the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawCode {
+    /// Which interpreter it is for.
     pub version: Version,
+    /// `co_argcount`: positional parameters, positional-only ones included.
     pub argcount: u32,
+    /// `co_posonlyargcount`
     pub posonlyargcount: u32,
+    /// `co_kwonlyargcount`
     pub kwonlyargcount: u32,
+    /// `co_stacksize`, in slots.
     pub stacksize: u32,
+    /// `co_flags`
     pub flags: CodeFlags,
     /// `co_code` or `_co_code_adaptive`.
     pub code: Vec<u8>,
+    /// `co_names`
     pub names: Vec<String>,
+    /// `co_varnames`
     pub varnames: Vec<String>,
+    /// `co_cellvars`
     pub cellvars: Vec<String>,
+    /// `co_freevars`
     pub freevars: Vec<String>,
+    /// `co_filename`
     pub filename: String,
+    /// `co_name`
     pub name: String,
-    /// From 3.11; empty before.
+    /// `co_qualname`, from 3.11; empty before.
     pub qualname: String,
+    /// `co_firstlineno`
     pub firstlineno: u32,
     /// `co_lnotab` up to 3.9, `co_linetable` from 3.10.
     pub linetable: Vec<u8>,
-    /// From 3.11; empty before.
+    /// `co_exceptiontable`, from 3.11; empty before.
     pub exceptiontable: Vec<u8>,
 }

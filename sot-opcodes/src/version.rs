@@ -5,15 +5,22 @@ use std::fmt;
 /// A minor version of CPython.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
+    /// 3.8
     V38,
+    /// 3.9
     V39,
+    /// 3.10
     V310,
+    /// 3.11
     V311,
+    /// 3.12
     V312,
+    /// 3.13
     V313,
 }
 
 impl Version {
+    /// All of them, oldest first.
     pub const ALL: [Self; 6] = [Self::V38, Self::V39, Self::V310, Self::V311, Self::V312, Self::V313];
 
     /// The version of `3.minor`, if supported.
@@ -22,6 +29,7 @@ impl Version {
         Self::ALL.into_iter().find(|v| v.minor() == minor)
     }
 
+    /// `11` of 3.11.
     #[must_use]
     pub const fn minor(self) -> u8 {
         match self {

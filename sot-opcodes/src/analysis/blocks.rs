@@ -6,7 +6,9 @@ use crate::Code;
 /// A run of instructions that is entered at its start only and left at its end (or by an exception).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
+    /// The first instruction.
     pub start: usize,
+    /// Behind the last instruction.
     pub end: usize,
     /// Indices of the blocks that may follow, handlers not included, ascending.
     pub successors: Vec<usize>,

@@ -30,11 +30,13 @@ impl LiveSet<'_> {
         self.words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 
+    /// This local is live.
     #[must_use]
     pub fn local(&self, local: Local) -> bool {
         (local.0 as usize) < self.locals && self.bit(local.0 as usize)
     }
 
+    /// This cell is live.
     #[must_use]
     pub fn cell(&self, cell: Cell) -> bool {
         (cell.0 as usize) < self.cells && self.bit(self.locals + cell.0 as usize)
