@@ -37,6 +37,10 @@ impl Units {
                 return Err(DecodeError::Truncated { offset });
             };
             let (op, caches) = table.read(opcode).ok_or(DecodeError::UnknownOpcode { offset, opcode })?;
+            // How many caches follow depends on what the interpreter has put aside for it.
+            if matches!(op, Raw::InstrumentedLine | Raw::InstrumentedInstruction | Raw::EnterExecutor) {
+                return Err(DecodeError::Internal { offset, name: op.name() });
+            }
             arg |= u32::from(low);
             at += 2;
             if op == Raw::ExtendedArg {

@@ -205,6 +205,10 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
         Op::ReturnGenerator => plain(l, Raw::ReturnGenerator),
         Op::GenStart(kind) => l.emit(Raw::GenStart, kind),
         Op::Resume(kind) => l.emit(Raw::Resume, kind),
+        // Where an opcode has no operand, there is no saying it.
+        Op::YieldValue(1..) if version < Version::V312 => Err(l.unsupported()),
+        Op::GetAwaitable(1..) if version < Version::V311 => Err(l.unsupported()),
+        Op::ReraiseTriple(1..) if version < Version::V310 => Err(l.unsupported()),
         Op::YieldValue(arg) => l.emit(Raw::YieldValue, arg),
         Op::YieldFrom => plain(l, Raw::YieldFrom),
         Op::GetYieldFromIter => plain(l, Raw::GetYieldFromIter),
