@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
 use sot_opcodes::analysis::{Liveness, liveness};
-use sot_opcodes::{Code, ConstId, decode};
+use sot_opcodes::{Code, ConstId};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// A code object, decoded.
@@ -35,7 +35,7 @@ impl CodeUnit {
         let unsupported = |e: String| Stop::fallback(Reason::Opcode, e);
         let object = code.cast::<PyCode>().map_err(|e| unsupported(e.to_string()))?.clone().unbind();
         let (raw, consts) = read_code(code).map_err(|e| unsupported(e.to_string()))?;
-        let decoded = decode(&raw).map_err(|e| unsupported(e.to_string()))?;
+        let decoded = raw.into_code().map_err(|e| unsupported(e.to_string()))?;
         let unit = Arc::new(CodeUnit {
             object,
             file: decoded.filename.as_str().into(),

@@ -93,6 +93,29 @@ impl Code {
         self.labels[label.0 as usize]
     }
 
+    /// A copy without instructions, labels and regions.
+    pub(crate) fn without_content(&self) -> Self {
+        Self {
+            version: self.version,
+            argcount: self.argcount,
+            posonlyargcount: self.posonlyargcount,
+            kwonlyargcount: self.kwonlyargcount,
+            flags: self.flags,
+            names: self.names.clone(),
+            varnames: self.varnames.clone(),
+            cellvars: self.cellvars.clone(),
+            freevars: self.freevars.clone(),
+            filename: self.filename.clone(),
+            name: self.name.clone(),
+            qualname: self.qualname.clone(),
+            firstlineno: self.firstlineno,
+            instrs: Vec::new(),
+            labels: Vec::new(),
+            regions: Vec::new(),
+            stacksize: self.stacksize,
+        }
+    }
+
     /// As `target`; a label that is not of this code leads nowhere, behind every instruction.
     pub(crate) fn place(&self, label: Label) -> usize {
         self.labels.get(label.0 as usize).copied().unwrap_or(usize::MAX)

@@ -40,3 +40,28 @@ pub struct RawCode {
     /// `co_exceptiontable`, from 3.11; empty before.
     pub exceptiontable: Vec<u8>,
 }
+
+impl RawCode {
+    /// A copy without the bytes and the tables.
+    pub(crate) fn without_content(&self) -> Self {
+        Self {
+            version: self.version,
+            argcount: self.argcount,
+            posonlyargcount: self.posonlyargcount,
+            kwonlyargcount: self.kwonlyargcount,
+            stacksize: self.stacksize,
+            flags: self.flags,
+            code: Vec::new(),
+            names: self.names.clone(),
+            varnames: self.varnames.clone(),
+            cellvars: self.cellvars.clone(),
+            freevars: self.freevars.clone(),
+            filename: self.filename.clone(),
+            name: self.name.clone(),
+            qualname: self.qualname.clone(),
+            firstlineno: self.firstlineno,
+            linetable: Vec::new(),
+            exceptiontable: Vec::new(),
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Basic blocks and what can be reached.
 
-use super::covering;
+use super::Covering;
 use crate::Code;
 
 /// A run of instructions that is entered at its start only and left at its end (or by an exception).
@@ -20,7 +20,7 @@ pub struct Block {
 #[must_use]
 pub fn basic_blocks(code: &Code) -> Vec<Block> {
     let count = code.instrs.len();
-    let handlers = covering(code);
+    let handlers = Covering::new(code);
     let mut leads = vec![false; count + 1];
     leads[0] = true;
     for (at, instr) in code.instrs.iter().enumerate() {
@@ -28,7 +28,7 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
             leads[code.place(label).min(count)] = true;
             leads[at + 1] = true;
         }
-        if !instr.op.falls_through() || (at + 1 < count && handlers[at] != handlers[at + 1]) {
+        if !instr.op.falls_through() || handlers.changes_at(at + 1) {
             leads[at + 1] = true;
         }
     }
@@ -48,7 +48,7 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
         successors.extend(last.target().and_then(|label| block_of(code.place(label))));
         successors.sort_unstable();
         successors.dedup();
-        let handler = handlers[start].and_then(|r| block_of(code.place(code.regions[r as usize].handler)));
+        let handler = handlers.at(start).and_then(|r| block_of(code.place(code.regions[r as usize].handler)));
         blocks.push(Block { start, end, successors, handler });
     }
     blocks
@@ -57,7 +57,7 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
 /// For each instruction whether control can get there from the start, by jumps and by exceptions.
 #[must_use]
 pub fn reachable(code: &Code) -> Vec<bool> {
-    let handlers = covering(code);
+    let handlers = Covering::new(code);
     let mut seen = vec![false; code.instrs.len()];
     let mut todo = vec![0];
     while let Some(at) = todo.pop() {
@@ -69,7 +69,7 @@ pub fn reachable(code: &Code) -> Vec<bool> {
             todo.push(at + 1);
         }
         todo.extend(instr.op.target().map(|label| code.place(label)));
-        todo.extend(handlers[at].map(|r| code.place(code.regions[r as usize].handler)));
+        todo.extend(handlers.at(at).map(|r| code.place(code.regions[r as usize].handler)));
     }
     seen
 }

@@ -4,7 +4,7 @@
 //! so that one number holds on every path. CALL_FINALLY can enter it with more or less under that: what is given then
 //! is the depth of the path that falls into it, and the size counts all.
 
-use super::covering;
+use super::Covering;
 use crate::effect::reach;
 use crate::{Code, EncodeError, Label, Op, Region, Version, stack_effect};
 
@@ -23,15 +23,15 @@ pub struct StackDepths {
     pub max: u32,
 }
 
-/// For each instruction the region that covers it: the shortest.
-pub(crate) fn region_index(code: &Code) -> Result<Vec<Option<u32>>, EncodeError> {
+/// The regions that the interpreter looks at, if they are sound: none up to 3.10, where SETUP_* is what counts.
+pub(crate) fn sound_regions(code: &Code) -> Result<Covering, EncodeError> {
     if code.version < Version::V311 {
-        return Ok(vec![None; code.instrs.len()]);
+        return Ok(Covering::nothing());
     }
     let bad = |r: &Region| r.start >= r.end || r.end > code.instrs.len() || r.depth > DEEPEST;
     match code.regions.iter().position(bad) {
         Some(index) => Err(EncodeError::Region(index)),
-        None => Ok(covering(code)),
+        None => Ok(Covering::new(code)),
     }
 }
 
@@ -61,16 +61,23 @@ fn extra(op: &Op, version: Version, backward: bool) -> u32 {
 /// # Errors
 /// When an instruction pops more than there is, two paths disagree, or there are more than 2^20 slots.
 pub fn stack_depths(code: &Code) -> Result<StackDepths, EncodeError> {
-    let regions = region_index(code)?;
-    walk(code, &regions)
+    let regions = sound_regions(code)?;
+    let main = walk(code, &regions)?;
+    let before = main.before.into_iter().map(|d| (d != UNSEEN).then_some(d)).collect();
+    Ok(StackDepths { before, max: main.max })
+}
+
+/// The stack size that a frame needs.
+pub(crate) fn max_depth(code: &Code, regions: &Covering) -> Result<u32, EncodeError> {
+    walk(code, regions).map(|main| main.max)
 }
 
 const UNSEEN: u32 = u32::MAX;
 
-pub(crate) fn walk(code: &Code, region_of: &[Option<u32>]) -> Result<StackDepths, EncodeError> {
+fn walk<'a>(code: &'a Code, regions: &'a Covering) -> Result<Walk<'a>, EncodeError> {
     // A generator of 3.10 starts with the value that is sent into it.
     let start = u32::from(matches!(code.instrs.first().map(|i| i.op), Some(Op::GenStart(_))));
-    let mut main = Walk::new(code, region_of, None);
+    let mut main = Walk::new(code, regions, None);
     main.run(0, start)?;
     // 3.8: a finally block that is called with more on the stack than it is fallen into with.
     let mut bodies: Vec<Body> = Vec::new();
@@ -88,14 +95,13 @@ pub(crate) fn walk(code: &Code, region_of: &[Option<u32>]) -> Result<StackDepths
         }
         // A `with` drops its exit function before the END_FINALLY.
         let with = matches!(code.instrs.get(to).map(|i| i.op), Some(Op::WithCleanupStart));
-        let mut body = Walk::new(code, region_of, Some(entry - u32::from(with)));
+        let mut body = Walk::new(code, regions, Some(entry - u32::from(with)));
         body.run(to, entry)?;
         main.max = main.max.max(body.max);
         calls.extend(body.calls.into_iter().map(|(to, depth)| (to, depth, Some(bodies.len()))));
         bodies.push(Body { at: to, entry, caller });
     }
-    let before = main.before.into_iter().map(|d| (d != UNSEEN).then_some(d)).collect();
-    Ok(StackDepths { before, max: main.max })
+    Ok(main)
 }
 
 /// A finally block as it is called: where, with what depth, and the one it is called from.
@@ -108,7 +114,7 @@ struct Body {
 /// One walk through what can be reached from a place.
 struct Walk<'a> {
     code: &'a Code,
-    region_of: &'a [Option<u32>],
+    regions: &'a Covering,
     before: Vec<u32>,
     /// Regions whose handler is already to do.
     handled: Vec<bool>,
@@ -121,10 +127,10 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(code: &'a Code, region_of: &'a [Option<u32>], returns_at: Option<u32>) -> Self {
+    fn new(code: &'a Code, regions: &'a Covering, returns_at: Option<u32>) -> Self {
         Self {
             code,
-            region_of,
+            regions,
             before: vec![UNSEEN; code.instrs.len()],
             handled: vec![false; code.regions.len()],
             max: 0,
@@ -166,7 +172,7 @@ impl<'a> Walk<'a> {
     fn step(&mut self, at: usize, depth: u32) -> Result<Option<(usize, u32)>, EncodeError> {
         let op = self.code.instrs[at].op;
         self.before[at] = depth;
-        if let Some(index) = self.region_of[at]
+        if let Some(index) = self.regions.at(at)
             && !std::mem::replace(&mut self.handled[index as usize], true)
         {
             let region = self.code.regions[index as usize];
@@ -207,10 +213,11 @@ impl<'a> Walk<'a> {
             return Ok(None);
         }
         // The tuple of names is an operand, not a slot.
-        if matches!(self.code.version, Version::V311 | Version::V312)
+        if matches!(op, Op::LoadConst(_))
+            && matches!(self.code.version, Version::V311 | Version::V312)
             && let Some(Op::CallKw { .. }) = self.code.instrs.get(at + 1).map(|i| i.op)
             && self.before[at + 1] == UNSEEN
-            && self.region_of[at] == self.region_of[at + 1]
+            && !self.regions.changes_at(at + 1)
         {
             self.before[at + 1] = after;
             return Ok(Some((at + 2, apply(at + 1, &self.code.instrs[at + 1].op, after, false)?)));

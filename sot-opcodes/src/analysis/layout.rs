@@ -3,7 +3,7 @@
 //! A slot's kind is what is known on every path: where paths differ it is `Value` or `MaybeNull`. The depth is
 //! that of `stack_depths`; in 3.8 the six slots of `Finally` are one (NULL or a return address) when there is no exception.
 
-use super::covering;
+use super::Covering;
 use crate::{Code, EncodeError, Op, Version, method_layout, stack_effect};
 
 /// The kind of a stack slot.
@@ -121,7 +121,7 @@ pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
     // Whatever is wrong with the depths is told here; what follows is bounded by them.
     super::stack_depths(code)?;
     let count = code.instrs.len();
-    let regions = if code.version < Version::V311 { vec![None; count] } else { covering(code) };
+    let regions = if code.version < Version::V311 { Covering::nothing() } else { Covering::new(code) };
     let mut all = StackLayouts { nodes: vec![(EMPTY, Slot::Value)], before: vec![None; count] };
     let sent = matches!(code.instrs.first().map(|i| i.op), Some(Op::GenStart(_)));
     let start = if sent { all.push(EMPTY, Slot::Value) } else { EMPTY };
@@ -143,7 +143,7 @@ pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
         all.before[at] = Some(top);
         let op = instr.op;
         let under = EncodeError::StackUnderflow { at, op };
-        if let Some(index) = regions[at] {
+        if let Some(index) = regions.at(at) {
             let region = &code.regions[index as usize];
             if let Some(mut kept) = all.cut(top, region.depth) {
                 if region.lasti {

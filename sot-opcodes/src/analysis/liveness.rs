@@ -4,7 +4,7 @@
 //! when the cell itself may be used again: a write to its contents does not end that, MAKE_CELL does. What
 //! looks at a frame from outside (`locals()`, a debugger) is not counted.
 
-use super::covering;
+use super::Covering;
 use crate::{Cell, Code, Local, Op};
 
 /// Result of [`liveness`].
@@ -89,7 +89,7 @@ pub fn liveness(code: &Code) -> Liveness {
     let (locals, cells) = (code.varnames.len(), code.cellvars.len() + code.freevars.len());
     let stride = (locals + cells).div_ceil(64).max(1);
     let count = code.instrs.len();
-    let handlers = covering(code);
+    let handlers = Covering::new(code);
     let mut words = vec![0u64; (count + 1) * stride];
     let mut set = vec![0u64; stride];
     loop {
@@ -120,7 +120,7 @@ pub fn liveness(code: &Code) -> Liveness {
                 }
             }
             // It may raise before it writes.
-            if let Some(region) = handlers[at] {
+            if let Some(region) = handlers.at(at) {
                 join(&mut set, code.place(code.regions[region as usize].handler));
             }
             let here = &mut words[at * stride..(at + 1) * stride];

@@ -12,24 +12,49 @@ mod liveness;
 pub use block_stack::block_regions;
 pub use blocks::{Block, basic_blocks, reachable};
 pub use depth::{StackDepths, stack_depths};
-pub(crate) use depth::{region_index, walk as walk_depths};
+pub(crate) use depth::{max_depth, sound_regions};
 pub use layout::{Slot, StackLayouts, stack_layouts};
 pub use liveness::{LiveSet, Liveness, liveness};
 
 use crate::Code;
 
 /// For each instruction the region whose handler gets its exceptions: the shortest that covers it.
-pub(crate) fn covering(code: &Code) -> Vec<Option<u32>> {
-    let mut of: Vec<Option<u32>> = vec![None; code.instrs.len()];
-    let size = |index: u32| code.regions[index as usize].end - code.regions[index as usize].start;
-    for (index, region) in code.regions.iter().enumerate() {
-        if let Some(slots) = of.get_mut(region.start..region.end) {
-            for slot in slots {
-                if slot.is_none_or(|old| size(index as u32) <= size(old)) {
-                    *slot = Some(index as u32);
+pub(crate) struct Covering {
+    /// Empty if there is no region.
+    of: Vec<Option<u32>>,
+}
+
+impl Covering {
+    /// No instruction is covered.
+    pub(crate) const fn nothing() -> Self {
+        Self { of: Vec::new() }
+    }
+
+    pub(crate) fn new(code: &Code) -> Self {
+        if code.regions.is_empty() {
+            return Self::nothing();
+        }
+        let mut of: Vec<Option<u32>> = vec![None; code.instrs.len()];
+        let size = |index: u32| code.regions[index as usize].end - code.regions[index as usize].start;
+        for (index, region) in code.regions.iter().enumerate() {
+            if let Some(slots) = of.get_mut(region.start..region.end) {
+                for slot in slots {
+                    if slot.is_none_or(|old| size(index as u32) <= size(old)) {
+                        *slot = Some(index as u32);
+                    }
                 }
             }
         }
+        Self { of }
     }
-    of
+
+    /// The region of an instruction.
+    pub(crate) fn at(&self, instr: usize) -> Option<u32> {
+        self.of.get(instr).copied().flatten()
+    }
+
+    /// An instruction and the one before it have different regions.
+    pub(crate) fn changes_at(&self, instr: usize) -> bool {
+        instr > 0 && instr < self.of.len() && self.of[instr] != self.of[instr - 1]
+    }
 }

@@ -13,15 +13,66 @@ mod units;
 
 use crate::exctable;
 use crate::slots::Slots;
-use crate::{Code, DecodeError, Label, RawCode, Region, Version, analysis, linetable};
+use crate::{Code, DecodeError, Instr, Label, RawCode, Region, Version, analysis, linetable};
 use targets::Targets;
 use units::{Unit, Units};
 
-/// Decodes a code object.
+/// Decodes a code object. [`RawCode::into_code`] does the same without copying the names.
 ///
 /// # Errors
 /// When the bytes are not what a compiler of that version could have made.
 pub fn decode(raw: &RawCode) -> Result<Code, DecodeError> {
+    let content = content(raw)?;
+    Ok(content.with_attributes(raw.without_content()))
+}
+
+impl RawCode {
+    /// Decodes the code object.
+    ///
+    /// # Errors
+    /// As [`decode`].
+    pub fn into_code(self) -> Result<Code, DecodeError> {
+        let content = content(&self)?;
+        Ok(content.with_attributes(self))
+    }
+}
+
+/// What the bytes and tables say.
+struct Content {
+    instrs: Vec<Instr>,
+    labels: Vec<usize>,
+    regions: Vec<Region>,
+}
+
+impl Content {
+    fn with_attributes(self, raw: RawCode) -> Code {
+        let mut code = Code {
+            version: raw.version,
+            argcount: raw.argcount,
+            posonlyargcount: raw.posonlyargcount,
+            kwonlyargcount: raw.kwonlyargcount,
+            flags: raw.flags,
+            names: raw.names,
+            varnames: raw.varnames,
+            cellvars: raw.cellvars,
+            freevars: raw.freevars,
+            filename: raw.filename,
+            name: raw.name,
+            qualname: raw.qualname,
+            firstlineno: raw.firstlineno,
+            instrs: self.instrs,
+            labels: self.labels,
+            regions: self.regions,
+            stacksize: raw.stacksize,
+        };
+        if code.version < Version::V311 {
+            code.regions = analysis::block_regions(&code);
+        }
+        code
+    }
+}
+
+fn content(raw: &RawCode) -> Result<Content, DecodeError> {
     if raw.code.len() > 1 << 30 {
         return Err(DecodeError::TooLong);
     }
@@ -31,42 +82,16 @@ pub fn decode(raw: &RawCode) -> Result<Code, DecodeError> {
     let slots = Slots::new(raw.version, &raw.varnames, &raw.cellvars, raw.freevars.len());
     let spans = linetable::read(raw)?;
     let body = translate::translate(raw, &units, &targets, &slots, &spans)?;
-    let mut code = Code {
-        version: raw.version,
-        argcount: raw.argcount,
-        posonlyargcount: raw.posonlyargcount,
-        kwonlyargcount: raw.kwonlyargcount,
-        flags: raw.flags,
-        names: raw.names.clone(),
-        varnames: raw.varnames.clone(),
-        cellvars: raw.cellvars.clone(),
-        freevars: raw.freevars.clone(),
-        filename: raw.filename.clone(),
-        name: raw.name.clone(),
-        qualname: raw.qualname.clone(),
-        firstlineno: raw.firstlineno,
-        instrs: body.instrs,
-        labels: body.labels,
-        regions: Vec::new(),
-        stacksize: raw.stacksize,
-    };
-    if raw.version < Version::V311 {
-        code.regions = analysis::block_regions(&code);
-    } else {
-        code.regions = table
-            .iter()
-            .map(|entry| {
-                Ok(Region {
-                    start: body.first[units.at_or_end(entry.start).ok_or(DecodeError::BadExceptionTable)?],
-                    end: body.first[units.at_or_end(entry.end).ok_or(DecodeError::BadExceptionTable)?],
-                    handler: targets.label_at(&units, entry.handler).ok_or(DecodeError::BadExceptionTable)?,
-                    depth: entry.depth,
-                    lasti: entry.lasti,
-                })
-            })
-            // An entry that covered nothing but a dropped instruction.
-            .filter(|region: &Result<Region, DecodeError>| region.as_ref().map_or(true, |r| r.start < r.end))
-            .collect::<Result<_, _>>()?;
+    let mut regions = Vec::with_capacity(table.len());
+    for entry in &table {
+        let bad = DecodeError::BadExceptionTable;
+        let start = body.first[units.at_or_end(entry.start).ok_or(bad)?];
+        let end = body.first[units.at_or_end(entry.end).ok_or(bad)?];
+        let handler = targets.label_at(&units, entry.handler).ok_or(bad)?;
+        // An entry may cover nothing but an instruction that was dropped.
+        if start < end {
+            regions.push(Region { start, end, handler, depth: entry.depth, lasti: entry.lasti });
+        }
     }
-    Ok(code)
+    Ok(Content { instrs: body.instrs, labels: body.labels, regions })
 }

@@ -4,8 +4,8 @@
 mod corpus;
 
 use super::decode;
-use crate::{DecodeError, Version};
 use crate::tables::Table;
+use crate::{DecodeError, Version};
 use proptest::prelude::*;
 
 proptest! {

@@ -1,6 +1,7 @@
 //! Offsets: the least fixed point of jump operands and the EXTENDED_ARGs they need, then the bytes.
 
 use super::lower::{Dest, Lowered};
+use crate::analysis::Covering;
 use crate::exctable::{self, Entry};
 use crate::jumps::{self, JumpForm};
 use crate::tables::Table;
@@ -21,7 +22,7 @@ impl Layout {
 }
 
 /// EXTENDED_ARGs that an operand needs.
-const fn prefixes(arg: u32) -> u8 {
+pub(super) const fn prefixes(arg: u32) -> u8 {
     match arg {
         0..=0xff => 0,
         0x100..=0xffff => 1,
@@ -30,46 +31,38 @@ const fn prefixes(arg: u32) -> u8 {
     }
 }
 
-pub(super) fn layout(code: &Code, lowered: &Lowered) -> Result<Layout, EncodeError> {
-    let emits = &lowered.emits;
-    let mut args: Vec<u32> = emits.iter().map(|e| e.arg).collect();
-    let mut prefix: Vec<u8> = args.iter().map(|a| prefixes(*a)).collect();
+pub(super) fn layout(code: &Code, lowered: &mut Lowered) -> Result<Layout, EncodeError> {
+    let Lowered { emits, starts, end_for, jumps } = lowered;
+    for jump in &mut *jumps {
+        jump.to = match jump.dest {
+            Dest::Instr(to) => starts[to as usize],
+            Dest::EndFor(to) => end_for.get(to as usize).copied().flatten().unwrap_or(starts[to as usize]),
+            Dest::Skip(count) => jump.at + 1 + count,
+        };
+    }
     let mut offsets = vec![0u32; emits.len() + 1];
-    let jumps: Vec<(usize, JumpForm, usize)> = emits
-        .iter()
-        .enumerate()
-        .filter_map(|(at, emit)| {
-            let (form, dest) = emit.jump?;
-            let to = match dest {
-                Dest::Instr(to) => lowered.starts[to as usize],
-                Dest::EndFor(to) => lowered.end_for[to as usize].unwrap_or(lowered.starts[to as usize]),
-                Dest::Skip(count) => at as u32 + 1 + count,
-            };
-            Some((at, form, to as usize))
-        })
-        .collect();
     let unit = jumps::unit(code.version);
     loop {
         let mut offset = 0;
-        for (i, emit) in emits.iter().enumerate() {
-            offsets[i] = offset;
-            offset += 2 * (1 + u32::from(prefix[i]) + u32::from(emit.caches));
+        for (start, emit) in offsets.iter_mut().zip(&*emits) {
+            *start = offset;
+            offset += 2 * (1 + u32::from(emit.prefixes) + u32::from(emit.caches));
         }
         offsets[emits.len()] = offset;
         let mut grown = false;
-        for &(at, form, to) in &jumps {
-            let (target, next) = (offsets[to], offsets[at + 1]);
-            let distance = match form {
+        for jump in &*jumps {
+            let (target, next) = (offsets[jump.to as usize], offsets[jump.at as usize + 1]);
+            let distance = match jump.form {
                 JumpForm::Absolute => Some(target),
                 JumpForm::Forward => target.checked_sub(next),
                 JumpForm::Backward => next.checked_sub(target),
             };
-            let source = emits[at].source as usize;
-            let backward = || EncodeError::Backward { at: source, op: code.instrs[source].op };
-            args[at] = distance.ok_or_else(backward)? / unit;
-            let needed = prefixes(args[at]);
-            if needed > prefix[at] {
-                prefix[at] = needed;
+            let emit = &mut emits[jump.at as usize];
+            let source = emit.source as usize;
+            emit.arg = distance.ok_or(EncodeError::Backward { at: source, op: code.instrs[source].op })? / unit;
+            let needed = prefixes(emit.arg);
+            if needed > emit.prefixes {
+                emit.prefixes = needed;
                 grown = true;
             }
         }
@@ -79,9 +72,9 @@ pub(super) fn layout(code: &Code, lowered: &Lowered) -> Result<Layout, EncodeErr
     }
     let mut bytes = Vec::with_capacity(offsets[emits.len()] as usize);
     let extended = Table::of(code.version).write(Raw::ExtendedArg).map_or(0, |(number, _)| number);
-    for (i, emit) in emits.iter().enumerate() {
-        let arg = args[i].to_be_bytes();
-        for byte in &arg[3 - usize::from(prefix[i])..3] {
+    for emit in &*emits {
+        let arg = emit.arg.to_be_bytes();
+        for byte in &arg[3 - usize::from(emit.prefixes)..3] {
             bytes.extend([extended, *byte]);
         }
         bytes.extend([emit.number, arg[3]]);
@@ -93,14 +86,14 @@ pub(super) fn layout(code: &Code, lowered: &Lowered) -> Result<Layout, EncodeErr
 /// One entry per run of raw instructions with the same handler.
 pub(super) fn exception_table(
     code: &Code,
-    regions: &[Option<u32>],
+    regions: &Covering,
     lowered: &Lowered,
     laid: &Layout,
 ) -> Result<Vec<u8>, EncodeError> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut last: Option<u32> = None;
     for (i, emit) in lowered.emits.iter().enumerate() {
-        let Some(index) = regions[emit.source as usize] else {
+        let Some(index) = regions.at(emit.source as usize) else {
             last = None;
             continue;
         };

@@ -3,7 +3,9 @@
 //! Neighbours are joined when they have the same offset and location (both from one raw instruction, or both
 //! synthesized) and nothing jumps between them.
 
+use super::layout::prefixes;
 use super::single;
+use crate::analysis::Covering;
 use crate::jumps::{self, JumpForm};
 use crate::slots::Slots;
 use crate::tables::Table;
@@ -26,18 +28,31 @@ pub(super) enum Dest {
 pub(super) struct Emit {
     pub(super) number: u8,
     pub(super) caches: u8,
+    /// EXTENDED_ARGs before it.
+    pub(super) prefixes: u8,
     pub(super) arg: u32,
-    pub(super) jump: Option<(JumpForm, Dest)>,
     /// The instruction it belongs to: whose location it has and whose region covers it.
     pub(super) source: u32,
+}
+
+/// A raw jump before layout.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawJump {
+    /// The raw instruction.
+    pub(super) at: u32,
+    pub(super) form: JumpForm,
+    pub(super) dest: Dest,
+    /// The raw instruction it goes to; set by the layout.
+    pub(super) to: u32,
 }
 
 pub(super) struct Lowered {
     pub(super) emits: Vec<Emit>,
     /// First raw instruction of each instruction, and the end.
     pub(super) starts: Vec<u32>,
-    /// The END_FOR before each instruction, where one is.
+    /// The END_FOR before each instruction, where one is; empty if there is none.
     pub(super) end_for: Vec<Option<u32>>,
+    pub(super) jumps: Vec<RawJump>,
 }
 
 pub(super) struct Lowerer<'a> {
@@ -52,16 +67,17 @@ pub(super) struct Lowerer<'a> {
     pub(super) at: usize,
 }
 
-pub(super) fn lower(code: &Code, regions: &[Option<u32>]) -> Result<Lowered, EncodeError> {
+pub(super) fn lower(code: &Code, regions: &Covering) -> Result<Lowered, EncodeError> {
     let count = code.instrs.len();
-    let mut entry: Vec<bool> = (0..=count).map(|i| i > 0 && i < count && regions[i] != regions[i - 1]).collect();
-    let mut end_for = vec![None; count + 1];
+    let mut entry: Vec<bool> = (0..=count).map(|i| regions.changes_at(i)).collect();
+    let mut end_for = Vec::new();
     for (at, instr) in code.instrs.iter().enumerate() {
         if let Some(label) = instr.op.target() {
             let to = resolve(code, label)?;
             entry[to] = true;
-            if matches!(instr.op, Op::ForIter(_)) && code.version >= Version::V312 && end_for[to].is_none() {
-                end_for[to] = Some(at as u32);
+            if matches!(instr.op, Op::ForIter(_)) && code.version >= Version::V312 {
+                end_for.resize(count + 1, None);
+                end_for[to].get_or_insert(at as u32);
             }
         }
     }
@@ -74,7 +90,12 @@ pub(super) fn lower(code: &Code, regions: &[Option<u32>]) -> Result<Lowered, Enc
         slots: Slots::new(code.version, &code.varnames, &code.cellvars, code.freevars.len()),
         table: Table::of(code.version),
         entry,
-        out: Lowered { emits: Vec::with_capacity(count + count / 8), starts: Vec::with_capacity(count + 1), end_for },
+        out: Lowered {
+            emits: Vec::with_capacity(count + count / 8),
+            starts: Vec::with_capacity(count + 1),
+            end_for,
+            jumps: Vec::new(),
+        },
         at: 0,
     };
     while lowerer.at < count {
@@ -120,7 +141,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn emit(&mut self, raw: Raw, arg: u32) -> Result<(), EncodeError> {
-        self.emit_at(raw, arg, None, self.at as u32)
+        self.emit_at(raw, arg, self.at as u32)
     }
 
     pub(super) fn emit_jump(&mut self, raw: Raw, dest: Dest) -> Result<(), EncodeError> {
@@ -130,15 +151,20 @@ impl Lowerer<'_> {
         {
             return Err(EncodeError::Backward { at: self.at, op: self.instr().op });
         }
-        self.emit_at(raw, 0, Some((form, dest)), self.at as u32)
+        self.jump_at(raw, form, dest, self.at as u32)
     }
 
-    fn emit_at(&mut self, raw: Raw, arg: u32, jump: Option<(JumpForm, Dest)>, source: u32) -> Result<(), EncodeError> {
+    fn jump_at(&mut self, raw: Raw, form: JumpForm, dest: Dest, source: u32) -> Result<(), EncodeError> {
+        self.out.jumps.push(RawJump { at: self.out.emits.len() as u32, form, dest, to: 0 });
+        self.emit_at(raw, 0, source)
+    }
+
+    fn emit_at(&mut self, raw: Raw, arg: u32, source: u32) -> Result<(), EncodeError> {
         let (number, caches) = self.table.write(raw).ok_or_else(|| self.unsupported())?;
         if arg > i32::MAX as u32 {
             return Err(self.bad_operand());
         }
-        self.out.emits.push(Emit { number, caches, arg, jump, source });
+        self.out.emits.push(Emit { number, caches, prefixes: prefixes(arg), arg, source });
         Ok(())
     }
 
@@ -149,16 +175,15 @@ impl Lowerer<'_> {
 
     /// Before the target of a FOR_ITER of 3.12+: what the interpreter skips, jumped over if it could be run into.
     fn end_for(&mut self) -> Result<(), EncodeError> {
-        let Some(source) = self.out.end_for[self.at] else { return Ok(()) };
+        let Some(source) = self.out.end_for.get(self.at).copied().flatten() else { return Ok(()) };
         let run_into = self.at == 0 || self.code.instrs[self.at - 1].op.falls_through();
         if run_into {
-            let over = Some((JumpForm::Forward, Dest::Instr(self.at as u32)));
-            self.emit_at(Raw::JumpForward, 0, over, source)?;
+            self.jump_at(Raw::JumpForward, JumpForm::Forward, Dest::Instr(self.at as u32), source)?;
         }
         self.out.end_for[self.at] = Some(self.out.emits.len() as u32);
-        self.emit_at(Raw::EndFor, 0, None, source)?;
+        self.emit_at(Raw::EndFor, 0, source)?;
         if self.version >= Version::V313 {
-            self.emit_at(Raw::PopTop, 0, None, source)?;
+            self.emit_at(Raw::PopTop, 0, source)?;
         }
         Ok(())
     }

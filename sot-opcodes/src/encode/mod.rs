@@ -11,43 +11,73 @@ mod single;
 use crate::analysis;
 use crate::{Code, EncodeError, RawCode, Version, linetable};
 
-/// Assembles a code object.
+/// Assembles a code object. [`Code::into_raw`] does the same without copying the names.
 ///
 /// # Errors
 /// When the version cannot express the code, or the code is not consistent (stack, labels, regions).
 pub fn encode(code: &Code) -> Result<RawCode, EncodeError> {
+    let content = content(code)?;
+    Ok(content.with_attributes(code.without_content()))
+}
+
+impl Code {
+    /// Assembles the code object.
+    ///
+    /// # Errors
+    /// As [`encode`].
+    pub fn into_raw(self) -> Result<RawCode, EncodeError> {
+        let content = content(&self)?;
+        Ok(content.with_attributes(self))
+    }
+}
+
+/// The bytes and tables, and the stack size.
+struct Content {
+    code: Vec<u8>,
+    linetable: Vec<u8>,
+    exceptiontable: Vec<u8>,
+    stacksize: u32,
+}
+
+impl Content {
+    fn with_attributes(self, code: Code) -> RawCode {
+        RawCode {
+            version: code.version,
+            argcount: code.argcount,
+            posonlyargcount: code.posonlyargcount,
+            kwonlyargcount: code.kwonlyargcount,
+            stacksize: self.stacksize,
+            flags: code.flags,
+            code: self.code,
+            names: code.names,
+            varnames: code.varnames,
+            cellvars: code.cellvars,
+            freevars: code.freevars,
+            filename: code.filename,
+            name: code.name,
+            qualname: code.qualname,
+            firstlineno: code.firstlineno,
+            linetable: self.linetable,
+            exceptiontable: self.exceptiontable,
+        }
+    }
+}
+
+fn content(code: &Code) -> Result<Content, EncodeError> {
     if let Some(at) = code.instrs.iter().position(|instr| !instr.loc.is_sound()) {
         return Err(EncodeError::Location { at });
     }
-    let regions = analysis::region_index(code)?;
-    let depths = analysis::walk_depths(code, &regions)?;
-    let lowered = lower::lower(code, &regions)?;
-    let laid = layout::layout(code, &lowered)?;
+    let regions = analysis::sound_regions(code)?;
+    let depth = analysis::max_depth(code, &regions)?;
+    let mut lowered = lower::lower(code, &regions)?;
+    let laid = layout::layout(code, &mut lowered)?;
     let exceptiontable = if code.version < Version::V311 {
         Vec::new()
     } else {
         layout::exception_table(code, &regions, &lowered, &laid)?
     };
     let sizes = laid.sizes(lowered.emits.len());
-    let locs = lowered.emits.iter().map(|emit| code.instrs[emit.source as usize].loc);
+    let locs = lowered.emits.iter().map(|emit| &code.instrs[emit.source as usize].loc);
     let linetable = linetable::write(code.version, code.firstlineno, sizes.zip(locs));
-    Ok(RawCode {
-        version: code.version,
-        argcount: code.argcount,
-        posonlyargcount: code.posonlyargcount,
-        kwonlyargcount: code.kwonlyargcount,
-        stacksize: depths.max.max(1),
-        flags: code.flags,
-        code: laid.bytes,
-        names: code.names.clone(),
-        varnames: code.varnames.clone(),
-        cellvars: code.cellvars.clone(),
-        freevars: code.freevars.clone(),
-        filename: code.filename.clone(),
-        name: code.name.clone(),
-        qualname: code.qualname.clone(),
-        firstlineno: code.firstlineno,
-        linetable,
-        exceptiontable,
-    })
+    Ok(Content { code: laid.bytes, linetable, exceptiontable, stacksize: depth.max(1) })
 }

@@ -22,7 +22,7 @@ pub(super) fn read(table: &[u8], firstlineno: u32, size: u32) -> Result<Vec<Span
     Ok(spans)
 }
 
-pub(super) fn write(firstlineno: u32, instrs: impl Iterator<Item = (u32, Location)>) -> Vec<u8> {
+pub(super) fn write<'a>(firstlineno: u32, instrs: impl Iterator<Item = (u32, &'a Location)>) -> Vec<u8> {
     let mut out = Vec::new();
     let (mut at, mut line) = (0u32, i64::from(firstlineno));
     let mut written = 0u32;

@@ -27,7 +27,11 @@ pub(crate) fn read(raw: &RawCode) -> Result<Vec<Span>, DecodeError> {
 }
 
 /// The table of a version for consecutive instructions of `(bytes, location)`.
-pub(crate) fn write(version: Version, firstlineno: u32, instrs: impl Iterator<Item = (u32, Location)>) -> Vec<u8> {
+pub(crate) fn write<'a>(
+    version: Version,
+    firstlineno: u32,
+    instrs: impl Iterator<Item = (u32, &'a Location)>,
+) -> Vec<u8> {
     match version {
         Version::V38 | Version::V39 => lnotab::write(firstlineno, instrs),
         Version::V310 => v310::write(firstlineno, instrs),

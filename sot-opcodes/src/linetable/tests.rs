@@ -64,7 +64,7 @@ proptest! {
         let sizes: Vec<u32> = instrs.iter().map(|(units, _)| units * 2).collect();
         let total = sizes.iter().sum();
         for version in Version::ALL {
-            let table = write(version, 1000, instrs.iter().map(|(units, loc)| (units * 2, *loc)));
+            let table = write(version, 1000, instrs.iter().map(|(units, loc)| (units * 2, loc)));
             let found = back(&raw(version, total, table), &sizes);
             // 3.8 and 3.9 have a line everywhere, none before 3.11 has columns.
             let mut last = Location::of_line(1000);

@@ -21,7 +21,7 @@ pub(super) fn read(table: &[u8], firstlineno: u32) -> Result<Vec<Span>, DecodeEr
     Ok(spans)
 }
 
-pub(super) fn write(firstlineno: u32, instrs: impl Iterator<Item = (u32, Location)>) -> Vec<u8> {
+pub(super) fn write<'a>(firstlineno: u32, instrs: impl Iterator<Item = (u32, &'a Location)>) -> Vec<u8> {
     let mut out = Vec::new();
     let mut base = i64::from(firstlineno);
     let mut range: Option<(u32, Option<u32>)> = None;

@@ -75,22 +75,23 @@ pub(super) fn read(table: &[u8], firstlineno: u32) -> Result<Vec<Span>, DecodeEr
     Ok(spans)
 }
 
-pub(super) fn write(firstlineno: u32, instrs: impl Iterator<Item = (u32, Location)>, join: bool) -> Vec<u8> {
-    let mut writer = Writer { out: Vec::new(), line: firstlineno };
-    let mut pending: Option<(u32, Location)> = None;
-    for (size, loc) in instrs {
-        match &mut pending {
-            Some((units, same)) if join && *same == loc => *units += size / 2,
-            _ => {
-                if let Some((units, loc)) = pending.replace((size / 2, loc)) {
-                    writer.range(units, loc);
-                }
-            }
+pub(super) fn write<'a>(
+    firstlineno: u32,
+    mut instrs: impl Iterator<Item = (u32, &'a Location)>,
+    join: bool,
+) -> Vec<u8> {
+    // Most entries are two bytes.
+    let mut writer = Writer { out: Vec::with_capacity(2 * instrs.size_hint().0), line: firstlineno };
+    let Some((mut bytes, mut loc)) = instrs.next() else { return writer.out };
+    for (more, next) in instrs {
+        if join && next == loc {
+            bytes += more;
+        } else {
+            writer.range(bytes / 2, loc);
+            (bytes, loc) = (more, next);
         }
     }
-    if let Some((units, loc)) = pending {
-        writer.range(units, loc);
-    }
+    writer.range(bytes / 2, loc);
     writer.out
 }
 
@@ -100,7 +101,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn range(&mut self, mut units: u32, loc: Location) {
+    fn range(&mut self, mut units: u32, loc: &Location) {
         while units > 8 {
             self.entry(8, loc);
             units -= 8;
@@ -114,7 +115,7 @@ impl Writer {
         self.out.push(128 | code << 3 | (units - 1) as u8);
     }
 
-    fn entry(&mut self, units: u32, loc: Location) {
+    fn entry(&mut self, units: u32, loc: &Location) {
         let Some(line) = loc.line else {
             return self.first(15, units);
         };
