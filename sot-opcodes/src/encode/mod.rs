@@ -63,10 +63,29 @@ impl Content {
     }
 }
 
-fn content(code: &Code) -> Result<Content, EncodeError> {
-    if let Some(at) = code.instrs.iter().position(|instr| !instr.loc.is_sound()) {
-        return Err(EncodeError::Location { at });
+/// Up to 3.10 a step from line to line takes a pair of bytes per 127 lines: this many would take a quarter of a megabyte.
+const LONGEST_STEP: u32 = 1 << 24;
+
+/// The line table can say all locations, in reasonable space.
+fn check_locations(code: &Code) -> Result<(), EncodeError> {
+    let steps = code.version < Version::V311;
+    let mut line = code.firstlineno;
+    for (at, instr) in code.instrs.iter().enumerate() {
+        if !instr.loc.is_sound() {
+            return Err(EncodeError::Location { at });
+        }
+        if steps && let Some(new) = instr.loc.line {
+            if new.abs_diff(line) > LONGEST_STEP {
+                return Err(EncodeError::Location { at });
+            }
+            line = new;
+        }
     }
+    Ok(())
+}
+
+fn content(code: &Code) -> Result<Content, EncodeError> {
+    check_locations(code)?;
     let regions = analysis::sound_regions(code)?;
     let depth = analysis::max_depth(code, &regions)?;
     let mut lowered = lower::lower(code, &regions)?;

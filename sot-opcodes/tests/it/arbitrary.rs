@@ -1,31 +1,18 @@
-//! Whatever the bytes: decode does not panic, and what it accepts can be worked with.
+//! The checks of the fuzz targets on a few generated inputs, so that every run of the tests looks a little further.
 
+use crate::checks::{Target, check_raw as check};
 use crate::corpus;
 use proptest::prelude::*;
-use sot_opcodes::{Code, RawCode, Version, analysis, decode, encode, text};
-
-/// Everything that reads code, on code that may make no sense.
-fn use_all(code: &Code) {
-    let _ = analysis::stack_depths(code);
-    let _ = analysis::stack_layouts(code);
-    let _ = analysis::liveness(code);
-    let _ = analysis::reachable(code);
-    let _ = analysis::basic_blocks(code);
-    let _ = text::parse(&text::print(code, None)).expect("what print wrote");
-    if let Ok(raw) = encode(code) {
-        let again = decode(&raw).expect("what encode wrote");
-        assert!(encode(&again).is_ok());
-    }
-}
-
-fn check(raw: &RawCode) {
-    if let Ok(code) = decode(raw) {
-        use_all(&code);
-    }
-}
+use proptest::sample::{self, Index};
+use sot_opcodes::Version;
 
 fn version() -> impl Strategy<Value = Version> {
-    proptest::sample::select(&Version::ALL[..])
+    sample::select(&Version::ALL[..])
+}
+
+fn seed() -> impl Strategy<Value = (Target, Vec<u8>)> {
+    let seeds = Target::ALL.into_iter().flat_map(|target| target.seeds().into_iter().map(move |seed| (target, seed)));
+    sample::select(seeds.collect::<Vec<_>>())
 }
 
 proptest! {
@@ -64,7 +51,7 @@ proptest! {
 
     #[test]
     fn corpus_with_a_changed_byte(
-        version in version(), pick in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), byte in any::<u8>()
+        version in version(), pick in any::<Index>(), at in any::<Index>(), byte in any::<u8>()
     ) {
         let codes = corpus::corpus(version);
         let mut raw = codes[pick.index(codes.len())].clone();
@@ -75,7 +62,7 @@ proptest! {
 
     #[test]
     fn corpus_with_changed_tables(
-        version in version(), pick in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), byte in any::<u8>()
+        version in version(), pick in any::<Index>(), at in any::<Index>(), byte in any::<u8>()
     ) {
         let codes = corpus::corpus(version);
         let mut raw = codes[pick.index(codes.len())].clone();
@@ -86,5 +73,22 @@ proptest! {
             }
         }
         check(&raw);
+    }
+
+    /// `Code` with operands, labels and regions that make no sense, and text with words where none belong.
+    #[test]
+    fn seeds_with_changed_bytes(
+        (target, mut input) in seed(), changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..4)
+    ) {
+        for (at, byte) in changes {
+            let at = at.index(input.len());
+            input[at] = byte;
+        }
+        target.check(&input);
+    }
+
+    #[test]
+    fn any_input(target in sample::select(&Target::ALL[..]), input in prop::collection::vec(any::<u8>(), 0..64)) {
+        target.check(&input);
     }
 }

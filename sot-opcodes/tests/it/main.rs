@@ -3,7 +3,9 @@
 mod analysis;
 mod arbitrary;
 mod builder;
+mod checks;
 mod corpus;
+mod fuzz_regressions;
 mod identity;
 mod jumps;
 mod stack_size;
