@@ -48,7 +48,9 @@ pub enum EncodeError {
     TooDeep { at: usize },
     #[error("instruction {at} can be reached with {a} and with {b} slots on the stack")]
     StackMismatch { at: usize, a: u32, b: u32 },
-    #[error("instruction {at}: its location ends before it starts, is beyond 2^31 - 2, or (up to 3.10) is more than 2^24 lines from the one before")]
+    #[error(
+        "instruction {at}: its location ends before it starts, is beyond 2^31 - 2, or (up to 3.10) is more than 2^24 lines from the one before"
+    )]
     Location { at: usize },
     #[error("the last instruction falls off the end")]
     FallsOffEnd,

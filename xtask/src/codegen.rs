@@ -4,8 +4,9 @@
 //! base of each specialised or instrumented form and the inline cache sizes; the result is written to
 //! `sot-opcodes/src/tables/v3xx.rs`, and the union of all base names to `tables/raw.rs`. `--check` writes
 //! nothing and fails when a file differs. The same for `sot-opcodes/tests/corpus/v3xx.txt`, the code objects of
-//! `program.py` as each version compiles it, on which that crate's tests run without Python. A version whose interpreter is not installed is skipped by
-//! `--check` (said on stderr) and is an error otherwise, because `raw.rs` is the union of all.
+//! `program.py` as each version compiles it, on which that crate's tests run without Python. A version whose interpreter
+//! is not installed is skipped by `--check` (said on stderr) and is an error otherwise, because `raw.rs` is the union of
+//! all.
 
 use crate::interpreter;
 use std::collections::BTreeSet;
@@ -79,13 +80,7 @@ struct Dump {
     words: Vec<(String, Vec<String>)>,
 }
 
-/// Entry point; `args` may hold `--check`.
-pub(crate) fn run(args: &[String]) -> Result<(), String> {
-    let check = match args {
-        [] => false,
-        [flag] if flag == "--check" => true,
-        _ => return Err("usage: cargo xtask codegen [--check]".into()),
-    };
+pub(crate) fn run(check: bool) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sot-opcodes");
     let (dir, corpus) = (root.join("src/tables"), root.join("tests/corpus"));
     let mut files: Vec<(PathBuf, String)> = Vec::new();

@@ -1,5 +1,5 @@
 //! Maintainer commands: `cargo xtask demo`, `test`, `matrix`, `golden`, `bench`, `codegen`,
-//! `roundtrip`, `tidy`.
+//! `roundtrip`, `fuzz`, `tidy`.
 //!
 //! Every command works in a fresh checkout: it finds an interpreter, makes what it needs under `target/` and says what
 //! it does. Exit code 0: done and everything holds. 1: something of this project is broken. 2: this machine lacks
@@ -12,6 +12,7 @@ mod codegen;
 mod console;
 mod demo;
 mod environment;
+mod fuzz;
 mod golden;
 mod interpreter;
 mod matrix;
@@ -30,6 +31,7 @@ mod workspace;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use refusal::Refusal;
+use roundtrip::What;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -46,6 +48,14 @@ Exit codes:
   0  all well
   1  something of this project is broken
   2  this machine lacks something, told with the remedy";
+
+const ROUNDTRIP_HELP: &str = "\
+Examples:
+  cargo xtask roundtrip                                  the standard library
+  cargo xtask roundtrip --python 3.13 some/folder a.py   other programs
+  cargo xtask roundtrip --python 3.12 target/venv/3.12/lib/python3.12/site-packages/numpy
+  cargo xtask roundtrip --python 3.9 --test              the chosen tests, re-encoded
+  cargo xtask roundtrip --pad --test test_json test_re";
 
 #[derive(Parser)]
 #[command(
@@ -108,17 +118,42 @@ enum Task {
         #[arg(long)]
         paddle_defaults: bool,
     },
-    /// Renew the opcode tables from the installed interpreters, or --check them
-    #[command(disable_help_flag = true)]
+    /// Renew the opcode tables and the corpus of sot-opcodes from the installed interpreters
     Codegen {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
+        /// Write nothing; fail when a file is not what the interpreters say
+        #[arg(long)]
+        check: bool,
     },
-    /// Decode and encode every code object of real programs
-    #[command(disable_help_flag = true)]
+    /// Decode and encode real programs, and have CPython judge
+    ///
+    /// Without --test: compiles the files with the interpreter and compares each code object with its re-encoded form:
+    /// instructions, jumps, handlers, lines and columns, stack size. With --test: runs the standard library's own tests
+    /// as they are and with every function re-encoded.
+    #[command(after_help = ROUNDTRIP_HELP)]
     Roundtrip {
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<String>,
+        #[command(flatten)]
+        python: Python,
+        /// Tell how long decode and encode take, of five rounds the quickest; build with --release for it
+        #[arg(long)]
+        time: bool,
+        /// Run these test modules (test_json, test_asyncio.test_tasks); without a name a chosen set of every kind
+        #[arg(long, value_name = "MODULE", num_args = 0.., conflicts_with_all = ["time", "paths"])]
+        test: Option<Vec<String>>,
+        /// Put a NOP before most instructions, so that every jump, handler and table is made anew
+        #[arg(long, requires = "test")]
+        pad: bool,
+        /// Python files, or folders of them; without one the interpreter's standard library with its tests
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Look for inputs that break sot-opcodes: panics, endless loops, what does not survive a round trip
+    Fuzz {
+        /// What to fuzz; everything if nothing is named
+        #[arg(value_enum, value_name = "TARGET")]
+        targets: Vec<fuzz::Target>,
+        /// Fuzz each target for this long
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
     },
     /// Check the project's own rules
     Tidy,
@@ -160,8 +195,58 @@ fn run(task: Task) -> Result<()> {
             json: json.as_deref(),
             paddle_defaults,
         }),
-        Task::Codegen { arguments } => codegen::run(&arguments).map_err(anyhow::Error::msg),
-        Task::Roundtrip { arguments } => roundtrip::run(&arguments),
+        Task::Codegen { check } => codegen::run(check).map_err(anyhow::Error::msg),
+        Task::Roundtrip { python, time, test, pad, paths } => {
+            let what = match &test {
+                Some(modules) => What::Tests { modules, padded: pad },
+                None => What::Files { paths: &paths, time },
+            };
+            roundtrip::run(python.asked(), &what)
+        }
+        Task::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
         Task::Tidy => tidy::run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn parsed(line: &str) -> Result<Task, clap::Error> {
+        Cli::try_parse_from(["cargo xtask"].into_iter().chain(line.split_whitespace())).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn every_command_has_help() {
+        Cli::command().debug_assert();
+        for command in Cli::command().get_subcommands() {
+            let asked = parsed(&format!("{} --help", command.get_name())).err().map(|error| error.kind());
+            assert_eq!(asked, Some(clap::error::ErrorKind::DisplayHelp), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn roundtrip_takes_paths_or_tests() {
+        let asked = |line| match parsed(line) {
+            Ok(Task::Roundtrip { python, time, test, pad, paths }) => Some((python.python, time, test, pad, paths)),
+            _ => None,
+        };
+        assert_eq!(asked("roundtrip"), Some((None, false, None, false, vec![])));
+        let some = asked("roundtrip --python 3.9 --time a b");
+        assert_eq!(some, Some((Some("3.9".to_owned()), true, None, false, vec!["a".into(), "b".into()])));
+        assert_eq!(asked("roundtrip --pad --test"), Some((None, false, Some(vec![]), true, vec![])));
+        let tests = Some(vec!["test_json".to_owned(), "test_re".to_owned()]);
+        assert_eq!(asked("roundtrip --test test_json test_re --pad"), Some((None, false, tests, true, vec![])));
+        assert_eq!(asked("roundtrip --pad"), None);
+        assert_eq!(asked("roundtrip a --test"), None);
+        assert_eq!(asked("roundtrip --time --test"), None);
+    }
+
+    #[test]
+    fn codegen_takes_check() {
+        assert!(matches!(parsed("codegen --check"), Ok(Task::Codegen { check: true })));
+        assert!(matches!(parsed("codegen"), Ok(Task::Codegen { check: false })));
+        assert!(parsed("codegen check").is_err());
     }
 }

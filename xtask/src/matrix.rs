@@ -1,5 +1,8 @@
 //! `cargo xtask matrix`: what depends on the interpreter's version, on every supported one that is installed.
 //!
+//! Two rows of the table for each are of [`roundtrip`]: its standard library decoded and encoded, and tests of that
+//! run with re-encoded functions. Both need neither Paddle nor the extension modules.
+//!
 //! Within a budget of minutes: an interpreter is not started when the slowest one so far would no longer fit, and the
 //! table says which ones were left out.
 
@@ -7,7 +10,7 @@ use crate::console::{self, Step};
 use crate::environment::{self, Needs};
 use crate::interpreter::{self, Interpreter};
 use crate::suite::{self, Outcome};
-use crate::{pytest, rust_tests, test, workspace};
+use crate::{pytest, roundtrip, rust_tests, test, workspace};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
@@ -46,8 +49,11 @@ pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
         }
         let began = Instant::now();
         let outcome = one(python, &name).unwrap_or_else(|error| Outcome::one(&name, Some(format!("{error:#}"))));
-        slowest = slowest.max(began.elapsed());
         outcomes.push(outcome.since(began));
+        let recoded = roundtrip::outcomes(python, &name);
+        outcomes
+            .extend(recoded.unwrap_or_else(|error| vec![Outcome::one(&name, Some(format!("roundtrip: {error:#}")))]));
+        slowest = slowest.max(began.elapsed());
     }
     if !suite::report(&outcomes) {
         bail!("not every interpreter passed");

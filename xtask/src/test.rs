@@ -104,7 +104,7 @@ pub(crate) fn build(env: &Environment) -> Outcome {
 
 fn codegen_check() -> Outcome {
     let start = Instant::now();
-    let failure = codegen::run(&["--check".to_owned()]).err();
+    let failure = codegen::run(true).err();
     Outcome::one("codegen --check", failure.map(|error| error.to_string())).since(start)
 }
 
