@@ -2,7 +2,7 @@
 //!
 //! Two doors lead here. An *entry* ([`FunctionEntry`], made by `to_static`) passes bound arguments; the *hook*
 //! ([`NestedHook`]) passes frames that are called from code that was not captured. Both look into the cache of the
-//! code; a hit runs rewritten code, a miss captures. [`drive`] runs what rewritten code asks to go on with, in a
+//! code; a hit runs rewritten code, a miss captures. `drive` runs what rewritten code asks to go on with, in a
 //! loop, so that a program with a hundred thousand breaks needs no deeper Python stack than one with none.
 //!
 //! Invariants

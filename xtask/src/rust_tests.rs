@@ -41,6 +41,18 @@ pub(crate) fn clippy(env: &Environment) -> Result<Outcome> {
     Ok(Outcome::one("clippy", failure).since(start))
 }
 
+/// The documentation builds: no link leads nowhere.
+pub(crate) fn docs(env: &Environment) -> Result<Outcome> {
+    let start = Instant::now();
+    let mut command = env.cargo();
+    // Links to private items are for readers of the source.
+    command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private_intra_doc_links");
+    command.args(["doc", "--quiet", "--workspace", "--no-deps", "--keep-going"]);
+    let ended = process::tee(&mut command, Keep::Both)?;
+    let failure = (!ended.status.success()).then(|| "warnings or errors, shown above".to_owned());
+    Ok(Outcome::one("documentation", failure).since(start))
+}
+
 /// Crates without Python, and the examples in their documentation.
 pub(crate) fn pure() -> Result<Outcome> {
     let start = Instant::now();

@@ -21,6 +21,8 @@ pub(crate) enum Suite {
     Codegen,
     /// Lints, warnings being errors.
     Clippy,
+    /// Documentation, warnings being errors.
+    Docs,
     /// Rust tests of the crates without Python.
     Rust,
     /// Rust tests that embed the interpreter.
@@ -40,6 +42,7 @@ impl Suite {
             Self::Tidy => "The project's own rules",
             Self::Codegen => "Generated tables",
             Self::Clippy => "Lints",
+            Self::Docs => "Documentation",
             Self::Rust => "Rust tests without Python",
             Self::Embedding => "Rust tests that embed Python",
             Self::Stub => "Typed stub against the built module",
@@ -87,6 +90,7 @@ fn one(suite: Suite, env: &Environment) -> Result<Outcome> {
         Suite::Tidy => tidy::outcome(),
         Suite::Codegen => Ok(codegen_check()),
         Suite::Clippy => rust_tests::clippy(env),
+        Suite::Docs => rust_tests::docs(env),
         Suite::Rust => rust_tests::pure(),
         Suite::Embedding => rust_tests::embedding(env),
         Suite::Stub => stub(env),

@@ -3,8 +3,8 @@
 //! A tensor library's Python object is usually the object head followed by the library's own C++ handle. Where the
 //! handle's `const` member functions are exported, calling them by symbol costs a nanosecond each, against a hundred
 //! for the getters of the Python class. Nothing of the handle's own layout is relied on: only its offset in the Python
-//! object, and the layouts of the two small structs that its functions return references to ([`Extents`],
-//! [`Location`]).
+//! object, and the layouts of the two small structs that its functions return references to (`Extents`,
+//! `Location`).
 //!
 //! Trust: the caller names the symbols, and [`CxxTensors::new`] hands out nothing unless the caller's self-test found
 //! that the facts read here are those that the Python getters give, on tensors of its choice. A function that could

@@ -7,7 +7,7 @@
 //! - frames: [`hook`] (PEP 523), [`frame`] (what a hook sees), `replace` (running other code);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
 //!   [`symbols`];
-//! - safety: [`trampoline`] (panics), [`offsets`] (layouts against headers), [`python_api`].
+//! - safety: [`mod@trampoline`] (panics), [`offsets`] (layouts against headers), [`python_api`].
 //!
 //! **Invariant:** nothing outside this module uses `unsafe`, `cfg(Py_3_x)` or a foreign struct.
 
