@@ -140,7 +140,7 @@ enum Task {
         #[arg(long, value_name = "MODULE", num_args = 0.., conflicts_with_all = ["time", "paths"])]
         test: Option<Vec<String>>,
         /// Put a NOP before most instructions, so that every jump, handler and table is made anew
-        #[arg(long, requires = "test")]
+        #[arg(long, requires = "test", conflicts_with = "paths")]
         pad: bool,
         /// Python files, or folders of them; without one the interpreter's standard library with its tests
         #[arg(value_name = "PATH")]
@@ -239,6 +239,7 @@ mod tests {
         let tests = Some(vec!["test_json".to_owned(), "test_re".to_owned()]);
         assert_eq!(asked("roundtrip --test test_json test_re --pad"), Some((None, false, tests, true, vec![])));
         assert_eq!(asked("roundtrip --pad"), None);
+        assert_eq!(asked("roundtrip --pad a"), None);
         assert_eq!(asked("roundtrip a --test"), None);
         assert_eq!(asked("roundtrip --time --test"), None);
     }
