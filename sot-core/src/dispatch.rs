@@ -26,7 +26,7 @@ use crate::guards::NativeGuards;
 use crate::report::{self, EntryReport};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
-use crate::trial::{Server, Trial, Turn};
+use crate::trial::{Server, Trial, Turn, Unguarded};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -78,6 +78,7 @@ pub struct CodeCache {
     entries: RwLock<Arc<Vec<Arc<Entry>>>>,
     /// Nothing is captured here any more, and why.
     closed: OnceLock<Why>,
+    unguarded: Unguarded,
 }
 
 impl CodeCache {
@@ -89,7 +90,14 @@ impl CodeCache {
         Some(found.clone())
     }
 
+    /// Every capture lost its trial.
+    fn original_always_wins(&self) -> bool {
+        let lost = |entry: &Arc<Entry>| entry.trial.verdict() == Some(Server::Original);
+        self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
+    }
+
     fn add(&self, entry: Arc<Entry>) {
+        self.unguarded.revoke();
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);
             entries.push(entry);
@@ -112,6 +120,7 @@ impl CodeCache {
     }
 
     pub fn clear(&self) {
+        self.unguarded.revoke();
         let old = self.entries.write().map(|mut e| std::mem::take(&mut *e));
         drop(old);
     }
@@ -349,6 +358,10 @@ impl EntryBody for FunctionEntry {
             STATS.note(Reason::Tracing);
             return call_original(py, func, slots);
         }
+        if !report::recording() && self.cache.unguarded.take() {
+            STATS.add(&STATS.unguarded);
+            return call_original(py, func, slots);
+        }
         let entry = entry_for(py, &self.cache, &Subject::Function { function: func }, slots);
         if self.full_graph {
             report::require_full_graph(entry.as_deref())?;
@@ -364,7 +377,13 @@ impl EntryBody for FunctionEntry {
                 let result = run_entry(py, entry.as_deref(), &origin);
                 drive(py, result)
             }
-            Server::Original => origin.run_original(py, false),
+            Server::Original => {
+                // With `full_graph` each call must say whether its graph breaks.
+                if !turn.timed && !self.full_graph && self.cache.original_always_wins() {
+                    self.cache.unguarded.grant();
+                }
+                origin.run_original(py, false)
+            }
         };
         if let (Some(start), Some(entry)) = (start, &entry) {
             entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);

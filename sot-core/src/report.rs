@@ -49,6 +49,11 @@ thread_local! {
     static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
 
+/// Whether this thread records.
+pub fn recording() -> bool {
+    ACTIVE.get()
+}
+
 /// An entry serves a call.
 pub fn note(entry: &Arc<Entry>) {
     if !ACTIVE.get() {
