@@ -359,6 +359,7 @@ impl EntryBody for FunctionEntry {
             return call_original(py, func, slots);
         }
         if !report::recording() && self.cache.unguarded.take() {
+            STATS.add(&STATS.hits);
             STATS.add(&STATS.unguarded);
             return call_original(py, func, slots);
         }

@@ -128,9 +128,9 @@ def explain(function: Callable[..., Any]) -> Callable[..., Report]:
 def stats() -> Dict[str, Any]:
     """Counters since the last `reset`.
 
-    At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. A call of
-    a captured function is a hit, a miss, or unguarded: where measuring has shown that the original code is faster than
-    every capture, it serves most calls without a look at the guards.
+    At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. Of the
+    hits, `unguarded` are those that need no guards: where measuring has shown that the original code is faster than every
+    capture, it serves most calls without a look at them.
     """
 
 def reset() -> None:
