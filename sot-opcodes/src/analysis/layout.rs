@@ -3,7 +3,6 @@
 //! A slot's kind is what is known on every path: where paths differ it is `Value` or `MaybeNull`. The depth is
 //! that of `stack_depths`; in 3.8 the six slots of `Finally` are one (NULL or a return address) when there is no exception.
 
-use super::Covering;
 use crate::{Code, EncodeError, Op, Version, method_layout, stack_effect};
 
 /// The kind of a stack slot.
@@ -119,9 +118,9 @@ impl StackLayouts {
 /// As `stack_depths`.
 pub fn stack_layouts(code: &Code) -> Result<StackLayouts, EncodeError> {
     // Whatever is wrong with the depths is told here; what follows is bounded by them.
-    super::stack_depths(code)?;
+    let regions = super::sound_regions(code)?;
+    super::max_depth(code, &regions)?;
     let count = code.instrs.len();
-    let regions = if code.version < Version::V311 { Covering::nothing() } else { Covering::new(code) };
     let mut all = StackLayouts { nodes: vec![(EMPTY, Slot::Value)], before: vec![None; count] };
     let sent = matches!(code.instrs.first().map(|i| i.op), Some(Op::GenStart(_)));
     let start = if sent { all.push(EMPTY, Slot::Value) } else { EMPTY };

@@ -64,23 +64,12 @@ impl Liveness {
 
 /// What an instruction does to a set that is computed backward.
 enum Change {
-    None,
     Use(usize),
     Write(usize),
     /// Uses one and ends another: a local that becomes the contents of a cell.
     WriteUse(usize, usize),
     /// Free variables arrive.
     WriteFrom(usize),
-}
-
-impl Change {
-    /// Nothing, if it is about what the code does not have.
-    fn within(self, bits: usize) -> Self {
-        match self {
-            Self::Use(bit) | Self::Write(bit) | Self::WriteUse(bit, _) if bit >= bits => Self::None,
-            change => change,
-        }
-    }
 }
 
 /// The live locals and cells of a code object.
@@ -107,15 +96,15 @@ pub fn liveness(code: &Code) -> Liveness {
             if let Some(label) = op.target() {
                 join(&mut set, code.place(label));
             }
-            match change(code, &op, locals).within(locals + cells) {
-                Change::None => {}
-                Change::Use(bit) => set[bit / 64] |= 1 << (bit % 64),
-                Change::Write(bit) => set[bit / 64] &= !(1 << (bit % 64)),
-                Change::WriteUse(write, read) => {
+            match change(code, &op, locals, cells) {
+                None => {}
+                Some(Change::Use(bit)) => set[bit / 64] |= 1 << (bit % 64),
+                Some(Change::Write(bit)) => set[bit / 64] &= !(1 << (bit % 64)),
+                Some(Change::WriteUse(write, read)) => {
                     set[write / 64] &= !(1 << (write % 64));
                     set[read / 64] |= 1 << (read % 64);
                 }
-                Change::WriteFrom(first) => {
+                Some(Change::WriteFrom(first)) => {
                     (first..locals + cells).for_each(|bit| set[bit / 64] &= !(1 << (bit % 64)));
                 }
             }
@@ -136,29 +125,29 @@ pub fn liveness(code: &Code) -> Liveness {
     Liveness { locals, cells, stride, words }
 }
 
-fn change(code: &Code, op: &Op, locals: usize) -> Change {
+/// What an instruction does; nothing, if it is about a local or cell that the code does not have.
+fn change(code: &Code, op: &Op, locals: usize, cells: usize) -> Option<Change> {
+    let local = |local: Local| Some(local.0 as usize).filter(|index| *index < locals);
+    let cell = |cell: Cell| Some(cell.0 as usize).filter(|index| *index < cells).map(|index| locals + index);
     match *op {
-        Op::LoadFast { local, .. } | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => {
-            if (local.0 as usize) < locals { Change::Use(local.0 as usize) } else { Change::None }
-        }
-        Op::StoreFast(local) if (local.0 as usize) < locals => Change::Write(local.0 as usize),
-        Op::LoadDeref(cell)
-        | Op::StoreDeref(cell)
-        | Op::DeleteDeref(cell)
-        | Op::LoadClosure(cell)
-        | Op::LoadClosureAndClear(cell)
-        | Op::LoadClassDeref(cell)
-        | Op::LoadFromDictOrDeref(cell) => Change::Use(locals + cell.0 as usize),
-        Op::StoreClosure(cell) => Change::Write(locals + cell.0 as usize),
-        Op::MakeCell(cell) => {
-            let bit = locals + cell.0 as usize;
-            let name = code.cellvars.get(cell.0 as usize);
+        Op::LoadFast { local: id, .. } | Op::DeleteFast(id) | Op::LoadFastAndClear(id) => local(id).map(Change::Use),
+        Op::StoreFast(id) => local(id).map(Change::Write),
+        Op::LoadDeref(id)
+        | Op::StoreDeref(id)
+        | Op::DeleteDeref(id)
+        | Op::LoadClosure(id)
+        | Op::LoadClosureAndClear(id)
+        | Op::LoadClassDeref(id)
+        | Op::LoadFromDictOrDeref(id) => cell(id).map(Change::Use),
+        Op::StoreClosure(id) => cell(id).map(Change::Write),
+        Op::MakeCell(id) => cell(id).map(|bit| {
+            let name = code.cellvars.get(id.0 as usize);
             match code.varnames.iter().position(|v| Some(v) == name) {
                 Some(local) => Change::WriteUse(bit, local),
                 None => Change::Write(bit),
             }
-        }
-        Op::CopyFreeVars(_) => Change::WriteFrom(locals + code.cellvars.len()),
-        _ => Change::None,
+        }),
+        Op::CopyFreeVars(_) => Some(Change::WriteFrom(locals + code.cellvars.len())),
+        _ => None,
     }
 }

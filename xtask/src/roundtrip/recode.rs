@@ -185,28 +185,11 @@ fn same_attributes(old: &RawCode, new: &RawCode) -> bool {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use sot_opcodes::CodeBuilder;
 
     /// A code object without instructions.
     pub(in crate::roundtrip) fn nothing() -> Code {
-        Code {
-            version: Version::V311,
-            argcount: 0,
-            posonlyargcount: 0,
-            kwonlyargcount: 0,
-            flags: CodeFlags::empty(),
-            names: Vec::new(),
-            varnames: Vec::new(),
-            cellvars: Vec::new(),
-            freevars: Vec::new(),
-            filename: String::new(),
-            name: String::new(),
-            qualname: String::new(),
-            firstlineno: 1,
-            instrs: Vec::new(),
-            labels: Vec::new(),
-            regions: Vec::new(),
-            stacksize: 1,
-        }
+        CodeBuilder::empty(Version::V311, "", "", 1).finish()
     }
 
     /// RESUME 0; LOAD_CONST 0; RETURN_VALUE of 3.11, on line 1.
