@@ -166,9 +166,10 @@ pub fn stack_effect(op: &Op, jump: bool) -> (u32, u32) {
     }
 }
 
-/// How many slots, from the top, an `Op` needs there beyond those that `stack_effect` says it pops.
+/// How many slots, from the top, an `Op` looks at; 0 if those that `stack_effect` says it pops are all.
+#[must_use]
 #[inline]
-pub(crate) fn reach(op: &Op) -> u32 {
+pub fn reach(op: &Op) -> u32 {
     match *op {
         Op::Copy(n) => n,
         // The callable is named in the error message of DictMerge.

@@ -48,6 +48,18 @@ impl Op {
         )
     }
 
+    /// It reads or ends a local or a cell, and raises when that is unbound.
+    #[must_use]
+    pub const fn names_a_variable(&self) -> bool {
+        matches!(self, Self::LoadFast { .. } | Self::DeleteFast(_) | Self::LoadDeref(_) | Self::DeleteDeref(_))
+    }
+
+    /// An exception that was raised before is raised again: the frame leaves no second entry in its traceback.
+    #[must_use]
+    pub const fn raises_again(&self) -> bool {
+        matches!(self, Self::RaiseVarargs(0) | Self::Reraise(_) | Self::ReraiseTriple(_) | Self::EndFinally)
+    }
+
     /// The target is the handler of a block that begins here, not a jump.
     #[must_use]
     pub const fn is_setup(&self) -> bool {

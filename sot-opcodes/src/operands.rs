@@ -2,35 +2,38 @@
 
 use crate::{BinaryOp, CompareOp, Conversion, Intrinsic, Version};
 
-/// In the order of `dis.cmp_op`.
-pub(crate) const COMPARE: [CompareOp; 6] =
-    [CompareOp::Lt, CompareOp::Le, CompareOp::Eq, CompareOp::Ne, CompareOp::Gt, CompareOp::Ge];
+impl CompareOp {
+    /// In the order of `dis.cmp_op`.
+    pub const ALL: [Self; 6] = [Self::Lt, Self::Le, Self::Eq, Self::Ne, Self::Gt, Self::Ge];
+}
 
-/// In the order of `BINARY_OP`; the in-place forms follow in the same order.
-pub(crate) const BINARY: [BinaryOp; 13] = [
-    BinaryOp::Add,
-    BinaryOp::And,
-    BinaryOp::FloorDivide,
-    BinaryOp::Lshift,
-    BinaryOp::MatrixMultiply,
-    BinaryOp::Multiply,
-    BinaryOp::Remainder,
-    BinaryOp::Or,
-    BinaryOp::Power,
-    BinaryOp::Rshift,
-    BinaryOp::Subtract,
-    BinaryOp::TrueDivide,
-    BinaryOp::Xor,
-];
+impl BinaryOp {
+    /// In the order of `BINARY_OP`; the in-place forms follow in the same order.
+    pub const ALL: [Self; 13] = [
+        Self::Add,
+        Self::And,
+        Self::FloorDivide,
+        Self::Lshift,
+        Self::MatrixMultiply,
+        Self::Multiply,
+        Self::Remainder,
+        Self::Or,
+        Self::Power,
+        Self::Rshift,
+        Self::Subtract,
+        Self::TrueDivide,
+        Self::Xor,
+    ];
+}
 
 pub(crate) fn binary(arg: u32) -> Option<(BinaryOp, bool)> {
     let arg = arg as usize;
-    let inplace = arg >= BINARY.len();
-    Some((*BINARY.get(if inplace { arg - BINARY.len() } else { arg })?, inplace))
+    let inplace = arg >= BinaryOp::ALL.len();
+    Some((*BinaryOp::ALL.get(if inplace { arg - BinaryOp::ALL.len() } else { arg })?, inplace))
 }
 
 pub(crate) const fn binary_arg(op: BinaryOp, inplace: bool) -> u32 {
-    op as u32 + if inplace { BINARY.len() as u32 } else { 0 }
+    op as u32 + if inplace { BinaryOp::ALL.len() as u32 } else { 0 }
 }
 
 /// The operand of COMPARE_OP; 3.12+ also tell the specialiser which outcomes make it true.

@@ -4,7 +4,7 @@
 //! nothing. An instruction belongs to the innermost block that is on the block stack before it.
 
 use super::stack_depths;
-use crate::{Code, Op, Region};
+use crate::{Code, Label, Op, Region};
 
 /// A block on top of another one.
 #[derive(Clone, Copy)]
@@ -14,13 +14,13 @@ struct Block {
     setup: usize,
 }
 
-/// The regions in which a SETUP_* has put a handler on the block stack; in order, not overlapping.
-#[must_use]
-pub fn block_regions(code: &Code) -> Vec<Region> {
-    if !code.instrs.iter().any(|i| i.op.is_setup()) {
-        return Vec::new();
-    }
-    let depths = stack_depths(code).map(|d| d.before).unwrap_or_default();
+/// The blocks of a code object, and which is the innermost before each instruction.
+struct Stacks {
+    blocks: Vec<Block>,
+    before: Vec<Option<Option<u32>>>,
+}
+
+fn stacks(code: &Code) -> Stacks {
     let mut blocks: Vec<Block> = Vec::new();
     let mut of_setup: Vec<Option<u32>> = vec![None; code.instrs.len()];
     let mut before: Vec<Option<Option<u32>>> = vec![None; code.instrs.len()];
@@ -45,6 +45,40 @@ pub fn block_regions(code: &Code) -> Vec<Region> {
             todo.push((at + 1, after));
         }
     }
+    Stacks { blocks, before }
+}
+
+/// The blocks that SETUP_* instructions have put on the block stack before an instruction, the outermost first: their
+/// handlers, and the depth of the value stack under each. Only up to 3.10 are there any.
+#[must_use]
+pub fn blocks_at(code: &Code, at: usize) -> Vec<(Label, u32)> {
+    if !code.instrs.iter().any(|i| i.op.is_setup()) {
+        return Vec::new();
+    }
+    let depths = stack_depths(code).map(|d| d.before).unwrap_or_default();
+    let Stacks { blocks, before } = stacks(code);
+    let mut top = before.get(at).copied().flatten().flatten();
+    let mut found = Vec::new();
+    while let Some(block) = top {
+        let Block { under, setup } = blocks[block as usize];
+        let op = code.instrs[setup].op;
+        let depth = depths.get(setup).copied().flatten().unwrap_or(0);
+        let depth = depth.saturating_sub(u32::from(matches!(op, Op::SetupAsyncWith(_))));
+        found.extend(op.target().map(|handler| (handler, depth)));
+        top = under;
+    }
+    found.reverse();
+    found
+}
+
+/// The regions in which a SETUP_* has put a handler on the block stack; in order, not overlapping.
+#[must_use]
+pub fn block_regions(code: &Code) -> Vec<Region> {
+    if !code.instrs.iter().any(|i| i.op.is_setup()) {
+        return Vec::new();
+    }
+    let depths = stack_depths(code).map(|d| d.before).unwrap_or_default();
+    let Stacks { blocks, before } = stacks(code);
     let mut regions: Vec<Region> = Vec::new();
     let mut last: Option<u32> = None;
     for (at, top) in before.iter().enumerate() {

@@ -9,7 +9,7 @@ mod depth;
 mod layout;
 mod liveness;
 
-pub use block_stack::block_regions;
+pub use block_stack::{block_regions, blocks_at};
 pub use blocks::{Block, basic_blocks, reachable};
 pub use depth::{StackDepths, stack_depths};
 pub(crate) use depth::{max_depth, sound_regions};

@@ -186,7 +186,7 @@ impl Translator<'_> {
             Version::V312 => (arg >> 4, false),
             Version::V313 => (arg >> 5, arg & 16 != 0),
         };
-        if let Some(op) = operands::COMPARE.get(index as usize) {
+        if let Some(op) = CompareOp::ALL.get(index as usize) {
             self.push(Op::Compare { op: *op, to_bool });
             return Ok(());
         }
@@ -491,4 +491,4 @@ impl Translator<'_> {
 }
 
 // Keeps the comparison operators in the order of the tables.
-const _: () = assert!(matches!(operands::COMPARE[0], CompareOp::Lt) && matches!(operands::COMPARE[5], CompareOp::Ge));
+const _: () = assert!(matches!(CompareOp::ALL[0], CompareOp::Lt) && matches!(CompareOp::ALL[5], CompareOp::Ge));

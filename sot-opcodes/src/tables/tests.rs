@@ -2,7 +2,7 @@
 
 use super::raw::Raw;
 use super::{Row, Table, v38, v39, v310, v311, v312, v313};
-use crate::{Version, operands};
+use crate::{CompareOp, Version, operands};
 
 type Words = &'static [&'static str];
 
@@ -55,7 +55,7 @@ fn operators_are_in_the_interpreters_order() {
     for o in &ALL {
         let signs = ["<", "<=", "==", "!=", ">", ">="];
         assert_eq!(o.compare[..6], signs, "{}", o.version);
-        assert_eq!(operands::COMPARE.map(|c| c as usize), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(CompareOp::ALL.map(|c| c as usize), [0, 1, 2, 3, 4, 5]);
         for (arg, name) in o.binary.iter().enumerate() {
             let (op, inplace) = operands::binary(arg as u32).expect("known");
             assert_eq!(inplace, name.contains("INPLACE"), "{name}");

@@ -1,0 +1,50 @@
+//! How each version keeps exceptions and generators on the stack: what code that sets a frame up has to know.
+
+use crate::Version;
+
+/// Protected regions are blocks that SETUP_* pushes and POP_BLOCK pops (up to 3.10); later they are a table.
+#[must_use]
+pub const fn has_blocks(version: Version) -> bool {
+    version.minor() < 11
+}
+
+/// Slots that an exception takes on the stack, and so does the one that was handled before it.
+#[must_use]
+pub const fn slots(version: Version) -> usize {
+    if has_blocks(version) { 3 } else { 1 }
+}
+
+/// A `finally` block has a state on the stack that is no exception: NULL or a return address (3.8).
+#[must_use]
+pub const fn finally_has_state(version: Version) -> bool {
+    version.minor() == 8
+}
+
+/// What starts a generator is on its stack, and popped by its first instructions (3.10+).
+#[must_use]
+pub const fn generator_starts_with_a_value(version: Version) -> bool {
+    version.minor() >= 10
+}
+
+/// The text of UnboundLocalError.
+#[must_use]
+pub fn unbound_local(version: Version, name: &str) -> String {
+    if version.minor() < 11 {
+        format!("local variable '{name}' referenced before assignment")
+    } else {
+        format!("cannot access local variable '{name}' where it is not associated with a value")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_ended_with_3_10() {
+        let versions = [Version::V38, Version::V39, Version::V310, Version::V311, Version::V312, Version::V313];
+        assert_eq!(versions.map(slots), [3, 3, 3, 1, 1, 1]);
+        assert_eq!(versions.map(finally_has_state), [true, false, false, false, false, false]);
+        assert_eq!(versions.map(generator_starts_with_a_value), [false, false, true, true, true, true]);
+    }
+}
