@@ -25,7 +25,7 @@ pub enum Check {
     Keys(Vec<ObjectId>),
     /// Passes the backend check of this number (exact type included).
     Tensor(u32),
-    /// It is the same object as the one at that path.
+    /// It is the same object as the one at that path. Of its own path it says that there is a value.
     SameAs(TrackerId),
     /// It and the objects at those paths are pairwise not the same.
     Distinct(Vec<TrackerId>),
@@ -37,6 +37,10 @@ pub enum Check {
     Unbound,
     /// It is a type, and looking the name up along its MRO finds exactly this (`None`: finds nothing).
     ClassLookup { name: String, found: Option<ObjectId> },
+    /// It is a type with exactly these classes as its MRO.
+    Mro(Vec<ObjectId>),
+    /// It is a type, and `issubclass` of this class or not, virtual subclasses included.
+    SubclassOf { of: ObjectId, holds: bool },
 }
 
 impl Check {
@@ -56,7 +60,9 @@ impl Check {
             | Check::HasNext(_)
             | Check::IterIndex(_)
             | Check::Unbound
-            | Check::ClassLookup { .. } => &[],
+            | Check::ClassLookup { .. }
+            | Check::Mro(_)
+            | Check::SubclassOf { .. } => &[],
         }
     }
 
@@ -84,7 +90,10 @@ impl Check {
                 write!(f, "tensor({value})")?;
                 if what.is_empty() { Ok(()) } else { write!(f, ": {what}") }
             }
-            Check::SameAs(other) => write!(f, "{value} is {}", path(*other)),
+            Check::SameAs(other) => {
+                let other = path(*other);
+                if other == value { write!(f, "present({value})") } else { write!(f, "{value} is {other}") }
+            }
             Check::Distinct(others) => {
                 write!(f, "distinct({value}")?;
                 for other in others {
@@ -98,6 +107,13 @@ impl Check {
             Check::Unbound => write!(f, "unbound({value})"),
             Check::ClassLookup { name, found: Some(found) } => {
                 write!(f, "lookup({value}, {name:?}) is {}", names.object(*found))
+            }
+            Check::Mro(classes) => {
+                let classes: Vec<String> = classes.iter().map(|c| names.object(*c)).collect();
+                write!(f, "mro({value}) == [{}]", classes.join(", "))
+            }
+            Check::SubclassOf { of, holds } => {
+                write!(f, "{}subclass({value}, {})", if *holds { "" } else { "not " }, names.object(*of))
             }
             Check::ClassLookup { name, found: None } => write!(f, "lookup({value}, {name:?}) is missing"),
         }

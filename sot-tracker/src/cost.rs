@@ -14,7 +14,7 @@
 //! | `Distinct` | 1 a pair | 8 | |
 //! | `Keys` | 4 + 4 a key | 4 | |
 //! | `Lacks` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
-//! | `ClassLookup`, `LacksAttr` | 20, 30 | 16 | a walk along the MRO |
+//! | `ClassLookup`, `Mro`, `SubclassOf`, `LacksAttr` | 20, 20, 20, 30 | 16 | a walk along the MRO |
 
 use crate::{Access, Check};
 
@@ -54,7 +54,7 @@ pub fn of_check(check: &Check) -> u32 {
         }
         Check::Keys(keys) => 4 + 4 * (keys.len() as u32).min(1 << 20),
         Check::Lacks(_) => 8,
-        Check::ClassLookup { .. } => 20,
+        Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => 20,
         Check::LacksAttr(_) => 30,
     }
 }
@@ -66,7 +66,11 @@ pub fn hits_per_miss(check: &Check) -> u32 {
         Check::Len(_) | Check::HasNext(_) | Check::IterIndex(_) => 2,
         Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) => 4,
         Check::SameAs(_) | Check::Unbound | Check::Distinct(_) => 8,
-        Check::Lacks(_) | Check::ClassLookup { .. } | Check::LacksAttr(_) => 16,
+        Check::Lacks(_)
+        | Check::ClassLookup { .. }
+        | Check::Mro(_)
+        | Check::SubclassOf { .. }
+        | Check::LacksAttr(_) => 16,
     }
 }
 

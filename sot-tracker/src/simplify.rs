@@ -112,7 +112,9 @@ impl<'a> Known<'a> {
                 | Check::HasNext(_)
                 | Check::IterIndex(_)
                 | Check::Unbound
-                | Check::ClassLookup { .. } => {}
+                | Check::ClassLookup { .. }
+                | Check::Mro(_)
+                | Check::SubclassOf { .. } => {}
             }
         }
         known
@@ -172,7 +174,9 @@ impl<'a> Known<'a> {
             | Check::HasNext(_)
             | Check::IterIndex(_)
             | Check::Unbound
-            | Check::ClassLookup { .. } => false,
+            | Check::ClassLookup { .. }
+            | Check::Mro(_)
+            | Check::SubclassOf { .. } => false,
         }
     }
 }
@@ -223,7 +227,9 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::HasNext(_)
         | Check::IterIndex(_)
         | Check::Unbound
-        | Check::ClassLookup { .. } => true,
+        | Check::ClassLookup { .. }
+        | Check::Mro(_)
+        | Check::SubclassOf { .. } => true,
     });
 }
 
@@ -246,6 +252,33 @@ fn drop_weaker_distinct(guards: &mut GuardSet) {
         };
         names_twice || !naming[&guard.tracker].iter().any(|other| *other != index && covers_mine(*other))
     });
+}
+
+impl GuardSet {
+    /// Drop the guards that say nothing but that there is a value (`P is P`) where another guard needs it, too.
+    pub fn drop_implied_presence(&mut self, table: &TrackerTable) {
+        let is_presence = |guard: &Guard| guard.check == Check::SameAs(guard.tracker);
+        let mut needed: HashSet<TrackerId> = HashSet::new();
+        for guard in self.iter().filter(|g| !is_presence(g)) {
+            for tracker in guard.trackers() {
+                // Whatever is said of a path, the values before its end are there.
+                let mut path = table.path(tracker);
+                if guard.check == Check::Unbound {
+                    path.pop();
+                }
+                needed.extend(path);
+            }
+        }
+        self.retain(&mut |_, guard| !is_presence(guard) || !needed.contains(&guard.tracker));
+        // Of those that are left, the longer paths imply the shorter.
+        let mut longer: HashSet<TrackerId> = HashSet::new();
+        for guard in self.iter().filter(|g| is_presence(g)) {
+            let mut path = table.path(guard.tracker);
+            path.pop();
+            longer.extend(path);
+        }
+        self.retain(&mut |_, guard| !is_presence(guard) || !longer.contains(&guard.tracker));
+    }
 }
 
 /// `HasNext(true)` where something is said of the next item.

@@ -10,6 +10,9 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct TrackerTable {
     trackers: Vec<Tracker>,
+    /// Where the path of each tracker starts, and its number of steps.
+    roots: Vec<(TrackerId, u32)>,
+    longest: u32,
     ids: HashMap<Tracker, TrackerId>,
 }
 
@@ -31,6 +34,12 @@ impl TrackerTable {
             return *id;
         }
         let id = TrackerId(u32::try_from(self.trackers.len()).expect("fewer than 2^32 trackers"));
+        let (root, length) = tracker.base().map_or((id, 1), |base| {
+            let (root, length) = self.roots[base.index()];
+            (root, length + 1)
+        });
+        self.roots.push((root, length));
+        self.longest = self.longest.max(length);
         self.trackers.push(tracker.clone());
         self.ids.insert(tracker, id);
         id
@@ -75,11 +84,12 @@ impl TrackerTable {
 
     /// Where the path starts.
     pub fn root(&self, id: TrackerId) -> TrackerId {
-        let mut at = id;
-        while let Some(base) = self.get(at).base() {
-            at = base;
-        }
-        at
+        self.roots[id.index()].0
+    }
+
+    /// Steps of the longest path, its root included.
+    pub fn longest_path(&self) -> u32 {
+        self.longest
     }
 
     /// Whether the value can be found again: nothing on the path was computed.

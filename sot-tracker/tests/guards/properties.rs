@@ -4,7 +4,7 @@
 use crate::toy::{State, Stream, guards, paths};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sot_tracker::{Access, GuardSet, GuardTree, NoFacts, Step, TrackerTable};
+use sot_tracker::{Access, Check, Guard, GuardSet, GuardTree, NoFacts, Step, TrackerTable};
 
 struct Case {
     state: State,
@@ -69,6 +69,19 @@ proptest! {
         let again = with_facts.iter().cloned().collect::<Vec<_>>();
         with_facts.simplify(&case.table, &case.state);
         prop_assert!(with_facts.iter().eq(again.iter()), "idempotent");
+    }
+
+    #[test]
+    fn presence_is_kept(case in cases()) {
+        let mut guards = case.guards.clone();
+        // On the paths of other guards, and on what those paths pass.
+        let paths: Vec<_> = case.guards.iter().flat_map(|g| case.table.path(g.tracker)).collect();
+        guards.extend(paths.iter().step_by(2).map(|p| Guard::new(*p, Check::SameAs(*p))));
+        let mut fewer = guards.clone();
+        fewer.drop_implied_presence(&case.table);
+        for state in case.others.iter().chain([&case.state]) {
+            prop_assert_eq!(one_by_one(&case, &fewer, state), one_by_one(&case, &guards, state));
+        }
     }
 
     #[test]

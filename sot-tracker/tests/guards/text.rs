@@ -47,6 +47,10 @@ fn every_check_has_a_text() {
         Check::Unbound,
         Check::ClassLookup { name: "forward".into(), found: Some(ObjectId(4)) },
         Check::ClassLookup { name: "__call__".into(), found: None },
+        Check::SameAs(x),
+        Check::Mro(vec![int, ObjectId(4)]),
+        Check::SubclassOf { of: int, holds: true },
+        Check::SubclassOf { of: int, holds: false },
     ];
     let set: GuardSet = checks.into_iter().map(|c| Guard::new(x, c)).collect();
     insta::assert_snapshot!(set.display(&table, &Example), @r#"
@@ -67,6 +71,10 @@ fn every_check_has_a_text() {
     unbound(locals["x"])
     lookup(locals["x"], "forward") is <function f>
     lookup(locals["x"], "__call__") is missing
+    present(locals["x"])
+    mro(locals["x"]) == [int, <function f>]
+    subclass(locals["x"], int)
+    not subclass(locals["x"], int)
     "#);
 }
 

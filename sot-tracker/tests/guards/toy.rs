@@ -232,6 +232,9 @@ impl State {
             Check::ClassLookup { name, found } => {
                 matches!(object.kind, Kind::Class(_)) && self.class_lookup(value, name) == *found
             }
+            // Classes have no bases here.
+            Check::Mro(classes) => matches!(object.kind, Kind::Class(_)) && *classes == [value],
+            Check::SubclassOf { of, holds } => matches!(object.kind, Kind::Class(_)) && (value == *of) == *holds,
         }
     }
 }
@@ -375,6 +378,11 @@ fn true_check(state: &State, object: ObjectId, stream: &mut Stream<'_>) -> Check
         (3, Kind::Int(n)) => Check::Tensor(*n as u32),
         (2, Kind::Iterator { index, .. }) => Check::IterIndex(*index as u64),
         (_, Kind::Iterator { .. }) => Check::HasNext(state.step(&Access::IterPeek, Some(object)) != Accessed::Missing),
+        (2, Kind::Class(_)) => Check::Mro(vec![object]),
+        (3, Kind::Class(_)) if stream.one_in(2) => {
+            let of = ObjectId(stream.below(KINDS as usize) as u32);
+            Check::SubclassOf { of, holds: of == object }
+        }
         (_, Kind::Class(_)) => {
             let name = NAMES[stream.below(3)];
             Check::ClassLookup { name: name.to_owned(), found: state.class_lookup(object, name) }
