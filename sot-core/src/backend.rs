@@ -10,7 +10,12 @@
 //! - `begin` .. `finish`/drop brackets one capture. Whatever mode the framework needs for building (a static
 //!   mode, a program guard) is entered in `begin` and left in `finish` or `Drop`, on every path.
 //! - A builder never changes user state: an operation that would is refused with a [`BuildError`].
-//! - A graph is pure until it returns: if running it raises, the translator runs the original frame.
+//! - If running a graph raises, the translator runs the original frame, so a failed run must leave no trace. A graph
+//!   that changes anything beside giving outputs (running statistics, the random stream) says so in
+//!   [`Finished::effects`], and the translator takes it back.
+//! - A compiled graph gives what eager execution gives, bit for bit and attribute for attribute. The translator
+//!   compares the two in the first calls ([`CompiledGraph::difference`]) and drops the compiled form where they
+//!   differ; but numbers may agree by chance, so what is known to be inexact is [`Finished::replay_only`].
 //! - Aliasing is the builder's duty: if eager execution would give an output that shares memory with an
 //!   input or with another output, the compiled graph must reproduce that, or `finish` answers
 //!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
@@ -177,6 +182,25 @@ pub struct Finished {
     pub replay_only: Option<String>,
     /// Operations in the framework's graph.
     pub op_count: usize,
+    /// What a run, compiled or replayed, changes beside giving outputs; `None` for a pure graph.
+    pub effects: Option<Box<dyn Effects>>,
+}
+
+/// What a run of a graph changes beside giving outputs. Pure graphs have none and pay nothing.
+pub trait Effects: Send + Sync {
+    /// Take down all that a run on these inputs may change.
+    fn save<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>>;
+    /// Put it back: the same objects with the content that they had.
+    fn restore<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+        saved: &Bound<'py, PyAny>,
+    ) -> PyResult<()>;
+    /// Whether what was taken down twice is the same.
+    fn same<'py>(&self, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<bool>;
+    /// Objects kept alive, for Python's cycle collector.
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
 }
 
 /// A graph that runs.
@@ -187,6 +211,16 @@ pub trait CompiledGraph: Send + Sync {
         py: Python<'py>,
         inputs: &[Borrowed<'_, 'py, PyAny>],
     ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>>;
+    /// By what a program could tell the compiled outputs from those of eager execution: a number, an attribute, whether
+    /// gradients flow. Asked in the first calls; as exact as the framework can be. `None`: by nothing.
+    fn difference<'py>(
+        &self,
+        py: Python<'py>,
+        compiled: &[Bound<'py, PyAny>],
+        eager: &[Bound<'py, PyAny>],
+    ) -> PyResult<Option<String>>;
+    /// The graph will be replayed from now on: what runs need may be freed.
+    fn retire(&self, _py: Python<'_>) {}
     /// The framework's own text of the graph, for reports.
     fn text(&self, py: Python<'_>) -> String;
     /// Objects kept alive, for Python's cycle collector.
@@ -234,4 +268,6 @@ pub trait Backend: Send + Sync + 'static {
     /// kept with it, the class of a computed one is this.
     fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
+    /// All that was captured has been forgotten (`reset`): what the framework keeps for dead graphs may go.
+    fn forgotten(&self, _py: Python<'_>) {}
 }

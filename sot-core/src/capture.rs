@@ -5,8 +5,9 @@
 //! code, guarded by what was read so far, so that other cases still get their chance.
 
 use crate::backend::Backend;
+use crate::capture_all;
 use crate::code_unit::CodeUnit;
-use crate::continuation::Site;
+use crate::continuation::SlotShape;
 use crate::cpython::{Slots, facts};
 use crate::dispatch::{Action, Entry, Subject, function_of};
 use crate::executor::{self, Denied, Executor, Frame, Outcome};
@@ -16,7 +17,7 @@ use crate::rewrite::{Head, Rewritten, rewrite};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::trial::Trial;
-use crate::variables::{CellVar, NullVar, VarId, VarKind};
+use crate::variables::{CellVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::Tracker;
@@ -50,8 +51,13 @@ pub fn capture(
             }
             Err(failed) => failed,
         };
+        capture_all::failed(&why);
         // Leave building mode before anything else runs.
         drop(ex.graph.take_builder());
+        if why.reason == Reason::Interrupted {
+            STATS.note(why.reason);
+            return None;
+        }
         match site {
             Some(site) => {
                 STATS.add(&STATS.restarts);
@@ -78,8 +84,9 @@ fn attempt(
     let outcome = ex.execute()?;
     let rewritten = rewrite(ex, &head, &outcome).map_err(|stop| {
         let site = match outcome {
+            _ if ex.unkept.is_some() => ex.unkept,
             Outcome::Break(_) => ex.outer_site(),
-            Outcome::Return(_) => None,
+            Outcome::Return(_) | Outcome::Raise(_) => None,
         };
         (site, stop.why().clone())
     })?;
@@ -98,7 +105,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     if unit.code.is_generator_like() {
         return Err(Stop::fallback(Reason::Generator, unit.code.name.clone()));
     }
-    let builtins = ex.builtins_of(&globals)?;
+    let builtins = ex.builtins_of(&globals, Some(&function))?;
     let globals = ex.objects.add(&globals);
     let mut frame = Frame::new(unit.clone(), globals, builtins);
     for i in 0..unit.code.arg_slots() {
@@ -141,10 +148,9 @@ fn enter_continuation(
     slots: Slots<'_>,
 ) -> Result<Head, Stop> {
     let mut next = 0;
-    let innermost = continuation.shape.frames.len() - 1;
-    for (depth, shape) in continuation.shape.frames.iter().enumerate() {
+    for shape in &continuation.shape.frames {
         let globals = shape.globals.bind(ex.py).clone();
-        let builtins = ex.builtins_of(&globals)?;
+        let builtins = ex.builtins_of(&globals, None)?;
         let globals = ex.objects.add(&globals);
         let mut frame = Frame::new(shape.unit.clone(), globals, builtins);
         let mut take = |ex: &mut Executor<'_>| -> Result<VarId, Stop> {
@@ -153,12 +159,19 @@ fn enter_continuation(
             next += 1;
             Ok(ex.wrap(&value.to_owned(), tracker))
         };
-        for null in &shape.nulls {
-            let var = if *null { ex.virtual_var(NullVar) } else { take(ex)? };
+        for slot in &shape.stack {
+            let var = match slot {
+                SlotShape::Value => take(ex)?,
+                SlotShape::Null => ex.virtual_var(NullVar),
+                SlotShape::Previous => ex.virtual_var(PreviousVar),
+            };
             frame.stack.push(var);
         }
         for local in &shape.locals {
             frame.locals[*local as usize] = Some(take(ex)?);
+        }
+        for _ in 0..shape.handled {
+            frame.handled.push(take(ex)?);
         }
         for cell in 0..shape.cells {
             let var = take(ex)?;
@@ -167,8 +180,9 @@ fn enter_continuation(
             }
             frame.cells[cell] = Some(var);
         }
-        // A frame that waits for a call stands at the call.
-        frame.ip = if depth == innermost { shape.ip } else { shape.ip - 1 };
+        frame.ip = shape.ip;
+        frame.awaits = shape.awaits.unwrap_or_default();
+        frame.skipped = shape.skipped.clone();
         ex.push_frame(frame)?;
     }
     let outermost = &continuation.shape.frames[0];
@@ -210,9 +224,13 @@ fn finish(
     }
     let cells = head.freevars.iter().map(|name| format!("{name} (cell)"));
     let slot_names: Vec<String> = head.arguments.iter().cloned().chain(cells).collect();
+    ex.settle_guards();
     let guard_lines = GuardText::lines(ex, &slot_names);
     let steps = ex.steps();
-    let nothing = rewritten.graph.is_none() && ex.journal.is_empty() && matches!(outcome, Outcome::Return(_));
+    let nothing = rewritten.graph.is_none()
+        && ex.journal.is_empty()
+        && matches!(outcome, Outcome::Return(_))
+        && !capture_all::on();
     let guards = match NativeGuards::compile(ex, ambient) {
         Ok(guards) => guards,
         Err(stop) => {
@@ -229,12 +247,6 @@ fn finish(
         }
         Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
     };
-    let frames: Vec<_> = match outcome {
-        Outcome::Break(_) if ex.frames.len() > 1 => {
-            ex.frames.iter().map(|f| Site { unit: f.unit.clone(), line: f.unit.line(f.ip) }).collect()
-        }
-        Outcome::Break(_) | Outcome::Return(_) => Vec::new(),
-    };
     let action = if nothing && matches!(subject, Subject::Function { .. }) {
         STATS.note(Reason::NoTensor);
         Action::Original { calls_out: false }
@@ -246,7 +258,7 @@ fn finish(
             function: function.unbind(),
             code: rewritten.code.clone_ref(py),
             calls_out: rewritten.calls_out,
-            frames,
+            shown: rewritten.shown,
         }
     };
     Some(Entry {
@@ -258,7 +270,7 @@ fn finish(
             breaks,
             guards: guard_lines,
             code: rewritten.text,
-            continuations: rewritten.continuations,
+            continuations: rewritten.continuations.iter().map(Arc::downgrade).collect(),
             steps,
             capture_ns: start.elapsed().as_nanos() as u64,
         },

@@ -1,55 +1,78 @@
-//! Decoded code objects, kept for the life of the process's interest in them.
+//! Decoded code objects.
 //!
-//! Decoding is pure, so a unit is shared by all captures. It owns the code object: an address in the registry
-//! always means the code it was decoded from.
+//! Decoding is pure, so what it yields is shared by all captures ([`UnitData`]) and kept for as long as the code object
+//! lives (`crate::registry`). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
 
 use crate::cpython::code::{build_code, read_code};
+use crate::registry;
 use crate::stop::{Reason, Stop};
-use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
 use sot_opcodes::analysis::{Liveness, liveness};
 use sot_opcodes::{Code, ConstId};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
-/// A code object, decoded.
-pub struct CodeUnit {
-    pub object: Py<PyCode>,
+/// What decoding yields.
+pub struct UnitData {
     pub code: Code,
     pub consts: Vec<Py<PyAny>>,
     /// Shared with `UserFrame`s.
     pub file: Arc<str>,
     pub function: Arc<str>,
+    /// It may ask for its local variables by name: all that are bound stay alive.
+    pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
 }
 
-static UNITS: Mutex<Option<HashMap<usize, Arc<CodeUnit>>>> = Mutex::new(None);
+/// A code object, decoded.
+pub struct CodeUnit {
+    pub object: Py<PyCode>,
+    data: Arc<UnitData>,
+}
+
+impl Deref for CodeUnit {
+    type Target = UnitData;
+
+    fn deref(&self) -> &UnitData {
+        &self.data
+    }
+}
+
+/// What gives a function its own variables.
+const LOCALS: [&str; 7] = ["locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"];
 
 impl CodeUnit {
     /// The unit of a code object.
     pub fn of(code: &Bound<'_, PyAny>) -> Result<Arc<CodeUnit>, Stop> {
-        let address = code.as_ptr() as usize;
-        if let Some(unit) = UNITS.lock().expect("code registry").get_or_insert_default().get(&address) {
-            return Ok(unit.clone());
-        }
         let unsupported = |e: String| Stop::fallback(Reason::Opcode, e);
         let object = code.cast::<PyCode>().map_err(|e| unsupported(e.to_string()))?.clone().unbind();
+        if let Some(data) = registry::unit(code) {
+            return Ok(Arc::new(CodeUnit { object, data }));
+        }
         let (raw, consts) = read_code(code).map_err(|e| unsupported(e.to_string()))?;
         let decoded = raw.into_code().map_err(|e| unsupported(e.to_string()))?;
-        let unit = Arc::new(CodeUnit {
-            object,
+        let data = Arc::new(UnitData {
             file: decoded.filename.as_str().into(),
             function: decoded.name.as_str().into(),
+            asks_for_locals: decoded.names.iter().any(|name| LOCALS.contains(&name.as_str())),
             code: decoded,
             consts,
             liveness: OnceLock::new(),
         });
-        UNITS.lock().expect("code registry").get_or_insert_default().insert(address, unit.clone());
-        Ok(unit)
+        registry::set_unit(code, &data);
+        Ok(Arc::new(CodeUnit { object, data }))
     }
 
     pub fn address(&self) -> usize {
         self.object.as_ptr() as usize
+    }
+}
+
+impl UnitData {
+    /// Whether it looks at the variables of a frame object.
+    pub fn reads_frame_locals(&self) -> bool {
+        self.code.names.iter().any(|name| name == "f_locals")
     }
 
     pub fn constant<'py>(&self, py: Python<'py>, id: ConstId) -> Bound<'py, PyAny> {

@@ -3,51 +3,62 @@
 //! A continuation is a stack of frames, outermost first, each with its code, the offset at which it goes on, and the
 //! layout of its stack, locals and cells. It is keyed by that shape and not by who left it, so a loop that breaks each
 //! time round reuses one, and so do all callers of a function that breaks. Its values are the slots of its cache's
-//! guards, in the order: per frame, outermost first, stack values (NULL slots left out), live locals, cells.
+//! guards, in the order: per frame, outermost first, stack values (other slots left out), live locals, handled exceptions,
+//! cells.
 //!
-//! Rewritten code ends in `return continuation(values...)`. That call stores the values aside and gives the sentinel; the
-//! driver that called the rewritten code ([`crate::dispatch`]) sees the sentinel and goes on without nesting Python
-//! frames.
+//! Rewritten code ends in `return continuation(values...)`. That call gives a [`Request`], an object that owns the
+//! continuation and its values; the driver that called the rewritten code ([`crate::dispatch`]) gets it as the result and
+//! goes on without nesting Python frames. No other code ever sees it.
 
 use crate::code_unit::{CodeUnit, assemble};
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{OwnedSlots, Slots, call_slots, new_function};
+use crate::cpython::traceback::Asker;
+use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::dispatch::CodeCache;
+use crate::executor::Awaits;
 use crate::iterators::pass_function;
-use crate::rewrite::resume_code;
-use hashbrown::HashMap;
+use crate::registry;
+use crate::rewrite::{resume_code, waiting as stand_in};
+use crate::user_frames::{self, Skipped};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCode, PyDict, PyTuple};
+use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use sot_opcodes::ConstId;
 use std::any::Any;
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 /// Layout of one frame.
 pub struct FrameShape {
     pub unit: Arc<CodeUnit>,
     pub globals: Py<PyAny>,
-    /// Index of the instruction at which the frame goes on. For all but the innermost frame that is behind the
-    /// call, with the call's result on the stack.
+    /// Index of the instruction at which the frame goes on, or that waits for a call.
     pub ip: usize,
-    /// Per stack slot, whether it is NULL.
-    pub nulls: Vec<bool>,
+    /// What becomes of the result that the frame waits for; `None` for the innermost frame, which runs.
+    pub awaits: Option<Awaits>,
+    pub stack: Vec<SlotShape>,
     /// Locals that are bound and alive.
     pub locals: Vec<u32>,
+    /// Exceptions that are being handled; each has a `Previous` slot (up to 3.10 three).
+    pub handled: usize,
     pub cells: usize,
+    /// The frame between this one and the caller's, if the simulation left it out.
+    pub skipped: Option<Arc<Skipped>>,
+}
+
+/// What a stack slot of a continuation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotShape {
+    Value,
+    Null,
+    /// What was handled before an exception: put there by handling the exception again.
+    Previous,
 }
 
 impl FrameShape {
-    fn values(&self) -> usize {
-        self.stack_values() + self.locals.len() + self.cells
-    }
-
-    /// Where the frame stands while it waits for a call.
-    fn waiting(&self) -> Site {
-        Site { unit: self.unit.clone(), line: self.unit.line(self.ip.saturating_sub(1)) }
+    pub fn values(&self) -> usize {
+        self.stack_values() + self.locals.len() + self.handled + self.cells
     }
 
     /// Whether the first local must be the first argument of the resume function: `super()` looks for it there.
@@ -56,17 +67,17 @@ impl FrameShape {
     }
 
     /// The frame's resume function and its constants.
-    fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
+    pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-        let code = resume_code(self, ConstId(consts.len() as u32));
+        let code = resume_code(self, ConstId(consts.len() as u32)).map_err(PyRuntimeError::new_err)?;
         if !sot_opcodes::calls::can_push_null(code.version) {
             consts.push(pass_function(py)?.unbind());
         }
         Ok((code, consts))
     }
 
-    fn stack_values(&self) -> usize {
-        self.nulls.iter().filter(|n| !**n).count()
+    pub fn stack_values(&self) -> usize {
+        self.stack.iter().filter(|slot| **slot == SlotShape::Value).count()
     }
 
     fn key(&self) -> FrameKey {
@@ -74,20 +85,26 @@ impl FrameShape {
             code: self.unit.address(),
             globals: self.globals.as_ptr() as usize,
             ip: self.ip,
-            nulls: self.nulls.clone(),
+            awaits: self.awaits,
+            stack: self.stack.clone(),
             locals: self.locals.clone(),
+            handled: self.handled,
             cells: self.cells,
+            skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
         }
     }
 
-    fn duplicate(&self, py: Python<'_>) -> FrameShape {
+    pub fn duplicate(&self, py: Python<'_>) -> FrameShape {
         FrameShape {
             unit: self.unit.clone(),
             globals: self.globals.clone_ref(py),
             ip: self.ip,
-            nulls: self.nulls.clone(),
+            awaits: self.awaits,
+            stack: self.stack.clone(),
             locals: self.locals.clone(),
+            handled: self.handled,
             cells: self.cells,
+            skipped: self.skipped.clone(),
         }
     }
 }
@@ -97,26 +114,38 @@ pub fn uses_super(code: &sot_opcodes::Code) -> bool {
     code.freevars.iter().any(|name| name == "__class__")
 }
 
-/// A line of a function.
-#[derive(Clone)]
-pub struct Site {
-    pub unit: Arc<CodeUnit>,
-    pub line: u32,
-}
-
 /// A stack of frames, outermost first.
 pub struct Shape {
     pub frames: Vec<FrameShape>,
 }
 
+impl Shape {
+    fn key(&self) -> Vec<FrameKey> {
+        self.frames.iter().map(FrameShape::key).collect()
+    }
+
+    pub fn duplicate(&self, py: Python<'_>) -> Shape {
+        Shape { frames: self.frames.iter().map(|f| f.duplicate(py)).collect() }
+    }
+
+    /// For the collector: what is not shared with other shapes.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.frames.iter().for_each(|f| visit(&f.globals));
+    }
+}
+
+/// Layout of one frame, as far as another continuation of it could differ.
 #[derive(PartialEq, Eq, Hash)]
-struct FrameKey {
+pub struct FrameKey {
     code: usize,
     globals: usize,
     ip: usize,
-    nulls: Vec<bool>,
+    awaits: Option<Awaits>,
+    stack: Vec<SlotShape>,
     locals: Vec<u32>,
+    handled: usize,
     cells: usize,
+    skipped: Option<(usize, usize)>,
 }
 
 /// A place where programs go on after a break.
@@ -124,83 +153,145 @@ pub struct Continuation {
     pub number: u32,
     pub shape: Shape,
     pub cache: Arc<CodeCache>,
-    callable: OnceLock<Py<PyAny>>,
+    /// A weak reference to the callable that asks for it, which owns it: rewritten code that holds the callable is what
+    /// keeps a continuation.
+    callable: Mutex<Option<Py<PyWeakrefReference>>>,
     /// Code of the innermost frame's resume function, or why there is none.
     resume: PyOnceLock<Result<Py<PyCode>, String>>,
+    /// Functions that stand in for the outer frames while the innermost runs eagerly.
+    stand_ins: PyOnceLock<Vec<Py<PyAny>>>,
+    /// Where its outer frames have gone on after an eager run.
+    outer: Led,
 }
 
-static REGISTRY: Mutex<Option<HashMap<Vec<FrameKey>, Arc<Continuation>>>> = Mutex::new(None);
+/// The continuations that something has led to and that no rewritten code names, kept as long as it lives itself.
+#[derive(Default)]
+pub struct Led(Mutex<Vec<Py<PyAny>>>);
+
+impl Led {
+    /// Ask to go on there.
+    pub fn request<'py>(
+        &self,
+        py: Python<'py>,
+        next: Arc<Continuation>,
+        values: OwnedSlots,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let callable = next.callable(py)?;
+        if let Ok(mut kept) = self.0.lock()
+            && !kept.iter().any(|other| other.is(&callable))
+        {
+            kept.push(callable.unbind());
+        }
+        request(py, next, values)
+    }
+
+    /// Visit each reference held, once.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        if let Ok(kept) = self.0.try_lock() {
+            kept.iter().for_each(visit);
+        }
+    }
+}
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The continuation of a shape.
 pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
-    let key: Vec<FrameKey> = shape.frames.iter().map(FrameShape::key).collect();
-    let mut registry = REGISTRY.lock().expect("continuation registry");
-    let registry = registry.get_or_insert_default();
-    if let Some(found) = registry.get(&key) {
-        return found.clone();
+    let key = shape.key();
+    if let Some(found) = registry::continuation(&key) {
+        return found;
     }
-    let frames = shape.frames.iter().map(|f| f.duplicate(py)).collect();
     let continuation = Arc::new(Continuation {
         number: NEXT.fetch_add(1, Ordering::Relaxed),
-        shape: Shape { frames },
+        shape: shape.duplicate(py),
         cache: Arc::new(CodeCache::default()),
-        callable: OnceLock::new(),
+        callable: Mutex::new(None),
         resume: PyOnceLock::new(),
+        stand_ins: PyOnceLock::new(),
+        outer: Led::default(),
     });
-    registry.insert(key, continuation.clone());
+    registry::add_continuation(key, &continuation);
     continuation
 }
 
-/// Forget all continuations. Rewritten code that is still held keeps its own.
+impl Drop for Continuation {
+    fn drop(&mut self) {
+        registry::remove_continuation(&self.shape.key());
+    }
+}
+
+/// Number continuations from zero again.
 pub fn reset() {
-    let old = REGISTRY.lock().expect("continuation registry").take();
-    drop(old);
     NEXT.store(0, Ordering::Relaxed);
 }
 
-/// A request to go on: the continuation and its values.
+/// What a request asks for: to go on with these values.
 pub struct Pending {
     pub continuation: Arc<Continuation>,
     pub values: OwnedSlots,
 }
 
-thread_local! {
-    static PENDING: RefCell<Option<Pending>> = const { RefCell::new(None) };
+/// What rewritten code returns instead of a result: a request to go on.
+#[pyclass(frozen, freelist = 16, module = "sot._sot", name = "_Request")]
+pub struct Request(Mutex<Option<Pending>>);
+
+/// What a returned object asks for, if it is a request.
+#[inline]
+pub fn requested(value: &Bound<'_, PyAny>) -> Option<Pending> {
+    value.cast_exact::<Request>().ok()?.get().0.lock().ok()?.take()
 }
 
-/// What rewritten code returns instead of a result.
-pub fn sentinel(py: Python<'_>) -> &Py<PyAny> {
-    static SENTINEL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    SENTINEL.get_or_init(py, || py.get_type::<PyAny>().call0().expect("object()").unbind())
+fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
+    Ok(Bound::new(py, Request(Mutex::new(Some(Pending { continuation, values }))))?.into_any())
 }
 
-/// Take the request that the rewritten code left.
-pub fn take_pending() -> Option<Pending> {
-    PENDING.with(|p| p.borrow_mut().take())
-}
-
-fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> Bound<'py, PyAny> {
-    let old = PENDING.with(|p| p.borrow_mut().replace(Pending { continuation, values }));
-    drop(old);
-    sentinel(py).bind(py).clone()
-}
-
-struct Request {
+/// The callable that makes requests.
+struct Ask {
     continuation: Arc<Continuation>,
     name: String,
 }
 
-impl NativeBody for Request {
+impl NativeBody for Ask {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(request(py, self.continuation.clone(), args.to_owned(py)))
+        request(py, self.continuation.clone(), args.to_owned(py))
     }
 
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
+        if Arc::strong_count(&self.continuation) == 1 {
+            self.continuation.shape.traverse(visit);
+            self.continuation.cache.traverse(visit);
+            self.continuation.outer.traverse(visit);
+        }
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Calls the function of a frame with the values that are held for it.
+struct Innermost {
+    function: Py<PyAny>,
+    ticket: held::Ticket,
+}
+
+impl NativeBody for Innermost {
+    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        held::call_held(py, self.function.bind(py), self.ticket)
+    }
+
+    fn name(&self) -> &str {
+        "innermost"
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.function);
+    }
 
     fn as_any(&self) -> &dyn Any {
         self
@@ -215,12 +306,16 @@ impl Continuation {
 
     /// The callable that rewritten code ends with.
     pub fn callable<'py>(self: &Arc<Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(callable) = self.callable.get() {
-            return Ok(callable.bind(py).clone());
+        let held = |weak: &Option<Py<PyWeakrefReference>>| weak.as_ref().and_then(|weak| weak.bind(py).upgrade());
+        if let Some(callable) = self.callable.lock().ok().and_then(|weak| held(&weak)) {
+            return Ok(callable);
         }
-        let body = Request { continuation: self.clone(), name: self.name() };
-        let callable = new_native(py, Box::new(body))?;
-        Ok(self.callable.get_or_init(|| callable).bind(py).clone())
+        let body = Ask { continuation: self.clone(), name: self.name() };
+        let callable = new_native(py, Box::new(body))?.into_bound(py);
+        let weak = PyWeakrefReference::new(&callable)?.unbind();
+        let old = self.callable.lock().ok().and_then(|mut known| known.replace(weak));
+        drop(old);
+        Ok(callable)
     }
 
     /// Names of the values, for reports and for the rewritten function's arguments.
@@ -234,6 +329,7 @@ impl Continuation {
             names.extend((0..frame.stack_values()).map(|i| format!("{prefix}___stack_{i}")));
             let code = &frame.unit.code;
             names.extend(frame.locals.iter().map(|l| format!("{prefix}{}", code.varnames[*l as usize])));
+            names.extend((0..frame.handled).map(|i| format!("{prefix}___handled_{i}")));
             let cells = code.cellvars.iter().chain(&code.freevars).take(frame.cells);
             names.extend(cells.map(|c| format!("{prefix}___cell_{c}")));
         }
@@ -246,7 +342,7 @@ impl Continuation {
         let code = self.resume.get_or_init(py, || {
             let (code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
             let code = assemble(py, &code, &consts)?;
-            crate::dispatch::never_capture(&code);
+            registry::never_capture(&code);
             Ok(code.unbind())
         });
         match code {
@@ -264,50 +360,80 @@ impl Continuation {
         }
     }
 
+    /// Call the innermost frame's function, with the values held under the ticket, below stand-ins for the others, so that
+    /// it sees whom it would in eager.
+    fn call_below<'py>(&self, function: &Bound<'py, PyAny>, ticket: held::Ticket) -> PyResult<Bound<'py, PyAny>> {
+        let py = function.py();
+        let stand_ins = self.stand_ins.get_or_try_init(py, || {
+            let mut made = Vec::new();
+            for (depth, frame) in self.shape.frames.iter().enumerate() {
+                if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
+                    made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
+                }
+                if depth + 1 < self.shape.frames.len() {
+                    made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
+                }
+            }
+            PyResult::Ok(made)
+        })?;
+        // The values go past the stand-ins, which would keep them.
+        let innermost = Innermost { function: function.clone().unbind(), ticket };
+        let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
+        for stand_in in stand_ins.iter().rev() {
+            arguments = PyTuple::new(py, [callee, arguments.into_any()])?;
+            callee = stand_in.bind(py).clone();
+        }
+        callee.call1(arguments)
+    }
+
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
-    pub fn run_eager<'py>(&self, py: Python<'py>, values: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn run_eager<'py>(&self, py: Python<'py>, mut values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
         let (inner, outer) = self.shape.frames.split_last().expect("a frame");
         let code = self.resume(py)?;
-        let total: usize = self.shape.frames.iter().map(FrameShape::values).sum();
-        let start = total - inner.values();
-        let mut arguments: Vec<Bound<'py, PyAny>> =
-            (start..total - inner.cells).filter_map(|i| values.get(py, i).map(|v| v.to_owned())).collect();
+        let start = values.0.len().checked_sub(inner.values()).ok_or_else(missing)?;
+        // What belongs to the innermost frame is its own from now on.
+        let mut arguments = OwnedSlots(values.0.drain(start..).collect());
+        let cells: Vec<Py<PyAny>> = arguments.0.drain(inner.values() - inner.cells..).flatten().collect();
         if inner.first_local_first() {
             // The resume function has it as its first argument.
-            let first = arguments.remove(inner.stack_values());
-            arguments.insert(0, first);
+            let first = arguments.0.remove(inner.stack_values());
+            arguments.0.insert(0, first);
         }
         let globals = inner.globals.bind(py).cast::<PyDict>()?;
-        let cells: Vec<Bound<'py, PyAny>> =
-            (total - inner.cells..total).filter_map(|i| values.get(py, i).map(|v| v.to_owned())).collect();
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
-        let result = match call_slots(py, &function, Slots::from_bound(&arguments)) {
-            Ok(result) => result,
-            Err(error) => {
-                crate::dispatch::add_frames(py, &error, outer.iter().map(FrameShape::waiting).collect());
-                return Err(error);
-            }
+        let cells = closure.clone();
+        let ticket = held::hold(arguments, code.as_ptr() as usize, None, None);
+        let call = || match outer {
+            [] => held::call_held(py, &function, ticket),
+            _ => self.call_below(&function, ticket),
         };
-        if outer.is_empty() {
-            return Ok(result);
-        }
-        // The caller has the result on its stack.
-        let mut frames: Vec<FrameShape> = outer.iter().map(|f| f.duplicate(py)).collect();
-        let caller = frames.last_mut().expect("a caller");
-        let at = start - caller.values() + caller.stack_values();
-        caller.nulls.push(false);
-        let next = of(py, &Shape { frames });
-        let mut given = OwnedSlots::default();
-        for i in 0..start {
-            if i == at {
-                given.push(Some(result.clone().unbind()));
+        let mut result = match outer.iter().rev().find(|f| f.handled > 0) {
+            // What an outer frame handles is what `sys.exc_info` shows inside.
+            Some(_) => {
+                let handled = crate::unwind::handled_of(outer, values.as_slots(), py);
+                crate::unwind::while_handling(py, handled.as_ref(), call)
             }
-            given.push(values.get(py, i).map(|v| v.to_owned().unbind()));
+            None => call(),
+        };
+        drop(held::take_back(ticket));
+        if let Err(error) = &mut result {
+            let stand_ins = self.stand_ins.get(py).filter(|_| !outer.is_empty()).map_or(0, Vec::len);
+            user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
-        if at == start {
-            given.push(Some(result.unbind()));
+        drop((function, closure, cells));
+        if outer.is_empty() {
+            return result;
         }
-        Ok(request(py, next, given))
+        let values = values.0.into_iter().collect();
+        let (continuation, values) = match result {
+            Ok(result) => crate::unwind::returned(py, outer, values, &result),
+            Err(error) => crate::unwind::raised(py, outer, values, error, Asker::Driver),
+        }?;
+        self.outer.request(py, continuation, values)
     }
+}
+
+fn missing() -> PyErr {
+    PyRuntimeError::new_err("sot: a continuation lacks values")
 }

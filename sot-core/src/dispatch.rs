@@ -12,21 +12,23 @@
 //! - One thread captures at a time; the others meanwhile run the original code.
 
 use crate::backend::Backend;
-use crate::continuation::{self, Continuation, Pending, Site};
+use crate::capture_all::{self, Served};
+use crate::continuation::{self, Continuation, Pending};
 use crate::cpython::entry::EntryBody;
 use crate::cpython::facts;
 use crate::cpython::signature::Signature;
-use crate::cpython::traceback::{add_traceback_entry, drop_traceback_head};
 use crate::cpython::{
-    Decision, FrameHook, FrameView, Misfit, OwnedSlots, Slots, call_slots, new_function, thread, trampoline, with_hook,
-    without_hook,
+    Decision, FrameHook, FrameView, Misfit, OwnedSlots, Slots, call_slots, gc, held, new_function, signals, thread,
+    trampoline, with_hook, without_hook,
 };
 use crate::graph_fn::take_failure;
 use crate::guards::NativeGuards;
+use crate::registry;
 use crate::report::{self, EntryReport};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use crate::trial::{Server, Trial, Turn, Unguarded};
+use crate::user_frames::{self, Shown};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -35,11 +37,14 @@ use pyo3::types::*;
 use std::any::Any;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 use std::time::Instant;
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
+
+/// `to_static`, as the module has it.
+pub static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 static BACKEND: OnceLock<Arc<dyn Backend>> = OnceLock::new();
 
@@ -54,9 +59,8 @@ pub fn backend() -> Option<&'static Arc<dyn Backend>> {
 
 /// What a cache entry runs.
 pub enum Action {
-    /// Rewritten code, as a function of the slots. `frames`: the user's frames that it stands for when its break
-    /// instruction runs, outermost first; empty if that is one frame, which its own entry in a traceback shows.
-    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, frames: Vec<Site> },
+    /// Rewritten code, as a function of the slots. `shown`: the user's frames that it stands for in a traceback.
+    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, shown: Shown },
     /// The original code.
     Original { calls_out: bool },
 }
@@ -69,6 +73,13 @@ pub struct Entry {
     pub hits: AtomicU64,
     /// Whether serving it pays.
     pub trial: Trial,
+}
+
+impl Entry {
+    /// Names the calls of the rewritten code: by its graph, which says when it has run.
+    fn mark(&self) -> usize {
+        self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
+    }
 }
 
 /// The entries of one code object, or of one continuation.
@@ -111,9 +122,9 @@ impl CodeCache {
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         let Ok(entries) = self.entries.try_read() else { return };
         for entry in entries.iter().filter(|e| Arc::strong_count(e) == 1) {
-            if let Action::Run { function, code, .. } = &entry.action {
-                visit(function);
-                visit(code.as_any());
+            if let Action::Run { function, code, shown, .. } = &entry.action {
+                gc::visit_owned_function(function, code, visit);
+                shown.traverse(visit);
             }
             entry.guards.traverse(visit);
         }
@@ -198,10 +209,20 @@ fn entry_for_slots(
         return None;
     };
     let backend = backend()?.clone();
-    let captured = without_hook(py, || trampoline(|| crate::capture::capture(py, backend, subject, slots)));
+    // Nothing of the user's runs in the middle of a capture.
+    let captured = signals::deferring(py, || {
+        gc::without_collection(py, || {
+            without_hook(py, || trampoline(|| crate::capture::capture(py, backend, subject, slots)))
+        })
+    });
     drop(lock);
+    let Some(captured) = captured else {
+        STATS.note(Reason::Interrupted);
+        return None;
+    };
     match captured {
         Ok(Some(entry)) => {
+            entry.guards.verify_accepts(py, slots);
             let entry = Arc::new(entry);
             cache.add(entry.clone());
             report::note(&entry);
@@ -212,6 +233,7 @@ fn entry_for_slots(
             STATS.add(&STATS.fallbacks);
             STATS.note(Reason::InternalError);
             let why = Why::new(Reason::InternalError, panic.message);
+            capture_all::failed(&why);
             report::note_refusal(&why);
             let _ = cache.closed.set(why);
             None
@@ -229,78 +251,82 @@ enum Origin<'a, 'py> {
 
 impl<'py> Origin<'_, 'py> {
     /// As plain Python; frames below may be captured.
-    fn run_original(&self, py: Python<'py>, calls_out: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn run_original(self, py: Python<'py>, hook: &Hook, calls_out: bool) -> PyResult<Bound<'py, PyAny>> {
         let run = || match self {
-            Origin::Function { function, slots } => call_original(py, function, *slots),
-            Origin::Continuation(pending) => pending.continuation.run_eager(py, pending.values.as_slots()),
+            Origin::Function { function, slots } => call_original(py, function, slots),
+            Origin::Continuation(pending) => pending.continuation.run_eager(py, pending.values),
         };
-        if calls_out { hooked(py, run) } else { run() }
+        if calls_out { hooked(py, hook, run) } else { run() }
     }
 }
 
-fn hooked<'py>(py: Python<'py>, run: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    with_hook(py, nested_hook(), run)?
+fn hooked<'py>(
+    py: Python<'py>,
+    hook: &Hook,
+    run: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    with_hook(py, hook.clone(), run)?
 }
 
-fn run_entry<'py>(py: Python<'py>, entry: Option<&Entry>, origin: &Origin<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-    let Some(entry) = entry else { return origin.run_original(py, true) };
+fn run_entry<'py>(
+    py: Python<'py>,
+    hook: &Hook,
+    entry: Option<&Entry>,
+    origin: Origin<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(entry) = entry else { return origin.run_original(py, hook, true) };
     match &entry.action {
-        Action::Original { calls_out } => origin.run_original(py, *calls_out),
-        Action::Run { function, calls_out, frames, .. } => {
+        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
+        Action::Run { function, code, calls_out, shown } => {
             let function = function.bind(py);
-            let slots = match origin {
-                Origin::Function { slots, .. } => *slots,
-                Origin::Continuation(pending) => pending.values.as_slots(),
-            };
-            let result = match calls_out {
-                true => hooked(py, || call_slots(py, function, slots)),
-                false => call_slots(py, function, slots),
-            };
-            match result {
-                Err(_) if take_failure() => {
-                    STATS.add(&STATS.graph_failures);
-                    origin.run_original(py, true)
+            let (result, origin) = match origin {
+                Origin::Function { slots, .. } => {
+                    let result = match calls_out {
+                        true => hooked(py, hook, || call_slots(py, function, slots)),
+                        false => call_slots(py, function, slots),
+                    };
+                    (result, Some(origin))
                 }
-                Err(error) if !frames.is_empty() => {
-                    // The one real frame gives way to those that it stands for.
-                    if drop_traceback_head(py, &error, 1).is_ok() {
-                        add_frames(py, &error, frames.clone());
-                    }
+                Origin::Continuation(Pending { continuation, values }) => {
+                    // The frame owns the values alone once the graph has run.
+                    let ticket = held::hold(values, entry.mark(), None, None);
+                    let result = match calls_out {
+                        true => hooked(py, hook, || held::call_held(py, function, ticket)),
+                        false => held::call_held(py, function, ticket),
+                    };
+                    let values = held::take_back(ticket).values;
+                    (result, values.map(|values| Origin::Continuation(Pending { continuation, values })))
+                }
+            };
+            match (result, origin) {
+                (Err(error), Some(origin)) if take_failure(py, &error) => {
+                    STATS.add(&STATS.graph_failures);
+                    origin.run_original(py, hook, true)
+                }
+                (Err(error), _) => {
+                    user_frames::after_rewritten(py, &error, shown, code, function);
                     Err(error)
                 }
-                other => other,
+                (result, _) => result,
             }
         }
-    }
-}
-
-/// Put the user's frames in front of a traceback, outermost first.
-pub fn add_frames(py: Python<'_>, error: &PyErr, frames: Vec<Site>) {
-    for site in frames.iter().rev() {
-        let code = site.unit.object.bind(py);
-        // A traceback that lacks an entry is no reason to lose the exception.
-        let _ = add_traceback_entry(py, error, code, None, site.line);
     }
 }
 
 /// Follow requests to go on until there is a result.
-fn drive<'py>(py: Python<'py>, mut result: PyResult<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    let sentinel = continuation::sentinel(py);
+fn drive<'py>(py: Python<'py>, hook: &Hook, mut result: PyResult<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
     loop {
-        match result {
-            Ok(value) if value.is(sentinel) => {
-                let Some(pending) = continuation::take_pending() else { return Ok(value) };
-                STATS.add(&STATS.continuations);
-                let subject_owner = pending.continuation.clone();
-                let subject = Subject::Continuation(&subject_owner);
-                let entry = match thread::tracing_active(py) {
-                    true => None,
-                    false => entry_for(py, &subject_owner.cache, &subject, pending.values.as_slots()),
-                };
-                result = run_entry(py, entry.as_deref(), &Origin::Continuation(pending));
-            }
-            other => return other,
-        }
+        let value = result?;
+        let Some(pending) = continuation::requested(&value) else { return Ok(value) };
+        drop(value);
+        STATS.add(&STATS.continuations);
+        let continuation = pending.continuation.clone();
+        let subject = Subject::Continuation(&continuation);
+        let entry = match thread::tracing_active(py) {
+            true => None,
+            false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),
+        };
+        result = run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending));
     }
 }
 
@@ -346,6 +372,16 @@ pub struct FunctionEntry {
     pub code: Py<PyAny>,
     /// A break or fallback is an error for the user (`full_graph=True`).
     pub full_graph: bool,
+    /// Captures frames below calls of this entry, and owns what it captured.
+    hook: Hook,
+}
+
+impl FunctionEntry {
+    pub fn new(code: Py<PyAny>, full_graph: bool) -> FunctionEntry {
+        let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
+        registry::add_entry(&cache, &hook);
+        FunctionEntry { cache, code, full_graph, hook }
+    }
 }
 
 impl EntryBody for FunctionEntry {
@@ -363,6 +399,7 @@ impl EntryBody for FunctionEntry {
             STATS.add(&STATS.unguarded);
             return call_original(py, func, slots);
         }
+        let hook = &self.hook;
         let entry = entry_for(py, &self.cache, &Subject::Function { function: func }, slots);
         if self.full_graph {
             report::require_full_graph(entry.as_deref())?;
@@ -375,15 +412,15 @@ impl EntryBody for FunctionEntry {
         let start = turn.timed.then(Instant::now);
         let result = match turn.server {
             Server::Captured => {
-                let result = run_entry(py, entry.as_deref(), &origin);
-                drive(py, result)
+                let result = run_entry(py, hook, entry.as_deref(), origin);
+                drive(py, hook, result)
             }
             Server::Original => {
                 // With `full_graph` each call must say whether its graph breaks.
                 if !turn.timed && !self.full_graph && self.cache.original_always_wins() {
                     self.cache.unguarded.grant();
                 }
-                origin.run_original(py, false)
+                origin.run_original(py, hook, false)
             }
         };
         if let (Some(start), Some(entry)) = (start, &entry) {
@@ -393,11 +430,22 @@ impl EntryBody for FunctionEntry {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.code);
         self.cache.traverse(visit);
+        // While it is installed somebody else holds it, too.
+        if Arc::strong_count(&self.hook) == 1 {
+            self.hook.traverse(visit);
+        }
     }
 
     fn clear(&self) {
         self.cache.clear();
+        self.hook.clear();
+    }
+
+    fn maker<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+        let full_graph = PyBool::new(py, self.full_graph).to_owned().into_any();
+        Some((MAKER.get(py)?.bind(py).clone(), vec![full_graph]))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -407,30 +455,15 @@ impl EntryBody for FunctionEntry {
 
 // ----- the hook
 
-/// What is known of a code object that the hook met.
-enum Known {
-    /// Never captured: the framework's, rewritten, generated, or marked by the user.
-    Skip,
-    Caches(Vec<(Py<PyDict>, Arc<CodeCache>)>),
-}
-
-/// By address of the code object, which is kept alive so that the address means it. The caches are per globals too:
-/// one code with other globals is another function.
-type Codes = HashMap<usize, (Py<PyAny>, Known)>;
-
-static CODES: Mutex<Option<Codes>> = Mutex::new(None);
 // Python runs while it is made: a thread that waits for it must not hold the GIL.
 static SKIP_PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
-
-/// The hook never captures frames of this code.
-pub fn never_capture(code: &Bound<'_, PyCode>) {
-    let mut codes = CODES.lock().expect("code table");
-    codes.get_or_insert_default().insert(code.as_ptr() as usize, (code.clone().into_any().unbind(), Known::Skip));
-}
 
 fn skip_paths(py: Python<'_>) -> &'static [String] {
     SKIP_PATHS.get_or_init(py, || {
         let mut paths = backend().map(|b| b.skip_paths(py)).unwrap_or_default();
+        if capture_all::on() {
+            return capture_all::skip_paths(py, paths);
+        }
         let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
         if let Ok(found) = sysconfig {
             for key in ["stdlib", "platstdlib", "purelib", "platlib"] {
@@ -445,42 +478,78 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
     })
 }
 
-fn cache_of(py: Python<'_>, code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> Option<Arc<CodeCache>> {
-    let address = code.as_ptr() as usize;
-    let known = CODES.lock().expect("code table").get_or_insert_default().contains_key(&address);
-    if !known {
-        let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
-        let skip = skip_paths(py).iter().any(|p| file.starts_with(p.as_str()));
-        let known = if skip { Known::Skip } else { Known::Caches(Vec::new()) };
-        let mut codes = CODES.lock().expect("code table");
-        codes.get_or_insert_default().insert(address, (code.clone().into_any().unbind(), known));
-    }
-    let mut codes = CODES.lock().expect("code table");
-    match codes.get_or_insert_default().get_mut(&address) {
-        Some((_, Known::Caches(caches))) => {
-            if let Some((_, cache)) = caches.iter().find(|(of, _)| of.is(globals)) {
-                return Some(cache.clone());
-            }
-            let cache = Arc::new(CodeCache::default());
-            caches.push((globals.clone().unbind(), cache.clone()));
-            Some(cache)
-        }
-        Some((_, Known::Skip)) | None => None,
-    }
+/// Whether a file is of the standard library. Not where the whole program is to be captured: then it is like any other.
+pub fn is_standard_library(py: Python<'_>, file: &str) -> bool {
+    static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
+    let paths = PATHS.get_or_init(py, || {
+        let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
+        let path = |key: &str| sysconfig.as_ref().ok()?.get_item(key).ok()?.extract::<String>().ok();
+        ["stdlib", "platstdlib"].into_iter().filter_map(path).collect()
+    });
+    !capture_all::on() && paths.iter().any(|p| file.starts_with(p.as_str())) && !file.contains("-packages")
 }
 
-/// Frames that were replaced, and what must run should their graph fail.
-type Replaced = HashMap<u64, (Py<PyAny>, OwnedSlots)>;
+/// Whether a code object comes from a file that is never captured.
+fn is_library(py: Python<'_>, code: &Bound<'_, PyCode>) -> bool {
+    let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
+    skip_paths(py).iter().any(|p| file.starts_with(p.as_str())) || !capture_all::wanted(code)
+}
+
+/// The cache of one code object with one module's globals: with others it is another function.
+struct Below {
+    code: Py<PyCode>,
+    globals: Py<PyDict>,
+    cache: Arc<CodeCache>,
+}
 
 /// Captures frames that are called from code that was not captured.
 pub struct NestedHook {
-    replaced: Mutex<Replaced>,
-    next: AtomicU64,
+    me: Weak<NestedHook>,
+    /// By the addresses of code and globals.
+    below: Mutex<HashMap<(usize, usize), Below>>,
 }
 
-fn nested_hook() -> Arc<dyn FrameHook> {
-    static HOOK: OnceLock<Arc<NestedHook>> = OnceLock::new();
-    HOOK.get_or_init(|| Arc::new(NestedHook { replaced: Mutex::default(), next: AtomicU64::new(1) })).clone()
+/// The hook of an entry, or of the process.
+pub type Hook = Arc<NestedHook>;
+
+impl NestedHook {
+    pub fn new() -> Hook {
+        Arc::new_cyclic(|me| NestedHook { me: me.clone(), below: Mutex::default() })
+    }
+
+    fn cache_of(
+        &self,
+        py: Python<'_>,
+        code: &Bound<'_, PyCode>,
+        globals: &Bound<'_, PyDict>,
+    ) -> Option<Arc<CodeCache>> {
+        if !registry::may_capture(code, || is_library(py, code)) {
+            return None;
+        }
+        let key = (code.as_ptr() as usize, globals.as_ptr() as usize);
+        let mut below = self.below.lock().ok()?;
+        let found = below.entry(key).or_insert_with(|| {
+            let cache = Arc::new(CodeCache::default());
+            Below { code: code.clone().unbind(), globals: globals.clone().unbind(), cache }
+        });
+        Some(found.cache.clone())
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        let Ok(below) = self.below.try_lock() else { return };
+        for Below { code, globals, cache } in below.values() {
+            visit(code.as_any());
+            visit(globals.as_any());
+            if Arc::strong_count(cache) == 1 {
+                cache.traverse(visit);
+            }
+        }
+    }
+
+    pub fn clear(&self) {
+        let old = self.below.lock().map(|mut below| std::mem::take(&mut *below));
+        drop(old);
+    }
 }
 
 impl FrameHook for NestedHook {
@@ -490,32 +559,51 @@ impl FrameHook for NestedHook {
             return run;
         }
         let code = frame.code();
-        let Some(cache) = cache_of(py, &code, &frame.globals()) else { return run };
+        // A frame that goes on as plain Python has taken its values over.
+        held::release(code.as_ptr() as usize);
+        let Some(cache) = self.cache_of(py, &code, &frame.globals()) else {
+            capture_all::note(Served::Skipped);
+            return run;
+        };
+        if thread::tracing_active(py) {
+            STATS.note(Reason::Tracing);
+            capture_all::note(Served::Plain(Reason::Tracing));
+            return run;
+        }
         // Up to 3.10 a frame does not know its function: code, globals and cells make an equal one.
         let Some(function) = frame.function().or_else(|| function_of_frame(py, frame)) else { return run };
-        if is_disabled(&function) || is_disabled(code.as_any()) {
+        if registry::is_disabled(&function) || registry::is_disabled(code.as_any()) {
+            capture_all::note(Served::Plain(Reason::Disabled));
             return Decision::Run { keep_hook: false };
         }
         let slots = frame.slots();
         let Some(entry) = entry_for(py, &cache, &Subject::Function { function: &function }, slots) else {
+            let why = cache.closed.get().map_or(Reason::Busy, |why| why.reason);
+            capture_all::note(Served::Plain(why));
             return run;
         };
         match &entry.action {
-            Action::Original { .. } => run,
+            Action::Original { .. } => {
+                let why = entry.report.breaks.first().map_or(Reason::NoTensor, |at| at.why.reason);
+                capture_all::note(Served::Plain(why));
+                run
+            }
             Action::Run { code, calls_out, .. } => {
                 STATS.add(&STATS.frames);
-                let token = self.next.fetch_add(1, Ordering::Relaxed);
-                if let Ok(mut replaced) = self.replaced.lock() {
-                    replaced.insert(token, (function.unbind(), slots.to_owned(py)));
-                }
-                Decision::Replace { code: code.clone_ref(py), keep_hook: *calls_out, token: Some(token) }
+                capture_all::note(Served::Rewritten);
+                // What must run should the graph fail; the frame has references of its own.
+                let slots = match entry.mark() {
+                    0 => OwnedSlots::default(),
+                    _ => slots.to_owned(py),
+                };
+                let ticket = held::hold(slots, entry.mark(), Some(function.unbind()), Some(entry.clone()));
+                Decision::Replace { code: code.clone_ref(py), keep_hook: *calls_out, token: Some(ticket.number()) }
             }
         }
     }
 
     fn refused(&self, _py: Python<'_>, token: Option<u64>, _why: Misfit) {
-        let kept = token.and_then(|token| self.replaced.lock().ok().and_then(|mut r| r.remove(&token)));
-        drop(kept);
+        drop(token.map(|token| held::take_back(held::Ticket::of_number(token))));
     }
 
     fn finish<'py>(
@@ -524,15 +612,26 @@ impl FrameHook for NestedHook {
         token: u64,
         result: PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let kept = self.replaced.lock().ok().and_then(|mut r| r.remove(&token));
-        let result = match (result, kept) {
-            (Err(_), Some((function, slots))) if take_failure() => {
+        let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
+        let result = match (result, values, function) {
+            (Err(error), Some(slots), Some(function)) if take_failure(py, &error) => {
                 STATS.add(&STATS.graph_failures);
                 call_original(py, function.bind(py), slots.as_slots())
             }
-            (other, _) => other,
+            (Err(error), _, Some(function)) => {
+                if let Some(Action::Run { code, shown, .. }) =
+                    owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>()).map(|entry| &entry.action)
+                {
+                    user_frames::after_rewritten(py, &error, shown, code, function.bind(py));
+                }
+                Err(error)
+            }
+            (result, _, _) => result,
         };
-        drive(py, result)
+        match self.me.upgrade() {
+            Some(hook) => drive(py, &hook, result),
+            None => result,
+        }
     }
 }
 
@@ -545,29 +644,10 @@ fn function_of_frame<'py>(py: Python<'py>, frame: &FrameView<'_, 'py>) -> Option
     new_function(py, &code, &frame.globals(), None, closure.as_ref()).ok()
 }
 
-// ----- disable
-
-static DISABLED: Mutex<Option<HashMap<usize, Py<PyAny>>>> = Mutex::new(None);
-
-/// Never capture or inline this function.
-pub fn disable(function: &Bound<'_, PyAny>) {
-    let mut disabled = DISABLED.lock().expect("disabled functions");
-    let disabled = disabled.get_or_insert_default();
-    disabled.insert(function.as_ptr() as usize, function.clone().unbind());
-    // Where only the code is at hand, it answers for the function.
-    if let Some(parts) = facts::func_parts(function) {
-        disabled.insert(parts.code.as_ptr() as usize, parts.code.to_owned().unbind());
-    }
-}
-
-pub fn is_disabled(function: &Bound<'_, PyAny>) -> bool {
-    DISABLED.lock().is_ok_and(|d| d.as_ref().is_some_and(|d| d.contains_key(&(function.as_ptr() as usize))))
-}
-
-/// Forget what the hook knows.
-pub fn reset_codes() {
-    let old = CODES.lock().expect("code table").take();
-    drop(old);
+/// The hook of programs that capture every frame. It owns what it captured for as long as the process lives.
+pub fn process_hook() -> &'static Hook {
+    static HOOK: OnceLock<Hook> = OnceLock::new();
+    HOOK.get_or_init(NestedHook::new)
 }
 
 /// A function object for rewritten code.
@@ -577,6 +657,6 @@ pub fn function_of<'py>(
     globals: &Bound<'py, PyAny>,
     closure: Option<&Bound<'py, PyTuple>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    never_capture(code);
+    registry::never_capture(code);
     new_function(py, code, globals.cast::<PyDict>()?, None, closure)
 }

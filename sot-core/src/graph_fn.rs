@@ -1,38 +1,63 @@
 //! The graph as a native callable, and the choice of who executes it.
 //!
 //! A graph can run in two ways with the same meaning: compiled by the backend, or *replayed*, its statements called
-//! one by one on the real tensors from native code. Which is faster depends on the size of the graph and on the
-//! machine, so it is measured: the first calls alternate between the two, and the faster one stays. A graph whose
-//! outputs must share memory as in eager execution is replayed only.
+//! one by one on the real tensors from native code. Replay is eager execution, so it is always exact; it serves the
+//! first calls. Every other one of them runs the compiled form as well, on the same inputs and from the same state: it
+//! is a candidate as long as it agrees in everything ([`CompiledGraph::difference`]). Which is faster depends on the
+//! size of the graph and on the machine, so the first calls are timed, and the faster one stays. A graph whose outputs
+//! must share memory as in eager execution is replayed only. Warnings that replay gives, the compiled form gives too
+//! ([`crate::heard`]).
 //!
-//! A failure of the graph is reported to the dispatcher ([`take_failure`]), which runs the original frame: a graph
-//! has changed nothing yet.
+//! Failures. An exception out of the graph is reported to the dispatcher ([`take_failure`]), which runs the original
+//! frame. What the graph had changed by then is put back first ([`Effects`]), so it is as if the graph had never run.
+//! A form that panics or gives another number of outputs than it was built for is not used again: compiled gives way to
+//! replay, and where replay is wrong the graph is closed. Exceptions that are no `Exception` (Ctrl-C), and those of signal handlers, came from outside:
+//! they go to the user, for whom the call was interrupted before its first instruction.
 
-use crate::backend::{CallKind, CompiledGraph};
+use crate::backend::{CallKind, CompiledGraph, Effects, Finished};
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{Slots, call_method_vectorcall, call_slots};
+use crate::cpython::{Slots, call_method_vectorcall, call_slots, held, signals, trampoline};
 use crate::executor::{Executor, ReplayArg, ReplayCall};
+use crate::heard::{self, Listening, Warning};
 use crate::stop::{Reason, Stop};
 use crate::variables::VarId;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use smallvec::SmallVec;
 use sot_sir::{Module, Sir, Symbol};
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 thread_local! {
-    static FAILED: Cell<bool> = const { Cell::new(false) };
+    /// Exceptions that came out of graphs and are on their way to whoever called the rewritten code.
+    static FAILED: RefCell<Vec<Py<PyBaseException>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether the exception that is being raised came out of a graph; asking clears it.
-pub fn take_failure() -> bool {
-    FAILED.replace(false)
+/// Whether this very exception came out of a graph; asking forgets it. On its way frames are torn down, and their
+/// finalizers may run other graphs, which may fail as well.
+pub fn take_failure(py: Python<'_>, error: &PyErr) -> bool {
+    let found = FAILED.with_borrow_mut(|failed| {
+        let at = failed.iter().rposition(|f| f.is(error.value(py)))?;
+        Some(failed.remove(at))
+    });
+    found.is_some()
+}
+
+/// Remember an exception that a graph raised.
+fn note_failure(py: Python<'_>, error: &PyErr) {
+    let old = FAILED.with_borrow_mut(|failed| {
+        failed.push(error.value(py).clone().unbind());
+        // More than a few mean that somebody swallowed them.
+        (failed.len() > 64).then(|| failed.remove(0))
+    });
+    drop(old);
 }
 
 /// Who runs a graph.
@@ -41,10 +66,47 @@ pub enum Choice {
     Measuring,
     Compiled,
     Replay,
+    /// Neither: the original frame runs.
+    Closed,
 }
 
 /// Calls of each kind that are timed before the choice.
 const ROUNDS: u64 = 4;
+
+/// Outputs, in the order of the graph's.
+type Outputs<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
+
+/// Inputs, as backends take them.
+type Inputs<'a, 'py> = SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>;
+
+/// Why a run gave no outputs.
+enum Failure {
+    /// An operation raised.
+    Raised(PyErr),
+    /// The form that ran is not what it was built to be: a panic, a wrong number of outputs.
+    Broken(String),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Raised(error)
+    }
+}
+
+impl Failure {
+    /// Whether somebody outside asks the program to stop.
+    fn interrupts(&self, py: Python<'_>) -> bool {
+        matches!(self, Failure::Raised(error)
+            if !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error))
+    }
+
+    fn into_error(self) -> PyErr {
+        match self {
+            Failure::Raised(error) => error,
+            Failure::Broken(why) => PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")),
+        }
+    }
+}
 
 enum Value {
     Register(usize),
@@ -102,8 +164,11 @@ pub struct GraphFunction {
     pub sir: Module,
     input_vars: Vec<VarId>,
     compiled: Option<Box<dyn CompiledGraph>>,
-    /// Why only replay is exact.
-    pub replay_only: Option<String>,
+    /// Why only replay is exact, said by the backend or found out.
+    replay_only: OnceLock<String>,
+    effects: Option<Box<dyn Effects>>,
+    /// What a replay warns of; set by the first proof.
+    warnings: OnceLock<Vec<Warning>>,
     pub op_count: usize,
     replay: Replay,
     choice: AtomicU8,
@@ -125,10 +190,9 @@ impl GraphFunction {
         inputs: Vec<Symbol>,
         input_vars: Vec<VarId>,
         outputs: Vec<Symbol>,
-        compiled: Option<Box<dyn CompiledGraph>>,
-        replay_only: Option<String>,
-        op_count: usize,
+        finished: Finished,
     ) -> Result<GraphFunction, Stop> {
+        let Finished { compiled, replay_only, op_count, effects } = finished;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let sir = Sir {
             name: format!("SIR_{number}"),
@@ -151,7 +215,9 @@ impl GraphFunction {
             sir,
             input_vars,
             compiled,
-            replay_only,
+            replay_only: replay_only.map(OnceLock::from).unwrap_or_default(),
+            effects,
+            warnings: OnceLock::new(),
             op_count,
             replay,
             choice: AtomicU8::new(choice as u8),
@@ -159,6 +225,11 @@ impl GraphFunction {
             best: [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)],
             callable: OnceLock::new(),
         })
+    }
+
+    /// Names the calls of rewritten code that runs this graph.
+    pub fn mark(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self) as usize
     }
 
     pub fn input_vars(&self) -> &[VarId] {
@@ -169,8 +240,14 @@ impl GraphFunction {
         match self.choice.load(Ordering::Relaxed) {
             0 => Choice::Measuring,
             1 => Choice::Compiled,
-            _ => Choice::Replay,
+            2 => Choice::Replay,
+            _ => Choice::Closed,
         }
+    }
+
+    /// Why the compiled form is not used although it may be faster; in words.
+    pub fn replay_only(&self) -> Option<&str> {
+        self.replay_only.get().map(String::as_str)
     }
 
     /// The backend's text of the graph.
@@ -187,39 +264,185 @@ impl GraphFunction {
         Ok(callable.into_bound(py))
     }
 
-    fn run<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn run<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         match self.choice() {
-            Choice::Compiled => self.run_compiled(py, args),
-            Choice::Replay => self.replay.run(py, args),
-            Choice::Measuring => {
-                let call = self.calls.fetch_add(1, Ordering::Relaxed);
-                let compiled = call.is_multiple_of(2);
-                let start = Instant::now();
-                let result = if compiled { self.run_compiled(py, args) } else { self.replay.run(py, args) }?;
-                // The first call of each kind pays for set-up.
-                if call >= 2 {
-                    let elapsed = start.elapsed().as_nanos() as u64;
-                    self.best[usize::from(!compiled)].fetch_min(elapsed, Ordering::Relaxed);
+            Choice::Compiled => {
+                let inputs = inputs(py, args);
+                let result = self.undone_if_it_fails(py, &inputs, || {
+                    for warning in self.warnings.get().into_iter().flatten() {
+                        warning.repeat(py)?;
+                    }
+                    self.run_compiled(py, &inputs)
+                });
+                if let Err(Failure::Broken(why)) = &result {
+                    self.drop_compiled(py, why);
                 }
-                if call + 1 >= 2 * ROUNDS {
-                    let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-                    let choice = if compiled <= replay { Choice::Compiled } else { Choice::Replay };
-                    self.choice.store(choice as u8, Ordering::Relaxed);
-                }
-                Ok(result)
+                result
             }
+            Choice::Replay => self.run_replay(py, args),
+            Choice::Measuring => self.measure(py, args),
+            Choice::Closed => Err(Failure::Broken("it was not what it was built to be".to_owned())),
         }
     }
 
-    fn run_compiled<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let Some(compiled) = &self.compiled else { return self.replay.run(py, args) };
-        let inputs: SmallVec<[Borrowed<'_, 'py, PyAny>; 8]> = (0..args.len()).filter_map(|i| args.get(py, i)).collect();
-        let mut outputs = compiled.run(py, &inputs)?;
-        match outputs.len() {
-            0 => Ok(py.None().into_bound(py)),
-            1 => Ok(outputs.remove(0)),
-            _ => Ok(PyTuple::new(py, outputs)?.into_any()),
+    /// The state is as before if `run` fails.
+    fn undone_if_it_fails<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Inputs<'_, 'py>,
+        run: impl FnOnce() -> Result<Outputs<'py>, Failure>,
+    ) -> Result<Outputs<'py>, Failure> {
+        let Some(effects) = &self.effects else { return run() };
+        let before = effects.save(py, inputs)?;
+        let result = run();
+        if result.is_err() {
+            effects.restore(py, inputs, &before)?;
         }
+        result
+    }
+
+    fn run_compiled<'py>(&self, py: Python<'py>, inputs: &Inputs<'_, 'py>) -> Result<Outputs<'py>, Failure> {
+        let compiled = self.compiled.as_ref().ok_or_else(|| Failure::Broken("there is no compiled form".to_owned()))?;
+        let outputs = trampoline(|| compiled.run(py, inputs)).map_err(|panic| Failure::Broken(panic.to_string()))??;
+        let (got, wanted) = (outputs.len(), self.replay.outputs.len());
+        if got != wanted {
+            return Err(Failure::Broken(format!("the compiled graph gave {got} outputs instead of {wanted}")));
+        }
+        Ok(outputs)
+    }
+
+    fn run_replay<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+        let run =
+            || trampoline(|| self.replay.run(py, args)).unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())));
+        let result = match &self.effects {
+            None => run(),
+            Some(_) => self.undone_if_it_fails(py, &inputs(py, args), run),
+        };
+        if let Err(Failure::Broken(why)) = &result {
+            let _ = self.replay_only.set(why.clone());
+            self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// One of the first calls: replay serves it, and times are taken.
+    fn measure<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+        let call = self.calls.load(Ordering::Relaxed);
+        let inputs = inputs(py, args);
+        // Every second call proves the compiled form.
+        let proves = !call.is_multiple_of(2);
+        let before = match &self.effects {
+            Some(effects) if proves => Some(effects.save(py, &inputs)?),
+            _ => None,
+        };
+        let listening = proves.then(|| Listening::start(py)).transpose()?;
+        let start = Instant::now();
+        let outputs = self.run_replay(py, args)?;
+        let mut elapsed = start.elapsed().as_nanos() as u64;
+        if let Some(listening) = listening {
+            let heard = listening.finish();
+            match self.hears(py, heard).and_then(|()| self.prove(py, &inputs, before.as_ref(), &outputs)) {
+                Ok(time) => elapsed = time,
+                Err(failure) if failure.interrupts(py) => {
+                    if let (Some(effects), Some(before)) = (&self.effects, &before) {
+                        effects.restore(py, &inputs, before)?;
+                    }
+                    return Err(failure);
+                }
+                Err(failure) => {
+                    let why = match failure {
+                        Failure::Raised(error) => format!("the compiled graph raised where eager does not: {error}"),
+                        Failure::Broken(why) => why,
+                    };
+                    self.drop_compiled(py, &why);
+                    return Ok(outputs);
+                }
+            }
+        }
+        // The first call of each kind pays for set-up.
+        if call >= 2 {
+            self.best[usize::from(!proves)].fetch_min(elapsed, Ordering::Relaxed);
+        }
+        // Calls that failed do not count: there is always one of each kind after the other.
+        if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
+            let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
+            let choice = if compiled <= replay { Choice::Compiled } else { Choice::Replay };
+            // Another thread may have found out more meanwhile.
+            let (from, to) = (Choice::Measuring as u8, choice as u8);
+            let chosen = self.choice.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+            if let (Choice::Replay, true, Some(compiled)) = (choice, chosen, &self.compiled) {
+                compiled.retire(py);
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// A replay gave these warnings: the same ones at each call, or compiled calls could not give them.
+    fn hears(&self, py: Python<'_>, heard: Option<Vec<Warning>>) -> Result<(), Failure> {
+        let heard = heard.ok_or_else(|| Failure::Broken("an operation warns in a way of its own".to_owned()))?;
+        if let Err(heard) = self.warnings.set(heard)
+            && !heard::same(py, &heard, self.warnings.get().map_or(&[], Vec::as_slice))?
+        {
+            return Err(Failure::Broken("an operation warns of something else each time".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Run the compiled form from the state `before` and compare it with what replay gave. Gives the time that it took,
+    /// and leaves the state as replay left it.
+    fn prove<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Inputs<'_, 'py>,
+        before: Option<&Bound<'py, PyAny>>,
+        eager: &Outputs<'py>,
+    ) -> Result<u64, Failure> {
+        let compiled = self.compiled.as_ref().ok_or_else(|| Failure::Broken("there is no compiled form".to_owned()))?;
+        let stateful = self.effects.as_ref().zip(before);
+        let after = match stateful {
+            Some((effects, before)) => {
+                let after = effects.save(py, inputs)?;
+                effects.restore(py, inputs, before)?;
+                Some(after)
+            }
+            None => None,
+        };
+        let start = Instant::now();
+        let outputs = self.run_compiled(py, inputs);
+        let elapsed = start.elapsed().as_nanos() as u64;
+        if let (Some((effects, _)), Some(after)) = (stateful, &after) {
+            let reached = effects.save(py, inputs);
+            effects.restore(py, inputs, after)?;
+            if outputs.is_ok() && !effects.same(&reached?, after)? {
+                return Err(Failure::Broken("the compiled graph leaves another state than eager".to_owned()));
+            }
+        }
+        match compiled.difference(py, &outputs?, eager)? {
+            Some(difference) => Err(Failure::Broken(format!("the compiled graph differs from eager: {difference}"))),
+            None => Ok(elapsed),
+        }
+    }
+
+    /// From now on replay serves.
+    fn drop_compiled(&self, py: Python<'_>, why: &str) {
+        let _ = self.replay_only.set(why.to_owned());
+        self.choice.store(Choice::Replay as u8, Ordering::Relaxed);
+        if let Some(compiled) = &self.compiled {
+            compiled.retire(py);
+        }
+    }
+}
+
+fn inputs<'a, 'py>(py: Python<'py>, args: Slots<'a>) -> Inputs<'a, 'py> {
+    (0..args.len()).filter_map(|i| args.get(py, i)).collect()
+}
+
+/// Outputs as rewritten code takes them.
+fn pack<'py>(py: Python<'py>, mut outputs: Outputs<'py>) -> PyResult<Bound<'py, PyAny>> {
+    match outputs.len() {
+        0 => Ok(py.None().into_bound(py)),
+        1 => Ok(outputs.remove(0)),
+        _ => Ok(PyTuple::new(py, outputs)?.into_any()),
     }
 }
 
@@ -230,11 +453,21 @@ struct Body {
 
 impl NativeBody for Body {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let result = self.graph.run(py, args);
-        if result.is_err() {
-            FAILED.set(true);
+        match self.graph.run(py, args) {
+            Ok(outputs) => {
+                // Nothing can fail back to the original code any more.
+                held::release(self.graph.mark());
+                pack(py, outputs)
+            }
+            Err(failure) => {
+                let interrupts = failure.interrupts(py);
+                let error = failure.into_error();
+                if !interrupts {
+                    note_failure(py, &error);
+                }
+                Err(error)
+            }
         }
-        result
     }
 
     fn name(&self) -> &str {
@@ -247,6 +480,10 @@ impl NativeBody for Body {
             if let Some(compiled) = &self.graph.compiled {
                 compiled.traverse(visit);
             }
+            if let Some(effects) = &self.graph.effects {
+                effects.traverse(visit);
+            }
+            self.graph.warnings.get().into_iter().flatten().for_each(|w| w.traverse(visit));
             self.graph.replay.traverse(visit);
         }
     }
@@ -311,7 +548,7 @@ impl Replay {
         }
     }
 
-    fn run<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn run<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         let mut registers: SmallVec<[Option<Bound<'py, PyAny>>; 32]> = SmallVec::new();
         registers.resize(self.registers, None);
         for (i, register) in self.inputs.iter().enumerate() {
@@ -351,12 +588,7 @@ impl Replay {
                 registers[*register] = None;
             }
         }
-        let output = |register: &usize| registers[*register].clone().expect("an output");
-        match self.outputs.as_slice() {
-            [] => Ok(py.None().into_bound(py)),
-            [one] => Ok(output(one)),
-            many => Ok(PyTuple::new(py, many.iter().map(output))?.into_any()),
-        }
+        Ok(self.outputs.iter().map(|register| registers[*register].clone().expect("an output")).collect())
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
@@ -446,18 +678,27 @@ impl Value {
         })
     }
 
-    fn store<'py>(&self, value: Bound<'py, PyAny>, registers: &mut [Option<Bound<'py, PyAny>>]) -> PyResult<()> {
+    /// Take a result apart. Another structure than at capture means that this is not the graph that was captured.
+    fn store<'py>(&self, value: Bound<'py, PyAny>, registers: &mut [Option<Bound<'py, PyAny>>]) -> Result<(), Failure> {
+        let count = |wanted: usize| match value.len() {
+            Ok(got) if got == wanted => Ok(()),
+            Ok(got) => Err(Failure::Broken(format!("an operation gave {got} results instead of {wanted}"))),
+            Err(_) => Err(Failure::Broken(format!("an operation gave one result instead of {wanted}"))),
+        };
+        let missing = |_: PyErr| Failure::Broken("an operation gave other results".to_owned());
         match self {
             Value::Register(r) => registers[*r] = Some(value),
             Value::Tuple(items) => {
+                count(items.len())?;
                 for (i, item) in items.iter().enumerate() {
-                    item.store(value.get_item(i)?, registers)?;
+                    item.store(value.get_item(i).map_err(missing)?, registers)?;
                 }
             }
             Value::Dict(entries) => {
+                count(entries.len())?;
                 for (key, item) in entries {
                     let Value::Object(key) = key else { continue };
-                    item.store(value.get_item(key)?, registers)?;
+                    item.store(value.get_item(key).map_err(missing)?, registers)?;
                 }
             }
             Value::List(_) | Value::Slice(_) | Value::Object(_) | Value::Ignore => {}
@@ -477,4 +718,31 @@ impl Value {
             Value::Register(_) | Value::Ignore => {}
         }
     }
+}
+
+/// `take_over()`: the frame that calls it needs no original code to fail back to, and owns its arguments alone.
+struct TakeOver;
+
+impl NativeBody for TakeOver {
+    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        held::release_newest();
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "take_over"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// What rewritten code without a graph calls first.
+pub fn take_over_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let function = FUNCTION.get_or_try_init(py, || new_native(py, Box::new(TakeOver)))?;
+    Ok(function.bind(py).clone())
 }

@@ -1,6 +1,7 @@
 //! Looking at builtin iterators without advancing them.
 //!
-//! Peekable are exact list, tuple and range iterators, and `enumerate` and `zip` over peekable ones. Guards peek, and so
+//! Peekable are exact iterators of lists, tuples, ranges, dicts, strings and bytes, reversed ones too, and `enumerate`
+//! and `zip` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
 use crate::cpython::facts::{IterState, iterator_state};
@@ -9,7 +10,7 @@ use crate::cpython::{Slots, call_slots};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyInt, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use std::any::Any;
 
 /// What `enumerate` or `zip` runs over, and where it stands.
@@ -44,27 +45,135 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     Some(Combined::Zip { inners: parts.iter().collect() })
 }
 
+/// What an exact iterator has left: items of a builtin sequence from a position on.
+pub struct Rest<'py> {
+    sequence: Bound<'py, PyAny>,
+    /// `None`: nothing is left.
+    at: Option<usize>,
+    backwards: bool,
+}
+
+impl<'py> Rest<'py> {
+    /// The next item.
+    pub fn first(&self) -> Option<Bound<'py, PyAny>> {
+        self.sequence.get_item(self.at?).ok()
+    }
+
+    /// All items that are left, in order.
+    pub fn all(&self) -> Option<Bound<'py, PyList>> {
+        let py = self.sequence.py();
+        let Some(at) = self.at else { return Some(PyList::empty(py)) };
+        let ats: Vec<usize> = match self.backwards {
+            true => (0..=at).rev().collect(),
+            false => (at..self.sequence.len().ok()?).collect(),
+        };
+        let items = ats.into_iter().map(|at| self.sequence.get_item(at)).collect::<PyResult<Vec<_>>>().ok()?;
+        PyList::new(py, items).ok()
+    }
+}
+
+/// What is left of an exact iterator whose `__reduce__` tells it (dicts, strings, bytes, reversed sequences): all of
+/// these are C code without side effects. `None`: another iterator, or one that would raise.
+pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
+    let py = iterator.py();
+    static TYPES: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
+    let types = TYPES
+        .get_or_try_init(py, || -> PyResult<_> {
+            let builtins = py.import("builtins")?;
+            let (iter, reversed) = (builtins.getattr("iter")?, builtins.getattr("reversed")?);
+            let mut types = Vec::new();
+            let mut add = |iterator: PyResult<Bound<'_, PyAny>>| -> PyResult<()> {
+                types.push(iterator?.get_type().into_any().unbind());
+                Ok(())
+            };
+            for class in [builtins.getattr("dict")?, py.import("collections")?.getattr("OrderedDict")?] {
+                let dict = class.call0()?;
+                for view in [dict.call_method0("keys")?, dict.call_method0("values")?, dict.call_method0("items")?] {
+                    add(iter.call1((&view,)))?;
+                    add(reversed.call1((&view,)))?;
+                }
+            }
+            for text in [PyString::new(py, "a").into_any(), PyString::new(py, "\u{e9}").into_any()] {
+                add(iter.call1((&text,)))?;
+                add(reversed.call1((&text,)))?;
+            }
+            add(iter.call1((pyo3::types::PyBytes::new(py, b"a"),)))?;
+            add(reversed.call1((PyList::empty(py),)))?;
+            Ok(types)
+        })
+        .ok()?;
+    let ty = iterator.get_type();
+    if !types.iter().any(|known| ty.is(known)) {
+        return None;
+    }
+    let reduced = iterator.call_method0("__reduce__").ok()?;
+    let sequence = reduced.get_item(1).ok()?.get_item(0).ok()?;
+    // `reversed` runs over anything that has a length and items.
+    let builtin = sequence.is_exact_instance_of::<PyList>()
+        || sequence.is_exact_instance_of::<PyTuple>()
+        || sequence.is_exact_instance_of::<PyString>()
+        || sequence.is_exact_instance_of::<pyo3::types::PyBytes>();
+    if !builtin {
+        return None;
+    }
+    let at: isize = match reduced.len().ok()? {
+        2 => 0,
+        _ => reduced.get_item(2).ok()?.extract().ok()?,
+    };
+    let has = at >= 0 && (at as usize) < sequence.len().ok()?;
+    let backwards = is_reversed(&reduced);
+    Some(Rest { sequence, at: has.then_some(at as usize), backwards })
+}
+
+fn is_reversed(reduced: &Bound<'_, PyAny>) -> bool {
+    let first = reduced.get_item(0);
+    let reversed = reduced.py().import("builtins").and_then(|b| b.getattr("reversed"));
+    first.is_ok_and(|first| reversed.is_ok_and(|reversed| first.is(&reversed)))
+}
+
+/// The dict under an exact iterator of a dict.
+pub fn dict_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    let referents = iterator.py().import("gc").and_then(|gc| gc.call_method1("get_referents", (iterator,))).ok()?;
+    referents.try_iter().ok()?.filter_map(Result::ok).find_map(|held| held.cast_into::<PyDict>().ok())
+}
+
+/// Iterators over iterators that are looked through: a program may nest them without end.
+const MAX_NESTED: usize = 16;
+
 /// Whether an iterator can be looked at without advancing it.
 pub fn is_peekable(iterator: &Bound<'_, PyAny>) -> bool {
-    match combined(iterator) {
-        Some(Combined::Enumerate { inner, .. }) => is_peekable(&inner),
-        Some(Combined::Zip { inners }) => inners.iter().all(is_peekable),
-        None => iterator_state(iterator).is_some(),
+    is_peekable_at(iterator, MAX_NESTED)
+}
+
+fn is_peekable_at(iterator: &Bound<'_, PyAny>, levels: usize) -> bool {
+    match (combined(iterator), levels.checked_sub(1)) {
+        (Some(_), None) => false,
+        (Some(Combined::Enumerate { inner, .. }), Some(levels)) => is_peekable_at(&inner, levels),
+        (Some(Combined::Zip { inners }), Some(levels)) => inners.iter().all(|inner| is_peekable_at(inner, levels)),
+        (None, _) => iterator_state(iterator).is_some() || reduced(iterator).is_some(),
     }
 }
 
 /// The item that a peekable iterator would yield next.
 pub fn peek<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    peek_at(iterator, MAX_NESTED)
+}
+
+fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py, PyAny>> {
     match combined(iterator) {
         Some(Combined::Enumerate { inner, index }) => {
-            let item = peek(&inner)?;
+            let item = peek_at(&inner, levels.checked_sub(1)?)?;
             return PyTuple::new(iterator.py(), [index, item]).ok().map(Bound::into_any);
         }
         Some(Combined::Zip { inners }) => {
-            let items = inners.iter().map(peek).collect::<Option<Vec<_>>>()?;
+            let levels = levels.checked_sub(1)?;
+            let items = inners.iter().map(|inner| peek_at(inner, levels)).collect::<Option<Vec<_>>>()?;
             return PyTuple::new(iterator.py(), items).ok().map(Bound::into_any);
         }
         None => {}
+    }
+    if let Some(rest) = reduced(iterator) {
+        return rest.first();
     }
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => {
@@ -75,8 +184,11 @@ pub fn peek<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     }
 }
 
-/// The sequence under an exact builtin iterator.
+/// The sequence under an exact builtin iterator; where it has none, a list of what is left.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if let Some(rest) = reduced(iterator) {
+        return rest.all().map(Bound::into_any);
+    }
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => held.map(|h| h.0),
         IterState::Range(_) => None,
@@ -149,13 +261,21 @@ pub fn source_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// Whether an exact builtin iterator has a next item.
 pub fn has_next(iterator: &Bound<'_, PyAny>) -> Option<bool> {
+    has_next_at(iterator, MAX_NESTED)
+}
+
+fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
     match combined(iterator) {
-        Some(Combined::Enumerate { inner, .. }) => return has_next(&inner),
+        Some(Combined::Enumerate { inner, .. }) => return has_next_at(&inner, levels.checked_sub(1)?),
         Some(Combined::Zip { inners }) => {
-            let ends = inners.iter().map(has_next).collect::<Option<Vec<_>>>()?;
+            let levels = levels.checked_sub(1)?;
+            let ends = inners.iter().map(|inner| has_next_at(inner, levels)).collect::<Option<Vec<_>>>()?;
             return Some(!ends.is_empty() && ends.into_iter().all(|has| has));
         }
         None => {}
+    }
+    if let Some(rest) = reduced(iterator) {
+        return Some(rest.at.is_some());
     }
     Some(match iterator_state(iterator)? {
         IterState::List(None) | IterState::Tuple(None) => false,

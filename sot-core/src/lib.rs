@@ -10,6 +10,7 @@
 
 pub mod backend;
 pub mod capture;
+pub mod capture_all;
 pub mod code_unit;
 pub mod continuation;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
@@ -18,12 +19,16 @@ pub mod dispatch;
 pub mod executor;
 pub mod graph_fn;
 pub mod guards;
+mod heard;
 pub mod iterators;
 pub mod objects;
 pub mod python;
+pub mod registry;
 pub mod report;
 pub mod rewrite;
 pub mod stats;
 pub mod stop;
 pub mod trial;
+pub mod unwind;
+pub mod user_frames;
 pub mod variables;

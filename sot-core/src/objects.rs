@@ -24,6 +24,11 @@ impl ObjectTable {
         })
     }
 
+    /// The number of an object that was added before.
+    pub fn find(&self, object: &Bound<'_, PyAny>) -> Option<ObjectId> {
+        self.by_address.get(&(object.as_ptr() as usize)).copied()
+    }
+
     pub fn get<'py>(&self, py: Python<'py>, id: ObjectId) -> Bound<'py, PyAny> {
         self.objects[id.0 as usize].bind(py).clone()
     }

@@ -6,21 +6,24 @@
 use crate::backend::{Backend, Kind};
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
-use crate::dispatch::{self, CodeCache, FunctionEntry};
+use crate::dispatch::{self, FunctionEntry};
+use crate::registry;
 use crate::report::{PyBreak, PyGraph, PyReport, explain as explain_call};
 use crate::stats::STATS;
 use crate::stop::Reason;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 /// Make `backend` the process's framework, and add the Python functions to a module.
 pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyResult<()> {
     if !dispatch::set_backend(backend) {
         return Err(PyRuntimeError::new_err("a backend is registered already in this process"));
     }
-    module.add_function(wrap_pyfunction!(to_static, module)?)?;
+    let maker = wrap_pyfunction!(to_static, module)?;
+    let _ = dispatch::MAKER.set(module.py(), maker.clone().into_any().unbind());
+    module.add_function(maker)?;
     module.add_function(wrap_pyfunction!(symbolic_translate, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(stats, module)?)?;
@@ -30,11 +33,9 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     module.add_class::<PyReport>()?;
     module.add_class::<PyGraph>()?;
     module.add_class::<PyBreak>()?;
-    crate::cpython::add_python_api(module)
+    crate::cpython::add_python_api(module)?;
+    crate::capture_all::register(module)
 }
-
-/// Caches of all entries, for `reset`.
-static CACHES: Mutex<Vec<Weak<CodeCache>>> = Mutex::new(Vec::new());
 
 fn entry<'py>(
     function: &Bound<'py, PyAny>,
@@ -45,14 +46,9 @@ fn entry<'py>(
     let code = function.getattr("__code__")?;
     if let Ok(code) = code.cast::<PyCode>() {
         // The entry serves it; the hook must not capture it a second time when the entry falls back.
-        dispatch::never_capture(code);
+        registry::serve(code);
     }
-    let cache = Arc::new(CodeCache::default());
-    let mut caches = CACHES.lock().expect("caches");
-    caches.retain(|c| c.strong_count() > 0);
-    caches.push(Arc::downgrade(&cache));
-    drop(caches);
-    let body = Arc::new(FunctionEntry { cache, code: code.unbind(), full_graph });
+    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph));
     Ok(new_entry(py, function, receiver, body)?.into_bound(py))
 }
 
@@ -77,7 +73,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         if flags & (0x20 | 0x80 | 0x200) != 0 {
             return pass_through(target, Reason::Generator, "generators and coroutines are not captured yet");
         }
-        if dispatch::is_disabled(target) {
+        if registry::is_disabled(target) {
             return pass_through(target, Reason::Disabled, "it was marked with sot.disable");
         }
         return entry(target, None, full_graph);
@@ -188,14 +184,14 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 
 /// Forget everything that was captured, and set the counters to zero.
 #[pyfunction]
-fn reset() {
-    let caches: Vec<_> = CACHES.lock().expect("caches").iter().filter_map(Weak::upgrade).collect();
-    for cache in caches {
-        cache.clear();
-    }
+fn reset(py: Python<'_>) {
+    registry::reset();
     crate::continuation::reset();
     crate::graph_fn::reset();
-    dispatch::reset_codes();
+    dispatch::process_hook().clear();
+    if let Some(backend) = dispatch::backend() {
+        backend.forgotten(py);
+    }
     STATS.reset();
 }
 
@@ -211,7 +207,7 @@ fn disable<'py>(function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
             function.get_type().name()?
         )));
     }
-    dispatch::disable(&function);
+    registry::disable(&function);
     Ok(function)
 }
 

@@ -30,8 +30,8 @@ pub struct EntryReport {
     pub breaks: Vec<BreakReport>,
     pub guards: Vec<String>,
     pub code: String,
-    /// Where the code may go on.
-    pub continuations: Vec<Arc<Continuation>>,
+    /// Where the code may go on. They are owned by the rewritten code.
+    pub continuations: Vec<Weak<Continuation>>,
     /// Simulated instructions.
     pub steps: usize,
     pub capture_ns: u64,
@@ -100,7 +100,8 @@ pub struct PyGraph {
     /// Operations in the framework's graph.
     #[pyo3(get)]
     op_count: usize,
-    /// `compiled`, `replay`, `measuring`, or `original` if the original code serves the call because it is faster.
+    /// `compiled`, `replay`, `measuring`, `closed` (it failed for good), or `original` if the original code serves the
+    /// call because it is faster.
     #[pyo3(get)]
     executor: String,
     /// Why only replay is exact, if so.
@@ -210,7 +211,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
                         Some(Server::Original) => "original".to_owned(),
                         Some(Server::Captured) | None => format!("{:?}", graph.choice()).to_lowercase(),
                     },
-                    replay_only: graph.replay_only.clone(),
+                    replay_only: graph.replay_only().map(str::to_owned),
                     program: graph.backend_text(py),
                 },
             )?);
@@ -224,7 +225,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');
-        for continuation in &report.continuations {
+        for continuation in report.continuations.iter().filter_map(Weak::upgrade) {
             if !resumed.contains(&continuation.number) {
                 resumed.push(continuation.number);
                 resume_functions.push_str(&continuation.resume_listing(py));

@@ -6,7 +6,10 @@
 //! runs the frame as plain Python. There are no reasons that are only strings: `detail` adds to a code, it
 //! never replaces one. `sot.reasons()` lists the table from Python.
 
+use crate::executor::Awaits;
+use crate::variables::VarId;
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Family of a reason, by the names of the PaddleSOT design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,6 +86,7 @@ reasons! {
     CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
     Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
     Busy, Cdbl, "busy", "another thread is capturing";
+    Interrupted, Cdbl, "interrupted", "a signal arrived while capturing; the handler runs in the original code";
     NotPython, Unsps, "not-python", "the callable has no Python bytecode";
     AmbientMode, Cdbl, "ambient-mode", "the framework is in a mode (static graph, another translator) in which nothing is captured";
     NoTensor, Cdbl, "no-tensor", "the function computes nothing on tensors; plain Python is as fast";
@@ -123,6 +127,13 @@ pub enum Stop {
     /// Run the whole frame as plain Python.
     #[error("fallback: {0}")]
     Fallback(Why),
+    /// A frame was pushed whose result is that of the instruction, by whatever awaits it.
+    #[error("a call")]
+    Entered(Awaits),
+    /// The simulated program raises this exception: a handler of the program goes on, or, if there is none, the instruction
+    /// runs as Python and raises for real.
+    #[error("the program raises an exception")]
+    Raised(VarId),
 }
 
 impl Stop {
@@ -135,6 +146,10 @@ impl Stop {
     pub fn why(&self) -> &Why {
         match self {
             Stop::Break(why) | Stop::Fallback(why) => why,
+            Stop::Raised(_) | Stop::Entered(_) => {
+                static RAISED: OnceLock<Why> = OnceLock::new();
+                RAISED.get_or_init(|| Why::new(Reason::WouldRaise, ""))
+            }
         }
     }
 }

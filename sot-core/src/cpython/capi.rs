@@ -40,6 +40,7 @@ unsafe extern "C" {
         key: *mut PyObject,
         hash: ffi::Py_hash_t,
     ) -> *mut PyObject;
+    pub(super) static mut PyMethod_Type: ffi::PyTypeObject;
     pub(super) fn PyMethod_New(function: *mut PyObject, obj: *mut PyObject) -> *mut PyObject;
     /// pyo3-ffi links `_PyVectorcall_Call` before 3.12, which does not exist.
     pub(super) fn PyVectorcall_Call(

@@ -35,6 +35,11 @@ pub trait EntryBody: Send + Sync + 'static {
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>));
     /// Drops the references that could close a cycle. Only called while the entry is the sole owner.
     fn clear(&self) {}
+    /// How an equal entry is made elsewhere: a callable that pickles by name, and its arguments behind the function or
+    /// method. `None`: only what finds this very entry can stand for it.
+    fn maker<'py>(&self, _py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+        None
+    }
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -97,7 +102,7 @@ fn make_type(
         dict: offset_of!(EntryObject, dict),
         slots,
         getset: entry_attributes::getset(),
-        methods: entry_attributes::methods(),
+        methods: entry_attributes::methods(extra_flags & METHOD_DESCRIPTOR != 0),
     }
     .create(py)
 }

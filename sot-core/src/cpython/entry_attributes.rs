@@ -3,9 +3,15 @@
 //! Reading: the entry's own `__dict__`, then its type (calling, binding), then the function. The few
 //! names that a type object always answers itself (`__doc__`, `__module__`) come from the function
 //! first. Writing: names that define the function (`__code__`, `__defaults__`, ...) go to it, all
-//! others to the entry's `__dict__`. An entry pickles by name, a bound one as `getattr(obj, name)`.
+//! others to the entry's `__dict__`.
+//!
+//! `__class__` is what it is for the function or method, so that `isinstance` and with it `inspect.isfunction` and
+//! `inspect.ismethod` see what they would see in eager. `type` tells the truth.
+//!
+//! Like a function, an entry is its own copy. It pickles by name where the name finds it, otherwise as what makes it of
+//! its function, and that by name; a bound entry is made again of the method of the receiver's copy.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
@@ -17,7 +23,7 @@ use super::entry::EntryObject;
 use super::heap_type::{guarded_slot, slot};
 
 /// Read from the entry's `__dict__` or the function, never from the type.
-const FUNCTION_FIRST: [&str; 2] = ["__doc__", "__module__"];
+const FUNCTION_FIRST: [&str; 1] = ["__module__"];
 /// Written to the function.
 const FUNCTION_OWNED: [&str; 5] = ["__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__type_params__"];
 
@@ -30,16 +36,102 @@ pub(super) fn slots() -> Vec<ffi::PyType_Slot> {
 }
 
 pub(super) fn getset() -> Vec<ffi::PyGetSetDef> {
-    vec![ffi::PyGetSetDef {
-        name: c"__dict__".as_ptr(),
-        get: Some(ffi::PyObject_GenericGetDict),
-        set: Some(ffi::PyObject_GenericSetDict),
-        doc: std::ptr::null(),
-        closure: std::ptr::null_mut(),
-    }]
+    vec![
+        ffi::PyGetSetDef {
+            name: c"__dict__".as_ptr(),
+            get: Some(ffi::PyObject_GenericGetDict),
+            set: Some(ffi::PyObject_GenericSetDict),
+            doc: std::ptr::null(),
+            closure: std::ptr::null_mut(),
+        },
+        // `object.__getattribute__` shall find it as well: `pydoc` asks that.
+        ffi::PyGetSetDef {
+            name: c"__doc__".as_ptr(),
+            get: Some(doc),
+            set: Some(set_doc),
+            doc: std::ptr::null(),
+            closure: std::ptr::null_mut(),
+        },
+        ffi::PyGetSetDef {
+            name: c"__class__".as_ptr(),
+            get: Some(class),
+            set: None,
+            doc: std::ptr::null(),
+            closure: std::ptr::null_mut(),
+        },
+    ]
 }
 
-pub(super) fn methods() -> Vec<ffi::PyMethodDef> {
+/// `__doc__`: the entry's own, or the function's.
+///
+/// # Safety
+/// Called by CPython with an entry.
+unsafe extern "C" fn doc(this: *mut PyObject, _closure: *mut c_void) -> *mut PyObject {
+    // SAFETY: by contract; a borrowed reference becomes an own one before anything runs.
+    unsafe {
+        let this = this.cast::<EntryObject>();
+        let dict = (*this).dict;
+        let mut found = match dict.is_null() {
+            true => std::ptr::null_mut(),
+            false => ffi::PyDict_GetItemString(dict, c"__doc__".as_ptr()),
+        };
+        if found.is_null() && !(*this).func.is_null() {
+            return ffi::PyObject_GetAttrString((*this).func, c"__doc__".as_ptr());
+        }
+        if found.is_null() {
+            found = ffi::Py_None();
+        }
+        ffi::Py_INCREF(found);
+        found
+    }
+}
+
+/// # Safety
+/// Called by CPython with an entry; `value` is NULL to delete, which for a function is to set None.
+unsafe extern "C" fn set_doc(this: *mut PyObject, value: *mut PyObject, _closure: *mut c_void) -> c_int {
+    // SAFETY: by contract.
+    unsafe {
+        let dict = ffi::PyObject_GenericGetDict(this, std::ptr::null_mut());
+        if dict.is_null() {
+            return -1;
+        }
+        let value = if value.is_null() { ffi::Py_None() } else { value };
+        let status = ffi::PyDict_SetItemString(dict, c"__doc__".as_ptr(), value);
+        ffi::Py_DECREF(dict);
+        status
+    }
+}
+
+/// The type that the entry poses as.
+///
+/// # Safety
+/// Called by CPython with an entry.
+unsafe extern "C" fn class(this: *mut PyObject, _closure: *mut c_void) -> *mut PyObject {
+    // SAFETY: by contract; the types live for ever.
+    unsafe {
+        let bound = !(*this.cast::<EntryObject>()).self_obj.is_null();
+        let class: *mut PyObject = match bound {
+            true => (&raw mut capi::PyMethod_Type).cast(),
+            false => (&raw mut ffi::PyFunction_Type).cast(),
+        };
+        ffi::Py_INCREF(class);
+        class
+    }
+}
+
+/// `is_own_copy`: of an entry that is not bound.
+pub(super) fn methods(is_own_copy: bool) -> Vec<ffi::PyMethodDef> {
+    let mut methods = pickling();
+    if is_own_copy {
+        let copy = pyo3::impl_::trampoline::get_trampoline_function!(noargs, copy);
+        let deepcopy = pyo3::impl_::trampoline::get_trampoline_function!(binaryfunc, deepcopy);
+        methods.push(method(c"__copy__", ffi::PyMethodDefPointer { PyCFunction: copy }, ffi::METH_NOARGS));
+        methods.push(method(c"__deepcopy__", ffi::PyMethodDefPointer { PyCFunction: deepcopy }, ffi::METH_O));
+    }
+    methods
+}
+
+fn pickling() -> Vec<ffi::PyMethodDef> {
     let noargs = pyo3::impl_::trampoline::get_trampoline_function!(noargs, reduce);
     let onearg = pyo3::impl_::trampoline::get_trampoline_function!(binaryfunc, reduce_ex);
     vec![
@@ -154,10 +246,44 @@ unsafe fn qualified_name<'py>(py: Python<'py>, this: *mut PyObject) -> PyResult<
 
 /// # Safety
 /// Called by CPython as a method without arguments.
+unsafe fn copy(_py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: the caller holds it.
+    unsafe { ffi::Py_INCREF(this) };
+    Ok(this)
+}
+
+/// # Safety
+/// Called by CPython as a method with one argument, the memo.
+unsafe fn deepcopy(py: Python<'_>, this: *mut PyObject, _memo: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: passed on.
+    unsafe { copy(py, this) }
+}
+
+/// What a module has under an object's qualified name.
+fn found_by_name<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let module = object.getattr("__module__").ok()?;
+    let name: String = object.getattr("__qualname__").ok()?.extract().ok()?;
+    let modules = object.py().import("sys").ok()?.getattr("modules").ok()?;
+    name.split('.').try_fold(modules.get_item(module).ok()?, |at, part| at.getattr(part).ok())
+}
+
+/// # Safety
+/// Called by CPython as a method without arguments.
 unsafe fn reduce(py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject> {
     // SAFETY: `this` is an entry.
     unsafe {
         let receiver = (*this.cast::<EntryObject>()).self_obj;
+        let maker = (*this.cast::<EntryObject>()).body.as_ref().and_then(|body| body.maker(py));
+        let entry = Bound::from_borrowed_ptr(py, this);
+        let by_name = receiver.is_null() && found_by_name(&entry).is_some_and(|found| found.is(&entry));
+        if let Some((maker, rest)) = maker
+            && !by_name
+        {
+            let mut args = vec![wrapped(py, this)?];
+            args.extend(rest);
+            let args = PyTuple::new(py, args)?.into_any();
+            return Ok(PyTuple::new(py, [maker, args])?.into_any().into_ptr());
+        }
         let Some(receiver) = Bound::from_borrowed_ptr_or_opt(py, receiver) else {
             return qualified_name(py, this).map(Bound::into_ptr);
         };

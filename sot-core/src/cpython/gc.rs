@@ -1,9 +1,10 @@
-//! Garbage collection of objects that hold Rust values: visiting, dropping, freeing.
+//! Garbage collection: visiting, dropping and freeing of objects that hold Rust values; and times without it.
 
 use std::ffi::{c_int, c_void};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyCode;
 
 use super::trampoline::trampoline;
 
@@ -75,4 +76,41 @@ pub(super) unsafe fn free(this: *mut ffi::PyObject) {
         }
         ffi::Py_DECREF(ty.cast());
     }
+}
+
+/// Visits what a function and its code hold, where they have no other owner than the visitor and each other. The
+/// collector does not look into code objects: a cycle through their constants would never be found.
+pub fn visit_owned_function(function: &Py<PyAny>, code: &Py<PyCode>, visit: &mut dyn FnMut(&Py<PyAny>)) {
+    visit(function);
+    // SAFETY: both objects are alive; `Py` is a transparent non-null pointer.
+    unsafe {
+        // One reference is the visitor's, one the function's. A running frame holds another one.
+        if ffi::Py_REFCNT(function.as_ptr()) == 1 && ffi::Py_REFCNT(code.as_ptr()) == 2 {
+            let code = code.as_ptr().cast::<super::layout::Code>();
+            visit(&*(&raw const (*code).co_consts).cast::<Py<PyAny>>());
+        }
+    }
+}
+
+/// Turns the collector on again, also when unwinding.
+struct Resume<'py>(Option<Bound<'py, PyAny>>);
+
+impl Drop for Resume<'_> {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // `gc.enable` cannot fail.
+            let _ = module.call_method0("enable");
+        }
+    }
+}
+
+/// Runs `f` without collections: finalizers and callbacks of the user's program must not run in the middle of it.
+pub fn without_collection<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
+    let module = py.import("gc").map(Bound::into_any).ok();
+    let on = module.filter(|m| m.call_method0("isenabled").is_ok_and(|on| on.is_truthy().unwrap_or(false)));
+    if let Some(module) = &on {
+        let _ = module.call_method0("disable");
+    }
+    let _resume = Resume(on);
+    f()
 }

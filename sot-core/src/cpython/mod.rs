@@ -2,12 +2,12 @@
 //!
 //! Everything exported is safe to call with a `Python` token. What is here, by concept:
 //!
-//! - calls: [`slots`] (argument slots), [`call`], [`native`] (callables made in Rust), [`entry`] (the
+//! - calls: [`slots`] (argument slots), [`call`], [`held`] (arguments that the callee takes over), [`native`] (callables made in Rust), [`entry`] (the
 //!   callable that stands for a function);
 //! - frames: [`hook`] (PEP 523), [`frame`] (what a hook sees), `replace` (running other code);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
 //!   [`symbols`];
-//! - safety: [`mod@trampoline`] (panics), [`offsets`] (layouts against headers), [`python_api`].
+//! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`offsets`] (layouts against headers), [`python_api`].
 //!
 //! **Invariant:** nothing outside this module uses `unsafe`, `cfg(Py_3_x)` or a foreign struct.
 
@@ -22,8 +22,9 @@ mod entry_call;
 mod eval_slot;
 pub mod facts;
 pub mod frame;
-mod gc;
+pub mod gc;
 mod heap_type;
+pub mod held;
 pub mod hook;
 mod hook_eval;
 mod layout;
@@ -31,11 +32,13 @@ pub mod native;
 pub mod offsets;
 mod probe;
 pub mod python_api;
+mod rebuilt_frame;
 mod replace;
 #[cfg(Py_3_11)]
 mod replace_in_place;
 #[cfg(not(Py_3_11))]
 mod replace_shadow;
+pub mod signals;
 pub mod signature;
 pub mod slots;
 pub mod symbols;

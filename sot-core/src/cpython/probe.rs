@@ -12,7 +12,7 @@ use super::entry::{EntryBody, entry_parts, new_entry};
 use super::facts;
 use super::native::{NativeBody, body_of, new_native};
 use super::slots::Slots;
-use super::traceback::{add_traceback_entry, drop_traceback_head};
+use super::traceback::{self, Asker, TracebackFrame};
 use super::{call, hook, thread};
 
 /// An entry body that hands the slots to a Python callable, or does nothing, or panics.
@@ -159,15 +159,50 @@ fn _probe_stamp(py: Python<'_>, kind: &str, obj: Bound<'_, PyAny>, change: Bound
     }
 }
 
-/// Calls `f()` and raises its error with an entry added or `-count` outer ones dropped.
+/// (code, globals, offset, line, locals, cells)
+type ProbeFrame<'py> = (
+    Bound<'py, PyCode>,
+    Bound<'py, PyDict>,
+    Option<u32>,
+    u32,
+    Vec<(u32, Bound<'py, PyAny>)>,
+    Vec<(u32, Bound<'py, PyAny>)>,
+);
+
+/// Calls `f()` and raises its error with the frames in front, in the place of so many entries. If `f` returns an
+/// exception, that one gets the frames.
 #[pyfunction]
-fn _probe_traceback(py: Python<'_>, f: Bound<'_, PyAny>, code: Bound<'_, PyCode>, lineno: i64) -> PyResult<Py<PyAny>> {
+fn _probe_traceback<'py>(
+    py: Python<'py>,
+    f: Bound<'py, PyAny>,
+    frames: Vec<ProbeFrame<'py>>,
+    instead: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let frames: Vec<_> = frames
+        .into_iter()
+        .map(|(code, globals, offset, line, locals, cells)| TracebackFrame {
+            code,
+            globals,
+            offset,
+            line,
+            left_at: None,
+            locals,
+            cells,
+        })
+        .collect();
     match f.call0() {
-        Ok(value) => Ok(value.unbind()),
+        Ok(value) => {
+            traceback::with_traceback(value.cast()?, &frames, Asker::Driver)?;
+            Ok(value)
+        }
         Err(error) => {
-            match u32::try_from(lineno) {
-                Ok(line) => add_traceback_entry(py, &error, &code, None, line)?,
-                Err(_) => drop_traceback_head(py, &error, lineno.unsigned_abs() as usize)?,
+            let mut last = traceback::Entry::first(&error, py);
+            for _ in 1..instead {
+                last = last.and_then(|entry| entry.next());
+            }
+            match last {
+                Some(last) if instead > 0 => traceback::replace_head(py, &error, &last, &frames)?,
+                _ => traceback::prepend(py, &error, &frames, Asker::Driver)?,
             }
             Err(error)
         }

@@ -1,5 +1,6 @@
 //! The running thread: its id, and whether it is traced.
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::capi;
@@ -81,4 +82,29 @@ pub fn thread_id(_py: Python<'_>) -> u64 {
     }
     // SAFETY: callable from any thread.
     unsafe { PyThread_get_thread_ident() as u64 }
+}
+
+/// The exception that is being handled: `sys.exc_info()[1]`.
+pub fn handled_exception(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
+    let (mut class, mut value, mut traceback) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the thread is attached; the function gives three owned references, each of which may be NULL.
+    unsafe {
+        ffi::PyErr_GetExcInfo(&raw mut class, &raw mut value, &raw mut traceback);
+        drop(Bound::from_owned_ptr_or_opt(py, class));
+        drop(Bound::from_owned_ptr_or_opt(py, traceback));
+        Bound::from_owned_ptr_or_opt(py, value).filter(|value| !value.is_none())
+    }
+}
+
+/// From now on this exception, or none, is what is being handled.
+pub fn set_handled_exception(py: Python<'_>, exception: Option<Bound<'_, PyAny>>) {
+    let Some(exception) = exception else {
+        // SAFETY: the thread is attached; NULL means none.
+        unsafe { ffi::PyErr_SetExcInfo(std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut()) };
+        return;
+    };
+    let class = exception.get_type();
+    let traceback = exception.getattr("__traceback__").unwrap_or_else(|_| py.None().into_bound(py));
+    // SAFETY: the thread is attached; the function takes over three references.
+    unsafe { ffi::PyErr_SetExcInfo(class.into_ptr(), exception.into_ptr(), traceback.into_ptr()) };
 }

@@ -1,40 +1,143 @@
-//! Adding and hiding traceback entries, with public API only (`types.TracebackType`).
+//! Tracebacks that show the user's frames: entries are added in front, or put in place of others.
+//!
+//! An entry shows a [`TracebackFrame`]: a frame that never ran (`rebuilt_frame`). Frames are linked as if they had
+//! called each other: the outermost was called by the Python code that runs now, and a real frame that follows an entry
+//! that was replaced was called by the innermost one of the replacement.
 
-use pyo3::ffi;
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTraceback};
 
-/// Puts an entry for `code` at `lineno` in front of the traceback, as if the exception had just left a
-/// frame of that code. `globals` are those that the entry's frame shows; `None`: empty ones.
-pub fn add_traceback_entry(
-    py: Python<'_>,
-    err: &PyErr,
-    code: &Bound<'_, PyCode>,
-    globals: Option<&Bound<'_, PyDict>>,
-    lineno: u32,
-) -> PyResult<()> {
-    let globals = globals.cloned().unwrap_or_else(|| PyDict::new(py));
-    // SAFETY: the thread is attached; code and globals are of the right types. The frame is never run.
-    let frame = unsafe {
-        let frame =
-            ffi::PyFrame_New(ffi::PyThreadState_Get(), code.as_ptr().cast(), globals.as_ptr(), std::ptr::null_mut());
-        Bound::from_owned_ptr_or_err(py, frame.cast())?
-    };
-    let rest = err.traceback(py);
-    let entry = py.get_type::<PyTraceback>().call1((rest, frame, -1, lineno.max(1)))?;
-    err.set_traceback(py, Some(entry.cast_into::<PyTraceback>()?));
+use super::rebuilt_frame;
+
+/// A frame as the user's program has it, at the moment of an exception.
+pub struct TracebackFrame<'py> {
+    pub code: Bound<'py, PyCode>,
+    pub globals: Bound<'py, PyDict>,
+    /// Byte offset of the instruction that raised, or that waits for a call: `tb_lasti`. It finds the columns.
+    pub offset: Option<u32>,
+    pub line: u32,
+    /// `f_lasti`, where that is another one: the frame went on to a `finally` before the exception left it.
+    pub left_at: Option<u32>,
+    /// Values by index into `co_varnames`. What is left out shows as not bound.
+    pub locals: Vec<(u32, Bound<'py, PyAny>)>,
+    /// Cells (not their contents) by index into `co_cellvars + co_freevars`.
+    pub cells: Vec<(u32, Bound<'py, PyAny>)>,
+}
+
+/// Who asks for frames to be shown: it tells who called the outermost of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// Native code in the place of the outermost frame: the Python code that runs now is its caller.
+    Driver,
+    /// Rewritten code, whose frame stands for the outermost one: its caller is the outermost's.
+    RewrittenCode,
+}
+
+/// One entry of a traceback.
+pub struct Entry<'py> {
+    entry: Bound<'py, PyTraceback>,
+    pub frame: Bound<'py, PyAny>,
+    pub code: Bound<'py, PyAny>,
+    /// `tb_lasti`
+    pub offset: i64,
+    pub line: u32,
+}
+
+impl<'py> Entry<'py> {
+    fn of(entry: Bound<'py, PyTraceback>) -> Option<Entry<'py>> {
+        let frame = entry.getattr("tb_frame").ok()?;
+        Some(Entry {
+            code: frame.getattr("f_code").ok()?,
+            offset: entry.getattr("tb_lasti").ok()?.extract().ok()?,
+            line: entry.getattr("tb_lineno").and_then(|line| line.extract()).unwrap_or(0),
+            frame,
+            entry,
+        })
+    }
+
+    /// The outermost entry of an exception's traceback.
+    pub fn first(err: &PyErr, py: Python<'py>) -> Option<Entry<'py>> {
+        Entry::of(err.traceback(py)?)
+    }
+
+    /// The next one, towards where the exception was raised.
+    pub fn next(&self) -> Option<Entry<'py>> {
+        Entry::of(self.entry.getattr("tb_next").ok()?.cast_into().ok()?)
+    }
+
+    /// `f_lasti` of the entry's frame.
+    pub fn left_at(&self) -> Option<i64> {
+        self.frame.getattr("f_lasti").and_then(|at| at.extract()).ok()
+    }
+
+    /// What the entry's frame calls a local variable; `None`: not bound.
+    pub fn local(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+        self.frame.getattr("f_locals").and_then(|locals| locals.get_item(name)).ok()
+    }
+}
+
+/// Put frames, outermost first, in front of the traceback, as if the exception had just left them.
+pub fn prepend<'py>(py: Python<'py>, err: &PyErr, frames: &[TracebackFrame<'py>], asker: Asker) -> PyResult<()> {
+    let traceback = chain(py, frames, err.traceback(py), None, asker)?;
+    err.set_traceback(py, traceback);
     Ok(())
 }
 
-/// Hides the `count` outermost entries of the traceback, or all of fewer.
-pub fn drop_traceback_head(py: Python<'_>, err: &PyErr, count: usize) -> PyResult<()> {
-    let mut entry = err.traceback(py).map(Bound::into_any);
-    for _ in 0..count {
-        let Some(outer) = entry.take() else { break };
-        let next = outer.getattr("tb_next")?;
-        entry = (!next.is_none()).then_some(next);
-    }
-    let entry = entry.map(|entry| entry.cast_into::<PyTraceback>()).transpose()?;
-    err.set_traceback(py, entry);
+/// The same for an exception object that nobody is raising: `__traceback__` gets the frames in front.
+pub fn with_traceback<'py>(
+    exception: &Bound<'py, PyBaseException>,
+    frames: &[TracebackFrame<'py>],
+    asker: Asker,
+) -> PyResult<()> {
+    let rest = exception.getattr("__traceback__")?.cast_into::<PyTraceback>().ok();
+    let traceback = chain(exception.py(), frames, rest, None, asker)?;
+    exception.setattr("__traceback__", traceback)
+}
+
+/// Put frames, outermost first, in the place of the traceback's entries up to and with `last`.
+pub fn replace_head<'py>(
+    py: Python<'py>,
+    err: &PyErr,
+    last: &Entry<'py>,
+    frames: &[TracebackFrame<'py>],
+) -> PyResult<()> {
+    let rest = last.next();
+    let traceback = chain(py, frames, rest.as_ref().map(|rest| rest.entry.clone()), Some(last), Asker::Driver)?;
+    err.set_traceback(py, traceback);
     Ok(())
+}
+
+/// A traceback of the frames, followed by `rest`. `instead`: whom the first frame of `rest` takes for its caller.
+fn chain<'py>(
+    py: Python<'py>,
+    frames: &[TracebackFrame<'py>],
+    rest: Option<Bound<'py, PyTraceback>>,
+    instead: Option<&Entry<'py>>,
+    asker: Asker,
+) -> PyResult<Option<Bound<'py, PyTraceback>>> {
+    let caller = rebuilt_frame::current(py);
+    let mut back = match asker {
+        Asker::Driver => caller.clone(),
+        Asker::RewrittenCode => caller.as_ref().and_then(|frame| frame.getattr("f_back").ok()).filter(|f| !f.is_none()),
+    };
+    let mut built = Vec::with_capacity(frames.len());
+    for shown in frames {
+        let frame = rebuilt_frame::build(py, shown, back.as_ref())?;
+        back = Some(frame.clone());
+        built.push(frame);
+    }
+    if let (Some(rest), Some(innermost)) = (&rest, built.last()) {
+        let rest = rest.getattr("tb_frame")?;
+        for caller in instead.map(|entry| &entry.frame).into_iter().chain(&caller) {
+            rebuilt_frame::relink(&rest, caller, innermost);
+        }
+    }
+    let mut traceback = rest;
+    for (shown, frame) in frames.iter().zip(built).rev() {
+        let offset = shown.offset.map_or(-1, i64::from);
+        let entry = py.get_type::<PyTraceback>().call1((traceback, frame, offset, shown.line.max(1)))?;
+        traceback = Some(entry.cast_into::<PyTraceback>()?);
+    }
+    Ok(traceback)
 }

@@ -3,29 +3,112 @@
 //! Every fact that the lookup used is guarded: what the class's MRO gives for the name, that the instance dict has
 //! the name, or lacks it. Properties and `__getattr__` written in Python are simulated like any call.
 
-use super::{Executor, probe};
+use super::Executor;
+use super::probe::{self, Descriptor};
 use crate::cpython::facts::{self, GetattrKind};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_sideeffect::Overlay;
+use sot_sideeffect::{Overlay, Target};
 use sot_tracker::{Check, Tracker};
 
 impl<'py> Executor<'py> {
     /// `value.name`.
     pub fn getattr(&mut self, var: VarId, name: &str) -> Result<VarId, Stop> {
+        let stop = match self.find_attribute(var, name) {
+            Ok(Some(found)) => return Ok(found),
+            Ok(None) => self.missing_attribute(var, name)?,
+            Err(stop) => stop,
+        };
+        if let Stop::Raised(exception) = stop
+            && self.is_attribute_error(exception)?
+        {
+            self.tell_name(&stop, name, Some(var))?;
+        }
+        Err(stop)
+    }
+
+    /// AttributeError, as the interpreter words it; a break where a class of the framework words it.
+    pub fn missing_attribute(&mut self, var: VarId, name: &str) -> Result<Stop, Stop> {
+        let text = match self.look(var)? {
+            VarKind::Instance(_)
+            | VarKind::Exception(_)
+            | VarKind::Constant(_)
+            | VarKind::Tuple(_)
+            | VarKind::List(_)
+            | VarKind::Dict(_)
+            | VarKind::Function(_) => {
+                let class = self.class_of(var)?;
+                let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+                format!("'{}' object has no attribute '{name}'", type_name(class))
+            }
+            VarKind::Class(class) => {
+                let class = self.objects.get(self.py, class.object);
+                let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+                format!("type object '{}' has no attribute '{name}'", type_name(class))
+            }
+            _ => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
+        };
+        Ok(self.raise_error::<PyAttributeError>(&text))
+    }
+
+    /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code
+    /// of the program raises is not `None`: only the code itself can say what it raises.
+    pub fn find_attribute(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         match self.journal.attr(Self::var_ref(var), name) {
-            Overlay::Set(value) => return Ok(VarId(value.0)),
+            Overlay::Set(value) => {
+                let class = self.class_of(var)?;
+                self.require_generic_lookup(&class)?;
+                return Ok(Some(VarId(value.0)));
+            }
             Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name} was deleted"))),
             Overlay::Untouched => {}
         }
         let kind = self.look(var)?;
         if name == "__class__" {
             let class = kind.class(self, var)?;
-            return Ok(self.pin(&class));
+            if self.tells_its_class(&class)? {
+                return Ok(Some(self.pin(&class)));
+            }
         }
-        kind.getattr(self, var, name)
+        self.nested(|ex| kind.getattr(ex, var, name))
+    }
+
+    pub fn is_attribute_error(&mut self, exception: VarId) -> Result<bool, Stop> {
+        let class = self.class_of(exception)?;
+        let missing = self.py.get_type::<pyo3::exceptions::PyAttributeError>();
+        Ok(class.cast::<PyType>().is_ok_and(|c| c.mro().iter().any(|c| c.is(&missing))))
+    }
+
+    /// Stop if reading an attribute of an instance runs a `__getattribute__` of the program.
+    fn require_generic_lookup(&mut self, class: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        // A class with a `__getattr__` written in Python has CPython's slot function instead of the generic one. Whoever
+        // has the generic one may be given another.
+        let own = self.class_lookup(class, "__getattribute__")?;
+        if facts::getattr_kind(&ty) != GetattrKind::Generic {
+            let generic = probe::raw(&self.py.get_type::<PyAny>(), "__getattribute__");
+            if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+                return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
+            }
+        }
+        Ok(())
+    }
+
+    /// `value.name` for a value of a builtin type, without a dict of its own.
+    pub fn attribute_of_builtin(&mut self, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let class = self.class_of(me)?;
+        let Some(found) = self.class_lookup(&class, name)? else { return Ok(None) };
+        match probe::descriptor(&found) {
+            Descriptor::Method | Descriptor::Wrapper => Ok(Some(self.virtual_var(BoundVar::new(me, name)))),
+            Descriptor::GetSet | Descriptor::Member | Descriptor::TupleGetter => {
+                Err(Stop::brk(Reason::ValueKind, format!("attribute {name}")))
+            }
+            Descriptor::Property => self.read_data_descriptor(me, None, &found, name).map(Some),
+            _ => self.bind_class_attribute(me, &class, &found, name).map(Some),
+        }
     }
 
     /// What looking `name` up on the MRO of `class` finds, guarded.
@@ -51,6 +134,17 @@ impl<'py> Executor<'py> {
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
         let Some(dict) = facts::instance_dict(object) else { return Ok(None) };
+        self.dict_below(&dict, Some(var), false)?;
+        if !self.journal.is_empty()
+            && let Some(id) = self.objects.find(dict.as_any())
+        {
+            // A module's dict is also the globals of its functions.
+            match self.journal.global(id, name) {
+                Overlay::Set(value) => return Ok(Some(VarId(value.0))),
+                Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("global {name} was deleted"))),
+                Overlay::Untouched => {}
+            }
+        }
         let base = self.base_tracker(var);
         let tracker = self.trackers.intern(Tracker::InstanceDict(base));
         self.dict_item(&dict, tracker, name)
@@ -63,11 +157,16 @@ impl<'py> Executor<'py> {
         tracker: sot_tracker::TrackerId,
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
+        if self.content_changed(dict.as_any()) {
+            return Err(Stop::brk(Reason::Mutation, format!("{name} of a dict that was changed")));
+        }
         let key = PyString::intern(self.py, name);
         let id = self.objects.add(key.as_any());
         match dict.get_item(&key).map_err(|e| self.internal(&e))? {
             Some(value) => {
                 let at = self.trackers.intern(Tracker::DictItem { base: tracker, key: id });
+                // Even if nobody looks at it, it must be found here and nowhere else.
+                self.guard_present(at);
                 Ok(Some(self.wrap(&value, at)))
             }
             None => {
@@ -84,31 +183,50 @@ impl<'py> Executor<'py> {
         object: Option<&Bound<'py, PyAny>>,
         class: &Bound<'py, PyAny>,
         name: &str,
-    ) -> Result<VarId, Stop> {
-        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-        if facts::getattr_kind(&ty) != GetattrKind::Generic {
-            // A class with a `__getattr__` written in Python has CPython's slot function instead of the generic one.
-            let own = self.class_lookup(class, "__getattribute__")?;
-            let generic = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| self.internal(&e))?;
-            if !own.is_some_and(|own| own.is(&generic)) {
-                return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
+    ) -> Result<Option<VarId>, Stop> {
+        self.require_generic_lookup(class)?;
+        let found = self.class_lookup(class, name)?;
+        let mut failed = false;
+        if let Some(descriptor) = &found
+            && self.is_data_descriptor(descriptor)?
+        {
+            if let Some(object) = object
+                && probe::descriptor(descriptor) == Descriptor::Member
+                && let facts::Field::Empty = facts::field(object, &PyString::intern(self.py, name))
+            {
+                let base = self.base_tracker(me);
+                self.guard(base, Check::LacksAttr(name.into()));
+                return self.attribute_by_getattr(me, class, name);
+            }
+            // Where there is a `__getattr__`, it answers for a getter that raises AttributeError.
+            failed = class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
+            if !failed {
+                return self.read_data_descriptor(me, object, descriptor, name).map(Some);
+            }
+            let (tail, nested) = (self.tail.take(), self.sync_depths.len());
+            let result = self.read_data_descriptor(me, object, descriptor, name);
+            self.tail = tail;
+            match result {
+                Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
+                    self.sync_depths.truncate(nested);
+                }
+                other => return other.map(Some),
             }
         }
-        let found = self.class_lookup(class, name)?;
-        if let Some(descriptor) = &found
-            && probe::is_data_descriptor(descriptor)
-        {
-            return self.read_data_descriptor(me, object, descriptor, name);
-        }
-        if let Some(object) = object
+        if !failed
+            && let Some(object) = object
             && let Some(value) = self.instance_dict_item(me, object, name)?
         {
-            return Ok(value);
+            return Ok(Some(value));
         }
-        if let Some(found) = found {
-            return self.bind_class_attribute(me, class, &found, name);
+        if let Some(found) = found.filter(|_| !failed) {
+            return self.bind_class_attribute(me, class, &found, name).map(Some);
         }
-        if let Some(object) = object {
+        if let Some(object) = object
+            && !self.backend.layer_attr_dicts(object).is_empty()
+        {
+            // The framework's own fallback, as long as the class has no other.
+            self.class_lookup(class, "__getattr__")?;
             for dict_name in self.backend.clone().layer_attr_dicts(object) {
                 let Some(var) = self.instance_dict_item(me, object, dict_name)? else { continue };
                 self.look_identity(var)?;
@@ -117,22 +235,30 @@ impl<'py> Executor<'py> {
                 let dict = self.objects.get(self.py, dict);
                 let Ok(dict) = dict.cast::<PyDict>() else { continue };
                 if let Some(value) = self.dict_item(dict, tracker, name)? {
-                    return Ok(value);
+                    return Ok(Some(value));
                 }
             }
-            if !self.backend.layer_attr_dicts(object).is_empty() {
-                return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
-            }
+            return Ok(None);
         }
+        self.attribute_by_getattr(me, class, name)
+    }
+
+    /// What is left where neither the class nor the instance has the attribute.
+    fn attribute_by_getattr(
+        &mut self,
+        me: VarId,
+        class: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
         match self.class_lookup(class, "__getattr__")? {
             Some(getter) if facts::is_function(&getter) => {
                 let getter = self.pin(&getter);
                 let key = PyString::intern(self.py, name).into_any();
                 let key = self.fold(&key)?;
-                self.call_now(getter, &Args::positional(vec![me, key]))
+                self.call_tail(getter, &Args::positional(vec![me, key])).map(Some)
             }
-            Some(_) => Err(Stop::brk(Reason::UserCode, format!("__getattr__ of {}", type_name(&ty)))),
-            None => Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
+            Some(_) => Err(Stop::brk(Reason::UserCode, "__getattr__")),
+            None => Ok(None),
         }
     }
 
@@ -147,7 +273,7 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    fn read_data_descriptor(
+    pub fn read_data_descriptor(
         &mut self,
         me: VarId,
         object: Option<&Bound<'py, PyAny>>,
@@ -157,21 +283,38 @@ impl<'py> Executor<'py> {
         if probe::is_exact_property(descriptor) {
             let getter = descriptor.getattr("fget").map_err(|e| self.internal(&e))?;
             let getter = self.pin(&getter);
-            return self.call_now(getter, &Args::positional(vec![me]));
+            return self.call_tail(getter, &Args::positional(vec![me]));
         }
         if let Some(object) = object {
             if name == "__dict__"
                 && let Some(dict) = facts::instance_dict(object)
             {
+                // Attributes that were written are not in it yet.
+                let own = Target::Object(Self::var_ref(me));
+                if self.journal.entries().iter().any(|entry| entry.mutation.target() == own) {
+                    return Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object"));
+                }
                 let base = self.base_tracker(me);
                 let tracker = self.trackers.intern(Tracker::InstanceDict(base));
                 return Ok(self.wrap(dict.as_any(), tracker));
             }
-            // A slot of `__slots__`: a plain read.
-            if probe::is_member_descriptor(descriptor) {
-                let value = object.getattr(name).map_err(|e| self.would_raise(&e))?;
+            // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
+            // the class must not run.
+            let value = match probe::descriptor(descriptor) {
+                Descriptor::Member => match facts::field(object, &PyString::intern(self.py, name)) {
+                    facts::Field::Value(value) => Some(value),
+                    _ => None,
+                },
+                Descriptor::TupleGetter => {
+                    let value = descriptor.call_method1("__get__", (object, object.get_type()));
+                    Some(value.map_err(|e| self.would_raise(&e))?)
+                }
+                _ => None,
+            };
+            if let Some(value) = value {
                 let base = self.base_tracker(me);
                 let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                self.guard_present(tracker);
                 return Ok(self.wrap(&value, tracker));
             }
         }
@@ -179,148 +322,317 @@ impl<'py> Executor<'py> {
     }
 
     /// What reading a non-data attribute of the class through an instance gives.
-    fn bind_class_attribute(
+    pub fn bind_class_attribute(
         &mut self,
         me: VarId,
         class: &Bound<'py, PyAny>,
         found: &Bound<'py, PyAny>,
         name: &str,
     ) -> Result<VarId, Stop> {
-        if facts::is_function(found) {
-            let function = self.pin(found);
-            return Ok(self.virtual_var(MethodVar { receiver: me, function }));
-        }
         if crate::cpython::entry_parts(found).is_some_and(|parts| parts.self_obj.is_none()) {
             // A translated method: an entry binds as the function does that it stands for.
             let function = self.pin(found);
             return Ok(self.virtual_var(MethodVar { receiver: me, function }));
         }
-        let kind = found.get_type().name().map(|n| n.to_string()).unwrap_or_default();
-        match kind.as_str() {
-            "staticmethod" => {
-                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
-                Ok(self.pin(&function))
-            }
-            "classmethod" => {
-                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
-                let (receiver, function) = (self.pin(class), self.pin(&function));
-                Ok(self.virtual_var(MethodVar { receiver, function }))
-            }
-            "method_descriptor" | "wrapper_descriptor" | "builtin_function_or_method" => {
-                if kind == "builtin_function_or_method" {
-                    return Ok(self.pin(found));
-                }
+        self.class_lookup(found.get_type().as_any(), "__get__")?;
+        match probe::descriptor(found) {
+            Descriptor::Function | Descriptor::Method | Descriptor::Wrapper => {
                 let function = self.pin(found);
                 Ok(self.virtual_var(MethodVar { receiver: me, function }))
             }
-            _ if found.get_type().hasattr("__get__").unwrap_or(true) && !found.is_instance_of::<PyType>() => {
-                Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
-            }
-            _ => Ok(self.pin(found)),
-        }
-    }
-
-    /// A class attribute read through an instance that has no dict of its own (named tuples).
-    pub fn class_attribute(&mut self, class: &Bound<'py, PyAny>, me: VarId, name: &str) -> Result<VarId, Stop> {
-        match self.class_lookup(class, name)? {
-            Some(found) => self.bind_class_attribute(me, class, &found, name),
-            None => Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
-        }
-    }
-
-    /// `Class.name`.
-    pub fn attribute_of_class(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<VarId, Stop> {
-        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-        if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name {
-            let value = class.getattr(name).map_err(|e| self.would_raise(&e))?;
-            return match name {
-                "__mro__" | "__bases__" => Ok(self.pin(&value)),
-                _ => self.fold(&value),
-            };
-        }
-        let meta = ty.get_type();
-        if facts::getattr_kind(&meta) != GetattrKind::Type {
-            return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", type_name(&ty))));
-        }
-        if self.class_lookup(meta.as_any(), name)?.is_some_and(|d| probe::is_data_descriptor(&d)) {
-            return Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")));
-        }
-        let Some(found) = self.class_lookup(class, name)? else {
-            return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
-        };
-        let kind = found.get_type().name().map(|n| n.to_string()).unwrap_or_default();
-        match kind.as_str() {
-            "staticmethod" => {
+            Descriptor::StaticMethod => {
                 let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
                 Ok(self.pin(&function))
             }
-            "classmethod" => {
-                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
-                let (receiver, function) = (self.pin(class), self.pin(&function));
-                Ok(self.virtual_var(MethodVar { receiver, function }))
-            }
-            "classmethod_descriptor" => {
-                let bound = class.getattr(name).map_err(|e| self.would_raise(&e))?;
+            Descriptor::ClassMethod => self.bind_class_method(class, found),
+            Descriptor::CClassMethod => {
+                let bound = found.call_method1("__get__", (self.py.None(), class));
+                let bound = bound.map_err(|e| self.would_raise(&e))?;
                 Ok(self.pin(&bound))
             }
-            "function"
-            | "method_descriptor"
-            | "wrapper_descriptor"
-            | "builtin_function_or_method"
-            | "property"
-            | "member_descriptor"
-            | "getset_descriptor"
-            | "type" => Ok(self.pin(&found)),
-            _ if found.get_type().hasattr("__get__").unwrap_or(true) && !found.is_instance_of::<PyType>() => {
-                Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
-            }
-            _ => Ok(self.pin(&found)),
+            Descriptor::BuiltinFunction | Descriptor::Plain => Ok(self.pin(found)),
+            Descriptor::Property
+            | Descriptor::Member
+            | Descriptor::GetSet
+            | Descriptor::TupleGetter
+            | Descriptor::Other => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
         }
     }
 
-    /// `super(class, receiver).name`.
-    pub fn super_attribute(&mut self, class: VarId, receiver: VarId, name: &str) -> Result<VarId, Stop> {
-        let VarKind::Class(after) = self.look(class)? else {
-            return Err(Stop::brk(Reason::ValueKind, "super() of something that is not a class"));
+    /// A class method, bound. What it wraps may be a descriptor itself.
+    fn bind_class_method(&mut self, class: &Bound<'py, PyAny>, method: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
+        if !facts::is_function(&function) && crate::cpython::entry_parts(&function).is_none() {
+            return Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"));
+        }
+        let (receiver, function) = (self.pin(class), self.pin(&function));
+        Ok(self.virtual_var(MethodVar { receiver, function }))
+    }
+
+    /// `Class.name`.
+    pub fn attribute_of_class(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<VarId>, Stop> {
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        let meta = ty.get_type();
+        // The metaclass may be given another way to look attributes up.
+        let own = self.class_lookup(meta.as_any(), "__getattribute__")?;
+        if facts::getattr_kind(&meta) != GetattrKind::Type {
+            // A metaclass with a `__getattr__` alone looks up as `type` does, until nothing is found.
+            let plain = probe::raw(&self.py.get_type::<PyType>(), "__getattribute__");
+            if !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
+                return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", type_name(&ty))));
+            }
+        }
+        let of_meta = self.class_lookup(meta.as_any(), name)?;
+        if let Some(descriptor) = &of_meta
+            && self.is_data_descriptor(descriptor)?
+        {
+            if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name
+                && let Descriptor::GetSet | Descriptor::Member = probe::descriptor(descriptor)
+            {
+                let value = descriptor.call_method1("__get__", (class, &meta)).map_err(|e| self.would_raise(&e))?;
+                return self.class_part(&ty, name, &value).map(Some);
+            }
+            return Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")));
+        }
+        let Some(found) = self.class_lookup(class, name)? else {
+            if of_meta.is_some() || self.class_lookup(meta.as_any(), "__getattr__")?.is_some() {
+                return Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")));
+            }
+            return Ok(None);
         };
+        self.class_lookup(found.get_type().as_any(), "__get__")?;
+        match probe::descriptor(&found) {
+            Descriptor::StaticMethod => {
+                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                Ok(Some(self.pin(&function)))
+            }
+            Descriptor::ClassMethod => self.bind_class_method(class, &found).map(Some),
+            Descriptor::CClassMethod => {
+                let bound = found.call_method1("__get__", (self.py.None(), class));
+                let bound = bound.map_err(|e| self.would_raise(&e))?;
+                Ok(Some(self.pin(&bound)))
+            }
+            Descriptor::GetSet if name == "__dict__" || name == "__weakref__" => {
+                Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
+            }
+            Descriptor::Function
+            | Descriptor::Method
+            | Descriptor::Wrapper
+            | Descriptor::BuiltinFunction
+            | Descriptor::Property
+            | Descriptor::Member
+            | Descriptor::GetSet
+            | Descriptor::TupleGetter
+            | Descriptor::Plain => Ok(Some(self.pin(&found))),
+            Descriptor::Other => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+        }
+    }
+
+    /// Whether a name of a class is a field or computed property in C.
+    pub fn is_field(&self, ty: &Bound<'py, PyType>, name: &str) -> bool {
+        probe::raw(ty, name).is_some_and(|f| matches!(probe::descriptor(&f), Descriptor::GetSet | Descriptor::Member))
+    }
+
+    /// The type of `value.name` for a method of a class written in C.
+    pub fn bound_class(&self, owner: &Bound<'py, PyAny>, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
+        let found = owner.cast::<PyType>().ok().and_then(|ty| probe::raw(ty, name));
+        let wrapper = found.is_some_and(|f| probe::descriptor(&f) == Descriptor::Wrapper);
+        self.types_attribute(if wrapper { "MethodWrapperType" } else { "BuiltinMethodType" })
+    }
+
+    /// Whether a callable is a raw method of a class written in C, which its own `__get__` binds.
+    pub fn binds_by_get(&self, object: sot_tracker::ObjectId) -> bool {
+        self.method_of_c(object).is_some()
+    }
+
+    fn method_of_c(&self, object: sot_tracker::ObjectId) -> Option<Descriptor> {
+        let kind = probe::descriptor(self.objects.get_ref(self.py, object));
+        matches!(kind, Descriptor::Method | Descriptor::Wrapper).then_some(kind)
+    }
+
+    /// The type of a method of this function.
+    pub fn class_of_bound(&self, function: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let of_c = match &self.var(function).kind {
+            VarKind::Builtin(builtin) => self.method_of_c(builtin.object),
+            _ => None,
+        };
+        self.types_attribute(match of_c {
+            Some(Descriptor::Wrapper) => "MethodWrapperType",
+            Some(_) => "BuiltinMethodType",
+            None => "MethodType",
+        })
+    }
+
+    /// `function.name`. `object`: the function, if it exists already.
+    pub fn attribute_of_function(
+        &mut self,
+        me: VarId,
+        object: Option<&Bound<'py, PyAny>>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let class = self.class_of(me)?;
+        let of_type = self.class_lookup(&class, name)?;
+        let first = match &of_type {
+            Some(found) => self.is_data_descriptor(found)?,
+            None => false,
+        };
+        if !first
+            && let Some(object) = object
+            && let Some(value) = self.instance_dict_item(me, object, name)?
+        {
+            return Ok(Some(value));
+        }
+        match of_type {
+            Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a function"))),
+            None => Ok(None),
+        }
+    }
+
+    /// Stop if reading an attribute of a module does not begin with its dict.
+    pub fn require_module_lookup(&mut self, module: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        let class = module.get_type();
+        let own = self.class_lookup(class.as_any(), "__getattribute__")?;
+        if facts::getattr_kind(&class) == GetattrKind::Module {
+            return Ok(());
+        }
+        let plain = probe::raw(&self.py.get_type::<PyModule>(), "__getattribute__");
+        match own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
+            true => Ok(()),
+            false => Err(Stop::brk(Reason::UserCode, "__getattribute__ of a module")),
+        }
+    }
+
+    /// `module.name` where the module's dict lacks the name.
+    pub fn missing_of_module(
+        &mut self,
+        me: VarId,
+        module: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let class = module.get_type();
+        if facts::getattr_kind(&class) != GetattrKind::Module || self.class_lookup(class.as_any(), name)?.is_some() {
+            return Err(Stop::brk(Reason::UserCode, format!("module attribute {name}")));
+        }
+        let Some(getter) = self.instance_dict_item(me, module, "__getattr__")? else { return Ok(None) };
+        let key = PyString::intern(self.py, name).into_any();
+        let key = self.fold(&key)?;
+        self.call_now(getter, &Args::positional(vec![key])).map(Some)
+    }
+
+    /// Whether `super(class, receiver)` looks in the MRO of the receiver itself (a class) or of its class; stops where
+    /// Python raises.
+    pub fn super_start(
+        &mut self,
+        class: VarId,
+        receiver: VarId,
+    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyType>, bool), Stop> {
+        let wrong = || Stop::brk(Reason::WouldRaise, "super()");
+        let VarKind::Class(after) = self.look(class)? else { return Err(wrong()) };
         let after = self.objects.get(self.py, after.object);
         let kind = self.look(receiver)?;
-        let (own, is_class) = match &kind {
-            VarKind::Class(c) => (self.objects.get(self.py, c.object), true),
-            _ => (kind.class(self, receiver)?, false),
+        let within = |own: &Bound<'py, PyAny>| {
+            let own = own.cast::<PyType>().ok()?.clone();
+            own.mro().iter().any(|c| c.is(&after)).then_some(own)
         };
-        let own = own.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        if let VarKind::Class(c) = &kind
+            && let Some(own) = within(&self.objects.get(self.py, c.object))
+        {
+            return Ok((after, own, true));
+        }
+        let own = kind.class(self, receiver)?;
+        match within(&own) {
+            Some(own) => Ok((after, own, false)),
+            None => Err(wrong()),
+        }
+    }
+
+    /// `__name__`, `__mro__` and the like of a class, guarded.
+    fn class_part(&mut self, class: &Bound<'py, PyType>, name: &str, value: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        if name == "__mro__" {
+            self.guard_mro(class);
+            return Ok(self.pin(value));
+        }
+        if !facts::is_heap_type(class) {
+            return if name == "__bases__" { Ok(self.pin(value)) } else { self.fold(value) };
+        }
+        let id = self.objects.add(class.as_any());
+        let base = self.constant_tracker(id);
+        let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+        let var = self.wrap(value, at);
+        if name == "__bases__" {
+            self.look(var)?;
+        }
+        Ok(var)
+    }
+
+    /// The class keeps its MRO.
+    pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
+        if facts::is_heap_type(class) {
+            let classes = class.mro().iter().map(|c| self.objects.add(&c)).collect();
+            let id = self.objects.add(class.as_any());
+            let at = self.constant_tracker(id);
+            self.guard(at, Check::Mro(classes));
+        }
+    }
+
+    /// Whether `value.__class__` is `type(value)` for values of a class, guarded.
+    pub fn tells_its_class(&mut self, class: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.class_lookup(class, "__getattribute__")?;
+        self.class_lookup(class, "__class__")?;
+        Ok(probe::tells_its_class(ty))
+    }
+
+    /// Whether values of a class are equal only if they are the same, guarded.
+    pub fn compares_by_identity(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
+        for name in ["__eq__", "__ne__", "__hash__"] {
+            self.class_lookup(class.as_any(), name)?;
+        }
+        Ok(probe::compares_by_identity(class))
+    }
+
+    /// Whether a class attribute takes part in attribute access before the instance dict, guarded.
+    pub fn is_data_descriptor(&mut self, object: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        let ty = object.get_type().into_any();
+        let sets = self.class_lookup(&ty, "__set__")?.is_some();
+        Ok(self.class_lookup(&ty, "__delete__")?.is_some() || sets)
+    }
+
+    /// `super(class, receiver).name`.
+    pub fn super_attribute(&mut self, class: VarId, receiver: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let (after, own, is_class) = self.super_start(class, receiver)?;
+        // Which classes come after, and in what order.
+        self.guard_mro(&own);
         let mro = own.mro();
-        let Some(at) = mro.iter().position(|c| c.is(&after)) else {
-            return Err(Stop::brk(Reason::WouldRaise, "super()"));
-        };
+        let at = mro.iter().position(|c| c.is(&after)).unwrap_or(mro.len());
         for base in mro.iter().skip(at + 1) {
             // Each class up to the one that has it must keep lacking or having it; its own lookup sees both.
-            let dict = base.getattr("__dict__").map_err(|e| self.internal(&e))?;
             self.class_lookup(&base, name)?;
-            let Ok(found) = dict.get_item(name) else { continue };
+            let Some(found) = probe::own(&base, name) else { continue };
             if is_class {
-                return match found.get_type().name().map(|n| n.to_string()).unwrap_or_default().as_str() {
-                    "classmethod" => {
-                        let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
-                        let function = self.pin(&function);
-                        Ok(self.virtual_var(MethodVar { receiver, function }))
-                    }
+                return match probe::descriptor(&found) {
+                    Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
                     _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
                 };
             }
             if probe::is_exact_property(&found) {
-                return self.read_data_descriptor(receiver, None, &found, name);
+                return self.read_data_descriptor(receiver, None, &found, name).map(Some);
             }
-            return self.bind_class_attribute(receiver, own.as_any(), &found, name);
+            return self.bind_class_attribute(receiver, own.as_any(), &found, name).map(Some);
         }
-        Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")))
+        let super_type = self.builtins_attribute("super")?;
+        match self.class_lookup(&super_type, name)? {
+            Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a super object"))),
+            None => Ok(None),
+        }
     }
 
-    /// Index of a field of a named tuple class.
-    pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Option<usize> {
-        let fields = class.getattr("_fields").ok()?;
-        fields.cast::<PyTuple>().ok()?.iter().position(|f| f.extract::<String>().is_ok_and(|f| f == name))
+    /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
+    pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
+        let found = self.class_lookup(class, name)?;
+        let Some(getter) = found.filter(|f| probe::descriptor(f) == Descriptor::TupleGetter) else { return Ok(None) };
+        let reduced = getter.call_method0("__reduce__").and_then(|r| r.get_item(1)).and_then(|r| r.get_item(0));
+        Ok(reduced.and_then(|index| index.extract()).ok())
     }
 }
 

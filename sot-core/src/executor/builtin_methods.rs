@@ -1,9 +1,11 @@
 //! Methods of lists, dicts and constants.
 
 use super::Executor;
+use super::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::prelude::*;
+use pyo3::exceptions::PyIndexError;
+use pyo3::types::{PyList, PyType};
 use sot_sideeffect::Mutation;
 
 impl<'py> Executor<'py> {
@@ -17,6 +19,14 @@ impl<'py> Executor<'py> {
         if !args.keywords.is_empty() {
             return Err(Stop::brk(Reason::Builtin, format!("list.{name}")));
         }
+        if let Some(class) = list.class {
+            // A subclass of the framework may have methods of its own: as on a copy, unless they change the list.
+            let class = self.objects.get(self.py, class);
+            let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+            if !probe::agree(&ty, &self.py.get_type::<PyList>(), &[name]) {
+                return self.fold_method(me, name, args);
+            }
+        }
         let object = Self::var_ref(me);
         let mut items = list.items.to_vec();
         match (name, args.positional.as_slice()) {
@@ -27,11 +37,10 @@ impl<'py> Executor<'py> {
                 self.fold_none()
             }
             ("extend", [iterable]) => {
-                let more = self.collect(*iterable)?;
-                items.extend_from_slice(&more);
-                self.replace_list(me, items);
-                let values = more.into_iter().map(Self::var_ref).collect();
-                self.record_if_sourced(me, Mutation::ListExtend { object, values });
+                match self.look(*iterable)? {
+                    VarKind::Tuple(_) | VarKind::List(_) => self.extend_at_once(me, *iterable)?,
+                    _ => self.extend_by_each(me, *iterable)?,
+                }
                 self.fold_none()
             }
             ("insert", [index, value]) => {
@@ -51,7 +60,8 @@ impl<'py> Executor<'py> {
                 let length = items.len() as i64;
                 let at = if index < 0 { index + length } else { index };
                 if !(0..length).contains(&at) {
-                    return Err(Stop::brk(Reason::WouldRaise, "list.pop"));
+                    let text = if items.is_empty() { "pop from empty list" } else { "pop index out of range" };
+                    return Err(self.raise_error::<PyIndexError>(text));
                 }
                 let item = items.remove(at as usize);
                 self.replace_list(me, items);
@@ -69,19 +79,55 @@ impl<'py> Executor<'py> {
                 self.record_if_sourced(me, Mutation::ListReverse { object });
                 self.fold_none()
             }
-            ("copy", []) if list.class.is_none() => Ok(self.virtual_var(ListVar::new(items))),
+            // `list.copy` of a subclass is a list.
+            ("copy", []) => Ok(self.virtual_var(ListVar::new(items))),
             ("index" | "count", _) => {
-                let value = self.require_plain(me)?;
-                let method = value.getattr(name).map_err(|e| self.internal(&e))?;
-                self.fold_call(&method, args)
+                // On plain items, both equality and identity are those of the items.
+                self.fold_method(me, name, args)
             }
             _ => Err(Stop::brk(Reason::Builtin, format!("list.{name}"))),
         }
     }
 
+    /// All items are asked for, then the list grows: for sequences, and for lists that nobody else has yet.
+    pub fn extend_at_once(&mut self, me: VarId, iterable: VarId) -> Result<(), Stop> {
+        let more = self.collect_sized(iterable)?;
+        let VarKind::List(list) = self.look(me)? else {
+            return Err(Stop::brk(Reason::ValueKind, "list extend"));
+        };
+        let items = list.items.iter().chain(&more).copied().collect();
+        self.replace_list(me, items);
+        let values = more.into_iter().map(Self::var_ref).collect();
+        self.record_if_sourced(me, Mutation::ListExtend { object: Self::var_ref(me), values });
+        Ok(())
+    }
+
+    /// The list grows item by item: the code that makes the items may look at the list, change it, and raise.
+    fn extend_by_each(&mut self, me: VarId, iterable: VarId) -> Result<(), Stop> {
+        let iterator = self.iterate_sized(iterable)?;
+        let mut asked = 0;
+        while let Some(item) = self.next_item(iterator)? {
+            let VarKind::List(list) = self.look(me)? else {
+                return Err(Stop::brk(Reason::ValueKind, "list extend"));
+            };
+            let items = list.items.iter().copied().chain([item]).collect();
+            self.replace_list(me, items);
+            let value = Self::var_ref(item);
+            self.record_if_sourced(me, Mutation::ListAppend { object: Self::var_ref(me), value });
+            asked += 1;
+            if asked > 1_000_000 {
+                return Err(Stop::fallback(Reason::Budget, ""));
+            }
+        }
+        Ok(())
+    }
+
     pub fn dict_method(&mut self, me: VarId, dict: &DictVar, name: &str, args: &Args) -> Result<VarId, Stop> {
         let object = Self::var_ref(me);
         let positional = args.positional.as_slice();
+        if let "pop" | "popitem" | "clear" | "setdefault" | "update" = name {
+            self.dict_has_one_name(me)?;
+        }
         if name == "update" {
             return self.dict_update(me, args);
         }
@@ -101,6 +147,8 @@ impl<'py> Executor<'py> {
                 let found = dict.position(self, *key)?.is_some();
                 self.fold_bool(found)
             }
+            // The methods of an ordered dict keep an order of their own, and tell other errors.
+            ("popitem" | "move_to_end", _) => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
             ("pop", [key]) | ("pop", [key, _]) => match dict.position(self, *key)? {
                 Some(at) => {
                     let mut entries = dict.entries.to_vec();
@@ -109,7 +157,15 @@ impl<'py> Executor<'py> {
                     self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(*key) });
                     Ok(value)
                 }
-                None => positional.get(1).copied().ok_or(Stop::brk(Reason::WouldRaise, "dict.pop")),
+                None => positional.get(1).copied().ok_or_else(|| self.raise_key_error(positional[0])),
+            },
+            ("setdefault", [key]) => match dict.position(self, *key)? {
+                Some(at) => Ok(dict.entries[at].1),
+                None => {
+                    let none = self.fold_none()?;
+                    self.set_item(me, *key, none)?;
+                    Ok(none)
+                }
             },
             ("setdefault", [key, default]) => match dict.position(self, *key)? {
                 Some(at) => Ok(dict.entries[at].1),
@@ -125,7 +181,8 @@ impl<'py> Executor<'py> {
             }
             ("copy", []) => {
                 let entries = dict.entries.to_vec();
-                Ok(self.virtual_var(DictVar::new(entries)))
+                let class = dict.class;
+                Ok(self.virtual_var(DictVar { class, ..DictVar::new(entries) }))
             }
             _ => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
         }
@@ -156,16 +213,13 @@ impl<'py> Executor<'py> {
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
             let items = self.virtual_var(TupleVar::new(items));
-            let method = self.require_plain(me)?.getattr(name).map_err(|e| self.internal(&e))?;
-            return self.fold_call(&method, &Args::positional(vec![items]));
+            return self.fold_method(me, name, &Args::positional(vec![items]));
         }
         if let VarKind::Tuple(tuple) = self.look(me)?
             && tuple.class.is_some()
         {
             return Err(Stop::brk(Reason::Builtin, format!("tuple.{name}")));
         }
-        let value = self.require_plain(me)?;
-        let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
-        self.fold_call(&method, args)
+        self.fold_method(me, name, args)
     }
 }

@@ -2,12 +2,16 @@
 
 use super::Executor;
 use super::calls::name_of;
+use super::probe::{self, Membership};
+use super::protocol::Copies;
 use crate::backend::CallKind;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_tracker::Check;
 
 /// Functions of `builtins` that have no effect and depend on nothing but constant arguments.
 const PURE: &[&str] = &[
@@ -17,7 +21,9 @@ const PURE: &[&str] = &[
 /// Types whose construction from constants gives a constant.
 const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes", "range", "slice", "frozenset"];
 /// Modules whose C functions are pure.
-const PURE_MODULES: &[&str] = &["math", "operator", "_operator", "cmath"];
+const PURE_MODULES: &[&str] = &["math", "cmath"];
+/// Functions of `operator` that look at values only: neither at identity, nor do they change anything.
+const PURE_OPERATORS: &[&str] = &["countOf", "index", "indexOf", "length_hint"];
 
 impl<'py> Executor<'py> {
     pub fn call_simulated_builtin(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
@@ -40,21 +46,25 @@ impl<'py> Executor<'py> {
                 "locals" | "vars" | "dir" | "eval" | "exec" => {
                     return Err(Stop::fallback(Reason::FrameInspection, name));
                 }
-                "globals" => return Err(self.frame_inspection(name)),
+                // A stand-in has its frame's globals.
+                "globals" => Reason::FrameInspection,
                 _ => Reason::Builtin,
             };
             return Err(Stop::brk(reason, name));
         }
-        if let (Some("sys"), "_getframe" | "_getframemodulename") | (Some("_warnings"), "warn") =
-            (module.as_deref(), &*name)
-        {
-            return Err(self.frame_inspection(name));
+        match (module.as_deref(), &*name) {
+            (Some("sys"), "_getframe") => return Err(self.frame_inspection(name)),
+            // They see names, lines and globals, which those of stand-ins are as well.
+            (Some("sys"), "_getframemodulename") | (Some("_warnings"), "warn") => {
+                return Err(Stop::brk(Reason::FrameInspection, name));
+            }
+            _ => {}
         }
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
-            if let Some(operator) = self.tensor_operator(&name, positional)? {
-                return Ok(Called::Value(operator));
-            }
             return self.fold_call(callee, args).map(Called::Value);
+        }
+        if let Some("operator" | "_operator") = module.as_deref() {
+            return self.operator_function(callee, &name, args).map(Called::Value);
         }
         // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`.
         if let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__")) {
@@ -66,6 +76,10 @@ impl<'py> Executor<'py> {
                 let none = self.py.None().into_bound(self.py);
                 return self.fold(&none).map(Called::Value);
             }
+            if name == "__init__" && args.keywords.is_empty() && self.is_new_exception(*first) {
+                self.init_exception(*first, rest.to_vec());
+                return self.fold_none().map(Called::Value);
+            }
             if self.class_of(*first)?.is(&owner) {
                 let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
                 return self.call_bound(*first, &name, &rest);
@@ -74,30 +88,131 @@ impl<'py> Executor<'py> {
         Err(Stop::brk(Reason::OpaqueCall, name_of(callee)))
     }
 
-    /// A function that sees who called it: in the outermost frame it may run from rewritten code, which looks the same;
-    /// deeper, the frames must be real.
+    /// A function that gives the caller's frame: in a frame that the capture started with it may run from rewritten code
+    /// or a stand-in, which looks the same but for its variables; deeper, the frames must be real.
     fn frame_inspection(&self, name: String) -> Stop {
-        match self.frames.len() {
-            1 => Stop::brk(Reason::FrameInspection, name),
-            _ => Stop::fallback(Reason::FrameInspection, name),
+        match self.frames.len() <= self.given && !self.frame().unit.reads_frame_locals() {
+            true => Stop::brk(Reason::FrameInspection, name),
+            false => Stop::fallback(Reason::FrameInspection, name),
         }
     }
 
-    /// An operator given as a function.
-    fn tensor_operator(&mut self, name: &str, args: &[VarId]) -> Result<Option<VarId>, Stop> {
-        for arg in args {
-            if matches!(self.look(*arg)?, VarKind::Tensor(_)) {
-                let operator = self.operator(name)?;
-                let args = Args::positional(args.to_vec());
-                return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args).map(Some);
-            }
+    /// An operator given as a function does what the operator does.
+    fn operator_function(&mut self, callee: &Bound<'py, PyAny>, name: &str, args: &Args) -> Result<VarId, Stop> {
+        let name = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name);
+        if !args.keywords.is_empty() {
+            return Err(Stop::brk(Reason::WouldRaise, format!("operator.{name}")));
         }
-        Ok(None)
+        match *args.positional.as_slice() {
+            [left, right] => {
+                if let Some((op, inplace)) = super::handlers::binary_operator(name) {
+                    return self.binary(op, inplace, left, right);
+                }
+                if let Some(op) = super::handlers::compare_operator(name) {
+                    return self.compare(op, left, right);
+                }
+                match name {
+                    "getitem" => return self.subscript(left, right),
+                    "delitem" => {
+                        self.delete_item(left, right)?;
+                        return self.fold_none();
+                    }
+                    "is_" | "is_not" => {
+                        let same = self.same_object(left, right)?;
+                        return self.fold_bool(same == (name == "is_"));
+                    }
+                    "contains" => {
+                        let found = self.contains(left, right)?;
+                        return self.fold_bool(found);
+                    }
+                    _ => {}
+                }
+            }
+            [container, key, value] if name == "setitem" => {
+                self.set_item(container, key, value)?;
+                return self.fold_none();
+            }
+            [value] => match name {
+                "not_" | "truth" => {
+                    let truth = self.truth(value)?;
+                    return self.fold_bool(truth == (name == "truth"));
+                }
+                "neg" | "pos" | "invert" | "inv" => {
+                    return self.unary_operator(if name == "inv" { "invert" } else { name }, value);
+                }
+                "abs" => {
+                    if let Some(Called::Value(result)) = self.builtin_function("abs", &args.positional)? {
+                        return Ok(result);
+                    }
+                    let abs = self.builtins_attribute("abs")?;
+                    return self.fold_call(&abs, args);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        if PURE_OPERATORS.contains(&name) {
+            return self.fold_call(callee, args);
+        }
+        Err(Stop::brk(Reason::Builtin, format!("operator.{name}")))
     }
 
     /// Call a pure function on constants.
     pub fn fold_call(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        for arg in &args.positional {
+        if args.keywords.is_empty()
+            && let Some(result) = self.fold_constants(callee, &args.positional)?
+        {
+            return Ok(result);
+        }
+        self.fold_call_with(callee, args, &mut Copies::default())
+    }
+
+    /// The usual case of `fold_call`: one or two constants.
+    fn fold_constants(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<VarId>, Stop> {
+        let mut values: smallvec::SmallVec<[Bound<'py, PyAny>; 2]> = smallvec::SmallVec::new();
+        if args.len() > 2 {
+            return Ok(None);
+        }
+        for arg in args {
+            if !matches!(self.look(*arg)?, VarKind::Constant(_)) {
+                return Ok(None);
+            }
+            match self.constant_value(*arg) {
+                Some(value) => values.push(value),
+                None => return Ok(None),
+            }
+        }
+        let result = match values.as_slice() {
+            [one] => callee.call1((one,)),
+            [one, two] => callee.call1((one, two)),
+            _ => return Ok(None),
+        };
+        let result = result.map_err(|e| self.would_raise(&e))?;
+        if !result.is_none() && !result.is_instance_of::<PyBool>() {
+            // What was given comes back as what it was given.
+            if let Some(at) = values.iter().position(|value| value.is(&result)) {
+                return Ok(Some(args[at]));
+            }
+        }
+        self.fold(&result).map(Some)
+    }
+
+    /// Call a pure method of a value made of constants.
+    pub fn fold_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
+        let mut copies = Copies::default();
+        let value = self.plain_copy(me, &mut copies)?;
+        let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
+        self.fold_call_with(&method, args, &mut copies)
+    }
+
+    fn fold_call_with(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        args: &Args,
+        copies: &mut Copies<'py>,
+    ) -> Result<VarId, Stop> {
+        let keywords = args.keywords.iter().map(|(_, value)| value);
+        for arg in args.positional.iter().chain(keywords) {
             if matches!(self.look(*arg)?, VarKind::Tensor(_)) {
                 let name = name_of(callee);
                 let reason = match name.as_str() {
@@ -107,9 +222,9 @@ impl<'py> Executor<'py> {
                 return Err(Stop::brk(reason, name));
             }
         }
-        let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.require_plain(arg))?;
+        let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
         match callee.call(positional, kwargs.as_ref()) {
-            Ok(result) => self.fold(&result),
+            Ok(result) => self.fold_result(&result, copies),
             Err(e) => Err(self.would_raise(&e)),
         }
     }
@@ -122,20 +237,20 @@ impl<'py> Executor<'py> {
             }
             ("isinstance", [value, classes]) => {
                 let class = self.class_of(*value)?;
-                self.is_subclass(&class, *classes)?
+                let answer = self.is_subclass(&class, *classes, false)?;
+                self.fold_bool(answer)?
             }
             ("issubclass", [class, classes]) => {
                 let VarKind::Class(class) = self.look(*class)? else {
                     return Err(Stop::brk(Reason::WouldRaise, "issubclass"));
                 };
                 let class = self.objects.get(self.py, class.object);
-                self.is_subclass(&class, *classes)?
+                let answer = self.is_subclass(&class, *classes, true)?;
+                self.fold_bool(answer)?
             }
             ("callable", [value]) => {
                 let class = self.class_of(*value)?;
-                let callable = class
-                    .cast::<PyType>()
-                    .is_ok_and(|t| facts::type_lookup(t, &PyString::intern(self.py, "__call__")).is_some());
+                let callable = self.class_lookup(&class, "__call__")?.is_some();
                 self.fold_bool(callable)?
             }
             ("getattr", [object, key]) => {
@@ -144,12 +259,12 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, key, default]) => {
                 let name = self.attribute_name(*key)?;
-                if self.has_attribute(*object, &name)? { self.getattr(*object, &name)? } else { *default }
+                self.attribute_unless_missing(*object, &name)?.unwrap_or(*default)
             }
             ("hasattr", [object, key]) => {
                 let name = self.attribute_name(*key)?;
-                let has = self.has_attribute(*object, &name)?;
-                self.fold_bool(has)?
+                let found = self.attribute_unless_missing(*object, &name)?;
+                self.fold_bool(found.is_some())?
             }
             ("setattr", [object, key, value]) => {
                 let name = self.attribute_name(*key)?;
@@ -157,9 +272,16 @@ impl<'py> Executor<'py> {
                 self.fold_none()?
             }
             ("iter", [value]) => self.iterate(*value)?,
-            ("next", [iterator]) => match self.next_item(*iterator)? {
-                Some(item) => item,
-                None => return Err(Stop::brk(Reason::WouldRaise, "StopIteration")),
+            ("next", [iterator]) => match self.look(*iterator)? {
+                VarKind::Generator(_) => return self.ask(*iterator, None).map(Some),
+                VarKind::Instance(_) => {
+                    let next = self.special_method(*iterator, "__next__")?;
+                    return self.call(next, &Args::default()).map(Some);
+                }
+                _ => match self.next_item(*iterator)? {
+                    Some(item) => item,
+                    None => return Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new())),
+                },
             },
             ("next", [iterator, default]) => self.next_item(*iterator)?.unwrap_or(*default),
             ("all" | "any", [iterable]) => {
@@ -183,8 +305,8 @@ impl<'py> Executor<'py> {
                 let abs = self.builtins_attribute("abs")?;
                 self.record_call(CallKind::Method, "__abs__", Some(&abs), &Args::positional(args.to_vec()))?
             }
-            ("min" | "max" | "sorted", [iterable]) if !self.is_plain(*iterable)? => {
-                let items = self.collect(*iterable)?;
+            ("min" | "max" | "sorted", [iterable]) if self.is_lazy(*iterable)? => {
+                let items = if name == "sorted" { self.collect_sized(*iterable)? } else { self.collect(*iterable)? };
                 let tuple = self.virtual_var(TupleVar::new(items));
                 let callee = self.builtins_attribute(name)?;
                 self.fold_call(&callee, &Args::positional(vec![tuple]))?
@@ -195,10 +317,58 @@ impl<'py> Executor<'py> {
         Ok(Some(Called::Value(value)))
     }
 
+    /// `value.name`; `None` where that raises AttributeError, whoever raises it.
+    fn attribute_unless_missing(&mut self, object: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let nested = self.sync_depths.len();
+        match self.find_attribute(object, name) {
+            Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
+                self.sync_depths.truncate(nested);
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    /// Whether items have to be taken from it before a pure function can have them.
+    fn is_lazy(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        let kind = self.look(iterable)?;
+        Ok(!matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)))
+    }
+
     fn sum(&mut self, iterable: VarId, start: VarId) -> Result<VarId, Stop> {
-        let mut total = start;
-        for item in self.collect(iterable)? {
-            total = self.binary(sot_opcodes::BinaryOp::Add, false, total, item)?;
+        let kind = self.look(start)?;
+        let class = kind.class(self, start)?;
+        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        if class.is_subclass_of::<PyString>().unwrap_or(true)
+            || class.is_subclass_of::<PyBytes>().unwrap_or(true)
+            || class.is_subclass_of::<PyByteArray>().unwrap_or(true)
+        {
+            return Err(Stop::brk(Reason::WouldRaise, "sum() of text"));
+        }
+        let items = self.collect(iterable)?;
+        // The numbers at the beginning are added by Python itself, which may compensate for rounding.
+        let number = |ex: &mut Self, var: VarId| -> Result<bool, Stop> {
+            Ok(matches!(ex.look(var)?, VarKind::Constant(_))
+                && ex.constant_value(var).is_some_and(|v| {
+                    v.is_exact_instance_of::<PyInt>()
+                        || v.is_exact_instance_of::<PyFloat>()
+                        || v.is_exact_instance_of::<PyBool>()
+                        || v.is_exact_instance_of::<PyComplex>()
+                }))
+        };
+        let (mut total, mut taken) = (start, 0);
+        if number(self, start)? {
+            while taken < items.len() && number(self, items[taken])? {
+                taken += 1;
+            }
+            if taken > 0 {
+                let numbers = self.virtual_var(TupleVar::new(items[..taken].to_vec()));
+                let sum = self.builtins_attribute("sum")?;
+                total = self.fold_call(&sum, &Args::positional(vec![numbers, start]))?;
+            }
+        }
+        for item in &items[taken..] {
+            total = self.binary(sot_opcodes::BinaryOp::Add, false, total, *item)?;
         }
         Ok(total)
     }
@@ -207,51 +377,59 @@ impl<'py> Executor<'py> {
         self.constant_str(key).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))
     }
 
-    /// Whether the attribute is there. Only where the answer follows from dicts and classes.
-    fn has_attribute(&mut self, object: VarId, name: &str) -> Result<bool, Stop> {
-        match self.getattr(object, name) {
-            Ok(_) => Ok(true),
-            Err(Stop::Break(why)) if why.reason == Reason::WouldRaise => Ok(false),
-            Err(other) => Err(other),
+    /// `issubclass(class, classes)`, or `isinstance` of a value of exactly that class.
+    fn is_subclass(&mut self, class: &Bound<'py, PyAny>, classes: VarId, of_class: bool) -> Result<bool, Stop> {
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        let kind = self.look(classes)?;
+        if let VarKind::Tuple(several) = &kind
+            && several.class.is_none()
+        {
+            for one in several.items.iter() {
+                if self.is_subclass(class, *one, of_class)? {
+                    return Ok(true);
+                }
+                continue;
+            }
+            return Ok(false);
         }
+        let candidate = kind.pinned(self);
+        let Some(candidate) = candidate.as_ref().and_then(|c| c.cast::<PyType>().ok()) else {
+            return Err(Stop::brk(Reason::Builtin, if of_class { "issubclass" } else { "isinstance" }));
+        };
+        if !of_class && ty.is(candidate) {
+            return Ok(true);
+        }
+        let method = if of_class { "__subclasscheck__" } else { "__instancecheck__" };
+        self.class_lookup(candidate.get_type().as_any(), method)?;
+        let membership = probe::membership(candidate, method);
+        if membership == Membership::User {
+            return Err(Stop::brk(Reason::UserCode, method));
+        }
+        if ty.mro().iter().any(|c| c.is(candidate)) {
+            self.guard_subclass(&ty, candidate, true);
+            return Ok(true);
+        }
+        // A value may say that its class is another one.
+        if !of_class && !self.tells_its_class(class)? {
+            return Err(Stop::brk(Reason::UserCode, "__class__"));
+        }
+        let answer = match membership {
+            // Abc's answer by registration.
+            Membership::Abc => ty.is_subclass(candidate).map_err(|e| self.would_raise(&e))?,
+            Membership::Mro | Membership::User => false,
+        };
+        self.guard_subclass(&ty, candidate, answer);
+        Ok(answer)
     }
 
-    fn is_subclass(&mut self, class: &Bound<'py, PyAny>, classes: VarId) -> Result<VarId, Stop> {
-        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-        let candidates = match self.look(classes)? {
-            VarKind::Tuple(t) => t.items.to_vec(),
-            _ => vec![classes],
-        };
-        let plain_meta = self.py.get_type::<PyType>();
-        for candidate in candidates {
-            let kind = self.look(candidate)?;
-            if let VarKind::Tuple(_) = kind {
-                return Err(Stop::brk(Reason::Builtin, "isinstance with nested tuples"));
-            }
-            let Some(candidate) = kind.pinned(self) else {
-                return Err(Stop::brk(Reason::Builtin, "isinstance"));
-            };
-            let Ok(candidate) = candidate.cast::<PyType>() else {
-                return Err(Stop::brk(Reason::Builtin, "isinstance"));
-            };
-            let by_mro = class.mro().iter().any(|c| c.is(candidate));
-            if by_mro {
-                return self.fold_bool(true);
-            }
-            // A metaclass may answer otherwise; abc's answer by registration, which the framework's and the standard
-            // library's classes only grow at import.
-            let meta = candidate.get_type();
-            if !meta.is(&plain_meta) && meta.getattr("__instancecheck__").is_ok() {
-                let answer = match class.is_subclass(candidate) {
-                    Ok(answer) if is_abc(&meta) => answer,
-                    _ => return Err(Stop::brk(Reason::UserCode, "__instancecheck__")),
-                };
-                if answer {
-                    return self.fold_bool(true);
-                }
-            }
+    /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
+    fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
+        if facts::is_heap_type(class) || facts::is_heap_type(of) {
+            let id = self.objects.add(class.as_any());
+            let of = self.objects.add(of.as_any());
+            let at = self.constant_tracker(id);
+            self.guard(at, Check::SubclassOf { of, holds });
         }
-        self.fold_bool(false)
     }
 
     pub fn fold_int(&mut self, value: i64) -> Result<VarId, Stop> {
@@ -278,13 +456,22 @@ impl<'py> Executor<'py> {
         let positional = args.positional.as_slice();
         match (name.as_str(), positional, args.keywords.as_slice()) {
             ("tuple", [], []) => Ok(self.virtual_var(TupleVar::new(Vec::new()))),
+            ("tuple", [iterable], []) if self.is_exact_tuple(*iterable)? => Ok(*iterable),
             ("tuple", [iterable], []) => {
-                let items = self.collect(*iterable)?;
+                let items = self.collect_sized(*iterable)?;
                 Ok(self.virtual_var(TupleVar::new(items)))
             }
             ("list", [], []) => Ok(self.virtual_var(ListVar::new(Vec::new()))),
             ("list", [iterable], []) => {
-                let items = self.collect(*iterable)?;
+                if let VarKind::Instance(_) | VarKind::Layer(_) = self.look(*iterable)?
+                    && probe::list_asks_for_the_length_first(self.py)
+                {
+                    let class = self.class_of(*iterable)?;
+                    if self.class_lookup(&class, "__len__")?.is_some() {
+                        self.length(*iterable)?;
+                    }
+                }
+                let items = self.collect_sized(*iterable)?;
                 Ok(self.virtual_var(ListVar::new(items)))
             }
             ("dict", [], keywords) => {
@@ -300,6 +487,24 @@ impl<'py> Executor<'py> {
                     let entries = dict.entries.to_vec();
                     Ok(self.virtual_var(DictVar::new(entries)))
                 }
+                VarKind::Constant(_)
+                | VarKind::Tuple(_)
+                | VarKind::List(_)
+                | VarKind::Iterator(_)
+                | VarKind::View(_) => {
+                    let mut pairs = Vec::new();
+                    for pair in self.collect(*source)? {
+                        match *self.collect(pair)? {
+                            [key, value] => pairs.push((key, value)),
+                            _ => return Err(Stop::brk(Reason::WouldRaise, "dict of an iterable")),
+                        }
+                    }
+                    let dict = self.virtual_var(DictVar::new(Vec::new()));
+                    for (key, value) in pairs {
+                        self.set_item(dict, key, value)?;
+                    }
+                    Ok(dict)
+                }
                 _ => Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
             },
             ("bool", [value], []) => {
@@ -311,6 +516,10 @@ impl<'py> Executor<'py> {
             }
             ("str" | "repr", [value], []) if matches!(self.look(*value)?, VarKind::Tensor(_)) => {
                 Err(Stop::brk(Reason::TensorToHost, name))
+            }
+            ("str", [value], []) if self.is_new_exception(*value) => {
+                let text = self.text_of_exception(*value, "__str__")?;
+                text.ok_or(Stop::brk(Reason::OpaqueValue, "text of an exception"))
             }
             ("enumerate", [iterable], rest) if rest.len() <= 1 => {
                 let count = match rest {
@@ -341,29 +550,51 @@ impl<'py> Executor<'py> {
                 }
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Map { function: *function, inners })))
             }
-            ("reversed", [sequence], []) => {
-                let index = self.length(*sequence)?;
-                match self.look(*sequence)? {
-                    VarKind::Tuple(_) | VarKind::List(_) => {
-                        let state = Iteration::Reversed { sequence: *sequence, index };
-                        Ok(self.virtual_var(IteratorVar::new(state)))
-                    }
-                    _ => {
-                        let mut items = self.collect(*sequence)?;
-                        items.reverse();
-                        self.iterate_snapshot(items)
-                    }
-                }
-            }
+            ("reversed", [sequence], []) => self.reversed(*sequence),
             ("type", [value], []) => {
                 let class = self.class_of(*value)?;
                 Ok(self.pin(&class))
             }
-            ("super", [class, receiver], []) => Ok(self.virtual_var(SuperVar { class: *class, receiver: *receiver })),
+            ("super", [class, receiver], []) => {
+                self.super_start(*class, *receiver)?;
+                Ok(self.virtual_var(SuperVar { class: *class, receiver: *receiver }))
+            }
             ("super", [], []) => self.zero_argument_super(),
             ("object", [], []) => Err(Stop::brk(Reason::OpaqueCall, name)),
             (name, _, _) if PURE_TYPES.contains(&name) => self.fold_call(class, args),
             _ => Err(Stop::brk(Reason::Builtin, name)),
+        }
+    }
+
+    pub fn is_exact_tuple(&mut self, var: VarId) -> Result<bool, Stop> {
+        Ok(matches!(self.look(var)?, VarKind::Tuple(t) if t.class.is_none()))
+    }
+
+    fn reversed(&mut self, sequence: VarId) -> Result<VarId, Stop> {
+        match self.look(sequence)? {
+            VarKind::Tuple(_) | VarKind::List(_) => {
+                let index = self.length(sequence)?;
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Reversed { sequence, index })))
+            }
+            VarKind::Constant(_) => {
+                let value = self.constant_value(sequence).expect("a constant");
+                if let Ok(range) = value.cast_exact::<PyRange>() {
+                    let backwards = self.py.get_type::<PySlice>().call1((self.py.None(), self.py.None(), -1));
+                    let reversed = backwards.and_then(|slice| range.get_item(slice));
+                    let reversed = reversed.map_err(|e| self.would_raise(&e))?;
+                    let reversed = self.fold(&reversed)?;
+                    return self.iterate(reversed);
+                }
+                if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<PyBytes>() {
+                    let index = self.length(sequence)?;
+                    return Ok(self.virtual_var(IteratorVar::new(Iteration::Reversed { sequence, index })));
+                }
+                Err(Stop::brk(Reason::WouldRaise, "reversed()"))
+            }
+            VarKind::Dict(_) => self.iterate_dict(sequence, ViewWhat::Keys, true),
+            VarKind::View(view) => self.iterate_dict(view.dict, view.what, true),
+            VarKind::Instance(_) | VarKind::Layer(_) => self.call_special(sequence, "__reversed__", vec![]),
+            other => Err(Stop::brk(Reason::Builtin, format!("reversed() of {}", other.kind_name()))),
         }
     }
 
@@ -386,14 +617,11 @@ impl<'py> Executor<'py> {
         match (cell, first) {
             (Some(cell), Some(receiver)) => {
                 let class = self.load_cell(cell)?;
+                self.super_start(class, receiver)?;
                 Ok(self.virtual_var(SuperVar { class, receiver }))
             }
             // What `super()` finds in the frame would not be in the rewritten code's.
             _ => Err(Stop::fallback(Reason::FrameInspection, "super()")),
         }
     }
-}
-
-fn is_abc(meta: &Bound<'_, PyType>) -> bool {
-    meta.getattr("__module__").and_then(|m| m.extract::<String>()).is_ok_and(|m| m == "abc")
 }

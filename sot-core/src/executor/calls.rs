@@ -1,16 +1,18 @@
 //! Calls: binding arguments, inlining Python functions, framework functions and layers.
 
-use super::{Executor, Frame};
+use super::{Awaits, Executor, Frame};
 use crate::backend::{CallKind, Kind, LayerCall};
 use crate::code_unit::CodeUnit;
 use crate::cpython::{entry, facts};
 use crate::stop::{Reason, Stop};
+use crate::user_frames::Skipped;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::CodeFlags;
 use sot_tracker::{Check, FunctionPart, Tracker};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The parts of a function that a call needs.
 struct Callee {
@@ -24,41 +26,65 @@ struct Callee {
 impl<'py> Executor<'py> {
     /// Call a Python function: push a frame.
     pub fn call_function(&mut self, function: &FunctionVar, args: &Args) -> Result<Called, Stop> {
+        let existing;
         let callee = match function {
             FunctionVar::Object(object) => {
                 let object = self.objects.get(self.py, *object);
-                if crate::dispatch::is_disabled(&object) {
+                if crate::registry::is_disabled(&object) {
                     return Err(Stop::brk(Reason::Disabled, name_of(&object)));
                 }
+                existing = Some(object.clone());
                 self.function_object_parts(&object)?
             }
             FunctionVar::Made(made) => {
-                if let Some(object) = made.object.map(|o| self.objects.get(self.py, o))
-                    && crate::dispatch::is_disabled(&object)
+                existing = made.object.map(|o| self.objects.get(self.py, o));
+                if let Some(object) = &existing
+                    && crate::registry::is_disabled(object)
                 {
-                    return Err(Stop::brk(Reason::Disabled, name_of(&object)));
+                    return Err(Stop::brk(Reason::Disabled, name_of(object)));
                 }
                 self.made_function_parts(&made.clone())?
             }
         };
         let code = &callee.unit.code;
-        if code.is_generator_like() {
-            return Err(Stop::brk(Reason::Generator, code.name.clone()));
-        }
+        let generator_like = code.is_generator_like();
         let globals = self.objects.get(self.py, callee.globals);
-        let builtins = self.builtins_of(&globals)?;
+        let builtins = self.builtins_of(&globals, existing.as_ref())?;
         let mut frame = Frame::new(callee.unit.clone(), callee.globals, builtins);
         self.bind(&callee, args, &mut frame)?;
         self.bind_cells(&callee.closure, &mut frame);
+        if generator_like {
+            let name = callee.unit.code.name.clone();
+            let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;
+            return Ok(Called::Value(generator));
+        }
         self.push_frame(frame)?;
-        Ok(Called::Entered)
+        Ok(Called::Entered(Awaits::Push))
     }
 
-    /// The builtins dict that a frame with these globals has.
-    pub fn builtins_of(&mut self, globals: &Bound<'py, PyAny>) -> Result<sot_tracker::ObjectId, Stop> {
-        let found = globals.get_item("__builtins__").ok();
-        let module = match found {
-            Some(found) => found,
+    /// The builtins dict that a frame of this function, or with these globals, has. Functions keep theirs from 3.10 on;
+    /// before, each frame asks its globals.
+    pub fn builtins_of(
+        &mut self,
+        globals: &Bound<'py, PyAny>,
+        function: Option<&Bound<'py, PyAny>>,
+    ) -> Result<sot_tracker::ObjectId, Stop> {
+        let name = pyo3::intern!(self.py, "__builtins__");
+        if let Some(facts::Field::Value(own)) = function.map(|f| facts::field(f, name)) {
+            return Ok(self.objects.add(&own));
+        }
+        let id = self.objects.add(globals);
+        let at = self.constant_tracker(id);
+        let dict = globals.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        let module = match self.dict_item(dict, at, "__builtins__")? {
+            Some(found) => {
+                self.look_identity(found)?;
+                dict.get_item(name).ok().flatten()
+            }
+            None => None,
+        };
+        let module = match module {
+            Some(module) => module,
             None => self.py.import("builtins").map_err(|e| self.internal(&e))?.into_any(),
         };
         let dict = if module.is_instance_of::<PyDict>() {
@@ -67,6 +93,15 @@ impl<'py> Executor<'py> {
             module.getattr("__dict__").map_err(|e| self.internal(&e))?
         };
         Ok(self.objects.add(&dict))
+    }
+
+    /// The builtins that a function found in a slot keeps.
+    pub(super) fn own_builtins(&mut self, made: &MadeFunction) -> Option<sot_tracker::ObjectId> {
+        let object = self.objects.get(self.py, made.object?);
+        match facts::field(&object, pyo3::intern!(self.py, "__builtins__")) {
+            facts::Field::Value(own) => Some(self.objects.add(&own)),
+            facts::Field::Empty | facts::Field::NoField => None,
+        }
     }
 
     fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<Callee, Stop> {
@@ -259,11 +294,10 @@ impl<'py> Executor<'py> {
 
     /// Call a layer.
     pub fn call_layer(&mut self, me: VarId, layer: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
-        match self.backend.layer_call(layer) {
+        match self.layer_call_now(layer)? {
             LayerCall::Leaf => {
                 let class = layer.get_type().into_any();
-                self.class_lookup(&class, "forward")?;
-                self.class_lookup(&class, "__call__")?;
+                self.guard_leaf_class(&class)?;
                 let state = self.backend.leaf_state(layer).map_err(|e| self.internal(&e))?;
                 for dict in state {
                     self.snapshot(&dict)?;
@@ -273,13 +307,17 @@ impl<'py> Executor<'py> {
             }
             LayerCall::Forward => {
                 let class = layer.get_type().into_any();
-                self.class_lookup(&class, "__call__")?;
+                let skipped = self.class_lookup(&class, "__call__")?.and_then(|call| Skipped::of(&call, "forward"));
                 let state = self.backend.call_state(layer).map_err(|e| self.internal(&e))?;
                 for dict in state {
                     self.snapshot(&dict)?;
                 }
                 let forward = self.getattr(me, "forward")?;
-                self.call(forward, args)
+                let called = self.call(forward, args)?;
+                if let Called::Entered(_) = called {
+                    self.frame_mut().skipped = skipped.map(Arc::new);
+                }
+                Ok(called)
             }
             LayerCall::Simulate => {
                 let method = self.special_method(me, "__call__")?;
@@ -287,6 +325,20 @@ impl<'py> Executor<'py> {
             }
             LayerCall::Break(why) => Err(Stop::Break(why)),
         }
+    }
+
+    /// How a layer is called where the capture stands. The backend sees the real layer, not what the journal will have
+    /// made of it (a hook that was registered, an attribute that was set): its `__call__` sees both.
+    fn layer_call_now(&self, layer: &Bound<'py, PyAny>) -> Result<LayerCall, Stop> {
+        let call = self.backend.layer_call(layer);
+        let state = match call {
+            LayerCall::Leaf => self.backend.leaf_state(layer),
+            LayerCall::Forward => self.backend.call_state(layer),
+            LayerCall::Simulate | LayerCall::Break(_) => return Ok(call),
+        };
+        let state = state.map_err(|e| self.internal(&e))?;
+        let stale = !self.journal.is_empty() && state.iter().any(|dict| self.is_dict_written(dict));
+        Ok(if stale { LayerCall::Simulate } else { call })
     }
 
     /// Guard the whole content of a dict.
@@ -300,6 +352,7 @@ impl<'py> Executor<'py> {
                     let tensor = self.pin(&value);
                     self.look(tensor)?;
                 }
+                self.guard_inner_layer(&value)?;
             }
             self.snapshots.push(super::Snapshot { dict: id, copy: copy.unbind() });
         }
@@ -314,6 +367,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
             VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
+            VarKind::Generator(_) => self.generator_method(receiver, name, args),
             VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
             other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
         }

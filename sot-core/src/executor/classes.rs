@@ -1,6 +1,6 @@
 //! Calling classes: virtual instances, named tuples, and the builtin types that are functions in disguise.
 
-use super::Executor;
+use super::{Awaits, Executor, probe};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -10,6 +10,10 @@ use pyo3::types::*;
 impl<'py> Executor<'py> {
     pub fn call_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        if !facts::is_heap_type(&ty) && self.is_exception_class(&ty) {
+            let made = self.call_exception_class(&ty, args)?;
+            return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
+        }
         if !facts::is_heap_type(&ty) {
             return self.call_builtin_type(class, args).map(Called::Value);
         }
@@ -17,22 +21,22 @@ impl<'py> Executor<'py> {
         if !ty.get_type().is(self.py.get_type::<PyType>()) {
             return Err(opaque());
         }
-        if ty.is_subclass_of::<PyTuple>().unwrap_or(false) && class.hasattr("_fields").unwrap_or(false) {
+        if probe::is_named_tuple(&ty) {
             return self.call_namedtuple(class, args).map(Called::Value);
+        }
+        if self.is_exception_class(&ty) {
+            return self.call_exception_class(&ty, args)?.ok_or_else(opaque);
         }
         let object_type = self.py.get_type::<PyAny>();
         let same = |name: &str, found: &Option<Bound<'py, PyAny>>| {
-            object_type.getattr(name).is_ok_and(|own| found.as_ref().is_some_and(|f| f.is(&own)))
+            probe::raw(&object_type, name).is_some_and(|own| found.as_ref().is_some_and(|f| f.is(&own)))
         };
         let new = self.class_lookup(class, "__new__")?;
-        let plain_new = match &new {
-            Some(new) => object_type.getattr("__new__").is_ok_and(|own| new.is(&own)),
-            None => false,
-        };
+        let plain_new = same("__new__", &new);
         // Only instances whose whole state is their dict can be built again.
         let base_ok =
             ty.mro().iter().all(|c| c.cast::<PyType>().is_ok_and(|t| facts::is_heap_type(t) || t.is(&object_type)));
-        if !plain_new || !base_ok || class.getattr("__slots__").is_ok() {
+        if !plain_new || !base_ok || probe::has(&ty, "__slots__") || probe::has(&ty, "__abstractmethods__") {
             return Err(opaque());
         }
         // A finalizer would have to run when the last reference goes.
@@ -45,8 +49,7 @@ impl<'py> Executor<'py> {
         match init {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);
-                self.call_now(init, &args.with_first(instance))?;
-                Ok(Called::Value(instance))
+                self.construct(instance, init, args)
             }
             init if same("__init__", &init) && args.positional.is_empty() && args.keywords.is_empty() => {
                 Ok(Called::Value(instance))
@@ -55,22 +58,26 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Call `init(instance, *args)`; the result of the whole is the instance, which waits on the caller's stack.
+    pub fn construct(&mut self, instance: VarId, init: VarId, args: &Args) -> Result<Called, Stop> {
+        self.push(instance);
+        match self.call(init, &args.with_first(instance))? {
+            Called::Entered(_) => Ok(Called::Entered(Awaits::None)),
+            // Nothing but a Python function can be inlined here.
+            Called::Value(_) => Err(Stop::brk(Reason::OpaqueCall, "__init__")),
+        }
+    }
+
     fn call_namedtuple(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        let fields: Vec<String> = class.getattr("_fields").and_then(|f| f.extract()).map_err(|e| self.internal(&e))?;
         let new = self.class_lookup(class, "__new__")?;
-        // `collections.namedtuple` makes `__new__` with the field names as its arguments; anything else is a user's.
-        let generated = new.is_some_and(|n| {
-            n.getattr("__code__")
-                .and_then(|c| c.getattr("co_filename"))
-                .and_then(|f| f.extract::<String>())
-                .is_ok_and(|f| f.starts_with("<string>") || f.starts_with("namedtuple_"))
-                || facts::is_function(&n)
-                    && n.getattr("__code__")
-                        .and_then(|c| c.getattr("co_argcount"))
-                        .and_then(|c| c.extract::<usize>())
-                        .is_ok_and(|c| c == fields.len() + 1)
-        });
-        let defaults = class.getattr("_field_defaults").map_err(|e| self.internal(&e))?;
+        let init = self.class_lookup(class, "__init__")?;
+        let generated = new.is_some_and(|new| probe::is_generated_new(&new))
+            && init
+                .zip(probe::raw(&self.py.get_type::<PyAny>(), "__init__"))
+                .is_some_and(|(own, plain)| own.is(&plain));
+        let opaque = |_| Stop::brk(Reason::OpaqueCall, "a named tuple");
+        let fields: Vec<String> = class.getattr("_fields").and_then(|f| f.extract()).map_err(opaque)?;
+        let defaults = class.getattr("_field_defaults").map_err(opaque)?;
         if !generated || args.positional.len() > fields.len() {
             return Err(Stop::brk(Reason::OpaqueCall, "a named tuple"));
         }
@@ -96,6 +103,15 @@ impl<'py> Executor<'py> {
         Ok(self.virtual_var(TupleVar { items: filled.into(), class: Some(class) }))
     }
 
+    /// `tuple.__new__`, if this is the class of a named tuple.
+    pub fn tuple_new_of(&self, class: sot_tracker::ObjectId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        let class = self.objects.get(self.py, class);
+        if !class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
+            return Ok(None);
+        }
+        self.py.get_type::<PyTuple>().getattr("__new__").map(Some).map_err(|e| self.internal(&e))
+    }
+
     /// A named tuple with converted items, for a framework call.
     pub fn rebuild_tuple_class(
         &mut self,
@@ -103,6 +119,11 @@ impl<'py> Executor<'py> {
         items: &Bound<'py, PyTuple>,
     ) -> Result<Bound<'py, PyAny>, Stop> {
         let class = self.objects.get(self.py, class);
-        class.call1(items.clone()).map_err(|e| self.internal(&e))
+        if class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
+            // Without the class's own `__new__`, which may be the program's.
+            let new = self.py.get_type::<PyTuple>().getattr("__new__");
+            return new.and_then(|new| new.call1((class, items))).map_err(|e| self.would_raise(&e));
+        }
+        class.call1(items.clone()).map_err(|e| self.would_raise(&e))
     }
 }

@@ -1,25 +1,57 @@
 //! Virtual frames.
 
 use crate::code_unit::CodeUnit;
+use crate::user_frames::Skipped;
 use crate::variables::VarId;
-use sot_opcodes::{Code, Op};
+use sot_opcodes::{Code, Intrinsic, Op, Region};
 use sot_tracker::ObjectId;
 use std::sync::Arc;
 
 /// Whether a handler does nothing but put locals back and raise again (3.12+: an inlined comprehension): for a frame
-/// that ends with the exception that is the same as no handler.
+/// that ends with the exception that is the same as no handler. So is the one that the compiler puts around the body of each
+/// generator (3.12+): it makes another exception of StopIteration, as earlier versions do without any code.
 fn only_restores(code: &Code, handler: usize) -> bool {
     for instruction in &code.instrs[handler.min(code.instrs.len())..] {
         match instruction.op {
             Op::Swap(_) | Op::PopTop | Op::StoreFast(_) | Op::StoreClosure(_) | Op::Nop => {}
-            Op::Reraise(0) => return true,
+            Op::Intrinsic1(Intrinsic::StopIterationError) => {}
+            Op::Reraise(_) => return true,
             _ => return false,
         }
     }
     false
 }
 
+/// What becomes of the result of the call that a frame waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Awaits {
+    /// It is pushed; the frame goes on behind the instruction.
+    #[default]
+    Push,
+    /// It is dropped; the frame goes on behind the instruction.
+    Drop,
+    /// As `Drop`; a result other than None is a TypeError (`__init__`).
+    None,
+    /// As `None`, and the instruction runs again: what was constructed takes the place of an operand.
+    NoneAgain,
+    /// It is pushed, and the instruction runs again: it takes the place of an operand.
+    Again,
+    /// GET_ITER: as `Push`, after a check that it is an iterator.
+    Iterator,
+    /// FOR_ITER: it is the next item; StopIteration ends the loop.
+    Next,
+    /// SEND, YIELD_FROM: an item is handed on, the result ends the delegation.
+    Send,
+    /// `__bool__`: as `Again`, after a check that it is a bool.
+    Bool,
+    /// `__len__` as a truth value: as `Again`, after a check that it is a length.
+    Length,
+    /// LOAD_METHOD: it is pushed as the callable of two slots.
+    Method,
+}
+
 /// One simulated frame.
+#[derive(Clone)]
 pub struct Frame {
     pub unit: Arc<CodeUnit>,
     pub globals: ObjectId,
@@ -28,20 +60,83 @@ pub struct Frame {
     /// Cell variables, then free variables.
     pub cells: Vec<Option<VarId>>,
     pub stack: Vec<VarId>,
-    /// Index of the current instruction.
+    /// Index of the current instruction; of one that waits, the instruction that called.
     pub ip: usize,
+    /// While a frame above it runs.
+    pub awaits: Awaits,
+    /// Exceptions that are being handled, the innermost last. Each has its slot (or slots) of the previous one on the stack.
+    pub handled: Vec<VarId>,
+    /// The generator that this frame belongs to.
+    pub generator: Option<VarId>,
+    /// The frame between this one and the caller's, if the simulation left it out.
+    pub skipped: Option<Arc<Skipped>>,
 }
 
 impl Frame {
     pub fn new(unit: Arc<CodeUnit>, globals: ObjectId, builtins: ObjectId) -> Frame {
         let locals = vec![None; unit.code.varnames.len()];
         let cells = vec![None; unit.code.cellvars.len() + unit.code.freevars.len()];
-        Frame { unit, globals, builtins, locals, cells, stack: Vec::new(), ip: 0 }
+        Frame {
+            unit,
+            globals,
+            builtins,
+            locals,
+            cells,
+            stack: Vec::new(),
+            ip: 0,
+            awaits: Awaits::Push,
+            handled: Vec::new(),
+            generator: None,
+            skipped: None,
+        }
     }
 
-    /// Whether an exception at the current instruction would be handled in this frame.
-    pub fn in_protected_region(&self) -> bool {
-        let code = &self.unit.code;
-        code.regions.iter().any(|r| (r.start..r.end).contains(&self.ip) && !only_restores(code, code.target(r.handler)))
+    /// Become a copy of another frame, in the memory that is there.
+    pub(super) fn copy_from(&mut self, other: &Frame) {
+        let Frame { unit, globals, builtins, locals, cells, stack, ip, awaits, handled, generator, skipped } = other;
+        if !Arc::ptr_eq(&self.unit, unit) {
+            self.unit = unit.clone();
+        }
+        (self.globals, self.builtins, self.ip, self.awaits, self.generator) =
+            (*globals, *builtins, *ip, *awaits, *generator);
+        self.locals.clone_from(locals);
+        self.cells.clone_from(cells);
+        self.stack.clone_from(stack);
+        self.handled.clone_from(handled);
+        self.skipped.clone_from(skipped);
     }
+
+    /// Where an exception at the current instruction goes.
+    pub fn handler(&self) -> Option<Region> {
+        handler_at(&self.unit.code, self.ip)
+    }
+
+    /// Whether an exception at the current instruction would be seen by the program in this frame.
+    pub fn catches(&self) -> bool {
+        let code = &self.unit.code;
+        let mut at = self.ip;
+        while let Some(region) = handler_at(code, at) {
+            let handler = code.target(region.handler);
+            // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
+            if matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow)) && handler != at {
+                at = handler;
+                continue;
+            }
+            return !only_restores(code, handler);
+        }
+        false
+    }
+
+    /// What a suspended frame delegates to: the receiver of its `yield from`.
+    pub fn delegate(&self) -> Option<VarId> {
+        let instrs = &self.unit.code.instrs;
+        let up_to_3_10 = matches!(instrs[self.ip].op, Op::YieldFrom);
+        let later = self.ip > 0 && matches!(instrs[self.ip - 1].op, Op::Send(_));
+        (up_to_3_10 || later).then(|| self.stack.last().copied()).flatten()
+    }
+}
+
+/// The innermost region that covers an instruction.
+pub fn handler_at(code: &Code, ip: usize) -> Option<Region> {
+    code.regions.iter().filter(|r| (r.start..r.end).contains(&ip)).min_by_key(|r| r.end - r.start).copied()
 }

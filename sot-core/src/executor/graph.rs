@@ -56,7 +56,24 @@ pub struct Graph {
     by_value: HashMap<usize, VarId>,
 }
 
+/// The length of the graph at some point.
+pub(super) struct Mark {
+    statements: usize,
+    calls: usize,
+}
+
 impl Graph {
+    pub(super) fn mark(&self) -> Mark {
+        Mark { statements: self.statements.len(), calls: self.calls.len() }
+    }
+
+    /// Forget the statements since a mark. Their operations stay in the backend's program, where nothing uses them; inputs
+    /// stay known by their values, since a later use of the same tensor is the same input.
+    pub(super) fn rollback_to(&mut self, mark: &Mark) {
+        self.statements.truncate(mark.statements);
+        self.calls.truncate(mark.calls);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -208,6 +225,10 @@ impl<'py> Executor<'py> {
 
     /// The structure that the framework returned, as variables, and as a pattern of symbols.
     fn wrap_result(&mut self, result: &Bound<'py, PyAny>) -> Result<(VarId, ReplayArg), Stop> {
+        self.nested(|ex| ex.wrap_result_of(result))
+    }
+
+    fn wrap_result_of(&mut self, result: &Bound<'py, PyAny>) -> Result<(VarId, ReplayArg), Stop> {
         if self.builder()?.is_value(result) {
             if let Some(known) = self.graph.var_of(result) {
                 // Returned as it came: the statement defines nothing new.
@@ -263,6 +284,10 @@ impl<'py> Executor<'py> {
     }
 
     fn replay_arg(&mut self, var: VarId) -> Result<ReplayArg, Stop> {
+        self.nested(|ex| ex.replay_arg_of(var))
+    }
+
+    fn replay_arg_of(&mut self, var: VarId) -> Result<ReplayArg, Stop> {
         if let Some(symbol) = self.tensor_symbol(var) {
             return Ok(ReplayArg::Symbol(symbol));
         }

@@ -7,31 +7,44 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_sideeffect::Mutation;
+use sot_sideeffect::{Mutation, Slot, Target};
 use sot_tracker::{Check, Tracker};
 
 impl<'py> Executor<'py> {
-    /// An iterator over what a dict holds now.
-    pub fn iterate_dict(&mut self, dict: VarId, items: Vec<VarId>) -> Result<VarId, Stop> {
-        let length = items.len();
-        let sequence = self.virtual_var(TupleVar::new(items));
-        Ok(self.virtual_var(IteratorVar::new(Iteration::Snapshot { sequence, index: 0, dict, length })))
-    }
-
-    /// An iterator over items that are fixed now.
-    pub fn iterate_snapshot(&mut self, items: Vec<VarId>) -> Result<VarId, Stop> {
-        let sequence = self.virtual_var(TupleVar::new(items));
-        Ok(self.virtual_var(IteratorVar::new(Iteration::Sequence { sequence, index: 0 })))
+    /// An iterator over a dict.
+    pub fn iterate_dict(&mut self, dict: VarId, what: ViewWhat, backwards: bool) -> Result<VarId, Stop> {
+        let VarKind::Dict(now) = self.look(dict)? else {
+            return Err(Stop::brk(Reason::ValueKind, "iteration of a view"));
+        };
+        let state = Iteration::Dict { dict, what, backwards, index: 0, seen: now.entries, removed: now.removed };
+        Ok(self.virtual_var(IteratorVar::new(state)))
     }
 
     fn set_iteration(&mut self, iterator: VarId, state: Iteration) {
         self.var_mut(iterator).kind = IteratorVar::new(state).into();
     }
 
+    /// An item of a string or bytes; `None` behind the end.
+    fn constant_item(&mut self, sequence: VarId, at: usize) -> Result<Option<VarId>, Stop> {
+        let value = self.constant_value(sequence).ok_or(Stop::brk(Reason::ValueKind, "iteration"))?;
+        if at >= value.len().map_err(|e| self.would_raise(&e))? {
+            return Ok(None);
+        }
+        let item = value.get_item(at).map_err(|e| self.would_raise(&e))?;
+        self.fold(&item).map(Some)
+    }
+
     /// `next(iterator)`; `None` when exhausted.
     pub fn next_item(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
+        self.nested(|ex| ex.next_item_of(iterator))
+    }
+
+    fn next_item_of(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         let VarKind::Iterator(IteratorVar { state }) = self.look(iterator)? else {
-            return self.next_of_instance(iterator);
+            return match self.var(iterator).kind {
+                VarKind::Generator(_) => self.next_of_generator(iterator),
+                _ => self.next_of_instance(iterator),
+            };
         };
         match state {
             Iteration::Exhausted => Ok(None),
@@ -39,7 +52,7 @@ impl<'py> Executor<'py> {
                 let item = match self.look(sequence)? {
                     VarKind::Tuple(t) => t.items.get(index).copied(),
                     VarKind::List(l) => l.items.get(index).copied(),
-                    _ => return Err(Stop::fallback(Reason::InternalError, "iterator over something else")),
+                    _ => self.constant_item(sequence, index)?,
                 };
                 match item {
                     Some(_) => self.set_iteration(iterator, Iteration::Sequence { sequence, index: index + 1 }),
@@ -47,32 +60,45 @@ impl<'py> Executor<'py> {
                 }
                 Ok(item)
             }
-            Iteration::Snapshot { sequence, index, dict, length } => {
-                if self.length(dict)? != length {
-                    // Only the real iterator raises, and it cannot be made again.
-                    return Err(Stop::fallback(Reason::WouldRaise, "a dict changed size during iteration"));
+            Iteration::Dict { dict, what, backwards, index, seen, removed } => {
+                let VarKind::Dict(now) = self.look(dict)? else {
+                    return Err(Stop::brk(Reason::ValueKind, "iteration of a view"));
+                };
+                if !now.same_keys(&seen, removed) {
+                    // Only the real iterator knows what comes, and it cannot be made again.
+                    return Err(Stop::fallback(Reason::WouldRaise, "the keys of a dict changed during iteration"));
                 }
-                let VarKind::Tuple(items) = self.look(sequence)? else {
-                    return Err(Stop::fallback(Reason::InternalError, "iterator over something else"));
-                };
-                let state = match index < items.items.len() {
-                    true => Iteration::Snapshot { sequence, index: index + 1, dict, length },
-                    false => Iteration::Exhausted,
-                };
-                self.set_iteration(iterator, state);
-                Ok(items.items.get(index).copied())
-            }
-            Iteration::Reversed { sequence, index } => {
-                let Some(at) = index.checked_sub(1) else {
+                // Values are those that the dict has by now.
+                let at = if backwards { now.entries.len().checked_sub(index + 1) } else { Some(index) };
+                let Some((key, value)) = at.and_then(|at| now.entries.get(at).copied()) else {
                     self.set_iteration(iterator, Iteration::Exhausted);
                     return Ok(None);
                 };
-                let item = match self.look(sequence)? {
-                    VarKind::Tuple(t) => t.items.get(at).copied(),
-                    VarKind::List(l) => l.items.get(at).copied(),
-                    _ => None,
+                let seen = now.entries;
+                self.set_iteration(
+                    iterator,
+                    Iteration::Dict { dict, what, backwards, index: index + 1, seen, removed },
+                );
+                Ok(Some(match what {
+                    ViewWhat::Keys => key,
+                    ViewWhat::Values => value,
+                    ViewWhat::Items => self.virtual_var(TupleVar::new(vec![key, value])),
+                }))
+            }
+            Iteration::Reversed { sequence, index } => {
+                let item = match (index.checked_sub(1), self.look(sequence)?) {
+                    (None, _) => None,
+                    (Some(at), VarKind::Tuple(t)) => t.items.get(at).copied(),
+                    (Some(at), VarKind::List(l)) => l.items.get(at).copied(),
+                    (Some(at), _) => self.constant_item(sequence, at)?,
                 };
-                self.set_iteration(iterator, Iteration::Reversed { sequence, index: at });
+                self.set_iteration(
+                    iterator,
+                    match item {
+                        Some(_) => Iteration::Reversed { sequence, index: index - 1 },
+                        None => Iteration::Exhausted,
+                    },
+                );
                 Ok(item)
             }
             Iteration::Range { next, stop, step } => {
@@ -160,13 +186,58 @@ impl<'py> Executor<'py> {
         })
     }
 
+    /// Whether the journal holds a change of the items of this container.
+    pub fn content_changed(&self, container: &Bound<'py, PyAny>) -> bool {
+        let var = self.known.get(&(container.as_ptr() as usize));
+        var.is_some_and(|var| self.journal.version(&Slot::Content(Self::var_ref(*var))) > 0)
+    }
+
+    /// Whether the journal holds a change of what an iterator runs over: what lies there now is not what it will find.
+    fn changed_meanwhile(&self, iter: &Bound<'py, PyAny>) -> bool {
+        if self.journal.is_empty() {
+            return false;
+        }
+        let Some(dict) = crate::iterators::dict_of(iter) else {
+            // A list, then, if it is anything that changes.
+            return self.journal.entries().iter().any(|entry| match entry.mutation.target() {
+                Target::Object(var) => matches!(self.var(VarId(var.0)).kind, VarKind::List(_)),
+                Target::Globals(_) => false,
+            });
+        };
+        self.journal.entries().iter().any(|entry| match entry.mutation.target() {
+            Target::Globals(globals) => self.objects.get_ref(self.py, globals).is(&dict),
+            Target::Object(var) => {
+                let object = self.known_object(VarId(var.0)).map(|o| self.objects.get(self.py, o));
+                object.is_some_and(|object| {
+                    object.is(&dict) || crate::cpython::facts::instance_dict(&object).is_some_and(|own| own.is(&dict))
+                })
+            }
+        })
+    }
+
     /// The item that a real iterator yields after `taken` others.
     fn peek_real(&mut self, iterator: VarId, iter: &Bound<'py, PyAny>, taken: usize) -> Result<Option<VarId>, Stop> {
         let tracker = self.var(iterator).tracker;
+        if let Some(rest) = crate::iterators::reduced(iter) {
+            if self.changed_meanwhile(iter) {
+                return Err(Stop::brk(Reason::OpaqueValue, "an item of a dict that was changed"));
+            }
+            if taken == 0 {
+                let item = rest.first();
+                self.guard(tracker, Check::HasNext(item.is_some()));
+                let at = self.trackers.intern(Tracker::IterPeek(tracker));
+                return Ok(item.map(|item| self.wrap(&item, at)));
+            }
+            let left = rest.all().ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
+            let source = self.trackers.intern(Tracker::IterSource(tracker));
+            self.guard(source, Check::Len(left.len()));
+            let at = self.trackers.intern(Tracker::SeqItem { base: source, index: taken as i64 });
+            return Ok(left.get_item(taken).ok().map(|item| self.wrap(&item, at)));
+        }
         if crate::iterators::combined(iter).is_some() {
             // Later items would need the positions of all that is combined: one item a capture.
             if taken > 0 || !self.claim_inner_iterators(iter) {
-                return Err(Stop::brk(Reason::OpaqueValue, "an item of enumerate or zip"));
+                return Err(Stop::brk(Reason::OpaqueValue, "a later item of an iterator"));
             }
             let item = crate::iterators::peek(iter);
             self.guard(tracker, Check::HasNext(item.is_some()));
@@ -212,7 +283,15 @@ impl<'py> Executor<'py> {
                 }
                 self.fold(&value).map(Some)
             }
+            IterState::List(Some((sequence, _))) if self.content_changed(&sequence) => {
+                Err(Stop::brk(Reason::OpaqueValue, "an item of a list that was changed"))
+            }
             IterState::List(Some((sequence, index))) | IterState::Tuple(Some((sequence, index))) => {
+                if let Some(list) = self.known.get(&(sequence.as_ptr() as usize))
+                    && self.is_written(*list)
+                {
+                    return Err(Stop::brk(Reason::OpaqueValue, "an iterator over a list that was written to"));
+                }
                 let at = index + taken;
                 let length = sequence.len().map_err(|e| self.internal(&e))?;
                 let has = at < length;
@@ -240,9 +319,56 @@ impl<'py> Executor<'py> {
     }
 
     fn next_of_instance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
-        // `__next__` ends by raising StopIteration, which is not simulated.
         let kind = self.look(iterator)?;
-        Err(Stop::brk(Reason::ValueKind, format!("next() of {}", kind.kind_name())))
+        if !matches!(kind, VarKind::Instance(_)) {
+            return Err(Stop::brk(Reason::ValueKind, format!("next() of {}", kind.kind_name())));
+        }
+        let next = self.special_method(iterator, "__next__")?;
+        match self.call_now(next, &Args::default()) {
+            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// As [`Executor::collect`], for those that ask for the length, too, once they have the iterator: `list`, `tuple`
+    /// and what extends a list.
+    pub fn collect_sized(&mut self, iterable: VarId) -> Result<Vec<VarId>, Stop> {
+        match self.look(iterable)? {
+            VarKind::Instance(_) | VarKind::Layer(_) => {
+                let iterator = self.iterate_sized(iterable)?;
+                self.collect(iterator)
+            }
+            _ => self.collect(iterable),
+        }
+    }
+
+    /// The iterator of what is asked for its length afterwards.
+    pub fn iterate_sized(&mut self, iterable: VarId) -> Result<VarId, Stop> {
+        let (VarKind::Instance(_) | VarKind::Layer(_)) = self.look(iterable)? else { return self.iterate(iterable) };
+        let class = self.class_of(iterable)?;
+        let iterator = self.iterate(iterable)?;
+        if self.class_lookup(&class, "__len__")?.is_some() {
+            self.length(iterable)?;
+        } else if self.class_lookup(&class, "__length_hint__")?.is_some() {
+            return Err(Stop::brk(Reason::UserCode, "__length_hint__"));
+        }
+        Ok(iterator)
+    }
+
+    /// The first items, as unpacking asks for them: no further item of an iterator is asked for.
+    pub fn collect_at_most(&mut self, iterable: VarId, most: usize) -> Result<Vec<VarId>, Stop> {
+        match self.look(iterable)? {
+            VarKind::Iterator(_) | VarKind::Generator(_) | VarKind::Instance(_) => {}
+            _ => return self.collect(iterable),
+        }
+        let iterator = self.iterate(iterable)?;
+        let mut items = Vec::new();
+        while items.len() < most
+            && let Some(item) = self.next_item(iterator)?
+        {
+            items.push(item);
+        }
+        Ok(items)
     }
 
     /// All items, for builtins that take the whole iterable.

@@ -6,8 +6,9 @@
 //! journal.
 //!
 //! Invariants
-//! - A handler that stops may have popped operands and mutated variables of its own making; `step` restores the
-//!   operand stack and the journal, so that the instruction can run as plain Python.
+//! - A step that stops leaves no trace: `step` rolls the whole state back (`state`), so that the instruction can run as
+//!   plain Python.
+//! - An exception of the program is a value (`exceptions`): a handler goes on with it.
 //! - A stop that cannot be realised where it happened (inside a call that Python itself makes, inside a protected
 //!   region) is realised at the call in the nearest outer frame where it can: the capture starts over with that
 //!   call denied. Starting over is exact because capture has no effects.
@@ -18,16 +19,23 @@ mod builtin_methods;
 mod builtins;
 mod calls;
 mod classes;
+mod exceptions;
 mod frame;
+mod generators;
 mod graph;
 mod handlers;
+mod identity;
 mod iteration;
+mod leaf;
+mod lifetimes;
+mod limits;
 mod mutation;
 mod probe;
 mod protocol;
+mod state;
 mod wrap;
 
-pub use frame::Frame;
+pub use frame::{Awaits, Frame, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 pub use wrap::is_constant_type;
@@ -37,8 +45,12 @@ use crate::code_unit::CodeUnit;
 use crate::objects::ObjectTable;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{VarId, VarKind, Variable};
+use exceptions::Unwound;
+use generators::Ended;
 use hashbrown::{HashMap, HashSet};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use sot_opcodes::Op;
 use sot_sideeffect::{Journal, VarRef};
 use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
@@ -62,6 +74,8 @@ pub enum Outcome {
     Return(VarId),
     /// The instruction at the innermost frame's `ip` must run as Python.
     Break(Why),
+    /// An exception that a handler has seen leaves the outermost frame.
+    Raise(VarId),
 }
 
 /// A check of the backend, kept for the guard that names it by number.
@@ -86,6 +100,8 @@ pub struct Executor<'py> {
     known: HashMap<usize, VarId>,
     /// The object that each sourced variable was wrapped from.
     sourced: HashMap<VarId, ObjectId>,
+    /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
+    dicts_below: HashMap<usize, Option<VarId>>,
     pub trackers: TrackerTable,
     pub guards: GuardSet,
     pub tensor_checks: Vec<CapturedCheck>,
@@ -95,12 +111,27 @@ pub struct Executor<'py> {
     claimed: HashSet<usize>,
     pub graph: Graph,
     pub frames: Vec<Frame>,
+    /// How many of them the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
+    pub given: usize,
+    /// Changes of variables since the outermost mark.
+    undo: Vec<state::Undo>,
+    /// Copies of frames that no mark needs any more.
+    spare: Vec<Frame>,
+    /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
+    pub tail: Option<Awaits>,
+    /// The call that made a generator which cannot be kept: to be denied.
+    pub unkept: Option<Site>,
+    /// Full marks that are held.
+    marks: usize,
     /// The outermost frame's code and globals: the rewritten function stands in for it.
     pub entry_unit: Option<Arc<CodeUnit>>,
     pub entry_globals: Option<ObjectId>,
     /// Frames that were entered by such calls: the stack's height below them.
     sync_depths: Vec<usize>,
     steps: usize,
+    /// Questions that wait for answers of parts.
+    nesting: u32,
+    watched: lifetimes::Watched,
     denied: Denied,
     computed: TrackerId,
 }
@@ -116,6 +147,7 @@ impl<'py> Executor<'py> {
             vars: Vec::with_capacity(256),
             known: HashMap::new(),
             sourced: HashMap::new(),
+            dicts_below: HashMap::new(),
             trackers,
             guards: GuardSet::default(),
             tensor_checks: Vec::new(),
@@ -124,10 +156,18 @@ impl<'py> Executor<'py> {
             claimed: HashSet::new(),
             graph: Graph::default(),
             frames: Vec::new(),
+            given: 0,
+            undo: Vec::new(),
+            spare: Vec::new(),
+            tail: None,
+            unkept: None,
+            marks: 0,
             entry_unit: None,
             entry_globals: None,
             sync_depths: Vec::new(),
             steps: 0,
+            nesting: 0,
+            watched: lifetimes::Watched::default(),
             denied,
             computed,
         }
@@ -142,10 +182,6 @@ impl<'py> Executor<'py> {
 
     pub fn var(&self, id: VarId) -> &Variable {
         &self.vars[id.0 as usize]
-    }
-
-    pub fn var_mut(&mut self, id: VarId) -> &mut Variable {
-        &mut self.vars[id.0 as usize]
     }
 
     fn add_var(&mut self, kind: VarKind, tracker: TrackerId) -> VarId {
@@ -198,11 +234,6 @@ impl<'py> Executor<'py> {
     }
 
     // ----- stops
-
-    /// A Python exception that the simulated operation raised: the instruction runs as Python and raises for real.
-    pub fn would_raise(&self, error: &PyErr) -> Stop {
-        Stop::brk(Reason::WouldRaise, error.get_type(self.py).name().map(|n| n.to_string()).unwrap_or_default())
-    }
 
     /// An exception where none can be: run the frame as plain Python, and count a defect.
     pub fn internal(&self, error: &PyErr) -> Stop {
@@ -262,100 +293,323 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    /// Simulate until the frame at `floor` returns.
-    pub fn run(&mut self, floor: usize) -> Result<VarId, Stop> {
+    /// Simulate until the frame at `floor` has ended or yields.
+    fn run(&mut self, floor: usize) -> Result<Ended, Stop> {
         loop {
-            match self.step()? {
-                Flow::Next => self.frame_mut().ip += 1,
-                Flow::Jump(target) => self.frame_mut().ip = target,
-                // The new frame starts at its own ip; the caller's still stands at the call.
-                Flow::Entered => {}
-                Flow::Return(value) => {
-                    self.frames.pop();
-                    if self.frames.len() == floor {
-                        return Ok(value);
-                    }
-                    let caller = self.frame_mut();
-                    caller.stack.push(value);
-                    caller.ip += 1;
+            let delivered = match self.step(floor)? {
+                Flow::Next => {
+                    self.frame_mut().ip += 1;
+                    continue;
                 }
+                Flow::Jump(target) => {
+                    self.frame_mut().ip = target;
+                    continue;
+                }
+                // The new frame starts at its own ip; the caller's still stands at the call.
+                Flow::Entered(awaits) => {
+                    let caller = self.frames.len() - 2;
+                    self.frames[caller].awaits = awaits;
+                    continue;
+                }
+                // The frame that goes on stands where it goes on.
+                Flow::Placed => continue,
+                Flow::Yield(value) => {
+                    self.suspend()?;
+                    // A `yield from` of 3.8 to 3.10 hands the item on.
+                    while self.frames.len() > floor && self.hands_on() {
+                        self.suspend()?;
+                    }
+                    if self.frames.len() == floor {
+                        return Ok(Ended::Yielded(value));
+                    }
+                    self.deliver(value)
+                }
+                Flow::Return(value) => {
+                    let generator = self.leave_frame().and_then(|frame| frame.generator);
+                    if self.frames.len() == floor {
+                        return Ok(Ended::Returned(value));
+                    }
+                    match generator {
+                        Some(_) => self.deliver_end(value),
+                        None => self.deliver(value),
+                    }
+                }
+            };
+            match delivered {
+                Err(Stop::Raised(exception)) => self.raise_here(exception, floor)?,
+                other => other?,
             }
         }
+    }
+
+    fn hands_on(&self) -> bool {
+        let frame = self.frame();
+        frame.awaits == Awaits::Send && matches!(frame.unit.code.instrs[frame.ip].op, Op::YieldFrom)
+    }
+
+    /// The innermost frame gets the result that it awaits.
+    fn deliver(&mut self, value: VarId) -> Result<(), Stop> {
+        let frame = self.frame_mut();
+        match frame.awaits {
+            Awaits::Push | Awaits::Next | Awaits::Send => {
+                frame.stack.push(value);
+                frame.ip += 1;
+            }
+            Awaits::Iterator => {
+                self.check_iterator(value)?;
+                self.push(value);
+                self.frame_mut().ip += 1;
+            }
+            Awaits::Drop => frame.ip += 1,
+            Awaits::None | Awaits::NoneAgain => {
+                let again = frame.awaits == Awaits::NoneAgain;
+                if !self.constant_value(value).is_some_and(|v| v.is_none()) {
+                    let class = self.class_of(value)?;
+                    let name = class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default();
+                    return Err(
+                        self.raise_error::<PyTypeError>(&format!("__init__() should return None, not '{name}'"))
+                    );
+                }
+                if !again {
+                    self.frame_mut().ip += 1;
+                }
+            }
+            Awaits::Again => frame.stack.push(value),
+            Awaits::Bool | Awaits::Length => {
+                let length = frame.awaits == Awaits::Length;
+                self.check_truth(value, length)?;
+                self.push(value);
+            }
+            Awaits::Method => {
+                handlers::push_callable(self, value);
+                self.frame_mut().ip += 1;
+            }
+        }
+        Ok(())
     }
 
     /// Call something and simulate until it has returned: for calls that Python itself makes in the middle of an
-    /// instruction (properties, `__init__`, `map`). A stop inside cannot be realised there.
+    /// instruction (properties, `map`). A stop inside cannot be realised there.
     pub fn call_now(&mut self, callee: VarId, args: &crate::variables::Args) -> Result<VarId, Stop> {
         let floor = self.frames.len();
+        let tail = self.tail.take();
+        let awaits = match self.call(callee, args)? {
+            crate::variables::Called::Value(value) => {
+                self.tail = tail;
+                return Ok(value);
+            }
+            crate::variables::Called::Entered(awaits) => awaits,
+        };
+        let generator = self.frame().generator.is_some();
+        let result = match self.run_nested(floor)? {
+            Ended::Returned(value) if generator => return Err(self.stop_iteration(value)?),
+            Ended::Returned(value) | Ended::Yielded(value) => value,
+        };
+        self.tail = tail;
+        match awaits {
+            Awaits::None | Awaits::NoneAgain => self.pop(),
+            _ => Ok(result),
+        }
+    }
+
+    /// As `run`, in the middle of an instruction.
+    fn run_nested(&mut self, floor: usize) -> Result<Ended, Stop> {
+        if self.sync_depths.len() >= MAX_SYNC {
+            return Err(Stop::fallback(Reason::Depth, "calls that Python itself makes"));
+        }
+        self.sync_depths.push(floor);
+        let tail = self.tail.take();
+        let result = self.run(floor);
+        self.tail = tail;
+        if let Err(Stop::Raised(_)) = result {
+            while self.frames.len() > floor {
+                self.leave_frame();
+            }
+        }
+        // A stop for good leaves the depths: they say which call to deny.
+        if let Ok(_) | Err(Stop::Raised(_)) = result {
+            self.sync_depths.pop();
+        }
+        result
+    }
+
+    /// Call something whose result is that of the instruction, by whatever awaits it: where the handler has said so
+    /// ([`Executor::tail`]), the frame stays on the machine's stack, and a break inside is a break like any other. Nothing
+    /// may be done with the result.
+    pub fn call_tail(&mut self, callee: VarId, args: &crate::variables::Args) -> Result<VarId, Stop> {
+        let Some(awaits) = self.tail.take() else { return self.call_now(callee, args) };
         match self.call(callee, args)? {
             crate::variables::Called::Value(value) => Ok(value),
-            crate::variables::Called::Entered => {
-                if self.sync_depths.len() >= MAX_SYNC {
-                    return Err(Stop::fallback(Reason::Depth, "calls that Python itself makes"));
-                }
-                self.sync_depths.push(floor);
-                let result = self.run(floor)?;
-                self.sync_depths.pop();
-                Ok(result)
+            crate::variables::Called::Entered(Awaits::Push) => Err(Stop::Entered(awaits)),
+            crate::variables::Called::Entered(_) => {
+                Err(Stop::brk(Reason::UserCode, "a class in the place of a method"))
             }
         }
     }
 
-    fn step(&mut self) -> Result<Flow, Stop> {
+    fn step(&mut self, floor: usize) -> Result<Flow, Stop> {
         self.steps += 1;
+        self.given = self.given.min(self.frames.len());
         if self.steps > BUDGET {
             return Err(Stop::fallback(Reason::Budget, ""));
         }
-        let depth = self.frames.len();
         let frame = self.frames.last().expect("a frame");
         let Some(instruction) = frame.unit.code.instrs.get(frame.ip) else {
             return Err(Stop::fallback(Reason::InternalError, "ran off the end of the code"));
         };
         let op: Op = instruction.op;
+        self.may_go_on(&op)?;
+        let frame = self.frames.last().expect("a frame");
         if !self.denied.is_empty()
             && let Some(why) = self.denied.get(&(frame.unit.address(), frame.ip))
         {
             return Err(Stop::Break(why.clone()));
         }
-        let saved: smallvec::SmallVec<[VarId; 16]> = frame.stack.as_slice().into();
-        let mark = self.journal.mark();
-        let result = handlers::run(self, op);
-        if result.is_err() && self.sync_depths.is_empty() && self.frames.len() == depth {
-            self.frame_mut().stack = saved.to_vec();
-            self.journal.rollback_to(mark);
+        let mark = self.step_mark();
+        let nested = self.sync_depths.len();
+        self.tail = None;
+        match handlers::run(self, op) {
+            Ok(flow) => {
+                self.spend(mark);
+                Ok(flow)
+            }
+            Err(Stop::Entered(awaits)) => Ok(Flow::Entered(awaits)),
+            Err(Stop::Raised(exception)) => {
+                // Calls that Python made in the middle of the instruction are over.
+                self.sync_depths.truncate(nested);
+                match self.raise(exception, floor, op.raises_again())? {
+                    Unwound::Handled => Ok(Flow::Placed),
+                    Unwound::Uncaught if floor > 0 || op.raises_again() => Err(Stop::Raised(exception)),
+                    // No rewritten code could run it: it raises what was found.
+                    Unwound::Uncaught if op.names_a_variable() => {
+                        self.passed(exception, self.frames.len() - 1);
+                        Err(Stop::Raised(exception))
+                    }
+                    Unwound::Uncaught => {
+                        self.rollback(&mark);
+                        let what = self.describe_exception(exception);
+                        Err(Stop::brk(Reason::WouldRaise, what))
+                    }
+                }
+            }
+            Err(stop) => {
+                if self.sync_depths.is_empty() {
+                    self.rollback(&mark);
+                }
+                Err(stop)
+            }
         }
-        result
+    }
+
+    /// Something that came after the call of an instruction raises there. Nothing can be taken back, so that without a handler
+    /// the rewritten code raises what was found.
+    fn raise_here(&mut self, exception: VarId, floor: usize) -> Result<(), Stop> {
+        match self.raise(exception, floor, false)? {
+            Unwound::Handled => Ok(()),
+            Unwound::Uncaught => {
+                self.passed(exception, self.frames.len() - 1);
+                Err(Stop::Raised(exception))
+            }
+        }
+    }
+
+    /// What `__iter__` gave.
+    pub(crate) fn check_iterator(&mut self, value: VarId) -> Result<(), Stop> {
+        if let VarKind::Iterator(_) | VarKind::Generator(_) = self.look(value)? {
+            return Ok(());
+        }
+        let class = self.class_of(value)?;
+        if self.class_lookup(&class, "__next__")?.is_some() {
+            return Ok(());
+        }
+        let name: String = class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
+        Err(self.raise_error::<PyTypeError>(&format!("iter() returned non-iterator of type '{name}'")))
+    }
+
+    /// What `__bool__` or `__len__` gave.
+    pub(crate) fn check_truth(&mut self, value: VarId, length: bool) -> Result<(), Stop> {
+        let class = self.class_of(value)?;
+        let name: String = class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
+        if !length {
+            return match class.is(self.py.get_type::<PyBool>()) {
+                true => Ok(()),
+                false => Err(self.raise_error::<PyTypeError>(&format!("__bool__ should return bool, returned {name}"))),
+            };
+        }
+        match self.constant_int(value) {
+            Some(n) if n >= 0 => Ok(()),
+            Some(_) => Err(self.raise_error::<PyValueError>("__len__() should return >= 0")),
+            None => {
+                Err(self.raise_error::<PyTypeError>(&format!("'{name}' object cannot be interpreted as an integer")))
+            }
+        }
+    }
+
+    fn describe_exception(&self, exception: VarId) -> String {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => {
+                let class = self.objects.get(self.py, e.class);
+                class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default()
+            }
+            _ => String::new(),
+        }
     }
 
     /// Simulate the frames that were pushed, to the end of the capture.
     ///
     /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
+        self.given = self.frames.len();
         let why = match self.run(0) {
-            Ok(value) => return Ok(Outcome::Return(value)),
-            Err(Stop::Break(why)) if self.can_break_here() => return Ok(Outcome::Break(why)),
+            Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
+            Err(Stop::Raised(exception)) => {
+                self.left_again(exception);
+                return Ok(Outcome::Raise(exception));
+            }
+            Err(Stop::Break(why)) if self.can_break_here() => {
+                return match self.call_of_library() {
+                    Some(site) => Err((Some(site), why)),
+                    None => Ok(Outcome::Break(why)),
+                };
+            }
             Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,
+            Err(Stop::Entered(_)) => Why::new(Reason::InternalError, "a frame that nobody entered"),
         };
-        if why.reason == Reason::FrameInspection && self.frames.len() > 1 {
-            let outermost = &self.frames[0];
-            let site = (outermost.unit.address(), outermost.ip);
-            return Err(((!self.denied.contains_key(&site)).then_some(site), why));
+        if why.reason == Reason::FrameInspection && self.frames.len() > self.given.max(1) {
+            // All frames that the simulation entered must be real: break at the call that entered the first of them.
+            let caller = &self.frames[self.given.max(1) - 1];
+            let site = (caller.unit.address(), caller.ip);
+            // Variables are the frame's own only where it is the user's code, or its resume function.
+            let variables = self.frames[self.given.max(1) - 1..].iter().any(|frame| frame.unit.reads_frame_locals());
+            return Err(((!variables && !self.denied.contains_key(&site)).then_some(site), why));
         }
         Err((self.outer_site(), why))
     }
 
+    /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the
+    /// program's business, and seldom computes on tensors: it runs as Python, with one break.
+    fn call_of_library(&self) -> Option<Site> {
+        let library = |frame: &Frame| crate::dispatch::is_standard_library(self.py, &frame.unit.file);
+        let caller = self.frames.iter().rposition(|frame| !library(frame))?;
+        let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
+        let frame = &self.frames[caller];
+        // 3.8's call of `__exit__` cannot be a break itself.
+        let can_break = !matches!(frame.unit.code.instrs[frame.ip].op, Op::WithCleanupStart);
+        let site = (frame.unit.address(), frame.ip);
+        (entered_here && can_break && !self.denied.contains_key(&site)).then_some(site)
+    }
+
     /// Whether the state at the innermost instruction can be handed to a continuation.
     fn can_break_here(&self) -> bool {
-        self.sync_depths.is_empty() && !self.frames.iter().any(Frame::in_protected_region)
+        self.sync_depths.is_empty() && !self.frames.iter().any(|f| f.generator.is_some())
     }
 
     /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame
     /// further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
-        let below = match self.sync_depths.first() {
-            Some(floor) => *floor,
-            None => self.frames.len().saturating_sub(1),
-        };
+        let innermost = self.frames.len().saturating_sub(1);
+        let generator = self.frames.iter().position(|f| f.generator.is_some());
+        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost)).min(generator.unwrap_or(innermost));
         let frame = self.frames.get(below.checked_sub(1)?)?;
         let site = (frame.unit.address(), frame.ip);
         (!self.denied.contains_key(&site)).then_some(site)

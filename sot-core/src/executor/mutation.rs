@@ -1,9 +1,11 @@
 //! Writes: to the simulation's own state, and to the journal where the object existed before the frame.
 
 use super::Executor;
+use super::probe;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::{PyBaseException, PyIndexError, PyNameError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
@@ -12,6 +14,7 @@ use std::rc::Rc;
 
 impl<'py> Executor<'py> {
     pub fn journal_record(&mut self, mutation: Mutation) {
+        self.note_released();
         let (file, line) = match self.frames.last() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),
@@ -23,18 +26,33 @@ impl<'py> Executor<'py> {
     pub fn setattr(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let class = match self.look(object)? {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
+            VarKind::Exception(e) => self.objects.get(self.py, e.class),
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         let own = self.class_lookup(&class, "__setattr__")?;
-        let generic = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
-        if !own.is_some_and(|own| own.is(&generic)) {
+        let generic = match self.is_exception(object) {
+            true => probe::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
+            false => probe::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
+        };
+        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
         if let Some(descriptor) = self.class_lookup(&class, name)?
-            && super::probe::is_data_descriptor(&descriptor)
+            && self.is_data_descriptor(&descriptor)?
         {
             return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+        }
+        // An object without a dict refuses.
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        if !probe::has_dict(ty) {
+            return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+        }
+        // What is known of its dict would be known no longer.
+        if let Some(sourced) = self.known_object(object)
+            && let Some(dict) = facts::instance_dict(&self.objects.get(self.py, sourced))
+        {
+            self.dict_below(&dict, Some(object), true)?;
         }
         self.journal_record(Mutation::SetAttr {
             object: Self::var_ref(object),
@@ -54,13 +72,14 @@ impl<'py> Executor<'py> {
                 let length = list.items.len() as i64;
                 let at = if index < 0 { index + length } else { index };
                 let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
-                    return Err(Stop::brk(Reason::WouldRaise, "index out of range"));
+                    return Err(self.raise_error::<PyIndexError>("list assignment index out of range"));
                 };
                 let mut items = list.items.to_vec();
                 items[at] = value;
                 self.replace_list(container, items);
             }
             VarKind::Dict(dict) => {
+                self.dict_has_one_name(container)?;
                 let at = dict.position(self, key)?;
                 let mut entries = dict.entries.to_vec();
                 match at {
@@ -92,15 +111,16 @@ impl<'py> Executor<'py> {
                 let length = list.items.len() as i64;
                 let at = if index < 0 { index + length } else { index };
                 let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
-                    return Err(Stop::brk(Reason::WouldRaise, "index out of range"));
+                    return Err(self.raise_error::<PyIndexError>("list assignment index out of range"));
                 };
                 let mut items = list.items.to_vec();
                 items.remove(at);
                 self.replace_list(container, items);
             }
             VarKind::Dict(dict) => {
+                self.dict_has_one_name(container)?;
                 let Some(at) = dict.position(self, key)? else {
-                    return Err(Stop::brk(Reason::WouldRaise, "key not in dict"));
+                    return Err(self.raise_key_error(key));
                 };
                 let mut entries = dict.entries.to_vec();
                 entries.remove(at);
@@ -122,6 +142,7 @@ impl<'py> Executor<'py> {
             VarKind::List(l) => l.object.is_some(),
             VarKind::Dict(d) => d.object.is_some(),
             VarKind::Instance(i) => i.object.is_some(),
+            VarKind::Exception(e) => e.object.is_some(),
             VarKind::Cell(c) => c.object.is_some(),
             _ => false,
         }
@@ -135,6 +156,7 @@ impl<'py> Executor<'py> {
 
     pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
+            dict.removed += u32::from(entries.len() < dict.entries.len());
             dict.entries = Rc::new(entries);
         }
     }
@@ -157,12 +179,18 @@ impl<'py> Executor<'py> {
                 return Ok(found);
             }
         }
-        Err(Stop::brk(Reason::WouldRaise, format!("name {name}")))
+        let stop = self.raise_error::<PyNameError>(&format!("name '{name}' is not defined"));
+        self.tell_name(&stop, name, None)?;
+        Err(stop)
     }
 
-    pub fn store_global(&mut self, name: &str, value: VarId) {
+    pub fn store_global(&mut self, name: &str, value: VarId) -> Result<(), Stop> {
         let globals: ObjectId = self.frame().globals;
+        let dict = self.objects.get(self.py, globals);
+        let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        self.dict_below(dict, None, true)?;
         self.journal_record(Mutation::SetGlobal { globals, name: name.into(), value: Self::var_ref(value) });
+        Ok(())
     }
 
     // ----- cells
@@ -181,13 +209,16 @@ impl<'py> Executor<'py> {
         let tracker = self.trackers.intern(Tracker::CellContent(base));
         let content = facts::cell_contents(&object);
         let content = match content {
-            Some(content) => Some(self.wrap(&content, tracker)),
+            Some(content) => {
+                self.guard_present(tracker);
+                Some(self.wrap(&content, tracker))
+            }
             None => {
                 self.guard(tracker, Check::Unbound);
                 None
             }
         };
-        if let VarKind::Cell(state) = &mut self.var_mut(cell).kind {
+        if let VarKind::Cell(state) = &mut self.learn(cell).kind {
             state.content = content;
             state.known = true;
         }

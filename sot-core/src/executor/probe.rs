@@ -8,25 +8,83 @@ use pyo3::types::*;
 struct Types {
     cell: Py<PyType>,
     method: Py<PyType>,
-    member: Py<PyType>,
     property: Py<PyType>,
     ordered_dict: Py<PyType>,
+    abc_meta: Py<PyType>,
+    descriptors: Vec<(Py<PyType>, Descriptor)>,
+    /// `object.__class__`, `object.__eq__`.
+    object_class: Py<PyAny>,
+    object_eq: Py<PyAny>,
+    /// Gives the dict of a class without asking its metaclass.
+    type_dict: Py<PyAny>,
+}
+
+/// What a raw class attribute is, as far as binding it goes. By exact type: a subclass may bind as it likes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Descriptor {
+    Function,
+    StaticMethod,
+    ClassMethod,
+    /// A method of a type written in C.
+    Method,
+    /// A special method of a type written in C.
+    Wrapper,
+    /// A class method of a type written in C.
+    CClassMethod,
+    /// A C function: does not bind.
+    BuiltinFunction,
+    Property,
+    /// A slot of `__slots__`, or a field of a C struct.
+    Member,
+    GetSet,
+    /// A field of a named tuple.
+    TupleGetter,
+    /// Not a descriptor: found as it is.
+    Plain,
+    /// Some other object with a `__get__`.
+    Other,
 }
 
 fn types(py: Python<'_>) -> &Types {
     static TYPES: PyOnceLock<Types> = PyOnceLock::new();
     TYPES.get_or_init(py, || {
+        let found = |module: &str, name: &str| py.import(module).and_then(|m| m.getattr(name));
         let named = |module: &str, name: &str| -> Py<PyType> {
-            let ty = py.import(module).and_then(|m| m.getattr(name)).expect("a standard module");
+            let ty = found(module, name).expect("a standard module");
             ty.cast_into::<PyType>().expect("a type").unbind()
         };
         let of = |name: &str| named("types", name);
+        let object_type = py.get_type::<PyAny>();
+        let raw = |ty: &Bound<'_, PyType>, name: &str| {
+            facts::type_lookup(ty, &PyString::intern(py, name)).expect("every class has it").unbind()
+        };
+        let mut descriptors = vec![
+            (of("FunctionType"), Descriptor::Function),
+            (named("builtins", "staticmethod"), Descriptor::StaticMethod),
+            (named("builtins", "classmethod"), Descriptor::ClassMethod),
+            (of("MethodDescriptorType"), Descriptor::Method),
+            (of("WrapperDescriptorType"), Descriptor::Wrapper),
+            (of("ClassMethodDescriptorType"), Descriptor::CClassMethod),
+            (of("BuiltinFunctionType"), Descriptor::BuiltinFunction),
+            (named("builtins", "property"), Descriptor::Property),
+            (of("MemberDescriptorType"), Descriptor::Member),
+            (of("GetSetDescriptorType"), Descriptor::GetSet),
+        ];
+        if let Ok(getter) = found("_collections", "_tuplegetter")
+            && let Ok(getter) = getter.cast_into::<PyType>()
+        {
+            descriptors.push((getter.unbind(), Descriptor::TupleGetter));
+        }
         Types {
             cell: of("CellType"),
             method: of("MethodType"),
-            member: of("MemberDescriptorType"),
             property: named("builtins", "property"),
             ordered_dict: named("collections", "OrderedDict"),
+            abc_meta: named("abc", "ABCMeta"),
+            descriptors,
+            object_class: raw(&object_type, "__class__"),
+            object_eq: raw(&object_type, "__eq__"),
+            type_dict: raw(&py.get_type::<PyType>(), "__dict__"),
         }
     })
 }
@@ -47,14 +105,204 @@ pub(super) fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).property)
 }
 
-/// A slot of `__slots__`, or a field of a C struct.
-pub(super) fn is_member_descriptor(object: &Bound<'_, PyAny>) -> bool {
-    object.get_type().is(&types(object.py()).member)
+/// How a raw class attribute binds.
+pub(super) fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
+    let ty = object.get_type();
+    match types(object.py()).descriptors.iter().find(|(known, _)| ty.is(known)) {
+        Some((_, kind)) => *kind,
+        None if has(&ty, "__get__") => Descriptor::Other,
+        None => Descriptor::Plain,
+    }
 }
 
-/// Whether a class attribute takes part in attribute access before the instance dict.
-pub(super) fn is_data_descriptor(object: &Bound<'_, PyAny>) -> bool {
-    let ty = object.get_type();
-    let has = |name: &str| facts::type_lookup(&ty, &PyString::intern(object.py(), name)).is_some();
-    has("__set__") || has("__delete__")
+/// Whether the MRO of a class has a name. Runs no code of a metaclass.
+pub(super) fn has(ty: &Bound<'_, PyType>, name: &str) -> bool {
+    raw(ty, name).is_some()
+}
+
+/// What reading the items of a tuple goes by.
+pub(super) const OF_TUPLES: &[&str] = &[
+    "__getitem__",
+    "__len__",
+    "__iter__",
+    "__contains__",
+    "__eq__",
+    "__ne__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__hash__",
+    "__add__",
+    "__radd__",
+    "__mul__",
+    "__rmul__",
+    "__bool__",
+    "__reversed__",
+    "__getattribute__",
+    "__getattr__",
+    "__class__",
+    "__index__",
+    "__format__",
+    "__str__",
+];
+
+/// Whether a class is a named tuple whose items are read as those of any tuple.
+pub(super) fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
+    let py = ty.py();
+    let tuple = py.get_type::<PyTuple>();
+    ty.get_type().is(py.get_type::<PyType>())
+        && ty.mro().iter().any(|c| c.is(&tuple))
+        && raw(ty, "_fields").is_some_and(|fields| fields.is_exact_instance_of::<PyTuple>())
+        && agree(ty, &tuple, OF_TUPLES)
+}
+
+/// Whether a `__new__` is the one that `collections.namedtuple` writes.
+pub(super) fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
+    // `typing.NamedTuple` and a subclass leave it as a static method.
+    let new = match descriptor(new) {
+        Descriptor::StaticMethod => new.getattr("__func__").ok(),
+        _ => Some(new.clone()),
+    };
+    let Some(new) = new else { return false };
+    let Some(parts) = facts::func_parts(&new) else { return false };
+    parts.globals.get_item("_tuple_new").is_ok() && parts.globals.len().is_ok_and(|n| n <= 3)
+}
+
+/// Whether instances of a class have a dict.
+pub(super) fn has_dict(ty: &Bound<'_, PyType>) -> bool {
+    let py = ty.py();
+    let offset = raw(&py.get_type::<PyType>(), "__dictoffset__").and_then(|d| d.call_method1("__get__", (ty,)).ok());
+    offset.and_then(|offset| offset.extract::<isize>().ok()).is_some_and(|offset| offset != 0)
+}
+
+/// The raw attribute on the MRO of a class.
+pub(super) fn raw<'py>(ty: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
+    facts::type_lookup(ty, &PyString::intern(ty.py(), name))
+}
+
+/// The raw attribute in the dict of this very class.
+pub(super) fn own<'py>(ty: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let dict = types(ty.py()).type_dict.bind(ty.py()).call_method1("__get__", (ty,)).ok()?;
+    dict.get_item(name).ok()
+}
+
+/// Whether two classes agree on all of these names.
+pub(super) fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bool {
+    names.iter().all(|name| match (raw(a, name), raw(b, name)) {
+        (Some(a), Some(b)) => a.is(&b),
+        (None, None) => true,
+        _ => false,
+    })
+}
+
+/// Whether `value.__class__` is `type(value)` for values of a class.
+pub(super) fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
+    raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
+}
+
+/// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.
+pub(super) fn compares_by_identity(ty: &Bound<'_, PyType>) -> bool {
+    let by_identity = raw(ty, "__eq__").is_some_and(|found| found.is(&types(ty.py()).object_eq));
+    let hash = raw(ty, "__hash__").map(|hash| match descriptor(&hash) {
+        Descriptor::Wrapper => true,
+        // `enum.Enum.__hash__` hashes the name.
+        Descriptor::Function => hash.getattr("__module__").is_ok_and(|m| m.eq("enum").unwrap_or(false)),
+        _ => false,
+    });
+    by_identity && hash == Some(true)
+}
+
+/// Whether `list(x)` asks `x` for its length before it asks for an iterator (and then once more), as old interpreters do.
+pub(super) fn list_asks_for_the_length_first(py: Python<'_>) -> bool {
+    static FIRST: PyOnceLock<bool> = PyOnceLock::new();
+    *FIRST.get_or_init(py, || {
+        let code = c"
+class Asked:
+    first = None
+    def __len__(self):
+        self.first = self.first or 'len'
+        return 0
+    def __iter__(self):
+        self.first = self.first or 'iter'
+        return iter(())
+asked = Asked()
+list(asked)
+";
+        let names = PyDict::new(py);
+        let asked = py.run(code, Some(&names), None).and_then(|()| names.as_any().get_item("asked"));
+        asked.and_then(|asked| asked.getattr("first")).is_ok_and(|first| first.eq("len").unwrap_or(false))
+    })
+}
+
+/// Whether looking a key up in a dict runs no code of the program.
+pub(super) fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
+    if let Ok(tuple) = key.cast_exact::<PyTuple>() {
+        return tuple.iter().all(|item| is_quiet_key(&item));
+    }
+    let ty = key.get_type();
+    let of_program = |name: &str| {
+        raw(&ty, name).is_some_and(|found| {
+            facts::is_function(&found) && !found.getattr("__module__").is_ok_and(|m| m.eq("enum").unwrap_or(false))
+        })
+    };
+    !of_program("__hash__") && !of_program("__eq__")
+}
+
+/// How a class answers `isinstance` and `issubclass`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Membership {
+    /// By the MRO.
+    Mro,
+    /// By the MRO and by what `abc` knows; asking runs no code of the user.
+    Abc,
+    /// By code of the user.
+    User,
+}
+
+pub(super) fn membership(class: &Bound<'_, PyType>, method: &str) -> Membership {
+    let py = class.py();
+    let meta = class.get_type();
+    let same = |other: &Bound<'_, PyType>| agree(&meta, other, &[method]);
+    if same(&py.get_type::<PyType>()) {
+        return Membership::Mro;
+    }
+    let abc = types(py).abc_meta.bind(py);
+    let pure = meta.is(abc) && same(abc) && hooks_are_standard(class, 0);
+    if pure { Membership::Abc } else { Membership::User }
+}
+
+/// Modules whose `__subclasshook__`s only look at dicts.
+const STANDARD_HOOKS: &[&str] =
+    &["_collections_abc", "collections.abc", "contextlib", "os", "importlib.abc", "numbers"];
+
+/// An abstract class asks its subclasses as well.
+fn hooks_are_standard(class: &Bound<'_, PyType>, depth: usize) -> bool {
+    let py = class.py();
+    let hook = raw(class, "__subclasshook__").is_none_or(|hook| match descriptor(&hook) {
+        Descriptor::CClassMethod => true,
+        Descriptor::ClassMethod => hook
+            .getattr("__func__")
+            .and_then(|f| f.getattr("__module__"))
+            .and_then(|m| m.extract::<String>())
+            .is_ok_and(|m| STANDARD_HOOKS.contains(&m.as_str())),
+        _ => false,
+    });
+    let subclasses = || py.get_type::<PyType>().call_method1("__subclasses__", (class,));
+    hook && depth < 16
+        && subclasses().is_ok_and(|all| {
+            all.try_iter().is_ok_and(|mut all| {
+                all.all(|sub| {
+                    sub.is_ok_and(|sub| {
+                        sub.cast::<PyType>().is_ok_and(|sub| {
+                            let meta = sub.get_type();
+                            let plain = meta.is(py.get_type::<PyType>());
+                            plain
+                                || agree(&meta, types(py).abc_meta.bind(py), &["__subclasscheck__"])
+                                    && hooks_are_standard(sub, depth + 1)
+                        })
+                    })
+                })
+            })
+        })
 }

@@ -1,40 +1,66 @@
 //! Small protocols over kinds: truth, length, special methods, plain values.
 
-use super::Executor;
+use super::{Awaits, Executor};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
+use sot_tracker::ObjectId;
+
+/// Objects that were made of variables, to call a pure function on them.
+#[derive(Default)]
+pub struct Copies<'py> {
+    objects: HashMap<VarId, Bound<'py, PyAny>>,
+    /// By address, which the objects above keep valid.
+    vars: HashMap<usize, VarId>,
+    /// Tuples whose items are being copied: one that contains itself cannot be made in one piece.
+    /// One tuple may be several variables: by object, where there is one.
+    open: HashSet<(Option<ObjectId>, Option<VarId>)>,
+}
+
+impl<'py> Copies<'py> {
+    fn add(&mut self, var: VarId, object: &Bound<'py, PyAny>) {
+        self.vars.entry(object.as_ptr() as usize).or_insert(var);
+        self.objects.insert(var, object.clone());
+    }
+
+    /// The variable that an object stands for; singletons stand for nothing.
+    fn var_of(&self, object: &Bound<'py, PyAny>) -> Option<VarId> {
+        let singleton = object.is_none() || object.is_instance_of::<pyo3::types::PyBool>();
+        (!singleton).then(|| self.vars.get(&(object.as_ptr() as usize)).copied()).flatten()
+    }
+}
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {
-        self.look(var)?.truth(self, var)
+        self.nested(|ex| ex.look(var)?.truth(ex, var))
     }
 
     pub fn length(&mut self, var: VarId) -> Result<usize, Stop> {
-        self.look(var)?.length(self, var)
+        self.nested(|ex| ex.look(var)?.length(ex, var))
     }
 
     pub fn iterate(&mut self, var: VarId) -> Result<VarId, Stop> {
-        self.look(var)?.iterate(self, var)
+        self.nested(|ex| ex.look(var)?.iterate(ex, var))
     }
 
     pub fn subscript(&mut self, var: VarId, key: VarId) -> Result<VarId, Stop> {
-        self.look(var)?.subscript(self, var, key)
+        self.nested(|ex| ex.look(var)?.subscript(ex, var, key))
     }
 
     pub fn call(&mut self, callee: VarId, args: &Args) -> Result<Called, Stop> {
-        self.look(callee)?.call(self, callee, args)
+        self.nested(|ex| ex.look(callee)?.call(ex, callee, args))
     }
 
     pub fn class_of(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        self.look(var)?.class(self, var)
+        self.nested(|ex| ex.look(var)?.class(ex, var))
     }
 
     /// As an argument of a framework call.
     pub fn argument(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        self.look(var)?.as_argument(self, var)
+        self.nested(|ex| ex.look(var)?.as_argument(ex, var))
     }
 
     /// Call arguments as Python objects, each made by `convert`.
@@ -59,63 +85,147 @@ impl<'py> Executor<'py> {
         Ok((positional, Some(keywords)))
     }
 
-    /// A value without any tensor in it, as the Python object that it is: for folding.
+    /// A value made of constants only, as the Python object that it is: for folding.
     pub fn require_plain(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        if self.is_plain(var)? {
-            self.argument(var)
-        } else {
-            Err(Stop::brk(Reason::OpaqueValue, "a value that is not constant"))
-        }
+        self.plain_copy(var, &mut Copies::default())
     }
 
-    /// Whether a value is made of constants only.
-    pub fn is_plain(&mut self, var: VarId) -> Result<bool, Stop> {
-        let parts = match self.look(var)? {
-            VarKind::Constant(_) => return Ok(true),
-            VarKind::Tuple(t) => {
-                if t.class.is_some() {
-                    return Ok(false);
+    /// As [`Executor::require_plain`]; what is one variable becomes one object, and stays known as that variable.
+    pub fn plain_copy(&mut self, var: VarId, copies: &mut Copies<'py>) -> Result<Bound<'py, PyAny>, Stop> {
+        self.nested(|ex| ex.plain_copy_of(var, copies))
+    }
+
+    fn plain_copy_of(&mut self, var: VarId, copies: &mut Copies<'py>) -> Result<Bound<'py, PyAny>, Stop> {
+        if let Some(made) = copies.objects.get(&var) {
+            return Ok(made.clone());
+        }
+        let opaque = || Stop::brk(Reason::OpaqueValue, "a value that is not constant");
+        let object = match self.look(var)? {
+            VarKind::Constant(_) => self.constant_value(var).ok_or_else(opaque)?,
+            VarKind::Tuple(t) if t.class.is_none() => {
+                let object = self.known_object(var);
+                let tuple = (object, object.is_none().then_some(var));
+                if !copies.open.insert(tuple) {
+                    return Err(Stop::brk(Reason::Depth, "a tuple that contains itself"));
                 }
-                t.items.to_vec()
+                let mut items = Vec::with_capacity(t.items.len());
+                for item in t.items.iter() {
+                    items.push(self.plain_copy(*item, copies)?);
+                }
+                copies.open.remove(&tuple);
+                PyTuple::new(self.py, items).map_err(|e| self.internal(&e))?.into_any()
             }
-            VarKind::List(l) => l.items.to_vec(),
-            VarKind::Slice(s) => s.parts.to_vec(),
-            VarKind::Dict(d) => d.entries.iter().flat_map(|e| [e.0, e.1]).collect(),
+            VarKind::List(l) => {
+                let list = PyList::empty(self.py);
+                if l.class.is_none() {
+                    // Known before its items: it may be one of them.
+                    copies.add(var, list.as_any());
+                }
+                for item in l.items.iter() {
+                    let item = self.plain_copy(*item, copies)?;
+                    list.append(item).map_err(|e| self.internal(&e))?;
+                }
+                match l.class {
+                    None => list.into_any(),
+                    Some(class) => {
+                        let class = self.objects.get(self.py, class);
+                        class.call1((list,)).map_err(|e| self.would_raise(&e))?
+                    }
+                }
+            }
+            VarKind::Dict(d) => {
+                let dict = PyDict::new(self.py);
+                if d.class.is_none() {
+                    copies.add(var, dict.as_any());
+                }
+                for (key, value) in d.entries.iter() {
+                    let (key, value) = (self.plain_copy(*key, copies)?, self.plain_copy(*value, copies)?);
+                    dict.set_item(key, value).map_err(|e| self.would_raise(&e))?;
+                }
+                match d.class {
+                    None => dict.into_any(),
+                    Some(class) => {
+                        let class = self.objects.get(self.py, class);
+                        class.call1((dict,)).map_err(|e| self.would_raise(&e))?
+                    }
+                }
+            }
+            VarKind::Slice(s) => {
+                let mut parts = Vec::with_capacity(3);
+                for part in s.parts {
+                    parts.push(self.plain_copy(part, copies)?);
+                }
+                let slice = self.py.get_type::<PySlice>();
+                slice.call1((&parts[0], &parts[1], &parts[2])).map_err(|e| self.internal(&e))?
+            }
             VarKind::Class(c) => {
                 let class = self.objects.get(self.py, c.object);
-                return Ok(class.cast::<pyo3::types::PyType>().is_ok_and(|t| !facts::is_heap_type(t)));
+                if !class.cast::<PyType>().is_ok_and(|t| !facts::is_heap_type(t)) {
+                    return Err(opaque());
+                }
+                class
             }
-            VarKind::Tensor(_)
-            | VarKind::View(_)
-            | VarKind::Iterator(_)
-            | VarKind::Function(_)
-            | VarKind::Method(_)
-            | VarKind::Bound(_)
-            | VarKind::Builtin(_)
-            | VarKind::Module(_)
-            | VarKind::Layer(_)
-            | VarKind::Instance(_)
-            | VarKind::Super(_)
-            | VarKind::Cell(_)
-            | VarKind::Null(_) => return Ok(false),
+            _ => return Err(opaque()),
         };
-        for part in parts {
-            if !self.is_plain(part)? {
-                return Ok(false);
-            }
+        copies.add(var, &object);
+        Ok(object)
+    }
+
+    /// The result of a pure function on such copies: what was given to it is what it was given.
+    pub fn fold_result(&mut self, object: &Bound<'py, PyAny>, copies: &Copies<'py>) -> Result<VarId, Stop> {
+        self.nested(|ex| ex.fold_result_of(object, copies))
+    }
+
+    fn fold_result_of(&mut self, object: &Bound<'py, PyAny>, copies: &Copies<'py>) -> Result<VarId, Stop> {
+        if let Some(var) = copies.var_of(object) {
+            return Ok(var);
         }
-        Ok(true)
+        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+            let items = tuple.iter().map(|i| self.fold_result(&i, copies)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.virtual_var(TupleVar::new(items)));
+        }
+        if let Ok(list) = object.cast_exact::<PyList>() {
+            let items = list.iter().map(|i| self.fold_result(&i, copies)).collect::<Result<Vec<_>, _>>()?;
+            return Ok(self.virtual_var(ListVar::new(items)));
+        }
+        if let Ok(dict) = object.cast_exact::<PyDict>() {
+            let mut entries = Vec::with_capacity(dict.len());
+            for (key, value) in dict.iter() {
+                entries.push((self.fold_result(&key, copies)?, self.fold_result(&value, copies)?));
+            }
+            return Ok(self.virtual_var(DictVar::new(entries)));
+        }
+        self.fold(object)
     }
 
     /// A dict key: a constant, or a tuple of such, or a pinned object that is compared by identity.
     pub fn require_key(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let kind = self.look(var)?;
         match &kind {
-            VarKind::Constant(_) | VarKind::Tuple(_) => self.require_plain(var),
-            VarKind::Function(_) | VarKind::Builtin(_) | VarKind::Module(_) => match kind.pinned(self) {
-                Some(object) => Ok(object),
-                None => Err(Stop::brk(Reason::ValueKind, "a dict key")),
-            },
+            VarKind::Constant(_) | VarKind::Tuple(_) => {
+                let key = self.require_plain(var)?;
+                // A tuple of lists is no key.
+                key.hash().map_err(|e| self.would_raise(&e))?;
+                Ok(key)
+            }
+            VarKind::Function(_)
+            | VarKind::Builtin(_)
+            | VarKind::Module(_)
+            | VarKind::Class(_)
+            | VarKind::Layer(_)
+            | VarKind::Instance(_) => {
+                // Functions of C have an equality of their own, which is C as well.
+                let class = kind.class(self, var)?;
+                let by_identity = matches!(kind, VarKind::Builtin(_))
+                    || match class.cast::<PyType>() {
+                        Ok(class) => self.compares_by_identity(class)?,
+                        Err(_) => false,
+                    };
+                match kind.pinned(self).filter(|_| by_identity) {
+                    Some(object) => Ok(object),
+                    None => Err(Stop::brk(Reason::ValueKind, "a dict key")),
+                }
+            }
             _ => Err(Stop::brk(Reason::ValueKind, format!("{} as a dict key", kind.kind_name()))),
         }
     }
@@ -149,17 +259,25 @@ impl<'py> Executor<'py> {
     /// Call a special method and simulate it to its end.
     pub fn call_special(&mut self, me: VarId, name: &str, args: Vec<VarId>) -> Result<VarId, Stop> {
         let method = self.special_method(me, name)?;
-        self.call_now(method, &Args::positional(args))
+        self.call_tail(method, &Args::positional(args))
     }
 
     /// `bool()` of an instance: `__bool__`, then `__len__`, then true.
     pub fn truth_by_protocol(&mut self, me: VarId) -> Result<bool, Stop> {
         if let Some(method) = self.special_method_if_any(me, "__bool__")? {
-            let result = self.call_now(method, &Args::default())?;
+            if self.tail.is_some() {
+                self.tail = Some(Awaits::Bool);
+            }
+            let result = self.call_tail(method, &Args::default())?;
+            self.check_truth(result, false)?;
             return self.truth(result);
         }
         if let Some(method) = self.special_method_if_any(me, "__len__")? {
-            let result = self.call_now(method, &Args::default())?;
+            if self.tail.is_some() {
+                self.tail = Some(Awaits::Length);
+            }
+            let result = self.call_tail(method, &Args::default())?;
+            self.check_truth(result, true)?;
             return self.truth(result);
         }
         Ok(true)
@@ -168,16 +286,26 @@ impl<'py> Executor<'py> {
     /// `iter()` of an instance: what `__iter__` gives is the iterator, and is not asked again.
     pub fn iterate_by_protocol(&mut self, me: VarId) -> Result<VarId, Stop> {
         let iterator = self.call_special(me, "__iter__", vec![])?;
-        match self.look(iterator)? {
-            VarKind::Iterator(_) | VarKind::Instance(_) => Ok(iterator),
-            other => Err(Stop::brk(Reason::WouldRaise, format!("__iter__ gave {}", other.kind_name()))),
-        }
+        self.check_iterator(iterator)?;
+        Ok(iterator)
     }
 
     pub fn length_by_protocol(&mut self, me: VarId) -> Result<usize, Stop> {
         let result = self.call_special(me, "__len__", vec![])?;
         let length = self.constant_int(result).and_then(|n| usize::try_from(n).ok());
         length.ok_or(Stop::brk(Reason::WouldRaise, "__len__"))
+    }
+
+    /// The type of `iter(sequence)` or `reversed(sequence)` for a builtin sequence.
+    pub fn class_of_iterator(&mut self, sequence: VarId, function: &str) -> Result<Bound<'py, PyAny>, Stop> {
+        let sample = match self.look(sequence)? {
+            VarKind::List(_) => PyList::empty(self.py).into_any(),
+            VarKind::Tuple(_) => PyTuple::empty(self.py).into_any(),
+            VarKind::Constant(_) => self.require_plain(sequence)?,
+            _ => return Err(Stop::brk(Reason::ValueKind, "class of an iterator")),
+        };
+        let function = self.builtins_attribute(function)?;
+        Ok(function.call1((sample,)).map_err(|e| self.would_raise(&e))?.get_type().into_any())
     }
 
     /// A callable whose truth and names are those of a plain C callable.

@@ -9,6 +9,7 @@ use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
@@ -19,24 +20,17 @@ impl<'py> Executor<'py> {
     pub fn wrap(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> VarId {
         let address = object.as_ptr() as usize;
         if let Some(&known) = self.known.get(&address) {
-            let first = self.var(known).tracker;
-            if first != tracker && self.has_path(tracker) && !self.is_constant(tracker) {
-                let pinned = self.var(known).kind.clone().pinned(self).is_some() || self.is_under_constant(tracker);
-                if self.has_path(first) && !pinned {
-                    self.guard(tracker, Check::SameAs(first));
-                } else {
-                    let id = self.objects.add(object);
-                    self.guard(tracker, Check::Is(id));
-                }
-            }
+            self.watch_slot(known, tracker);
+            self.tie(known, tracker, object);
             return known;
         }
         let id = self.objects.add(object);
-        let kind = self.kind_of(object, id, tracker);
+        let kind = self.kind_at_depth(object, id, tracker);
         // The identity of an immutable value is no fact that a program should depend on.
         let shared = !matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_));
         let var = self.add_var(kind, tracker);
         self.sourced.insert(var, id);
+        self.watch(var, object, tracker);
         if shared {
             self.known.insert(address, var);
         }
@@ -60,6 +54,11 @@ impl<'py> Executor<'py> {
         self.wrap(object, tracker)
     }
 
+    /// A kind may have parts that are wrapped at once (methods, functions in slots): they may be nested without end.
+    fn kind_at_depth(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, tracker: TrackerId) -> VarKind {
+        self.nested(|ex| Ok(ex.kind_of(object, id, tracker))).unwrap_or_else(|_| BuiltinVar { object: id }.into())
+    }
+
     fn kind_of(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, tracker: TrackerId) -> VarKind {
         let ty = object.get_type();
         if is_constant_type(&ty) || object.is_none() {
@@ -69,15 +68,15 @@ impl<'py> Executor<'py> {
             return ListVar { items: Rc::default(), class: None, object: Some(id) }.into();
         }
         if object.is_exact_instance_of::<PyDict>() {
-            return DictVar { entries: Rc::default(), class: None, object: Some(id) }.into();
+            return DictVar { entries: Rc::default(), class: None, object: Some(id), removed: 0 }.into();
         }
         if probe::is_exact_ordered_dict(object) {
             let class = Some(self.objects.add(ty.as_any()));
-            return DictVar { entries: Rc::default(), class, object: Some(id) }.into();
+            return DictVar { entries: Rc::default(), class, object: Some(id), removed: 0 }.into();
         }
         if object.is_instance_of::<PyTuple>() {
             let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
-            if class.is_none() || ty.hasattr("_fields").unwrap_or(false) {
+            if class.is_none() || probe::is_named_tuple(&ty) {
                 return TupleVar { items: Rc::new([]), class }.into();
             }
         }
@@ -123,6 +122,9 @@ impl<'py> Executor<'py> {
             return BuiltinVar { object: id }.into();
         }
         let class = self.objects.add(ty.as_any());
+        if object.is_instance_of::<PyBaseException>() {
+            return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
+        }
         InstanceVar { class, object: Some(id), pinned: self.is_under_constant(tracker) }.into()
     }
 
@@ -174,8 +176,11 @@ impl<'py> Executor<'py> {
     /// The kind of a variable, after leaving the guards that the answer depends on.
     pub fn look(&mut self, var: VarId) -> Result<VarKind, Stop> {
         if !self.var(var).looked {
-            self.var_mut(var).looked = true;
-            self.first_look(var)?;
+            self.learn(var).looked = true;
+            if let Err(stop) = self.first_look(var) {
+                self.learn(var).looked = false;
+                return Err(stop);
+            }
         }
         Ok(self.var(var).kind.clone())
     }
@@ -213,14 +218,21 @@ impl<'py> Executor<'py> {
                     self.look_sequence(var, tracker, object, given, pinned_place);
                 }
             }
-            VarKind::Tuple(_) => {
+            VarKind::Tuple(tuple) => {
+                if let Some(class) = tuple.class {
+                    // It is read as a tuple as long as its class leaves that to tuples.
+                    let class = self.objects.get(self.py, class);
+                    for name in probe::OF_TUPLES {
+                        self.class_lookup(&class, name)?;
+                    }
+                }
                 if let Some(object) = self.known_object(var) {
                     self.look_sequence(var, tracker, object, given, pinned_place);
                 }
             }
             VarKind::Dict(dict) => {
                 if let Some(object) = dict.object {
-                    self.look_dict(var, tracker, object, given, pinned_place);
+                    self.look_dict(var, tracker, object, given, pinned_place)?;
                 }
             }
             VarKind::Instance(instance) => {
@@ -235,6 +247,14 @@ impl<'py> Executor<'py> {
                     } else {
                         self.guard_type(tracker, object);
                     }
+                }
+            }
+            VarKind::Exception(exception) => {
+                if let Some(object) = exception.object {
+                    if pinned_place && !given {
+                        self.guard(tracker, Check::Is(object));
+                    }
+                    self.guard_type(tracker, object);
                 }
             }
             VarKind::Iterator(iterator) => {
@@ -255,6 +275,10 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::Function(FunctionVar::Made(made)) => {
+                if let Some(builtins) = self.own_builtins(&made) {
+                    let at = self.trackers.intern(Tracker::Attr { base: tracker, name: "__builtins__".into() });
+                    self.guard(at, Check::Is(builtins));
+                }
                 let none = self.py.None().into_bound(self.py);
                 let none = self.objects.add(&none);
                 for (part, object) in [
@@ -280,7 +304,8 @@ impl<'py> Executor<'py> {
                     if !given {
                         self.guard(tracker, Check::Is(id));
                     }
-                    if matches!(kind, VarKind::Layer(_)) {
+                    // `o.__class__ = Other` leaves identity as it is.
+                    if matches!(kind, VarKind::Layer(_) | VarKind::Module(_)) {
                         let own = self.constant_tracker(id);
                         self.guard_type(own, id);
                     }
@@ -295,7 +320,13 @@ impl<'py> Executor<'py> {
                     self.guard(at, Check::Equals(name));
                 }
             }
-            VarKind::View(_) | VarKind::Slice(_) | VarKind::Super(_) | VarKind::Null(_) => {}
+            VarKind::View(_)
+            | VarKind::Slice(_)
+            | VarKind::Super(_)
+            | VarKind::Generator(_)
+            | VarKind::Traceback(_)
+            | VarKind::Null(_)
+            | VarKind::Previous(_) => {}
         }
         Ok(())
     }
@@ -341,14 +372,21 @@ impl<'py> Executor<'py> {
                 self.wrap(item, at)
             })
             .collect();
-        match &mut self.var_mut(var).kind {
+        match &mut self.learn(var).kind {
             VarKind::List(list) => list.items = Rc::new(items),
             VarKind::Tuple(tuple) => tuple.items = items.into(),
             _ => {}
         }
     }
 
-    fn look_dict(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+    fn look_dict(
+        &mut self,
+        var: VarId,
+        tracker: TrackerId,
+        object: ObjectId,
+        given: bool,
+        pinned: bool,
+    ) -> Result<(), Stop> {
         if !given {
             if pinned {
                 self.guard(tracker, Check::Is(object));
@@ -358,11 +396,27 @@ impl<'py> Executor<'py> {
         }
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let dict = self.objects.get(self.py, object);
-        let Ok(dict) = dict.cast::<PyDict>() else { return };
-        // An ordered dict has an order of its own, which only its own iteration knows.
-        let Ok(keys) = dict.try_iter().and_then(|keys| keys.collect::<PyResult<Vec<_>>>()) else { return };
-        let pairs: Vec<_> =
-            keys.into_iter().filter_map(|key| dict.get_item(&key).ok().flatten().map(|value| (key, value))).collect();
+        let Ok(dict) = dict.cast::<PyDict>() else { return Ok(()) };
+        // Looking a key up would hash it, which may be code of the program: the pairs are read as they lie.
+        let mut pairs: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> = Vec::with_capacity(dict.len());
+        if dict.is_exact_instance_of::<PyDict>() {
+            pairs.extend(dict.iter());
+        } else {
+            // An ordered dict has an order of its own, which only its own iteration knows.
+            let odd = || Stop::brk(Reason::OpaqueValue, "an ordered dict whose order is broken");
+            let by_address: hashbrown::HashMap<usize, Bound<'py, PyAny>> =
+                dict.iter().map(|(key, value)| (key.as_ptr() as usize, value)).collect();
+            let keys: Vec<_> = dict.try_iter().and_then(|keys| keys.collect()).map_err(|_| odd())?;
+            for key in keys {
+                if let Some(value) = by_address.get(&(key.as_ptr() as usize)) {
+                    pairs.push((key, value.clone()));
+                }
+            }
+        }
+        // A path to a value looks its key up.
+        if pairs.iter().any(|(key, _)| !probe::is_quiet_key(key)) {
+            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key"));
+        }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
         self.guard(base, Check::Keys(keys.clone()));
         let entries: Vec<(VarId, VarId)> = pairs
@@ -376,9 +430,10 @@ impl<'py> Executor<'py> {
                 (key, self.wrap(value, at))
             })
             .collect();
-        if let VarKind::Dict(dict) = &mut self.var_mut(var).kind {
+        if let VarKind::Dict(dict) = &mut self.learn(var).kind {
             dict.entries = Rc::new(entries);
         }
+        Ok(())
     }
 
     /// The result of a computation on constants, made by Python itself: a new value, without a path.
@@ -387,10 +442,10 @@ impl<'py> Executor<'py> {
         if is_constant_type(&ty) || object.is_none() || matches!(self.backend.classify(object), Kind::Constant) {
             let id = self.objects.add(object);
             let var = self.virtual_var(ConstantVar { object: id });
-            self.var_mut(var).valued = true;
+            self.learn(var).valued = true;
             return Ok(var);
         }
-        self.fresh(object)
+        self.nested(|ex| ex.fresh(object))
     }
 
     /// A new structure of constants, as a virtual variable.

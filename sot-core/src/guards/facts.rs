@@ -6,6 +6,7 @@ use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, 
 use crate::executor::{Executor, Snapshot};
 use crate::stop::Stop;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_tracker::{Check, ObjectId};
 
@@ -13,6 +14,7 @@ enum ItemCheck {
     Is(Py<PyAny>),
     TypeIs(Py<PyAny>),
     Equals(Py<PyAny>),
+    Present,
     Lacks,
 }
 
@@ -28,6 +30,9 @@ struct TypeFact {
     id: ObjectId,
     stamp: TypeStamp,
     lookups: Vec<(Py<PyString>, Option<Py<PyAny>>)>,
+    mro: Option<Vec<Py<PyAny>>>,
+    /// What it is, or is not, a subclass of, by its MRO.
+    bases: Vec<(Py<PyAny>, bool)>,
 }
 
 struct SnapshotFact {
@@ -42,6 +47,16 @@ pub(super) struct Facts {
     types: Vec<TypeFact>,
     functions: Vec<(ObjectId, FunctionStamp)>,
     snapshots: Vec<SnapshotFact>,
+    /// Something is not an instance of an abstract class, as long as no class is registered with any.
+    registrations: Option<u64>,
+}
+
+/// Changes whenever a class is registered with an abstract class. A "no" of an abstract class is cached by it until then;
+/// a "yes" for good.
+fn registrations(py: Python<'_>) -> Option<u64> {
+    static TOKEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let token = TOKEN.get_or_try_init(py, || py.import("abc")?.getattr("get_cache_token").map(Bound::unbind)).ok()?;
+    token.bind(py).call0().ok()?.extract().ok()
 }
 
 impl Facts {
@@ -60,6 +75,7 @@ impl Facts {
             Check::TypeIs(o) => ItemCheck::TypeIs(object(o)),
             Check::Equals(o) => ItemCheck::Equals(object(o)),
             Check::Lacks(_) => ItemCheck::Lacks,
+            Check::SameAs(_) => ItemCheck::Present,
             _ => return Err(missing("a dict fact")),
         };
         let at = match self.dicts.iter().rposition(|d| d.id == dict) {
@@ -81,19 +97,36 @@ impl Facts {
     }
 
     pub(super) fn add_type(&mut self, ex: &Executor<'_>, class: ObjectId, check: &Check) -> Result<(), Stop> {
-        let Check::ClassLookup { name, found } = check else { return Err(missing("a class look-up")) };
         let py = ex.py;
+        let object = |id: &ObjectId| ex.objects.get(py, *id);
+        if let Check::SubclassOf { of, holds } = check
+            && !is_plain_class(&object(of))
+        {
+            if !holds {
+                self.registrations = Some(registrations(py).ok_or_else(|| missing("a count of registrations"))?);
+            }
+            return Ok(());
+        }
         let at = match self.types.iter().rposition(|t| t.id == class) {
             Some(at) => at,
             None => {
                 let ty = ex.objects.get(py, class);
                 let ty = ty.cast::<PyType>().map_err(|_| missing("a class"))?;
-                self.types.push(TypeFact { id: class, stamp: TypeStamp::new(ty), lookups: Vec::new() });
+                let stamp = TypeStamp::new(ty);
+                self.types.push(TypeFact { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
                 self.types.len() - 1
             }
         };
-        let found = found.map(|f| ex.objects.get(py, f).unbind());
-        self.types[at].lookups.push((PyString::intern(py, name).unbind(), found));
+        let fact = &mut self.types[at];
+        match check {
+            Check::ClassLookup { name, found } => {
+                let found = found.as_ref().map(|f| object(f).unbind());
+                fact.lookups.push((PyString::intern(py, name).unbind(), found));
+            }
+            Check::Mro(classes) => fact.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
+            Check::SubclassOf { of, holds } => fact.bases.push((object(of).unbind(), *holds)),
+            _ => return Err(missing("a fact of a class")),
+        }
         Ok(())
     }
 
@@ -120,7 +153,13 @@ impl Facts {
             && self.dicts.iter_mut().all(|d| d.check(py))
             && self.types.iter_mut().all(|t| t.stamp.fresh() || t.recheck(py))
             && self.snapshots.iter_mut().all(|s| s.stamp.fresh() || s.recheck(py))
+            && self.registrations.is_none_or(|then| registrations(py) == Some(then))
     }
+}
+
+/// A class that only its MRO decides about, not one that classes are registered with.
+fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
+    class.get_type().is(class.py().get_type::<PyType>())
 }
 
 impl Facts {
@@ -132,12 +171,14 @@ impl Facts {
                 visit(key);
                 match check {
                     ItemCheck::Is(object) | ItemCheck::TypeIs(object) | ItemCheck::Equals(object) => visit(object),
-                    ItemCheck::Lacks => {}
+                    ItemCheck::Present | ItemCheck::Lacks => {}
                 }
             }
         }
         for fact in &self.types {
             fact.stamp.traverse(visit);
+            fact.mro.iter().flatten().for_each(&mut *visit);
+            fact.bases.iter().for_each(|(base, _)| visit(base));
             for (name, found) in &fact.lookups {
                 visit(name.as_any());
                 found.iter().for_each(&mut *visit);
@@ -172,6 +213,7 @@ impl DictFact {
             match (check, value) {
                 (ItemCheck::Lacks, value) => value.is_none(),
                 (_, None) => false,
+                (ItemCheck::Present, Some(_)) => true,
                 (ItemCheck::Is(expected), Some(value)) => value.is(expected),
                 (ItemCheck::TypeIs(expected), Some(value)) => value.get_type().is(expected),
                 (ItemCheck::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
@@ -193,6 +235,13 @@ impl TypeFact {
             (None, None) => true,
             _ => false,
         });
+        let mro = ty.mro();
+        let holds = holds
+            && self
+                .mro
+                .as_ref()
+                .is_none_or(|then| then.len() == mro.len() && mro.iter().zip(then).all(|(a, b)| a.is(b)))
+            && self.bases.iter().all(|(base, holds)| mro.iter().any(|c| c.is(base)) == *holds);
         if holds {
             self.stamp.refresh(py);
         }

@@ -6,11 +6,14 @@
 //! facts but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
 //! the frame. The framework's ambient state is checked first, since it is cheap and its change spares the rest.
 //!
+//! What the guards mean is said by sot-tracker; `reference` compares the two while tests run.
+//!
 //! Nothing here runs user code, and nothing is kept alive that the capture did not keep alive anyway.
 
 mod equality;
 mod facts;
 mod names;
+mod reference;
 mod steps;
 
 pub use names::GuardText;
@@ -21,7 +24,8 @@ use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
 use facts::Facts;
 use pyo3::prelude::*;
-use sot_tracker::{Check, Guard, ObjectId, Tracker, TrackerId};
+use reference::Reference;
+use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
 use std::sync::Mutex;
 use steps::Steps;
 
@@ -32,6 +36,7 @@ pub struct NativeGuards {
     facts: Mutex<Facts>,
     steps: Steps,
     count: usize,
+    reference: Option<Reference>,
 }
 
 /// What a guard's path starts at, when that is a constant whose container has a stamp.
@@ -62,19 +67,26 @@ fn constant_dict(ex: &mut Executor<'_>, tracker: TrackerId) -> Option<(ObjectId,
 
 fn fact_of(ex: &mut Executor<'_>, guard: &Guard) -> Option<Fact> {
     match &guard.check {
-        Check::ClassLookup { .. } => constant(ex, guard.tracker).map(|class| Fact::Type { class }),
+        Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => {
+            constant(ex, guard.tracker).map(|class| Fact::Type { class })
+        }
         Check::Lacks(key) => {
             let (dict, owner) = constant_dict(ex, guard.tracker)?;
             Some(Fact::Dict { dict, owner, key: *key })
         }
-        Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) => match ex.trackers.get(guard.tracker).clone() {
-            Tracker::DictItem { base, key } => {
-                let (dict, owner) = constant_dict(ex, base)?;
-                Some(Fact::Dict { dict, owner, key })
+        Check::SameAs(other) if *other != guard.tracker => None,
+        Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
+            match ex.trackers.get(guard.tracker).clone() {
+                Tracker::DictItem { base, key } => {
+                    let (dict, owner) = constant_dict(ex, base)?;
+                    Some(Fact::Dict { dict, owner, key })
+                }
+                Tracker::FunctionPart { base, part } if part != FunctionPart::Globals => {
+                    constant(ex, base).map(|function| Fact::Function { function })
+                }
+                _ => None,
             }
-            Tracker::FunctionPart { base, .. } => constant(ex, base).map(|function| Fact::Function { function }),
-            _ => None,
-        },
+        }
         _ => None,
     }
 }
@@ -99,26 +111,52 @@ impl NativeGuards {
         }
         ex.snapshots = snapshots;
         steps.take_tensor_checks(ex);
-        let mut native = NativeGuards { ambient, facts: Mutex::new(facts), steps, count: 0 };
-        native.count = guards.len() + ex.snapshots.len();
-        Ok(native)
+        let count = guards.len() + ex.snapshots.len();
+        let reference = reference::wanted().then(|| Reference::new(ex)).flatten();
+        Ok(NativeGuards { ambient, facts: Mutex::new(facts), steps, count, reference })
     }
 
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
-        NativeGuards { ambient: Box::new(Always), facts: Mutex::default(), steps: Steps::default(), count: 0 }
+        NativeGuards {
+            ambient: Box::new(Always),
+            facts: Mutex::default(),
+            steps: Steps::default(),
+            count: 0,
+            reference: None,
+        }
     }
 
     /// Whether everything the capture depended on still holds.
     pub fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
-        self.ambient.matches(py)
-            && self.steps.check(py, slots)
-            && self.facts.lock().is_ok_and(|mut facts| facts.check(py))
+        if !self.ambient.matches(py) {
+            return false;
+        }
+        let holds = self.steps.check(py, slots) && self.facts.lock().is_ok_and(|mut facts| facts.check(py));
+        if let Some(reference) = &self.reference {
+            // It reads through Python, where a handler that raises would look like a difference.
+            crate::cpython::signals::deferring(py, || {
+                reference.compare(py, slots, self.steps.tensor_checks(), holds);
+            });
+        }
+        holds
+    }
+
+    /// The guards of a capture hold of the frame that it came from, where that is to be verified.
+    pub fn verify_accepts(&self, py: Python<'_>, slots: Slots<'_>) {
+        if let Some(reference) = &self.reference
+            && self.ambient.matches(py)
+            && !self.check(py, slots)
+        {
+            let which = reference.failing(py, slots, self.steps.tensor_checks());
+            reference::defect(&format!("guards reject the frame that they came from: {which}"));
+        }
     }
 
     /// Visit every object that is held, once per reference. Must not block: a check that is going on is left out.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.steps.traverse(visit);
+        self.reference.iter().for_each(|reference| reference.traverse(visit));
         if let Ok(facts) = self.facts.try_lock() {
             facts.traverse(visit);
         }

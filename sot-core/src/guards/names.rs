@@ -8,9 +8,9 @@ use sot_tracker::{Names, ObjectId};
 /// All guards of a capture, one line each.
 pub struct GuardText;
 
-struct Namer<'a, 'py> {
-    ex: &'a Executor<'py>,
-    slots: &'a [String],
+pub(super) struct Namer<'a, 'py> {
+    pub(super) ex: &'a Executor<'py>,
+    pub(super) slots: &'a [String],
 }
 
 impl Names for Namer<'_, '_> {

@@ -1,7 +1,7 @@
 //! Guards that follow paths from the frame's slots: a register per path, each computed once.
 
 use super::equality::equals;
-use super::missing;
+use super::{constant, missing};
 use crate::backend::TensorCheck;
 use crate::cpython::{Slots, facts};
 use crate::executor::Executor;
@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
-use sot_tracker::{Check, FunctionPart, Guard, Tracker, TrackerId};
+use sot_tracker::{Accessed, Check, FunctionPart, Guard, Tracker, TrackerId};
 
 enum Access {
     Slot(usize),
@@ -40,9 +40,14 @@ enum NativeCheck {
     Tensor(usize),
     SameAs(usize),
     Distinct(Vec<usize>),
+    /// The address of none of these objects.
+    NoneOf(HashMap<usize, Py<PyAny>>),
+    /// There is a value.
+    Present,
     HasNext(bool),
     IterIndex(u64),
     Unbound,
+    LacksAttr(Py<PyString>),
     ClassLookup(Py<PyString>, Option<Py<PyAny>>),
 }
 
@@ -62,20 +67,53 @@ pub(super) struct Steps {
     pinned: Vec<(Py<PyAny>, usize)>,
 }
 
-type Registers<'py> = SmallVec<[Option<Bound<'py, PyAny>>; 16]>;
+type Register<'py> = Accessed<Bound<'py, PyAny>>;
+type Registers<'py> = SmallVec<[Register<'py>; 16]>;
+
+fn found(value: Option<Bound<'_, PyAny>>) -> Register<'_> {
+    value.map_or(Accessed::Missing, Accessed::Value)
+}
+
+fn value<'a, 'py>(registers: &'a Registers<'py>, register: usize) -> Option<&'a Bound<'py, PyAny>> {
+    match &registers[register] {
+        Accessed::Value(value) => Some(value),
+        Accessed::Empty | Accessed::Missing => None,
+    }
+}
 
 impl Steps {
     pub(super) fn take_tensor_checks(&mut self, ex: &mut Executor<'_>) {
         self.tensor_checks = ex.tensor_checks.drain(..).map(|c| c.check).collect();
     }
 
+    pub(super) fn tensor_checks(&self) -> &[Box<dyn TensorCheck>] {
+        &self.tensor_checks
+    }
+
+    /// The register of a path. Paths may be long: its steps are made one after the other, from the first that is new.
     fn register(&mut self, ex: &Executor<'_>, tracker: TrackerId) -> Result<usize, Stop> {
-        if let Some(register) = self.registers.get(&tracker) {
-            return Ok(*register);
+        let mut new = Vec::new();
+        let mut at = Some(tracker);
+        while let Some(step) = at
+            && !self.registers.contains_key(&step)
+        {
+            new.push(step);
+            at = ex.trackers.get(step).base();
         }
+        for step in new.into_iter().rev() {
+            let access = self.access(ex, step)?;
+            self.steps.push(Step::Access(access));
+            self.registers.insert(step, self.count);
+            self.count += 1;
+        }
+        Ok(self.registers[&tracker])
+    }
+
+    /// One step of a path whose base has a register.
+    fn access(&self, ex: &Executor<'_>, tracker: TrackerId) -> Result<Access, Stop> {
         let py = ex.py;
-        let mut at = |base: TrackerId| self.register(ex, base);
-        let access = match ex.trackers.get(tracker).clone() {
+        let at = |base: TrackerId| self.registers.get(&base).copied().ok_or_else(|| missing("a base"));
+        Ok(match ex.trackers.get(tracker).clone() {
             Tracker::Slot(slot) => Access::Slot(slot as usize),
             Tracker::Constant(object) => Access::Constant(ex.objects.get(py, object).unbind()),
             Tracker::Attr { base, name } => Access::Attr(at(base)?, PyString::intern(py, &name).unbind()),
@@ -91,12 +129,7 @@ impl Steps {
             Tracker::IterPeek(base) => Access::IterPeek(at(base)?),
             Tracker::IterSource(base) => Access::IterSource(at(base)?),
             Tracker::Computed => return Err(missing("a path")),
-        };
-        self.steps.push(Step::Access(access));
-        let register = self.count;
-        self.count += 1;
-        self.registers.insert(tracker, register);
-        Ok(register)
+        })
     }
 
     pub(super) fn add(&mut self, ex: &Executor<'_>, guard: &Guard) -> Result<(), Stop> {
@@ -115,7 +148,16 @@ impl Steps {
             Check::Lacks(key) => NativeCheck::Lacks(object(key)),
             Check::Keys(keys) => NativeCheck::Keys(keys.iter().map(object).collect()),
             Check::Tensor(number) => NativeCheck::Tensor(*number as usize),
+            Check::SameAs(other) if *other == guard.tracker => NativeCheck::Present,
             Check::SameAs(other) => NativeCheck::SameAs(self.register(ex, *other)?),
+            Check::Distinct(others) if others.iter().all(|o| constant(ex, *o).is_some()) => {
+                let objects = others.iter().filter_map(|o| constant(ex, *o)).map(|o| object(&o));
+                let found: HashMap<usize, Py<PyAny>> = objects.map(|o| (o.as_ptr() as usize, o)).collect();
+                if found.len() < others.len() {
+                    return Err(missing("distinct objects"));
+                }
+                NativeCheck::NoneOf(found)
+            }
             Check::Distinct(others) => {
                 let others = others.iter().map(|o| self.register(ex, *o)).collect::<Result<Vec<_>, _>>()?;
                 NativeCheck::Distinct(others)
@@ -126,7 +168,9 @@ impl Steps {
             Check::ClassLookup { name, found } => {
                 NativeCheck::ClassLookup(PyString::intern(py, name).unbind(), found.as_ref().map(object))
             }
-            Check::LacksAttr(_) => return Err(missing("an evaluator")),
+            Check::LacksAttr(name) => NativeCheck::LacksAttr(PyString::intern(py, name).unbind()),
+            // Classes are always pinned.
+            Check::Mro(_) | Check::SubclassOf { .. } => return Err(missing("an evaluator")),
         };
         self.steps.push(Step::Check(register, check));
         Ok(())
@@ -144,7 +188,9 @@ impl Steps {
                     | NativeCheck::TypeIs(object)
                     | NativeCheck::Equals(object)
                     | NativeCheck::Lacks(object) => visit(object),
+                    NativeCheck::NoneOf(objects) => objects.values().for_each(&mut *visit),
                     NativeCheck::Keys(keys) => keys.iter().for_each(&mut *visit),
+                    NativeCheck::LacksAttr(name) => visit(name.as_any()),
                     NativeCheck::ClassLookup(name, found) => {
                         visit(name.as_any());
                         found.iter().for_each(&mut *visit);
@@ -153,6 +199,7 @@ impl Steps {
                     | NativeCheck::Tensor(_)
                     | NativeCheck::SameAs(_)
                     | NativeCheck::Distinct(_)
+                    | NativeCheck::Present
                     | NativeCheck::HasNext(_)
                     | NativeCheck::IterIndex(_)
                     | NativeCheck::Unbound => {}
@@ -180,7 +227,11 @@ impl Steps {
     }
 
     fn holds(&self, py: Python<'_>, check: &NativeCheck, registers: &Registers<'_>, register: usize) -> bool {
-        let Some(value) = &registers[register] else { return matches!(check, NativeCheck::Unbound) };
+        let value = match &registers[register] {
+            Accessed::Value(value) => value,
+            Accessed::Empty => return matches!(check, NativeCheck::Unbound),
+            Accessed::Missing => return false,
+        };
         match check {
             NativeCheck::Is(expected) => value.is(expected),
             NativeCheck::TypeIs(expected) => value.get_type().is(expected),
@@ -189,11 +240,14 @@ impl Steps {
             NativeCheck::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             NativeCheck::Keys(keys) => same_keys(py, value, keys),
             NativeCheck::Tensor(number) => self.tensor_checks[*number].matches(value.as_borrowed()),
-            NativeCheck::SameAs(other) => registers[*other].as_ref().is_some_and(|o| o.is(value)),
-            NativeCheck::Distinct(others) => others.iter().all(|o| registers[*o].as_ref().is_none_or(|o| !o.is(value))),
+            NativeCheck::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
+            NativeCheck::Distinct(others) => distinct(registers, value, others),
+            NativeCheck::NoneOf(objects) => !objects.contains_key(&(value.as_ptr() as usize)),
+            NativeCheck::Present => true,
             NativeCheck::HasNext(expected) => iterators::has_next(value) == Some(*expected),
             NativeCheck::IterIndex(index) => iterators::position(value) == Some(*index),
             NativeCheck::Unbound => false,
+            NativeCheck::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
             NativeCheck::ClassLookup(name, found) => {
                 value.cast::<PyType>().is_ok_and(|ty| match (facts::type_lookup(ty, name.bind(py)), found) {
                     (Some(now), Some(found)) => now.is(found),
@@ -203,6 +257,19 @@ impl Steps {
             }
         }
     }
+}
+
+/// Whether a value and those in these registers are there and pairwise not the same.
+fn distinct(registers: &Registers<'_>, first: &Bound<'_, PyAny>, others: &[usize]) -> bool {
+    let mut seen: SmallVec<[*mut pyo3::ffi::PyObject; 8]> = SmallVec::new();
+    seen.push(first.as_ptr());
+    others.iter().all(|other| match value(registers, *other) {
+        Some(other) if !seen.contains(&other.as_ptr()) => {
+            seen.push(other.as_ptr());
+            true
+        }
+        _ => false,
+    })
 }
 
 /// Whether a dict has these keys in this order. An ordered dict is asked for its own order.
@@ -231,19 +298,42 @@ fn length(value: &Bound<'_, PyAny>) -> Option<usize> {
     }
 }
 
+/// The receiver or function of a method object, which is C code's.
+fn method_part<'py>(method: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
+    match facts::field(method, name) {
+        facts::Field::Value(part) => Some(part),
+        facts::Field::Empty | facts::Field::NoField => None,
+    }
+}
+
 impl Access {
-    fn get<'py>(&self, py: Python<'py>, slots: Slots<'_>, registers: &Registers<'py>) -> Option<Bound<'py, PyAny>> {
+    fn get<'py>(&self, py: Python<'py>, slots: Slots<'_>, registers: &Registers<'py>) -> Register<'py> {
         match self {
-            Access::Slot(slot) => slots.get(py, *slot).map(|v| v.to_owned()),
+            Access::Slot(slot) => slots.get(py, *slot).map_or(Accessed::Empty, |v| Accessed::Value(v.to_owned())),
+            Access::CellContent(base) => match value(registers, *base) {
+                Some(cell) if facts::is_cell(cell) => {
+                    facts::cell_contents(cell).map_or(Accessed::Empty, Accessed::Value)
+                }
+                _ => Accessed::Missing,
+            },
+            _ => found(self.follow(py, registers)),
+        }
+    }
+
+    fn follow<'py>(&self, py: Python<'py>, registers: &Registers<'py>) -> Option<Bound<'py, PyAny>> {
+        let at = |base: usize| value(registers, base);
+        match self {
+            Access::Slot(_) | Access::CellContent(_) => None,
             Access::Constant(object) => Some(object.bind(py).clone()),
-            Access::Attr(base, name) => registers[*base].as_ref()?.getattr(name).ok(),
-            Access::InstanceDict(base) => facts::instance_dict(registers[*base].as_ref()?).map(Bound::into_any),
-            Access::DictItem(base, key) => registers[*base].as_ref()?.cast::<PyDict>().ok()?.get_item(key).ok()?,
-            Access::DictKey(base, index) => {
-                registers[*base].as_ref()?.cast::<PyDict>().ok()?.iter().nth(*index).map(|kv| kv.0)
-            }
+            Access::Attr(base, name) => match facts::field(at(*base)?, name.bind(py)) {
+                facts::Field::Value(value) => Some(value),
+                facts::Field::Empty | facts::Field::NoField => None,
+            },
+            Access::InstanceDict(base) => facts::instance_dict(at(*base)?).map(Bound::into_any),
+            Access::DictItem(base, key) => at(*base)?.cast::<PyDict>().ok()?.get_item(key).ok()?,
+            Access::DictKey(base, index) => at(*base)?.cast::<PyDict>().ok()?.iter().nth(*index).map(|kv| kv.0),
             Access::SeqItem(base, index) => {
-                let base = registers[*base].as_ref()?;
+                let base = at(*base)?;
                 if let Ok(list) = base.cast::<PyList>() {
                     list.get_item(*index).ok()
                 } else if let Ok(tuple) = base.cast::<PyTuple>() {
@@ -252,10 +342,8 @@ impl Access {
                     None
                 }
             }
-            Access::CellContent(base) => facts::cell_contents(registers[*base].as_ref()?),
             Access::FunctionPart(base, part) => {
-                let base = registers[*base].as_ref()?;
-                let parts = facts::func_parts(base)?;
+                let parts = facts::func_parts(at(*base)?)?;
                 let part = match part {
                     FunctionPart::Code => Some(parts.code),
                     FunctionPart::Globals => Some(parts.globals),
@@ -265,13 +353,13 @@ impl Access {
                 };
                 Some(part.map_or_else(|| py.None().into_bound(py), |p| p.to_owned()))
             }
-            Access::TypeOf(base) => Some(registers[*base].as_ref()?.get_type().into_any()),
-            Access::MethodSelf(base) => registers[*base].as_ref()?.getattr("__self__").ok(),
-            Access::MethodFunction(base) => registers[*base].as_ref()?.getattr("__func__").ok(),
-            Access::IterPeek(base) => iterators::peek(registers[*base].as_ref()?),
+            Access::TypeOf(base) => Some(at(*base)?.get_type().into_any()),
+            Access::MethodSelf(base) => method_part(at(*base)?, pyo3::intern!(py, "__self__")),
+            Access::MethodFunction(base) => method_part(at(*base)?, pyo3::intern!(py, "__func__")),
+            Access::IterPeek(base) => iterators::peek(at(*base)?),
             // A range iterator has no sequence: what is left of it is asked of the iterator itself.
             Access::IterSource(base) => {
-                let iterator = registers[*base].as_ref()?;
+                let iterator = at(*base)?;
                 iterators::source(iterator).or_else(|| Some(iterator.clone()))
             }
         }

@@ -1,12 +1,15 @@
 //! The end of the emitted code: the result, or the instruction that could not be simulated and its continuations.
 
 use super::emit::{Callee, Emitter};
-use crate::continuation::{self, FrameShape, Shape};
-use crate::executor::Executor;
+use super::stand_in;
+use crate::code_unit::CodeUnit;
+use crate::continuation::{self, FrameShape, Led, Shape, SlotShape};
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
+use crate::unwind;
 use crate::variables::*;
 use pyo3::prelude::*;
-use sot_opcodes::{JumpCond, Label, Local, Op, method_layout, stack_effect};
+use sot_opcodes::{CodeBuilder, JumpCond, Label, Local, Op, handling, method_layout, reach, stack_effect};
 use std::sync::Arc;
 
 /// A value on a stack that a continuation takes over.
@@ -16,6 +19,7 @@ pub(super) enum Item {
     /// The n-th result of the break instruction, deepest first.
     Result(usize),
     Null,
+    Previous,
 }
 
 /// Where the emitted code goes on, for one outcome of the break instruction.
@@ -27,14 +31,22 @@ struct Exit {
 /// How the emitted code ends.
 pub(super) enum Tail {
     Return(VarId),
+    /// An exception that a handler has seen leaves the outermost frame.
+    Raise(VarId),
     Break(Box<BreakPlan>),
 }
 
 pub(super) struct BreakPlan {
-    op: Op,
-    operands: Vec<VarId>,
+    pub(super) op: Op,
+    pub(super) operands: Vec<VarId>,
     loc: sot_opcodes::Location,
     kind: BreakKind,
+    /// Operands that stay on the stack.
+    pub(super) kept: usize,
+    /// Where an exception of the instruction goes, if the program may see it: the frames as they stand at the instruction.
+    raised: Option<Exit>,
+    /// What `sys.exc_info` shows to the instruction, if frames of the program handle an exception.
+    handled: Option<VarId>,
 }
 
 enum BreakKind {
@@ -46,8 +58,21 @@ enum BreakKind {
     Branch { cond: JumpCond, next: Exit, jump: Exit },
     /// FOR_ITER: next has the iterator and the item, end has neither.
     Loop { next: Exit, end: Exit },
+    /// `with`, up to 3.10: an attribute access and a call.
+    Enter { exit: Exit },
+    /// `__exit__` with the exception; the function is the first operand, the exception the second.
+    ExitCall { exit: Exit },
     /// Never goes on.
     Raise,
+}
+
+/// What a slot of the simulated stack is to a continuation.
+fn item(ex: &Executor<'_>, var: VarId) -> Item {
+    match ex.var(var).kind {
+        VarKind::Null(_) => Item::Null,
+        VarKind::Previous(_) => Item::Previous,
+        _ => Item::Var(var),
+    }
 }
 
 /// The state of all frames when the innermost goes on at `ip` with `stack`.
@@ -57,35 +82,47 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
     let mut items = Vec::new();
     for (i, frame) in ex.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
-        // Outer frames wait in the middle of their call: the result will be pushed, and they go on behind it.
-        let at = if innermost { ip } else { frame.ip + 1 };
-        let stack: Vec<Item> = if innermost {
-            inner_stack.clone()
-        } else {
-            frame
-                .stack
-                .iter()
-                .map(|v| if matches!(ex.var(*v).kind, VarKind::Null(_)) { Item::Null } else { Item::Var(*v) })
-                .collect()
-        };
+        // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
+        let at = if innermost { ip } else { frame.ip };
+        let stack: Vec<Item> =
+            if innermost { inner_stack.clone() } else { frame.stack.iter().map(|v| item(ex, *v)).collect() };
         let live = frame.unit.liveness();
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
-                let kept =
-                    live.live_before(at).local(Local(*l)) || *l == 0 && continuation::uses_super(&frame.unit.code);
-                frame.locals[*l as usize].is_some() && kept
+                // What is dead but could be seen to die lives as long as eager's frame holds it.
+                let kept = |var: VarId| {
+                    frame.unit.asks_for_locals
+                        || live.live_before(at).local(Local(*l))
+                        || *l == 0 && continuation::uses_super(&frame.unit.code)
+                        || ex.holds_watched(var)
+                };
+                frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
-        items.extend(stack.iter().filter(|i| **i != Item::Null));
+        items.extend(stack.iter().filter(|i| !matches!(i, Item::Null | Item::Previous)));
         items.extend(locals.iter().map(|l| Item::Var(frame.locals[*l as usize].expect("bound"))));
+        // Levels that the stack has lost are over.
+        let slots = handling::slots(frame.unit.code.version);
+        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
+        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
         items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
         frames.push(FrameShape {
             unit: frame.unit.clone(),
             globals: ex.objects.get(ex.py, frame.globals).unbind(),
             ip: at,
-            nulls: stack.iter().map(|i| *i == Item::Null).collect(),
+            awaits: (!innermost).then_some(frame.awaits),
+            stack: stack
+                .iter()
+                .map(|i| match i {
+                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
+                    Item::Null => SlotShape::Null,
+                    Item::Previous => SlotShape::Previous,
+                })
+                .collect(),
             locals,
+            handled,
             cells: frame.cells.iter().flatten().count(),
+            skipped: frame.skipped.clone(),
         });
     }
     Exit { shape: Shape { frames }, items }
@@ -98,9 +135,10 @@ impl Tail {
         let instruction = frame.unit.code.instrs[ip];
         let op = instruction.op;
         let unit = frame.unit.clone();
-        let stack: Vec<VarId> = frame.stack.clone();
         let same_globals = Some(frame.globals) == ex.entry_globals;
+        let stack: Vec<VarId> = frame.stack.clone();
         match op {
+            // A stand-in has the right globals, but such a module is the framework's as a rule, and better left alone.
             Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::ImportName(_) if !same_globals => {
                 return Err(Stop::fallback(Reason::Reconstruct, "a name of another module"));
             }
@@ -109,14 +147,12 @@ impl Tail {
             }
             _ => {}
         }
-        let item = |ex: &Executor<'_>, v: &VarId| {
-            if matches!(ex.var(*v).kind, VarKind::Null(_)) { Item::Null } else { Item::Var(*v) }
-        };
         let under = |ex: &Executor<'_>, n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
-            Ok(stack[..keep].iter().map(|v| item(ex, v)).collect())
+            Ok(stack[..keep].iter().map(|v| item(ex, *v)).collect())
         };
         let operands_of = |n: usize| stack[stack.len() - n..].to_vec();
+        let mut kept = 0;
         let (operands, kind) = match op {
             Op::PopJumpIf { cond, target } => {
                 let rest = under(ex, 1)?;
@@ -128,14 +164,14 @@ impl Tail {
                 let rest = under(ex, 1)?;
                 let next = exit(ex, ip + 1, rest.clone());
                 let mut kept = rest;
-                kept.push(item(ex, &stack[stack.len() - 1]));
+                kept.push(item(ex, stack[stack.len() - 1]));
                 let jump = exit(ex, unit.code.target(target), kept);
                 (operands_of(1), BreakKind::Branch { cond, next, jump })
             }
             Op::ForIter(target) => {
                 let rest = under(ex, 1)?;
                 let mut more = rest.clone();
-                more.push(item(ex, &stack[stack.len() - 1]));
+                more.push(item(ex, stack[stack.len() - 1]));
                 more.push(Item::Result(0));
                 let next = exit(ex, ip + 1, more);
                 let end = exit(ex, unit.code.target(target), rest);
@@ -151,38 +187,76 @@ impl Tail {
                 }
                 (operands_of(1), BreakKind::Method { exit: exit(ex, ip + 1, rest) })
             }
+            Op::SetupWith(_) => {
+                let mut rest = under(ex, 1)?;
+                rest.extend([Item::Result(0), Item::Result(1)]);
+                (operands_of(1), BreakKind::Enter { exit: exit(ex, ip + 1, rest) })
+            }
+            Op::WithExceptStart | Op::WithExceptStartTriple => {
+                let (function, exception) = if op == Op::WithExceptStart { (4, 1) } else { (7, 2) };
+                let mut rest = under(ex, 0)?;
+                rest.push(Item::Result(0));
+                let operands = vec![ex.peek(function)?, ex.peek(exception)?];
+                (operands, BreakKind::ExitCall { exit: exit(ex, ip + 1, rest) })
+            }
             _ => {
                 let (pops, pushes) = stack_effect(&op, false);
                 let mut rest = under(ex, pops as usize)?;
                 rest.extend((0..pushes as usize).map(Item::Result));
                 let exit = exit(ex, ip + 1, rest);
-                (operands_of(pops as usize), BreakKind::Plain { pushes: pushes as usize, exit })
+                kept = match op {
+                    // The message of a bad `f(*args, **kwargs)` names the callable, which is further down.
+                    Op::DictMerge(n) => n as usize + 3,
+                    Op::BuildMapUnpackWithCall(_) => 2,
+                    Op::BuildTupleUnpackWithCall(_) => 1,
+                    _ => (reach(&op).max(pops) - pops) as usize,
+                };
+                kept = kept.min(stack.len() - pops as usize);
+                let operands = operands_of(pops as usize + kept);
+                if operands.iter().any(|v| matches!(ex.var(*v).kind, VarKind::Previous(_))) {
+                    return Err(Stop::fallback(Reason::Reconstruct, op.kind().name()));
+                }
+                (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
-        Ok(Tail::Break(Box::new(BreakPlan { op, operands, loc: instruction.loc, kind })))
+        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next);
+        let handled = ex.handled();
+        let raised = (seen || handled.is_some()).then(|| {
+            let rest =
+                stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(ex, *v)).collect();
+            exit(ex, ip, rest)
+        });
+        let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled };
+        Ok(Tail::Break(Box::new(plan)))
     }
 
     /// Variables that the tail needs.
     pub(super) fn roots(&self) -> Vec<VarId> {
-        let Tail::Break(plan) = self else {
-            let Tail::Return(value) = self else { return Vec::new() };
-            return vec![*value];
-        };
-        let exits: Vec<&Exit> = match &plan.kind {
-            BreakKind::Plain { exit, .. } | BreakKind::Method { exit } => vec![exit],
-            BreakKind::Branch { next, jump, .. } => vec![next, jump],
-            BreakKind::Loop { next, end } => vec![next, end],
-            BreakKind::Raise => Vec::new(),
+        let plan = match self {
+            Tail::Break(plan) => plan,
+            Tail::Return(value) | Tail::Raise(value) => return vec![*value],
         };
         // Counted twice on purpose: what both the instruction and a continuation see must be one object.
         let mut roots = plan.operands.clone();
-        for exit in exits {
+        roots.extend(plan.handled);
+        for exit in plan.exits() {
             roots.extend(exit.items.iter().filter_map(|i| match i {
                 Item::Var(v) => Some(*v),
-                Item::Result(_) | Item::Null => None,
+                Item::Result(_) | Item::Null | Item::Previous => None,
             }));
         }
         roots
+    }
+
+    /// Variables that are handed on, whatever becomes of the break instruction.
+    pub(super) fn kept(&self) -> Vec<VarId> {
+        let Tail::Break(plan) = self else { return self.roots() };
+        let items = plan.exits().into_iter().flat_map(|exit| &exit.items);
+        let vars = items.filter_map(|i| match i {
+            Item::Var(v) => Some(*v),
+            Item::Result(_) | Item::Null | Item::Previous => None,
+        });
+        vars.chain(plan.handled).collect()
     }
 
     /// Whether the break instruction may call Python functions.
@@ -210,69 +284,169 @@ impl Tail {
                 em.emit(Op::ReturnValue);
                 Ok(())
             }
+            Tail::Raise(exception) => {
+                let raise = unwind::raise_again(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+                em.push_callable(Callee::Object(raise));
+                em.push(*exception)?;
+                em.call(1);
+                em.emit(Op::ReturnValue);
+                Ok(())
+            }
             Tail::Break(plan) => plan.emit(em),
         }
     }
 }
 
 impl BreakPlan {
+    fn exits(&self) -> Vec<&Exit> {
+        let mut exits = match &self.kind {
+            BreakKind::Plain { exit, .. }
+            | BreakKind::Method { exit }
+            | BreakKind::Enter { exit }
+            | BreakKind::ExitCall { exit } => vec![exit],
+            BreakKind::Branch { next, jump, .. } => vec![next, jump],
+            BreakKind::Loop { next, end } => vec![next, end],
+            BreakKind::Raise => Vec::new(),
+        };
+        exits.extend(&self.raised);
+        exits
+    }
+
     fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
+        em.let_go_at_tail();
         self.shared_before(em)?;
-        em.set_location(self.loc);
-        for operand in &self.operands {
-            em.push(*operand)?;
+        let before = match self.handled {
+            Some(exception) => Some(handle(em, Handle::Var(exception))?),
+            None => None,
+        };
+        // Of an inlined function's break the code's own frame shows where it waits.
+        em.set_location(if em.ex.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });
+        let mut protected = self.raised.is_some().then(|| Protected::begin(em));
+        let below =
+            matches!(self.kind, BreakKind::Plain { .. } | BreakKind::Method { .. }) && stand_in::wanted(em, self);
+        if below {
+            stand_in::run_below(em, self)?;
+        } else if !matches!(self.kind, BreakKind::Enter { .. } | BreakKind::ExitCall { .. }) {
+            for operand in &self.operands {
+                match &em.ex.var(*operand).kind {
+                    // It is dropped afterwards, and nothing drops a NULL.
+                    VarKind::Null(_) if self.kept > 0 => em.push_none(),
+                    _ => em.push(*operand)?,
+                }
+            }
+            em.let_go_of_operands();
         }
+        let mut end = |em: &mut Emitter<'_, '_>| {
+            if let Some(protected) = &mut protected {
+                protected.end(em);
+            }
+        };
+        let over = |em: &mut Emitter<'_, '_>| match before {
+            Some(before) => handle(em, Handle::Local(before)).map(|_| ()),
+            None => Ok(()),
+        };
         match &self.kind {
             BreakKind::Plain { pushes, exit } => {
-                let op = self.translated(em)?;
-                for op in op {
-                    em.emit(op);
+                if !below {
+                    let unit = em.ex.frame().unit.clone();
+                    for op in self.translated(&unit, &mut em.b)? {
+                        em.emit(op);
+                    }
                 }
+                end(em);
                 let results = store_results(em, *pushes);
-                leave(em, exit, &results)
+                // A stand-in returns something in any case.
+                for _ in 0..self.kept + usize::from(below && *pushes == 0) {
+                    em.emit(Op::PopTop);
+                }
+                over(em)?;
+                leave(em, exit, &results)?;
             }
             BreakKind::Method { exit } => {
                 let Op::LoadMethod(name) = self.op else {
                     return Err(Stop::fallback(Reason::InternalError, "not a method load"));
                 };
-                let name = em.ex.frame().unit.code.names[name.0 as usize].clone();
-                em.load_attr(&name);
+                if !below {
+                    let name = em.ex.frame().unit.code.names[name.0 as usize].clone();
+                    em.load_attr(&name);
+                }
+                end(em);
                 let results = store_results(em, 1);
-                leave(em, exit, &results)
+                over(em)?;
+                leave(em, exit, &results)?;
+            }
+            BreakKind::Enter { exit } => {
+                let [manager] = self.operands[..] else {
+                    return Err(Stop::fallback(Reason::InternalError, "not a with"));
+                };
+                em.push(manager)?;
+                em.load_attr("__exit__");
+                em.call_method(manager, "__enter__", &[])?;
+                end(em);
+                let results = store_results(em, 2);
+                over(em)?;
+                leave(em, exit, &results)?;
+            }
+            BreakKind::ExitCall { exit } => {
+                let [function, exception] = self.operands[..] else {
+                    return Err(Stop::fallback(Reason::InternalError, "not an exit"));
+                };
+                em.push(function)?;
+                for op in sot_opcodes::calls::callable_on_top(em.unit.code.version) {
+                    em.emit(op);
+                }
+                let class = em.ex.class_of(exception)?;
+                em.push_constant(&class);
+                em.push(exception)?;
+                em.push(exception)?;
+                em.load_attr("__traceback__");
+                em.call(3);
+                end(em);
+                let results = store_results(em, 1);
+                over(em)?;
+                leave(em, exit, &results)?;
             }
             BreakKind::Branch { cond, next, jump } => {
                 let target: Label = em.b.new_label();
                 em.emit(Op::PopJumpIf { cond: *cond, target });
+                end(em);
+                over(em)?;
                 leave(em, next, &[])?;
                 em.b.bind(target);
-                leave(em, jump, &[])
+                end(em);
+                over(em)?;
+                leave(em, jump, &[])?;
             }
-            BreakKind::Loop { next, end } => {
+            BreakKind::Loop { next, end: after } => {
                 let target: Label = em.b.new_label();
                 em.emit(Op::ForIter(target));
+                end(em);
                 let results = store_results(em, 1);
                 em.emit(Op::PopTop);
+                over(em)?;
                 leave(em, next, &results)?;
                 em.b.bind(target);
-                leave(em, end, &[])
+                end(em);
+                over(em)?;
+                leave(em, after, &[])?;
             }
             BreakKind::Raise => {
                 em.emit(self.op);
-                Ok(())
+                end(em);
             }
         }
+        if let (Some(protected), Some(raised)) = (protected, &self.raised) {
+            let exception = protected.handler(em);
+            over(em)?;
+            leave_raised(em, raised, exception)?;
+        }
+        Ok(())
     }
 
     /// Build, before the instruction runs, every virtual value that an exit needs as well: the instruction may
     /// change what it was given, and both arms of a branch must find the same objects.
     fn shared_before(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
-        let exits: Vec<&Exit> = match &self.kind {
-            BreakKind::Plain { exit, .. } | BreakKind::Method { exit } => vec![exit],
-            BreakKind::Branch { next, jump, .. } => vec![next, jump],
-            BreakKind::Loop { next, end } => vec![next, end],
-            BreakKind::Raise => Vec::new(),
-        };
-        for exit in exits {
+        for exit in self.exits() {
             for item in &exit.items {
                 if let Item::Var(var) = item
                     && em.must_be_built_once(*var)
@@ -285,19 +459,33 @@ impl BreakPlan {
         Ok(())
     }
 
-    /// The instruction, with names of the new code.
-    fn translated(&self, em: &mut Emitter<'_, '_>) -> Result<Vec<Op>, Stop> {
-        let unit = em.ex.frame().unit.clone();
-        let name = |em: &mut Emitter<'_, '_>, id: sot_opcodes::NameId| em.b.name(&unit.code.names[id.0 as usize]);
+    /// How many results the instruction leaves.
+    pub(super) fn pushes(&self) -> usize {
+        match &self.kind {
+            BreakKind::Plain { pushes, .. } => *pushes,
+            BreakKind::Method { .. } | BreakKind::Loop { .. } | BreakKind::ExitCall { .. } => 1,
+            BreakKind::Enter { .. } => 2,
+            BreakKind::Branch { .. } | BreakKind::Raise => 0,
+        }
+    }
+
+    /// The instruction of `unit`, with names of the new code.
+    pub(super) fn translated(&self, unit: &CodeUnit, b: &mut CodeBuilder) -> Result<Vec<Op>, Stop> {
+        let name = |b: &mut CodeBuilder, id: sot_opcodes::NameId| b.name(&unit.code.names[id.0 as usize]);
         Ok(match self.op {
-            Op::LoadGlobal(id) => vec![Op::LoadGlobal(name(em, id))],
-            Op::LoadAttr(id) => vec![Op::LoadAttr(name(em, id))],
-            Op::StoreAttr(id) => vec![Op::StoreAttr(name(em, id))],
-            Op::DeleteAttr(id) => vec![Op::DeleteAttr(name(em, id))],
-            Op::ImportName(id) => vec![Op::ImportName(name(em, id))],
-            Op::ImportFrom(id) => vec![Op::ImportFrom(name(em, id))],
-            Op::LoadSuperAttr { name: id, two_arg, method: false } => {
-                vec![Op::LoadSuperAttr { name: name(em, id), two_arg, method: false }]
+            Op::LoadGlobal(id) => vec![Op::LoadGlobal(name(b, id))],
+            // As a method's: without its receiver.
+            Op::LoadAttr(id) | Op::LoadMethod(id) => vec![Op::LoadAttr(name(b, id))],
+            Op::DeleteGlobal(id) => vec![Op::DeleteGlobal(name(b, id))],
+            Op::StoreGlobal(id) => vec![Op::StoreGlobal(name(b, id))],
+            Op::StoreAttr(id) => vec![Op::StoreAttr(name(b, id))],
+            Op::DeleteAttr(id) => vec![Op::DeleteAttr(name(b, id))],
+            Op::ImportName(id) => vec![Op::ImportName(name(b, id))],
+            Op::ImportFrom(id) => vec![Op::ImportFrom(name(b, id))],
+            // The class and the instance are on the stack; `super()` without them would look for `__class__` and for the
+            // first argument in the rewritten frame.
+            Op::LoadSuperAttr { name: id, two_arg: _, method: false } => {
+                vec![Op::LoadSuperAttr { name: name(b, id), two_arg: true, method: false }]
             }
             Op::LoadConst(_)
             | Op::LoadName(_)
@@ -325,8 +513,17 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
     results
 }
 
+/// Every frame of the exit can go on as plain Python, whatever the frames above it come to.
+fn require_eager_form(em: &Emitter<'_, '_>, exit: &Exit) -> Result<(), Stop> {
+    match unwind::can_go_on(em.ex.py, &exit.shape) {
+        true => Ok(()),
+        false => Err(Stop::fallback(Reason::Reconstruct, "a block that cannot be entered again")),
+    }
+}
+
 /// Return the request to go on: `return continuation(values...)`.
 fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(), Stop> {
+    require_eager_form(em, exit)?;
     let continuation: Arc<continuation::Continuation> = continuation::of(em.ex.py, &exit.shape);
     // The eager form must exist before a program depends on it.
     continuation.resume(em.ex.py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
@@ -338,11 +535,99 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
         match item {
             Item::Var(var) => em.push(*var)?,
             Item::Result(n) => em.load(results[*n]),
-            Item::Null => continue,
+            Item::Null | Item::Previous => continue,
         }
         count += 1;
     }
     em.call(count);
     em.emit(Op::ReturnValue);
     Ok(())
+}
+
+/// As `leave`, for an exception of the break instruction.
+fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Result<(), Stop> {
+    require_eager_form(em, exit)?;
+    let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.ex.py)).collect();
+    let shape = exit.shape.duplicate(em.ex.py);
+    let raise = unwind::RaiseInto { shape, stand_ins, led: Led::default() };
+    let raise = crate::cpython::native::new_native(em.ex.py, Box::new(raise)).map_err(|e| em.ex.internal(&e))?;
+    em.push_callable(Callee::Object(raise.into_bound(em.ex.py)));
+    let mut count = 1;
+    for item in &exit.items {
+        if let Item::Var(var) = item {
+            em.push(*var)?;
+            count += 1;
+        }
+    }
+    em.load(exception);
+    em.call(count);
+    em.emit(Op::ReturnValue);
+    Ok(())
+}
+
+enum Handle {
+    Var(VarId),
+    Local(Local),
+}
+
+/// Let an exception be what is being handled; what was before stays in a local.
+fn handle(em: &mut Emitter<'_, '_>, what: Handle) -> Result<Local, Stop> {
+    let function = unwind::handle(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+    em.push_callable(Callee::Object(function));
+    match what {
+        Handle::Var(var) => em.push(var)?,
+        Handle::Local(local) => em.load(local),
+    }
+    em.call(1);
+    let before = em.new_temp();
+    em.store(before);
+    Ok(before)
+}
+
+/// A stretch of emitted code whose exceptions go to a handler behind it.
+struct Protected {
+    start: Label,
+    end: Option<Label>,
+    handler: Label,
+}
+
+impl Protected {
+    /// Nothing is on the stack here.
+    fn begin(em: &mut Emitter<'_, '_>) -> Protected {
+        let (start, handler) = (em.b.new_label(), em.b.new_label());
+        em.b.bind(start);
+        if handling::has_blocks(em.unit.code.version) {
+            em.emit(Op::SetupFinally(handler));
+        }
+        Protected { start, end: None, handler }
+    }
+
+    /// The instruction has run, on one of its ways out.
+    fn end(&mut self, em: &mut Emitter<'_, '_>) {
+        if handling::has_blocks(em.unit.code.version) {
+            em.emit(Op::PopBlock);
+        } else if self.end.is_none() {
+            let end = em.b.new_label();
+            em.b.bind(end);
+            self.end = Some(end);
+        }
+    }
+
+    /// The handler: leaves the exception in a local.
+    fn handler(self, em: &mut Emitter<'_, '_>) -> Local {
+        em.b.bind(self.handler);
+        let exception = em.new_temp();
+        if handling::has_blocks(em.unit.code.version) {
+            em.emit(Op::PopTop);
+            em.store(exception);
+            em.emit(Op::PopTop);
+            em.emit(Op::PopExceptTriple);
+        } else {
+            if let Some(end) = self.end {
+                em.b.push_region(self.start, end, self.handler, 0, false);
+            }
+            em.store(exception);
+        }
+        exception
+    }
 }

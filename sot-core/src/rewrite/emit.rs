@@ -1,13 +1,15 @@
 //! The emitter: pushes values of variables, whatever they are.
 
+use super::lifetimes::Lifetimes;
 use super::uses::{Uses, found_outside};
 use super::{Head, computed_symbol};
 use crate::code_unit::CodeUnit;
 use crate::continuation::Continuation;
 use crate::executor::Executor;
-use crate::graph_fn::GraphFunction;
+use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
 use crate::stop::{Reason, Stop};
+use crate::user_frames::Site;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -17,27 +19,33 @@ use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
 use std::sync::Arc;
 
+/// Values inside values that are built; the interpreter's stack holds them all.
+const MAX_BUILDING: usize = 200;
+
 /// Emits one rewritten function.
 pub struct Emitter<'a, 'py> {
     pub ex: &'a mut Executor<'py>,
     pub(super) b: CodeBuilder,
     consts: Vec<Py<PyAny>>,
-    const_ids: HashMap<usize, ConstId>,
+    pub(super) const_ids: HashMap<usize, ConstId>,
     /// Variables whose value is in a local of the new code.
-    temps: HashMap<VarId, Local>,
-    outputs: HashMap<u32, Local>,
+    pub(super) temps: HashMap<VarId, Local>,
+    pub(super) outputs: HashMap<u32, Local>,
     uses: Uses,
     building: HashSet<VarId>,
+    pub(super) lifetimes: Lifetimes,
     next_temp: u32,
     /// Slots up to here are arguments; behind them are the cells of the closure.
     pub(super) arguments: usize,
     pub(super) continuations: Vec<Arc<Continuation>>,
+    /// Code of the stand-ins below which the break instruction runs.
+    pub(super) stand_ins: Vec<Py<PyAny>>,
     pub(super) unit: Arc<CodeUnit>,
     loc: Location,
 }
 
 impl<'a, 'py> Emitter<'a, 'py> {
-    pub(super) fn new(ex: &'a mut Executor<'py>, head: &Head, uses: Uses) -> Emitter<'a, 'py> {
+    pub(super) fn new(ex: &'a mut Executor<'py>, head: &Head, uses: Uses, lifetimes: Lifetimes) -> Emitter<'a, 'py> {
         let unit = ex.entry_unit.clone().expect("an entry");
         let code = &unit.code;
         let mut b = CodeBuilder::new(code.version, code);
@@ -54,9 +62,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
             outputs: HashMap::new(),
             uses,
             building: HashSet::new(),
+            lifetimes,
             next_temp: 0,
             arguments: head.arguments.len(),
             continuations: Vec::new(),
+            stand_ins: Vec::new(),
             unit,
             loc,
         }
@@ -99,6 +109,27 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.emit(Op::StoreFast(local));
     }
 
+    /// Variables whose value is in a local that is no argument.
+    pub(super) fn temps(&self) -> impl Iterator<Item = (VarId, Local)> {
+        self.temps.iter().map(|(var, local)| (*var, *local))
+    }
+
+    /// The local was deleted.
+    pub(super) fn forget_temp(&mut self, var: VarId, local: Local) {
+        if self.temps.get(&var) == Some(&local) {
+            self.temps.remove(&var);
+        }
+    }
+
+    /// The frame takes its arguments over: nobody needs them for the original code, since no graph can fail.
+    pub(super) fn take_over(&mut self) -> Result<(), Stop> {
+        let callable = take_over_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+        self.push_callable(Callee::Object(callable));
+        self.call(0);
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
     /// Declare that a variable's value is in a local.
     pub(super) fn bind(&mut self, var: VarId, local: Local) {
         self.temps.insert(var, local);
@@ -120,6 +151,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub fn push_object(&mut self, object: ObjectId) {
         let object = self.ex.objects.get(self.ex.py, object);
         self.push_constant(&object);
+    }
+
+    pub fn push_none(&mut self) {
+        let none = self.ex.py.None().into_bound(self.ex.py);
+        self.push_constant(&none);
     }
 
     pub fn push_int(&mut self, value: i64) -> Result<(), Stop> {
@@ -163,13 +199,35 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub fn call_method(&mut self, receiver: VarId, name: &str, args: &[VarId]) -> Result<(), Stop> {
         self.push(receiver)?;
         self.load_attr(name);
-        for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
-            self.emit(op);
-        }
+        self.call_pushed(args)
+    }
+
+    /// Call what is on top of the stack.
+    pub fn call_pushed(&mut self, args: &[VarId]) -> Result<(), Stop> {
+        self.pushed_is_callable();
         for arg in args {
             self.push(*arg)?;
         }
         self.call(args.len() as u32);
+        Ok(())
+    }
+
+    fn pushed_is_callable(&mut self) {
+        for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
+            self.emit(op);
+        }
+    }
+
+    /// Bind the descriptor that was pushed last: `descriptor.__get__(receiver, type(receiver))`. CPython's own descriptors
+    /// are not safe without the type: some methods crash.
+    pub fn bind_pushed(&mut self, receiver: VarId) -> Result<(), Stop> {
+        let class = self.ex.class_of(receiver)?;
+        let class = self.ex.objects.add(&class);
+        self.load_attr("__get__");
+        self.pushed_is_callable();
+        self.push(receiver)?;
+        self.push_object(class);
+        self.call(2);
         Ok(())
     }
 
@@ -206,6 +264,29 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.emit(op);
         }
         self.push_int(position)?;
+        self.call(1);
+        self.emit(Op::PopTop);
+        self.load(temp);
+        Ok(())
+    }
+
+    /// Take items from the iterator on top of the stack.
+    pub fn skip_items(&mut self, count: usize) -> Result<(), Stop> {
+        if count == 0 {
+            return Ok(());
+        }
+        let temp = self.new_temp();
+        self.store(temp);
+        // `next(islice(iterator, count - 1, count))` takes exactly that many.
+        let islice = self.ex.py.import("itertools").and_then(|m| m.getattr("islice"));
+        let islice = islice.map_err(|e| self.ex.internal(&e))?;
+        let next = self.builtins_attribute("next")?;
+        self.push_callable(next);
+        self.push_callable(Callee::Object(islice));
+        self.load(temp);
+        self.push_int(count as i64 - 1)?;
+        self.push_int(count as i64)?;
+        self.call(3);
         self.call(1);
         self.emit(Op::PopTop);
         self.load(temp);
@@ -249,6 +330,79 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.push(me)
     }
 
+    /// A new exception, with what raising set: the class's own `__new__` and `__init__` of C, then the attributes.
+    pub fn new_exception(&mut self, e: &ExceptionVar, me: VarId) -> Result<(), Stop> {
+        let Some(args) = e.state.args else {
+            return Err(Stop::fallback(Reason::Reconstruct, "an exception without a path"));
+        };
+        let class = self.ex.objects.get(self.ex.py, e.class);
+        let base = self.ex.exception_base_of(&class).ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+        let method = |name: &str| base.getattr(name).map_err(|_| Stop::fallback(Reason::InternalError, "no exception"));
+        let VarKind::Tuple(items) = self.ex.var(args).kind.clone() else {
+            return Err(Stop::fallback(Reason::Reconstruct, "the arguments of an exception"));
+        };
+        self.push_callable(Callee::Object(method("__new__")?));
+        self.push_object(e.class);
+        for item in items.items.iter() {
+            self.push(*item)?;
+        }
+        self.call(1 + items.items.len() as u32);
+        self.remember(me);
+        self.push_callable(Callee::Object(method("__init__")?));
+        self.push(me)?;
+        for item in items.items.iter() {
+            self.push(*item)?;
+        }
+        self.call(1 + items.items.len() as u32);
+        self.emit(Op::PopTop);
+        for (name, value) in &e.state.about {
+            self.push(*value)?;
+            self.push(me)?;
+            self.store_attr(name);
+        }
+        for (name, value) in self.ex.virtual_attributes(me) {
+            self.push(value)?;
+            self.push(me)?;
+            self.store_attr(&name);
+        }
+        if let Some(cause) = e.state.cause {
+            self.push_or_none(cause)?;
+            self.push(me)?;
+            self.store_attr("__cause__");
+        }
+        if let Some(context) = e.state.context {
+            self.push(context)?;
+            self.push(me)?;
+            self.store_attr("__context__");
+        }
+        if !e.state.passed.is_empty() {
+            self.pass(me, e.state.passed.clone())?;
+        }
+        self.push(me)
+    }
+
+    /// An exception has passed these frames.
+    pub(super) fn pass(&mut self, exception: VarId, sites: Vec<Arc<Site>>) -> Result<(), Stop> {
+        let passed = crate::cpython::native::new_native(self.ex.py, Box::new(crate::unwind::Passed { sites }));
+        let passed = passed.map_err(|e| self.ex.internal(&e))?.into_bound(self.ex.py);
+        self.push_callable(Callee::Object(passed));
+        self.push(exception)?;
+        self.call(1);
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
+    fn push_or_none(&mut self, var: Option<VarId>) -> Result<(), Stop> {
+        match var {
+            Some(var) => self.push(var),
+            None => {
+                let none = self.ex.py.None().into_bound(self.ex.py);
+                self.push_constant(&none);
+                Ok(())
+            }
+        }
+    }
+
     /// Push the value of a variable.
     pub fn push(&mut self, var: VarId) -> Result<(), Stop> {
         if let Some(local) = self.temps.get(&var) {
@@ -271,6 +425,9 @@ impl<'a, 'py> Emitter<'a, 'py> {
             return Err(Stop::fallback(Reason::Reconstruct, "a value that contains itself"));
         }
         let kind = self.ex.var(var).kind.clone();
+        if self.building.len() > MAX_BUILDING {
+            return Err(Stop::fallback(Reason::Reconstruct, "a value that is nested too deeply"));
+        }
         kind.rebuild(self, var)?;
         self.building.remove(&var);
         // What is used twice is one object.
@@ -284,7 +441,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// Whether a variable is virtual and has an identity that the program could see.
-    pub(super) fn must_be_built_once(&self, var: VarId) -> bool {
+    pub fn must_be_built_once(&self, var: VarId) -> bool {
         !self.temps.contains_key(&var)
             && self.constant_object(var).is_none()
             && computed_symbol(self.ex, var).is_none()
@@ -293,7 +450,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// The object that a variable is known to be, by guard or by nature: it can be embedded as a constant.
-    fn constant_object(&self, var: VarId) -> Option<ObjectId> {
+    pub(super) fn constant_object(&self, var: VarId) -> Option<ObjectId> {
         let variable = self.ex.var(var);
         if let Tracker::Constant(object) = self.ex.trackers.get(variable.tracker) {
             return Some(*object);

@@ -21,20 +21,28 @@ fn is_virtual(ex: &Executor<'_>, object: VarRef) -> bool {
 
 /// What the replay needs.
 pub(super) fn roots(ex: &Executor<'_>) -> Vec<VarId> {
+    roots_of_steps(ex).concat()
+}
+
+/// What each step of the replay needs: each entry, and at the end the exceptions that have passed frames.
+pub(super) fn roots_of_steps(ex: &Executor<'_>) -> Vec<Vec<VarId>> {
+    let mut steps: Vec<Vec<VarId>> = ex.journal.entries().iter().map(|entry| roots_of(ex, &entry.mutation)).collect();
+    steps.push(ex.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
+    steps
+}
+
+fn roots_of(ex: &Executor<'_>, mutation: &Mutation) -> Vec<VarId> {
     let mut roots = Vec::new();
-    for entry in ex.journal.entries() {
-        let mutation = &entry.mutation;
-        if let sot_sideeffect::Target::Object(object) = mutation.target() {
-            if is_virtual(ex, object) {
-                continue;
-            }
-            roots.push(var(object));
+    if let sot_sideeffect::Target::Object(object) = mutation.target() {
+        if is_virtual(ex, object) {
+            return roots;
         }
-        match mutation {
-            // The item is what the iterator yields; it need not be built.
-            Mutation::IterAdvance { .. } => {}
-            other => roots.extend(other.operands().into_iter().map(var)),
-        }
+        roots.push(var(object));
+    }
+    match mutation {
+        // The item is what the iterator yields; it need not be built.
+        Mutation::IterAdvance { .. } => {}
+        other => roots.extend(other.operands().into_iter().map(var)),
     }
     roots
 }
@@ -64,13 +72,17 @@ impl Executor<'_> {
 impl Emitter<'_, '_> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
         let entries: Vec<Mutation> = self.ex.journal.entries().iter().map(|e| e.mutation.clone()).collect();
-        for mutation in entries {
+        for (entry, mutation) in entries.into_iter().enumerate() {
             if let sot_sideeffect::Target::Object(object) = mutation.target()
                 && is_virtual(self.ex, object)
             {
                 continue;
             }
+            self.let_go(entry + 1);
             self.replay(mutation)?;
+        }
+        for (exception, sites) in self.ex.exceptions_passed() {
+            self.pass(exception, sites)?;
         }
         Ok(())
     }

@@ -11,21 +11,28 @@
 
 mod breaks;
 mod emit;
+mod generators;
 mod journal;
+mod lifetimes;
 mod paths;
 mod resume;
+mod shown;
+mod stand_in;
 mod uses;
 
-pub use emit::Emitter;
+pub use emit::{Callee, Emitter};
 pub use resume::resume_code;
+pub use stand_in::waiting;
+pub use uses::parts;
 
-use crate::backend::Finished;
 use crate::code_unit::assemble;
 use crate::continuation::Continuation;
 use crate::executor::{Executor, Outcome};
 use crate::graph_fn::GraphFunction;
 use crate::stop::{Reason, Stop};
+use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};
+use lifetimes::Lifetimes;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyCode, PyModule, PyType};
 use sot_opcodes::Code;
@@ -51,6 +58,8 @@ pub struct Rewritten {
     pub continuations: Vec<Arc<Continuation>>,
     /// A Python function is called by the break instruction: frames below it may be captured by the hook.
     pub calls_out: bool,
+    /// What it stands for in a traceback.
+    pub shown: Shown,
 }
 
 /// Emit code for the outcome of a simulation.
@@ -58,13 +67,22 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     let plan = match outcome {
         Outcome::Return(value) => breaks::Tail::Return(*value),
         Outcome::Break(_) => breaks::Tail::plan_break(ex)?,
+        Outcome::Raise(exception) => breaks::Tail::Raise(*exception),
     };
     let mut roots = plan.roots();
     roots.extend(journal::roots(ex));
     let uses = uses::count(ex, &roots);
+    if let Some(made) = ex.abandoned_generator(|var| uses.count_of(var) > 0) {
+        ex.unkept = Some(made);
+        return Err(Stop::fallback(Reason::Generator, "its clean-up runs when it dies"));
+    }
     let outputs = uses.graph_outputs(ex);
     let graph = finish_graph(ex, &outputs)?;
-    let mut em = Emitter::new(ex, head, uses);
+    let lifetimes = Lifetimes::plan(ex, &plan, head.arguments.len());
+    let mut em = Emitter::new(ex, head, uses, lifetimes);
+    if graph.is_none() && head.listed_as.is_some() && !em.ex.watched().is_empty() {
+        em.take_over()?;
+    }
     em.prologue()?;
     if let Some(graph) = &graph {
         em.call_graph(graph, &outputs)?;
@@ -72,11 +90,12 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     em.replay_journal()?;
     plan.emit(&mut em)?;
     let calls_out = plan.calls_out(em.ex);
+    let shown = em.shown(outcome);
     let continuations = std::mem::take(&mut em.continuations);
     let (code, consts) = em.finish();
     let text = listing(ex.py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(ex.py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
-    Ok(Rewritten { code: code.unbind(), graph, text, continuations, calls_out })
+    Ok(Rewritten { code: code.unbind(), graph, text, continuations, calls_out, shown })
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.
@@ -88,10 +107,10 @@ fn finish_graph(ex: &mut Executor<'_>, outputs: &[Symbol]) -> Result<Option<Arc<
     let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(ex);
     let values: Vec<Py<PyAny>> =
         outputs.iter().map(|s| ex.objects.get(ex.py, ex.graph.values[&s.0]).unbind()).collect();
-    let Finished { compiled, replay_only, op_count } =
+    let finished =
         builder.finish(ex.py, &used, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
     let input_vars: Vec<VarId> = used.iter().map(|i| ex.graph.inputs[*i].var).collect();
-    let graph = GraphFunction::new(ex, inputs, input_vars, outputs.to_vec(), compiled, replay_only, op_count)?;
+    let graph = GraphFunction::new(ex, inputs, input_vars, outputs.to_vec(), finished)?;
     Ok(Some(Arc::new(graph)))
 }
 

@@ -3,18 +3,48 @@
 //! `__resume_fn_k(stack values..., locals...)` puts the values back where they were and jumps to the offset. It is the
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
-use crate::continuation::FrameShape;
-use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Local, Location, Op};
+use crate::continuation::{FrameShape, SlotShape};
+use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
+use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
 
-/// The code of a frame's resume function. Its positional arguments are the values on the stack (NULL slots left
-/// out) and the live locals, in the order of the shape; its free variables are the frame's cells. It keeps the user's
-/// name, so that tracebacks show the user's function.
+/// The code of a frame's resume function. Its positional arguments are the values on the stack, the live locals and the
+/// handled exceptions, in the order of the shape; its free variables are the frame's cells. It keeps the user's name, so
+/// that tracebacks show the user's function.
+///
+/// An exception that is being handled is handled again before the slots above it are put back: from 3.11 on by PUSH_EXC_INFO
+/// alone, before by raising it under a block, whose handler is where the set-up goes on. Blocks of `try` that are open at the
+/// offset are opened again, each under the slots that stand on it.
+///
 /// `pass`: the constant that stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
-pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
+pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+    set_up(frame, pass, Entry::Function)
+}
+
+/// The code of a generator that goes on where a frame stands: at its start, or, if it has `started`, at a yield of its own, at
+/// which the caller has it wait before anybody sees it. `none`: the constant None.
+pub(super) fn generator_code(frame: &FrameShape, pass: ConstId, none: ConstId, started: bool) -> Result<Code, String> {
+    set_up(frame, pass, if started { Entry::Yield(none) } else { Entry::Start })
+}
+
+/// How the frame is entered.
+enum Entry {
+    Function,
+    /// A new generator.
+    Start,
+    /// A generator that waits at a yield.
+    Yield(ConstId),
+}
+
+fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, String> {
     let mut code = frame.unit.code.clone();
+    let blocks = blocks_at(&code, frame.ip);
+    let layout = match handling::finally_has_state(code.version) {
+        true => stack_layouts(&code).ok().and_then(|l| l.before(frame.ip)).unwrap_or_default(),
+        false => Vec::new(),
+    };
 
     // Arguments come first among the locals: give the live locals the slots behind the stack values.
-    let stack = frame.nulls.iter().filter(|null| !**null).count();
+    let stack = frame.stack_values();
     let old_names = std::mem::take(&mut code.varnames);
     let mut names: Vec<String> = Vec::new();
     let mut moved = vec![u32::MAX; old_names.len()];
@@ -25,16 +55,19 @@ pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
         first_stack = 1;
     }
     names.extend((0..stack).map(|i| format!("___stack_{i}")));
-    let dead = (0..old_names.len() as u32).filter(|l| !frame.locals.contains(l));
-    for old in frame.locals.iter().copied().chain(dead) {
-        if moved[old as usize] != u32::MAX {
-            continue;
+    let mut place = |old: u32, names: &mut Vec<String>| {
+        if moved[old as usize] == u32::MAX {
+            moved[old as usize] = names.len() as u32;
+            names.push(old_names[old as usize].clone());
         }
-        moved[old as usize] = names.len() as u32;
-        names.push(old_names[old as usize].clone());
-    }
+    };
+    frame.locals.iter().for_each(|old| place(*old, &mut names));
+    let first_handled = names.len() as u32;
+    names.extend((0..frame.handled).map(|i| format!("___handled_{i}")));
+    (0..old_names.len() as u32).for_each(|old| place(old, &mut names));
+    let saved = names.len() as u32;
     code.varnames = names;
-    code.argcount = (stack + frame.locals.len()) as u32;
+    code.argcount = (stack + frame.locals.len() + frame.handled) as u32;
     code.posonlyargcount = 0;
     code.kwonlyargcount = 0;
     code.flags.remove(CodeFlags::VARARGS | CodeFlags::VARKEYWORDS);
@@ -55,36 +88,170 @@ pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Code {
     }
 
     let here = Location::of_line(frame.unit.line(frame.ip));
-    let mut prologue = Vec::new();
-    let mut put = |op: Op| prologue.push(Instr::new(op, here));
-    if sot_opcodes::calls::has_resume(code.version) {
-        if !code.freevars.is_empty() {
-            put(Op::CopyFreeVars(code.freevars.len() as u32));
+    let mut put = Prologue { code: &mut code, ops: Vec::new(), bound: Vec::new(), here };
+    if sot_opcodes::calls::has_resume(put.code.version) {
+        if !put.code.freevars.is_empty() {
+            put.op(Op::CopyFreeVars(put.code.freevars.len() as u32));
         }
-        put(Op::Resume(0));
+        if !matches!(entry, Entry::Function) {
+            put.op(Op::ReturnGenerator);
+        }
+        match entry {
+            Entry::Function => put.op(Op::Resume(0)),
+            // The frame stands behind that instruction.
+            Entry::Start => {}
+            Entry::Yield(_) => {
+                put.op(Op::PopTop);
+                put.op(Op::Resume(0));
+            }
+        }
+    }
+    let starts = match (&entry, frame.unit.code.instrs[0].op) {
+        (Entry::Start | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
+        _ => None,
+    };
+    if let Some(start) = starts {
+        put.op(start);
     }
     let mut next = first_stack;
-    for null in &frame.nulls {
-        if *null {
-            put(match sot_opcodes::calls::can_push_null(code.version) {
-                true => Op::PushNull,
-                false => Op::LoadConst(pass),
-            });
-        } else {
-            put(Op::LoadFast { local: Local(next), check: false });
-            next += 1;
+    let mut handled = first_handled;
+    let mut at = 0;
+    let mut open = blocks.iter().peekable();
+    loop {
+        while let Some((handler, _)) = open.next_if(|(_, depth)| *depth as usize == at) {
+            put.op(Op::SetupFinally(*handler));
+        }
+        let Some(slot) = frame.stack.get(at) else { break };
+        let finally = layout.get(at) == Some(&Slot::Finally);
+        match slot {
+            SlotShape::Null if finally => put.op(Op::BeginFinally),
+            SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
+            SlotShape::Null => put.op(Op::LoadConst(pass)),
+            SlotShape::Value => {
+                // The frame's variables are the user's again, and what it drops is gone.
+                put.load(next);
+                put.op(Op::DeleteFast(Local(next)));
+                next += 1;
+            }
+            SlotShape::Previous if !handling::has_blocks(put.code.version) => {
+                put.load(handled);
+                put.op(Op::PushExcInfo);
+                put.op(Op::PopTop);
+                put.op(Op::DeleteFast(Local(handled)));
+                handled += 1;
+            }
+            SlotShape::Previous => {
+                put.handle_again(handled, saved);
+                handled += 1;
+                at += 2;
+            }
+        }
+        at += 1;
+    }
+    if open.next().is_some() {
+        return Err("a block that stands on nothing".to_owned());
+    }
+    let mut ip = frame.ip;
+    let mut waits = None;
+    match entry {
+        Entry::Function => {}
+        Entry::Start => ip += usize::from(starts.is_some()),
+        Entry::Yield(none) => {
+            let there = put.code.instrs[ip].op;
+            put.op(Op::LoadConst(none));
+            waits = Some(put.ops.len());
+            match there {
+                // It asks again what it delegates to.
+                Op::YieldFrom => put.op(Op::YieldValue(0)),
+                op => {
+                    put.op(op);
+                    ip += 1;
+                }
+            }
+            if sot_opcodes::calls::has_resume(put.code.version) {
+                put.op(Op::Resume(1));
+            }
         }
     }
+    let Prologue { ops: mut prologue, bound, .. } = put;
     let length = prologue.len() + 1;
-    for label in &mut code.labels {
-        *label += length;
+    for (i, label) in code.labels.iter_mut().enumerate() {
+        *label = match bound.iter().find(|(bound, _)| bound.0 as usize == i) {
+            Some((_, at)) => *at,
+            None => *label + length,
+        };
     }
     for region in &mut code.regions {
         region.start += length;
         region.end += length;
     }
-    let target = code.new_label(frame.ip + length);
+    if let Some(waits) = waits {
+        // What is thrown in arrives here, as it would at the yield.
+        let covering =
+            crate::executor::handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
+        code.regions.extend(covering.map(|region| Region { start: waits, end: waits + 1, ..region }));
+    }
+    let target = code.new_label(ip + length);
     prologue.push(Instr::new(Op::Jump { target, no_interrupt: false }, here));
     code.instrs.splice(0..0, prologue);
-    code
+    if handling::has_blocks(code.version) {
+        code.regions = block_regions(&code);
+    }
+    Ok(code)
+}
+
+/// What comes before the jump to the offset.
+struct Prologue<'a> {
+    code: &'a mut Code,
+    ops: Vec<Instr>,
+    /// Labels of the prologue itself, by their place in it.
+    bound: Vec<(Label, usize)>,
+    here: Location,
+}
+
+impl Prologue<'_> {
+    fn op(&mut self, op: Op) {
+        self.ops.push(Instr::new(op, self.here));
+    }
+
+    fn load(&mut self, local: u32) {
+        self.op(Op::LoadFast { local: Local(local), check: false });
+    }
+
+    fn attribute(&mut self, exception: u32, name: &str, from: Option<u32>) {
+        let id = self.code.name_id(name);
+        if let Some(from) = from {
+            self.load(from);
+        }
+        self.load(exception);
+        self.op(if from.is_some() { Op::StoreAttr(id) } else { Op::LoadAttr(id) });
+    }
+
+    /// Up to 3.10: raise the exception under a block and go on in its handler, leaving the three slots of the previous one.
+    /// Raising changes its traceback and context: both are put back.
+    fn handle_again(&mut self, exception: u32, saved: u32) {
+        for name in ["___traceback", "___context"] {
+            if !self.code.varnames.iter().any(|n| n == name) {
+                self.code.varnames.push(name.to_owned());
+            }
+        }
+        for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
+            self.attribute(exception, name, None);
+            self.op(Op::StoreFast(Local(saved + i as u32)));
+        }
+        let handler = self.code.new_label(0);
+        self.op(Op::SetupFinally(handler));
+        self.load(exception);
+        self.op(Op::RaiseVarargs(1));
+        self.bound.push((handler, self.ops.len()));
+        for _ in 0..3 {
+            self.op(Op::PopTop);
+        }
+        for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
+            self.attribute(exception, name, Some(saved + i as u32));
+        }
+        for local in [exception, saved, saved + 1] {
+            self.op(Op::DeleteFast(Local(local)));
+        }
+    }
 }

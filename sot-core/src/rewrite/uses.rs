@@ -52,7 +52,7 @@ pub(super) fn found_outside(ex: &Executor<'_>, var: VarId) -> bool {
 }
 
 /// The variables that building a virtual variable needs.
-pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
+pub fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
     match &ex.var(var).kind {
         VarKind::Tuple(t) => t.items.to_vec(),
         VarKind::List(l) => l.items.to_vec(),
@@ -60,9 +60,8 @@ pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
         VarKind::View(v) => vec![v.dict],
         VarKind::Slice(s) => s.parts.to_vec(),
         VarKind::Iterator(i) => match &i.state {
-            Iteration::Sequence { sequence, .. }
-            | Iteration::Snapshot { sequence, .. }
-            | Iteration::Reversed { sequence, .. } => vec![*sequence],
+            Iteration::Sequence { sequence, .. } | Iteration::Reversed { sequence, .. } => vec![*sequence],
+            Iteration::Dict { dict, .. } => vec![*dict],
             Iteration::Tensor { tensor, .. } => vec![*tensor],
             Iteration::Enumerate { inner, .. } => vec![*inner],
             Iteration::Zip { inners } => inners.clone(),
@@ -80,6 +79,17 @@ pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
         VarKind::Super(s) => vec![s.class, s.receiver],
         VarKind::Cell(c) => c.content.into_iter().collect(),
         VarKind::Instance(_) => ex.virtual_attributes(var).into_iter().map(|(_, value)| value).collect(),
+        VarKind::Generator(g) => super::generators::values(ex, g),
+        VarKind::Traceback(t) => vec![t.exception],
+        VarKind::Exception(e) => {
+            let state = &e.state;
+            let mut parts: Vec<VarId> = state.args.iter().copied().collect();
+            parts.extend(ex.virtual_attributes(var).into_iter().map(|(_, value)| value));
+            parts.extend(state.cause.flatten());
+            parts.extend(state.context);
+            parts.extend(state.about.iter().map(|(_, value)| *value));
+            parts
+        }
         VarKind::Constant(_)
         | VarKind::Tensor(_)
         | VarKind::Function(FunctionVar::Object(_))
@@ -87,6 +97,7 @@ pub(super) fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
         | VarKind::Class(_)
         | VarKind::Module(_)
         | VarKind::Layer(_)
-        | VarKind::Null(_) => Vec::new(),
+        | VarKind::Null(_)
+        | VarKind::Previous(_) => Vec::new(),
     }
 }

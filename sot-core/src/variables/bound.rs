@@ -26,7 +26,24 @@ impl Operations for BoundVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match ex.look(self.receiver)? {
             VarKind::Tensor(_) => ex.types_attribute("MethodType"),
-            _ => ex.types_attribute("BuiltinMethodType"),
+            kind => {
+                let owner = kind.class(ex, self.receiver)?;
+                ex.bound_class(&owner, &self.name)
+            }
+        }
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let VarKind::Tensor(_) = ex.look(self.receiver)? {
+            return unanswered(self.kind_name(), &format!("attribute {name}"));
+        }
+        match name {
+            "__self__" => Ok(Some(self.receiver)),
+            "__name__" => {
+                let own = pyo3::types::PyString::intern(ex.py, &self.name).into_any();
+                ex.fold(&own).map(Some)
+            }
+            _ => ex.attribute_of_builtin(me, name),
         }
     }
 

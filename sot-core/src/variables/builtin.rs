@@ -23,12 +23,17 @@ impl Operations for BuiltinVar {
         if ex.is_plain_callable(&object) { Ok(true) } else { unanswered(self.kind_name(), "truth") }
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = ex.objects.get(ex.py, self.object);
         if let ("__name__" | "__qualname__" | "__module__", true) = (name, ex.is_plain_callable(&object)) {
             let value = object.getattr(name).map_err(|e| ex.would_raise(&e))?;
-            return ex.fold(&value);
+            return ex.fold(&value).map(Some);
         }
+        // A callable of C without a dict has what its type has.
+        if ex.is_plain_callable(&object) && ex.class_lookup(object.get_type().as_any(), name)?.is_none() {
+            return Ok(None);
+        }
+        let _ = me;
         unanswered(self.kind_name(), &format!("attribute {name}"))
     }
 

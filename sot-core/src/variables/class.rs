@@ -25,7 +25,7 @@ impl Operations for ClassVar {
         unanswered(self.kind_name(), "truth")
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let class = ex.objects.get(ex.py, self.object);
         ex.attribute_of_class(&class, name)
     }

@@ -29,22 +29,29 @@ impl Operations for ConstantVar {
         value.len().map_err(|e| ex.would_raise(&e))
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = ex.objects.get(ex.py, self.object);
-        if object.get_type().getattr(name).is_ok_and(|d| d.is_callable()) {
-            return Ok(ex.virtual_var(BoundVar::new(me, name)));
+        let ty = object.get_type();
+        if crate::executor::is_constant_type(&ty) || object.is_none() {
+            // A number, a part of a range or of a code object.
+            return match ex.is_field(&ty, name) {
+                true => ex.constant_attribute(me, name).map(Some),
+                false => ex.attribute_of_builtin(me, name),
+            };
         }
-        let value = ex.constant_value(me).expect("a constant");
-        match value.getattr(name) {
-            Ok(value) => ex.fold(&value),
-            Err(e) => Err(ex.would_raise(&e)),
+        // A constant of the framework, whose attributes are its own affair.
+        if ty.getattr(name).is_ok_and(|d| d.is_callable()) {
+            return Ok(Some(ex.virtual_var(BoundVar::new(me, name))));
         }
+        ex.constant_attribute(me, name).map(Some)
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
         let value = ex.constant_value(me).expect("a constant");
         let key = ex.require_plain(key)?;
         match value.get_item(&key) {
+            // All of a string is the string.
+            Ok(item) if item.is(&value) => Ok(me),
             Ok(item) => ex.fold(&item),
             Err(e) => Err(ex.would_raise(&e)),
         }
@@ -59,13 +66,7 @@ impl Operations for ConstantVar {
             }
         }
         if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<pyo3::types::PyBytes>() {
-            let mut items = Vec::new();
-            for item in value.try_iter().map_err(|e| ex.would_raise(&e))? {
-                let item = item.map_err(|e| ex.would_raise(&e))?;
-                items.push(ex.fold(&item)?);
-            }
-            let sequence = ex.virtual_var(TupleVar::new(items));
-            return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence, index: 0 })));
+            return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
         }
         Err(Stop::brk(Reason::WouldRaise, "iteration of a constant"))
     }
@@ -85,11 +86,21 @@ impl Operations for ConstantVar {
 }
 
 impl<'py> Executor<'py> {
+    fn constant_attribute(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let value = self.constant_value(me).expect("a constant");
+        match value.getattr(name) {
+            // `n.real` is `n`.
+            Ok(found) if found.is(&value) => Ok(me),
+            Ok(found) => self.fold(&found),
+            Err(e) => Err(self.would_raise(&e)),
+        }
+    }
+
     /// The value of a constant, guarded; `None` for every other kind.
     pub fn constant_value(&mut self, var: VarId) -> Option<Bound<'py, PyAny>> {
         let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return None };
         if !self.var(var).valued {
-            self.var_mut(var).valued = true;
+            self.learn(var).valued = true;
             let tracker = self.var(var).tracker;
             if self.has_path(tracker) && !matches!(self.trackers.get(tracker), Tracker::Constant(_)) {
                 let value = self.objects.get(self.py, object);

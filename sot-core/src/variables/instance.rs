@@ -30,7 +30,7 @@ impl Operations for InstanceVar {
         ex.length_by_protocol(me)
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = self.object.map(|o| ex.objects.get(ex.py, o));
         let class = ex.objects.get(ex.py, self.class);
         ex.attribute_of_instance(me, object.as_ref(), &class, name)

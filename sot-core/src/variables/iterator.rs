@@ -7,8 +7,11 @@
 //! when used, the item), so a loop that breaks each time round is captured once; further items pin the position.
 
 use super::*;
+use crate::cpython::facts;
+use pyo3::types::PyType;
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
+use std::rc::Rc;
 
 #[derive(Clone)]
 pub struct IteratorVar {
@@ -22,12 +25,14 @@ pub enum Iteration {
         sequence: VarId,
         index: usize,
     },
-    /// Over what a dict held when the iteration began; `length` is the dict's at that time.
-    Snapshot {
-        sequence: VarId,
-        index: usize,
+    /// Over a dict. Values are read when their turn comes; keys must stay what they were when last looked at.
+    Dict {
         dict: VarId,
-        length: usize,
+        what: ViewWhat,
+        backwards: bool,
+        index: usize,
+        seen: Rc<Vec<(VarId, VarId)>>,
+        removed: u32,
     },
     Reversed {
         sequence: VarId,
@@ -70,6 +75,18 @@ impl IteratorVar {
     }
 }
 
+/// `enumerate`, `zip` and `map` ask what they are given for its iterator. That was done when the original was made, and an
+/// iterator whose class is the program's would notice the second time.
+fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
+    if matches!(em.ex.var(inner).kind, VarKind::Instance(_)) {
+        let class = em.ex.class_of(inner)?;
+        if class.cast::<PyType>().is_ok_and(|class| facts::is_heap_type(class)) {
+            return Err(Stop::fallback(Reason::Reconstruct, "what combines an iterator of the program"));
+        }
+    }
+    em.push(inner)
+}
+
 impl Operations for IteratorVar {
     fn kind_name(&self) -> &'static str {
         "an iterator"
@@ -81,17 +98,20 @@ impl Operations for IteratorVar {
             Iteration::Zip { .. } => ex.builtins_attribute("zip"),
             Iteration::Map { .. } => ex.builtins_attribute("map"),
             Iteration::Real { object, .. } => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
-            Iteration::Sequence { .. }
-            | Iteration::Snapshot { .. }
-            | Iteration::Reversed { .. }
-            | Iteration::Tensor { .. }
-            | Iteration::Range { .. }
-            | Iteration::Exhausted => unanswered(self.kind_name(), "class"),
+            Iteration::Sequence { sequence, .. } => ex.class_of_iterator(sequence, "iter"),
+            Iteration::Reversed { sequence, .. } => ex.class_of_iterator(sequence, "reversed"),
+            Iteration::Dict { .. } | Iteration::Tensor { .. } | Iteration::Range { .. } | Iteration::Exhausted => {
+                unanswered(self.kind_name(), "class")
+            }
         }
     }
 
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
         Ok(true)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        ex.attribute_of_builtin(me, name)
     }
 
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
@@ -100,7 +120,44 @@ impl Operations for IteratorVar {
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         match &self.state {
-            Iteration::Sequence { sequence, index } | Iteration::Snapshot { sequence, index, .. } => {
+            Iteration::Dict { dict, what, backwards, index, seen, removed } => {
+                let VarKind::Dict(now) = em.ex.var(*dict).kind.clone() else {
+                    return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a view"));
+                };
+                if !now.same_keys(seen, *removed) {
+                    return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a dict that changed"));
+                }
+                let reversed = em.builtins_attribute("reversed")?;
+                if *backwards {
+                    em.push_callable(reversed);
+                }
+                match what {
+                    ViewWhat::Keys => em.push(*dict)?,
+                    ViewWhat::Values => em.call_method(*dict, "values", &[])?,
+                    ViewWhat::Items => em.call_method(*dict, "items", &[])?,
+                }
+                match backwards {
+                    true => em.call(1),
+                    false => em.emit(Op::GetIter),
+                }
+                em.skip_items(*index)
+            }
+            Iteration::Reversed { sequence, index } => {
+                let length = match em.ex.var(*sequence).kind.clone() {
+                    VarKind::Tuple(t) => t.items.len(),
+                    VarKind::List(l) => l.items.len(),
+                    _ => usize::MAX,
+                };
+                if *index > length {
+                    return Err(Stop::fallback(Reason::Reconstruct, "a reversed iterator over a list that shrank"));
+                }
+                let reversed = em.builtins_attribute("reversed")?;
+                em.push_callable(reversed);
+                em.push(*sequence)?;
+                em.call(1);
+                em.set_iterator_state(*index as i64 - 1)
+            }
+            Iteration::Sequence { sequence, index } => {
                 em.push(*sequence)?;
                 em.emit(Op::GetIter);
                 if *index > 0 {
@@ -116,7 +173,7 @@ impl Operations for IteratorVar {
             Iteration::Enumerate { inner, count } => {
                 let callee = em.builtins_attribute("enumerate")?;
                 em.push_callable(callee);
-                em.push(*inner)?;
+                push_inner(em, *inner)?;
                 em.push_int(*count)?;
                 em.call(2);
                 Ok(())
@@ -125,7 +182,7 @@ impl Operations for IteratorVar {
                 let callee = em.builtins_attribute("zip")?;
                 em.push_callable(callee);
                 for inner in inners {
-                    em.push(*inner)?;
+                    push_inner(em, *inner)?;
                 }
                 em.call(inners.len() as u32);
                 Ok(())
@@ -135,7 +192,7 @@ impl Operations for IteratorVar {
                 em.push_callable(callee);
                 em.push(*function)?;
                 for inner in inners {
-                    em.push(*inner)?;
+                    push_inner(em, *inner)?;
                 }
                 em.call(1 + inners.len() as u32);
                 Ok(())
@@ -145,7 +202,6 @@ impl Operations for IteratorVar {
                 em.emit(Op::GetIter);
                 Ok(())
             }
-            Iteration::Reversed { .. } => Err(Stop::fallback(Reason::Reconstruct, "a reversed iterator")),
             Iteration::Tensor { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator over a tensor")),
             Iteration::Real { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator without a path")),
         }

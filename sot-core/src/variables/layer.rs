@@ -25,7 +25,7 @@ impl Operations for LayerVar {
         ex.length_by_protocol(me)
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = ex.objects.get(ex.py, self.object);
         ex.attribute_of_instance(me, Some(&object), &object.get_type().into_any(), name)
     }

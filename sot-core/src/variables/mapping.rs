@@ -14,6 +14,8 @@ pub struct DictVar {
     pub class: Option<ObjectId>,
     /// The dict itself, if it existed before the frame.
     pub object: Option<ObjectId>,
+    /// How often the simulation removed keys: a key that comes back is in another place.
+    pub removed: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +34,14 @@ pub struct ViewVar {
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
-        DictVar { entries: Rc::new(entries), class: None, object: None }
+        DictVar { entries: Rc::new(entries), class: None, object: None, removed: 0 }
+    }
+
+    /// Whether the keys and their places are what they were.
+    pub fn same_keys(&self, seen: &Rc<Vec<(VarId, VarId)>>, removed: u32) -> bool {
+        self.removed == removed
+            && (Rc::ptr_eq(&self.entries, seen)
+                || self.entries.len() == seen.len() && self.entries.iter().zip(seen.iter()).all(|(a, b)| a.0 == b.0))
     }
 
     /// Position of a key, by Python's equality of constants.
@@ -68,20 +77,28 @@ impl Operations for DictVar {
         Ok(self.entries.len())
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
-        Ok(ex.virtual_var(BoundVar::new(me, name)))
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        // An ordered dict has a dict of its own.
+        if self.class.is_some()
+            && let Some(object) = self.object
+        {
+            let object = ex.objects.get(ex.py, object);
+            if let Some(value) = ex.instance_dict_item(me, &object, name)? {
+                return Ok(Some(value));
+            }
+        }
+        ex.attribute_of_builtin(me, name)
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
         match self.position(ex, key)? {
             Some(at) => Ok(self.entries[at].1),
-            None => Err(Stop::brk(Reason::WouldRaise, "key not in dict")),
+            None => Err(ex.raise_key_error(key)),
         }
     }
 
     fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
-        let keys: Vec<VarId> = self.entries.iter().map(|e| e.0).collect();
-        ex.iterate_dict(me, keys)
+        ex.iterate_dict(me, ViewWhat::Keys, false)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -141,18 +158,11 @@ impl Operations for ViewVar {
     }
 
     fn iterate(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
-        let VarKind::Dict(dict) = ex.look(self.dict)? else {
-            return unanswered(self.kind_name(), "iteration");
-        };
-        let mut items = Vec::with_capacity(dict.entries.len());
-        for (key, value) in dict.entries.iter() {
-            items.push(match self.what {
-                ViewWhat::Keys => *key,
-                ViewWhat::Values => *value,
-                ViewWhat::Items => ex.virtual_var(TupleVar::new(vec![*key, *value])),
-            });
-        }
-        ex.iterate_dict(self.dict, items)
+        ex.iterate_dict(self.dict, self.what, false)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        ex.attribute_of_builtin(me, name)
     }
 
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {

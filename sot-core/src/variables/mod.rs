@@ -18,7 +18,9 @@ mod builtin;
 mod cell;
 mod class;
 mod constant;
+mod exception;
 mod function;
+mod generator;
 mod instance;
 mod iterator;
 mod layer;
@@ -26,17 +28,21 @@ mod mapping;
 mod method;
 mod module;
 mod null;
+mod previous;
 mod sequence;
 mod slice;
 mod super_object;
 mod tensor;
+mod traceback;
 
 pub use bound::BoundVar;
 pub use builtin::BuiltinVar;
 pub use cell::CellVar;
 pub use class::ClassVar;
 pub use constant::ConstantVar;
+pub use exception::{ExceptionState, ExceptionVar};
 pub use function::{FunctionVar, MadeFunction};
+pub use generator::{GeneratorState, GeneratorVar};
 pub use instance::InstanceVar;
 pub use iterator::{Iteration, IteratorVar};
 pub use layer::LayerVar;
@@ -44,12 +50,14 @@ pub use mapping::{DictVar, ViewVar, ViewWhat};
 pub use method::MethodVar;
 pub use module::ModuleVar;
 pub use null::NullVar;
+pub use previous::PreviousVar;
 pub use sequence::{ListVar, TupleVar};
 pub use slice::SliceVar;
 pub use super_object::SuperVar;
 pub use tensor::{TensorSource, TensorVar};
+pub use traceback::TracebackVar;
 
-use crate::executor::Executor;
+use crate::executor::{Awaits, Executor};
 use crate::rewrite::Emitter;
 use crate::stop::{Reason, Stop};
 use enum_dispatch::enum_dispatch;
@@ -95,8 +103,8 @@ impl Args {
 pub enum Called {
     /// The result.
     Value(VarId),
-    /// A frame was pushed; its return value will be the result.
-    Entered,
+    /// A frame was pushed; what becomes of its return value.
+    Entered(Awaits),
 }
 
 /// All kinds of values.
@@ -121,7 +129,11 @@ pub enum VarKind {
     Instance(InstanceVar),
     Super(SuperVar),
     Cell(CellVar),
+    Generator(GeneratorVar),
+    Exception(ExceptionVar),
+    Traceback(TracebackVar),
     Null(NullVar),
+    Previous(PreviousVar),
 }
 
 fn unanswered<T>(kind: &str, question: &str) -> Result<T, Stop> {
@@ -149,8 +161,8 @@ pub trait Operations {
         unanswered(self.kind_name(), "len()")
     }
 
-    /// `value.name`.
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    /// `value.name`; `None` where that raises AttributeError, known without running any code.
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let _ = (ex, me);
         unanswered(self.kind_name(), &format!("attribute {name}"))
     }

@@ -1,6 +1,7 @@
 //! Python modules: pinned by identity, attributes guarded in the module's dict.
 
 use super::*;
+use crate::cpython::facts;
 use sot_tracker::ObjectId;
 
 #[derive(Clone)]
@@ -21,11 +22,19 @@ impl Operations for ModuleVar {
         Ok(true)
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = ex.objects.get(ex.py, self.object);
+        ex.require_module_lookup(&object)?;
+        let class = object.get_type();
+        if let Some(found) = ex.class_lookup(class.as_any(), name)?
+            && facts::is_heap_type(&class)
+            && ex.is_data_descriptor(&found)?
+        {
+            return Err(Stop::brk(Reason::UserCode, format!("attribute {name} of a class of modules")));
+        }
         match ex.instance_dict_item(me, &object, name)? {
-            Some(value) => Ok(value),
-            None => Err(Stop::brk(Reason::UserCode, format!("module attribute {name}"))),
+            Some(value) => Ok(Some(value)),
+            None => ex.missing_of_module(me, &object, name),
         }
     }
 

@@ -4,6 +4,7 @@
 //! the path `sequence[i]` when it is itself looked at.
 
 use super::*;
+use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
@@ -40,20 +41,21 @@ impl ListVar {
 /// `items[key]` for a constant int or slice key.
 enum Picked {
     One(VarId),
-    Many(Vec<VarId>),
+    /// Items, and whether they are all there are, in order.
+    Many(Vec<VarId>, bool),
 }
 
-fn pick(ex: &mut Executor<'_>, items: &[VarId], key: VarId) -> Result<Picked, Stop> {
+fn pick(ex: &mut Executor<'_>, what: &str, items: &[VarId], key: VarId) -> Result<Picked, Stop> {
     if let Some(index) = ex.index_value(key)? {
         let length = items.len() as i64;
         let at = if index < 0 { index + length } else { index };
         return match usize::try_from(at).ok().and_then(|at| items.get(at)) {
             Some(item) => Ok(Picked::One(*item)),
-            None => Err(Stop::brk(Reason::WouldRaise, "index out of range")),
+            None => Err(ex.raise_error::<PyIndexError>(&format!("{what} index out of range"))),
         };
     }
     if matches!(ex.var(key).kind, VarKind::Slice(_)) {
-        let slice = ex.argument(key)?;
+        let slice = ex.require_plain(key)?;
         if let Ok(slice) = slice.cast::<PySlice>() {
             let i = slice.indices(items.len() as isize).map_err(|e| ex.would_raise(&e))?;
             let mut at = i.start;
@@ -62,7 +64,7 @@ fn pick(ex: &mut Executor<'_>, items: &[VarId], key: VarId) -> Result<Picked, St
                 out.push(items[at as usize]);
                 at += i.step;
             }
-            return Ok(Picked::Many(out));
+            return Ok(Picked::Many(out, i.step == 1 && i.slicelength == items.len()));
         }
     }
     Err(Stop::brk(Reason::ValueKind, "subscript of a sequence"))
@@ -88,21 +90,25 @@ impl Operations for TupleVar {
         Ok(self.items.len())
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         if let Some(class) = self.class {
             let class = ex.objects.get(ex.py, class);
-            if let Some(index) = ex.namedtuple_field(&class, name) {
-                return self.items.get(index).copied().ok_or(Stop::brk(Reason::WouldRaise, name));
+            if let Some(index) = ex.namedtuple_field(&class, name)? {
+                let item = self.items.get(index).copied();
+                return item.map(Some).ok_or(Stop::brk(Reason::WouldRaise, name));
             }
-            return ex.class_attribute(&class, me, name);
+            let object = ex.known_object(me).map(|o| ex.objects.get(ex.py, o));
+            return ex.attribute_of_instance(me, object.as_ref(), &class, name);
         }
-        Ok(ex.virtual_var(BoundVar::new(me, name)))
+        ex.attribute_of_builtin(me, name)
     }
 
-    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
-        Ok(match pick(ex, &self.items, key)? {
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        Ok(match pick(ex, "tuple", &self.items, key)? {
             Picked::One(item) => item,
-            Picked::Many(items) => ex.virtual_var(TupleVar::new(items)),
+            // All of a tuple, in order, is the tuple.
+            Picked::Many(_, true) if self.class.is_none() => me,
+            Picked::Many(items, _) => ex.virtual_var(TupleVar::new(items)),
         })
     }
 
@@ -131,11 +137,24 @@ impl Operations for TupleVar {
                 em.emit(Op::BuildTuple(self.items.len() as u32));
             }
             Some(class) => {
-                em.push_callable(class);
+                // A named tuple is made without its class's own `__new__`, which may be the program's.
+                let named = em.ex.tuple_new_of(class)?;
+                let named_tuple = named.is_some();
+                let count = self.items.len() as u32;
+                match named {
+                    Some(new) => {
+                        em.push_callable(crate::rewrite::Callee::Object(new));
+                        em.push_object(class);
+                    }
+                    None => em.push_callable(class),
+                }
                 for item in self.items.iter() {
                     em.push(*item)?;
                 }
-                em.call(self.items.len() as u32);
+                if named_tuple {
+                    em.emit(Op::BuildTuple(count));
+                }
+                em.call(if named_tuple { 2 } else { count });
             }
         }
         Ok(())
@@ -162,14 +181,19 @@ impl Operations for ListVar {
         Ok(self.items.len())
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
-        Ok(ex.virtual_var(BoundVar::new(me, name)))
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        ex.attribute_of_builtin(me, name)
     }
 
-    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
-        Ok(match pick(ex, &self.items, key)? {
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        if self.class.is_some() {
+            // What a slice of a subclass is, is for the subclass to say.
+            let getitem = ex.operator("getitem")?;
+            return ex.fold_call(&getitem, &Args::positional(vec![me, key]));
+        }
+        Ok(match pick(ex, "list", &self.items, key)? {
             Picked::One(item) => item,
-            Picked::Many(items) => ex.virtual_var(ListVar::new(items)),
+            Picked::Many(items, _) => ex.virtual_var(ListVar::new(items)),
         })
     }
 

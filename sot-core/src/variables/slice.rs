@@ -22,12 +22,12 @@ impl Operations for SliceVar {
         Ok(true)
     }
 
-    fn getattr(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         match name {
-            "start" => Ok(self.parts[0]),
-            "stop" => Ok(self.parts[1]),
-            "step" => Ok(self.parts[2]),
-            _ => unanswered(self.kind_name(), &format!("attribute {name}")),
+            "start" => Ok(Some(self.parts[0])),
+            "stop" => Ok(Some(self.parts[1])),
+            "step" => Ok(Some(self.parts[2])),
+            _ => ex.attribute_of_builtin(me, name),
         }
     }
 

@@ -17,7 +17,7 @@ impl Operations for SuperVar {
         ex.builtins_attribute("super")
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         ex.super_attribute(self.class, self.receiver, name)
     }
 

@@ -46,20 +46,20 @@ impl Operations for TensorVar {
         }
     }
 
-    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let value = ex.tensor_value(me)?;
         match ex.tensor_attribute(&value, name)? {
-            Attr::Constant(object) => ex.fold(&object),
-            Attr::Fresh(object) => ex.fresh(&object),
-            Attr::Method => Ok(ex.virtual_var(BoundVar::new(me, name))),
-            Attr::Value(result) => ex.record_attribute(me, name, &result),
+            Attr::Constant(object) => ex.fold(&object).map(Some),
+            Attr::Fresh(object) => ex.fresh(&object).map(Some),
+            Attr::Method => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
+            Attr::Value(result) => ex.record_attribute(me, name, &result).map(Some),
             Attr::Inline(function) => {
                 let function = ex.pin(&function);
-                Ok(ex.virtual_var(MethodVar { receiver: me, function }))
+                Ok(Some(ex.virtual_var(MethodVar { receiver: me, function })))
             }
             // A method is as good as any until it is called: one break at the call, not one more at the look-up.
             Attr::Break(why) if ex.is_tensor_method(name) => {
-                Ok(ex.virtual_var(BoundVar { receiver: me, name: name.into(), blocked: Some(why) }))
+                Ok(Some(ex.virtual_var(BoundVar { receiver: me, name: name.into(), blocked: Some(why) })))
             }
             Attr::Break(why) => Err(Stop::Break(why)),
         }

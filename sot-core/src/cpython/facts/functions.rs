@@ -41,6 +41,13 @@ pub fn func_parts<'a, 'py>(func: &'a Bound<'py, PyAny>) -> Option<FunctionParts<
     }
 }
 
+/// Whether the object is exactly a cell.
+#[inline]
+pub fn is_cell(obj: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check reads the object only.
+    unsafe { ffi::PyCell_Check(obj.as_ptr()) != 0 }
+}
+
 /// The contents of a cell: `None` if it is empty or not a cell.
 #[inline]
 pub fn cell_contents<'py>(cell: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {

@@ -7,9 +7,14 @@
 mod dicts;
 mod functions;
 mod iterators;
+mod lifetimes;
 mod types;
 
 pub use dicts::{DictStamp, dict_get_known_hash, dict_version, instance_dict, settle_dict, str_hash};
-pub use functions::{FunctionParts, FunctionStamp, cell_contents, func_parts, is_function};
+pub use functions::{FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function};
 pub use iterators::{IterState, RangeState, iterator_state};
-pub use types::{GetattrKind, TypeStamp, getattr_kind, is_heap_type, type_flags, type_lookup, type_version};
+pub use lifetimes::death_is_seen;
+pub use types::{
+    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, type_flags, type_lookup,
+    type_version,
+};

@@ -90,6 +90,50 @@ pub fn getattr_kind(ty: &Bound<'_, PyType>) -> GetattrKind {
     }
 }
 
+/// What a field of an object holds.
+pub enum Field<'py> {
+    Value(Bound<'py, PyAny>),
+    /// The slot is there and was never filled, or was emptied.
+    Empty,
+    /// The class has no such field, or something else by that name.
+    NoField,
+}
+
+/// `obj.name` where the class has a descriptor of C code for it: a slot of `__slots__`, `__name__` of a function or a
+/// class, `func` of a partial. Nothing else is asked, so no code of the user runs.
+pub fn field<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> Field<'py> {
+    let Some(descriptor) = type_lookup(&obj.get_type(), name) else { return Field::NoField };
+    // SAFETY: live objects; the descriptor's type was checked to be one whose `tp_descr_get` takes them and gives a new
+    // reference or an exception.
+    unsafe {
+        let ty = ffi::Py_TYPE(descriptor.as_ptr());
+        if ty != &raw mut ffi::PyMemberDescr_Type && ty != &raw mut ffi::PyGetSetDescr_Type {
+            return Field::NoField;
+        }
+        let Some(get) = (*ty).tp_descr_get else { return Field::NoField };
+        let value = get(descriptor.as_ptr(), obj.as_ptr(), ffi::Py_TYPE(obj.as_ptr()).cast());
+        match Bound::from_owned_ptr_or_opt(obj.py(), value) {
+            Some(value) => Field::Value(value),
+            None => {
+                ffi::PyErr_Clear();
+                Field::Empty
+            }
+        }
+    }
+}
+
+/// Whether attributes of the name can be read off neither a slot nor the instance dict nor the class.
+pub fn lacks_attribute(obj: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> bool {
+    match field(obj, name) {
+        Field::Value(_) => false,
+        Field::Empty => true,
+        Field::NoField => {
+            type_lookup(&obj.get_type(), name).is_none()
+                && super::instance_dict(obj).is_none_or(|dict| dict.contains(name).is_ok_and(|has| !has))
+        }
+    }
+}
+
 /// A type and the version it had.
 pub struct TypeStamp {
     ty: Py<PyType>,

@@ -26,6 +26,15 @@ pub(in crate::cpython) struct Frame {
 /// `prev_instr` is the code unit *before* the next instruction.
 pub(in crate::cpython) const INSTR_BEFORE_FIRST: isize = 1;
 
+/// `PyFrameObject` up to its frame.
+#[repr(C)]
+pub(in crate::cpython) struct FrameObject {
+    ob_base: PyObject,
+    /// The caller's frame object, owned; NULL while the frame runs.
+    pub(in crate::cpython) f_back: *mut PyObject,
+    pub(in crate::cpython) f_frame: *mut Frame,
+}
+
 /// `PyCodeObject` up to its instructions.
 #[repr(C)]
 pub(in crate::cpython) struct Code {
@@ -145,6 +154,7 @@ pub(in crate::cpython) fn offsets() -> Vec<(&'static str, usize)> {
     out.extend(fields!(Frame as "struct _PyInterpreterFrame":
         f_func, f_globals, f_builtins, f_locals, f_code, frame_obj, previous, instr as "prev_instr",
         stacktop, is_entry, owner, localsplus));
+    out.extend(fields!(FrameObject as "PyFrameObject": f_back, f_frame));
     out.extend(fields!(Code as "PyCodeObject":
         co_consts, co_names, co_exceptiontable, co_flags, co_warmup, _co_linearray_entry_size,
         co_argcount, co_posonlyargcount, co_kwonlyargcount, co_stacksize, co_firstlineno,

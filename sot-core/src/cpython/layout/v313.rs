@@ -29,6 +29,15 @@ pub(in crate::cpython) struct Frame {
 /// `instr_ptr` is the next instruction.
 pub(in crate::cpython) const INSTR_BEFORE_FIRST: isize = 0;
 
+/// `PyFrameObject` up to its frame.
+#[repr(C)]
+pub(in crate::cpython) struct FrameObject {
+    ob_base: PyObject,
+    /// The caller's frame object, owned; NULL while the frame runs.
+    pub(in crate::cpython) f_back: *mut PyObject,
+    pub(in crate::cpython) f_frame: *mut Frame,
+}
+
 /// `PyCodeObject` up to its instructions.
 #[repr(C)]
 pub(in crate::cpython) struct Code {
@@ -143,6 +152,7 @@ pub(in crate::cpython) fn offsets() -> Vec<(&'static str, usize)> {
     out.extend(fields!(Frame as "struct _PyInterpreterFrame":
         f_code as "f_executable", previous, f_func as "f_funcobj", f_globals, f_builtins, f_locals,
         frame_obj, instr as "instr_ptr", stacktop, return_offset, owner, localsplus));
+    out.extend(fields!(FrameObject as "PyFrameObject": f_back, f_frame));
     out.extend(fields!(Code as "PyCodeObject":
         co_consts, co_names, co_exceptiontable, co_flags, co_argcount, co_posonlyargcount,
         co_kwonlyargcount, co_stacksize, co_firstlineno, co_nlocalsplus, co_framesize, co_nlocals,

@@ -2,9 +2,10 @@
 
 use super::names::name;
 use super::{Flow, handlers, mismatch};
-use crate::executor::Executor;
-use crate::stop::Stop;
-use crate::variables::{NullVar, SliceVar, VarKind};
+use crate::executor::{Awaits, Executor};
+use crate::stop::{Reason, Stop};
+use crate::variables::{NullVar, Operations, SliceVar, VarKind};
+use pyo3::prelude::*;
 use sot_opcodes::{Op, method_layout};
 
 handlers! {
@@ -22,6 +23,7 @@ fn load_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadAttr(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let object = ex.pop()?;
+    ex.tail = Some(Awaits::Push);
     let value = ex.getattr(object, &name)?;
     ex.push(value);
     Ok(Flow::Next)
@@ -38,20 +40,24 @@ fn store_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 /// Leave the two slots of a method call.
 fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId) {
-    let version = ex.frame().unit.code.version;
     if let VarKind::Method(method) = &ex.var(found).kind {
         let (function, receiver) = (method.function, method.receiver);
         ex.push(function);
         ex.push(receiver);
     } else {
-        let null = ex.virtual_var(NullVar);
-        if method_layout::null_first(version) {
-            ex.push(null);
-            ex.push(found);
-        } else {
-            ex.push(found);
-            ex.push(null);
-        }
+        push_callable(ex, found);
+    }
+}
+
+/// Leave a callable in the two slots of a method call.
+pub(in crate::executor) fn push_callable(ex: &mut Executor<'_>, callable: crate::variables::VarId) {
+    let null = ex.virtual_var(NullVar);
+    if method_layout::null_first(ex.frame().unit.code.version) {
+        ex.push(null);
+        ex.push(callable);
+    } else {
+        ex.push(callable);
+        ex.push(null);
     }
 }
 
@@ -59,6 +65,7 @@ fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadMethod(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let object = ex.pop()?;
+    ex.tail = Some(Awaits::Method);
     let found = ex.getattr(object, &name)?;
     push_method(ex, found);
     Ok(Flow::Next)
@@ -68,7 +75,13 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadSuperAttr { name: id, two_arg: _, method } = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let operands = ex.pop_n(3)?;
+    let builtin = ex.builtins_attribute("super")?;
+    let kind = ex.look(operands[0])?;
+    if !kind.pinned(ex).is_some_and(|callee| callee.is(&builtin)) {
+        return Err(Stop::brk(Reason::UserCode, "super that is not the builtin"));
+    }
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
+    let found = found.ok_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}")))?;
     if method {
         push_method(ex, found)
     } else {
@@ -80,6 +93,7 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.pop()?;
+    ex.tail = Some(Awaits::Push);
     let value = ex.subscript(container, key)?;
     ex.push(value);
     Ok(Flow::Next)

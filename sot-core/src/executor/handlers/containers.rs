@@ -4,6 +4,7 @@ use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use sot_opcodes::Op;
@@ -118,10 +119,7 @@ fn map_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let iterable = ex.pop()?;
     let target = ex.peek(count(op)?)?;
-    let VarKind::List(list) = ex.look(target)? else {
-        return Err(Stop::brk(Reason::ValueKind, "list extend"));
-    };
-    ex.list_method(target, &list, "extend", &Args::positional(vec![iterable]))?;
+    ex.extend_at_once(target, iterable)?;
     Ok(Flow::Next)
 }
 
@@ -168,14 +166,25 @@ fn list_to_tuple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn unpack_sequence(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
-    let items = ex.collect(value)?;
+    let items = ex.collect_at_most(value, count(op)? + 1)?;
     if items.len() != count(op)? {
-        return Err(Stop::brk(Reason::WouldRaise, "unpacking"));
+        return Err(wrong_count(ex, items.len(), count(op)?, false));
     }
     for item in items.into_iter().rev() {
         ex.push(item);
     }
     Ok(Flow::Next)
+}
+
+/// ValueError of unpacking, as the interpreter words it.
+fn wrong_count(ex: &mut Executor<'_>, got: usize, expected: usize, at_least: bool) -> Stop {
+    let text = if got > expected {
+        format!("too many values to unpack (expected {expected})")
+    } else {
+        let least = if at_least { "at least " } else { "" };
+        format!("not enough values to unpack (expected {least}{expected}, got {got})")
+    };
+    ex.raise_error::<PyValueError>(&text)
 }
 
 fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -184,7 +193,7 @@ fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mut items = ex.collect(value)?;
     let (before, after) = (before as usize, after as usize);
     if items.len() < before + after {
-        return Err(Stop::brk(Reason::WouldRaise, "unpacking"));
+        return Err(wrong_count(ex, items.len(), before + after, true));
     }
     let tail = items.split_off(items.len() - after);
     let middle = items.split_off(before);
@@ -203,7 +212,7 @@ fn joined(ex: &mut Executor<'_>, op: Op) -> Result<Vec<VarId>, Stop> {
     let parts = ex.pop_n(count(op)?)?;
     let mut items = Vec::new();
     for part in parts {
-        items.extend(ex.collect(part)?);
+        items.extend(ex.collect_sized(part)?);
     }
     Ok(items)
 }

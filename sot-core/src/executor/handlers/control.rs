@@ -4,7 +4,7 @@ use super::containers::keyword_names;
 use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::code_unit::CodeUnit;
-use crate::executor::Executor;
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -54,6 +54,7 @@ fn is_none(ex: &mut Executor<'_>, value: VarId) -> Result<bool, Stop> {
 fn pop_jump_if(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::PopJumpIf { cond, target: label } = op else { return Err(mismatch()) };
     let value = ex.pop()?;
+    ex.tail = Some(Awaits::Again);
     Ok(if holds(ex, cond, value)? { Flow::Jump(target(ex, label)) } else { Flow::Next })
 }
 
@@ -69,7 +70,9 @@ fn jump_if_or_pop(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
+    ex.tail = Some(Awaits::Iterator);
     let iterator = ex.iterate(value)?;
+    ex.tail = None;
     ex.push(iterator);
     Ok(Flow::Next)
 }
@@ -77,6 +80,25 @@ fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ForIter(label) = op else { return Err(mismatch()) };
     let iterator = ex.peek(1)?;
+    match ex.look(iterator)? {
+        VarKind::Generator(_) => {
+            ex.not_shared(iterator)?;
+            if ex.resume(iterator, None)? {
+                return Ok(Flow::Entered(Awaits::Next));
+            }
+        }
+        VarKind::Instance(_) => {
+            // What is no iterator must not come to a FOR_ITER that is run.
+            let next = ex.special_method_if_any(iterator, "__next__")?;
+            let next = next.ok_or(Stop::fallback(Reason::WouldRaise, "iteration over what is no iterator"))?;
+            ex.tail = Some(Awaits::Next);
+            let item = ex.call_tail(next, &Args::default())?;
+            ex.push(item);
+            return Ok(Flow::Next);
+        }
+        VarKind::Iterator(_) => {}
+        other => return Err(Stop::fallback(Reason::ValueKind, format!("iteration over {}", other.kind_name()))),
+    }
     match ex.next_item(iterator)? {
         Some(item) => {
             ex.push(item);
@@ -113,7 +135,7 @@ fn finish_call(ex: &mut Executor<'_>, callee: VarId, args: &Args) -> Result<Flow
             ex.push(value);
             Ok(Flow::Next)
         }
-        Called::Entered => Ok(Flow::Entered),
+        Called::Entered(awaits) => Ok(Flow::Entered(awaits)),
     }
 }
 
@@ -149,7 +171,7 @@ fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         }
     }
     let sequence = ex.pop()?;
-    args.positional = ex.collect(sequence)?;
+    args.positional = ex.collect_sized(sequence)?;
     let callee = if null { pop_callable(ex, true, &mut args)? } else { ex.pop()? };
     finish_call(ex, callee, &args)
 }
@@ -218,6 +240,16 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
     }
     let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
+    if whole {
+        // A package imports the submodules in the list that it lacks.
+        let names = ex.require_plain(from_list)?;
+        let names: Vec<String> = names.extract().map_err(|_| Stop::brk(Reason::OpaqueCall, "import"))?;
+        for name in names {
+            if ex.find_attribute(value, &name)?.is_none() {
+                return Err(Stop::brk(Reason::OpaqueCall, format!("import of {name} from {module}")));
+            }
+        }
+    }
     ex.push(value);
     Ok(Flow::Next)
 }
@@ -226,7 +258,22 @@ fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ImportFrom(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let module = ex.peek(1)?;
-    let value = ex.getattr(module, &name)?;
+    let value = match ex.find_attribute(module, &name)? {
+        Some(value) => value,
+        None => submodule(ex, module, &name)?,
+    };
     ex.push(value);
     Ok(Flow::Next)
+}
+
+/// `sys.modules["package.name"]`: what an import finds where the package has no such attribute yet.
+fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, Stop> {
+    let missing = || Stop::brk(Reason::WouldRaise, format!("import of {name}"));
+    let package = ex.find_attribute(module, "__name__")?.ok_or_else(missing)?;
+    let package = ex.constant_str(package).ok_or_else(missing)?;
+    let modules = ex.py.import("sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
+    let dict = modules.cast::<PyDict>().map_err(|_| missing())?;
+    let id = ex.objects.add(&modules);
+    let tracker = ex.constant_tracker(id);
+    ex.dict_item(dict, tracker, &format!("{package}.{name}"))?.ok_or_else(missing)
 }

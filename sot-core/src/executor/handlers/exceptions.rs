@@ -1,26 +1,277 @@
-//! Exceptions. Raising is left to Python: the instruction runs in the rewritten code.
+//! Raising, handling, and the blocks of `try` and `with`.
+//!
+//! What the stack holds while an exception is handled differs by version (one slot or three, 3.8's `finally` states) and is
+//! kept slot for slot; who handles what is decided by `executor::exceptions` alike for all.
 
-use super::{Flow, handlers};
-use crate::executor::Executor;
+use super::{Flow, handlers, mismatch};
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
 use sot_opcodes::Op;
 
 handlers! {
     RaiseVarargs => raise_varargs;
-    SetupFinally => enter_block;
-    PopBlock => leave_block;
+    Reraise => reraise;
+    ReraiseTriple => reraise_triple;
+    PushExcInfo => push_exc_info;
+    PopExcept => pop_except;
+    PopExceptTriple => pop_except_triple;
+    CheckExcMatch => check_exc_match;
+    JumpIfNotExcMatch => jump_if_not_exc_match;
+    BeforeWith => before_with;
+    SetupWith => before_with;
+    WithExceptStart => with_except_start;
+    WithExceptStartTriple => with_except_start_triple;
+    SetupFinally => block;
+    PopBlock => block;
+    BeginFinally => begin_finally;
+    CallFinally => call_finally;
+    EndFinally => end_finally;
+    PopFinally => pop_finally;
+    WithCleanupStart => with_cleanup_start;
+    WithCleanupFinish => with_cleanup_finish;
 }
 
-fn raise_varargs(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    Err(Stop::brk(Reason::WouldRaise, "raise"))
+/// The exception that `raise value` raises: the value itself, or an instance of it. `None`: a frame was pushed that makes
+/// it, after which the instruction runs again with the instance in the place of the class.
+fn instance(ex: &mut Executor<'_>, value: VarId) -> Result<Option<VarId>, Stop> {
+    match ex.look(value)? {
+        VarKind::Exception(_) => Ok(Some(value)),
+        VarKind::Class(class) => {
+            let class = ex.objects.get(ex.py, class.object);
+            let class = class.cast_into::<PyType>().map_err(|_| mismatch())?;
+            if !ex.is_exception_class(&class) {
+                return Err(Stop::brk(Reason::WouldRaise, "raise"));
+            }
+            match ex.call(value, &Args::default())? {
+                Called::Value(made) => Ok(Some(made)),
+                Called::Entered(_) => Ok(None),
+            }
+        }
+        other => Err(Stop::brk(Reason::WouldRaise, format!("raise of {}", other.kind_name()))),
+    }
 }
 
-/// Up to 3.10 a protected region is entered by an instruction. As long as nothing raises it has no effect; whether
-/// a stop inside can be realised is asked of the code's regions.
-fn enter_block(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::RaiseVarargs(count) = op else { return Err(mismatch()) };
+    if count == 0 {
+        // What is handled outside of the captured frames is only known at run time.
+        return Err(ex.handled().map_or_else(|| Stop::brk(Reason::WouldRaise, "raise"), Stop::Raised));
+    }
+    let cause = if count == 2 { Some(ex.pop()?) } else { None };
+    let value = ex.pop()?;
+    let Some(exception) = instance(ex, value)? else {
+        if cause.is_some() {
+            return Err(Stop::brk(Reason::UserCode, "raise .. from"));
+        }
+        return Ok(Flow::Entered(Awaits::NoneAgain));
+    };
+    if !matches!(ex.look(exception)?, VarKind::Exception(_)) {
+        return Err(Stop::brk(Reason::WouldRaise, "raise"));
+    }
+    if let Some(cause) = cause {
+        ex.look(cause)?;
+        let none = ex.constant_value(cause).is_some_and(|v| v.is_none());
+        let cause = if none { None } else { instance(ex, cause)? };
+        if !none && cause.is_none() {
+            return Err(Stop::brk(Reason::UserCode, "raise .. from"));
+        }
+        ex.set_cause(exception, cause)?;
+    }
+    ex.set_context(exception);
+    Err(Stop::Raised(exception))
+}
+
+fn reraise(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let exception = ex.pop()?;
+    Err(Stop::Raised(exception))
+}
+
+/// Type, value and traceback are on the stack, the type on top.
+fn reraise_triple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let parts = ex.pop_n(3)?;
+    Err(Stop::Raised(parts[1]))
+}
+
+fn push_exc_info(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let exception = ex.pop()?;
+    let previous = ex.virtual_var(PreviousVar);
+    ex.push(previous);
+    ex.push(exception);
+    ex.frame_mut().handled.push(exception);
     Ok(Flow::Next)
 }
 
-fn leave_block(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+fn pop_except(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.pop()?;
+    ex.frame_mut().handled.pop();
     Ok(Flow::Next)
+}
+
+fn pop_except_triple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.pop_n(3)?;
+    ex.frame_mut().handled.pop();
+    Ok(Flow::Next)
+}
+
+fn check_exc_match(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let classes = ex.pop()?;
+    let exception = ex.peek(1)?;
+    let matches = ex.exception_matches(exception, classes)?;
+    let result = ex.fold_bool(matches)?;
+    ex.push(result);
+    Ok(Flow::Next)
+}
+
+fn jump_if_not_exc_match(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::JumpIfNotExcMatch(label) = op else { return Err(mismatch()) };
+    let classes = ex.pop()?;
+    let exception = ex.pop()?;
+    if ex.exception_matches(exception, classes)? {
+        return Ok(Flow::Next);
+    }
+    Ok(Flow::Jump(ex.frame().unit.code.target(label)))
+}
+
+/// Look up both methods on the class, leave `__exit__`, call `__enter__`.
+fn before_with(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let manager = ex.pop()?;
+    let enter = ex.special_method(manager, "__enter__")?;
+    let exit = ex.special_method(manager, "__exit__")?;
+    ex.push(exit);
+    call(ex, enter, Vec::new())
+}
+
+fn call(ex: &mut Executor<'_>, callee: VarId, args: Vec<VarId>) -> Result<Flow, Stop> {
+    match ex.call(callee, &Args::positional(args))? {
+        Called::Value(value) => {
+            ex.push(value);
+            Ok(Flow::Next)
+        }
+        Called::Entered(awaits) => Ok(Flow::Entered(awaits)),
+    }
+}
+
+/// Type, exception and traceback, as `__exit__` gets them.
+fn exit_arguments(ex: &mut Executor<'_>, exception: VarId) -> Result<Vec<VarId>, Stop> {
+    let class = ex.class_of(exception)?;
+    let class = ex.pin(&class);
+    let traceback = ex.virtual_var(TracebackVar { exception });
+    Ok(vec![class, exception, traceback])
+}
+
+fn with_except_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let (exit, exception) = (ex.peek(4)?, ex.peek(1)?);
+    let arguments = exit_arguments(ex, exception)?;
+    call(ex, exit, arguments)
+}
+
+fn with_except_start_triple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let (exit, exception) = (ex.peek(7)?, ex.peek(2)?);
+    let arguments = exit_arguments(ex, exception)?;
+    call(ex, exit, arguments)
+}
+
+/// A block of 3.8 to 3.10 begins or ends: the code's regions say the same.
+fn block(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    Ok(Flow::Next)
+}
+
+// ----- `finally` of 3.8: NULL, the address to return to, or the six slots of an exception
+
+fn begin_finally(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let null = ex.virtual_var(NullVar);
+    ex.push(null);
+    Ok(Flow::Next)
+}
+
+fn call_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::CallFinally(label) = op else { return Err(mismatch()) };
+    let back = ex.frame().ip as i64 + 1;
+    let back = ex.fold_int(back)?;
+    ex.push(back);
+    Ok(Flow::Jump(ex.frame().unit.code.target(label)))
+}
+
+/// How a `finally` block was entered.
+enum Entry {
+    Fallen,
+    Called(usize),
+    Raised,
+}
+
+fn entry(ex: &mut Executor<'_>, top: VarId) -> Entry {
+    match ex.var(top).kind {
+        VarKind::Null(_) => Entry::Fallen,
+        VarKind::Constant(_) => match ex.constant_int(top) {
+            Some(back) => Entry::Called(back as usize),
+            None => Entry::Raised,
+        },
+        _ => Entry::Raised,
+    }
+}
+
+fn end_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let top = ex.peek(1)?;
+    match entry(ex, top) {
+        Entry::Fallen => ex.pop().map(|_| Flow::Next),
+        Entry::Called(back) => ex.pop().map(|_| Flow::Jump(back)),
+        Entry::Raised => reraise_triple(ex, op),
+    }
+}
+
+fn pop_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::PopFinally(keep) = op else { return Err(mismatch()) };
+    let kept = if keep > 0 { Some(ex.pop()?) } else { None };
+    let top = ex.peek(1)?;
+    match entry(ex, top) {
+        Entry::Fallen | Entry::Called(_) => {
+            ex.pop()?;
+        }
+        Entry::Raised => {
+            ex.pop_n(6)?;
+            ex.frame_mut().handled.pop();
+        }
+    }
+    if let Some(kept) = kept {
+        ex.push(kept);
+    }
+    Ok(Flow::Next)
+}
+
+/// The exit function goes from under the state of the block; what it is called with goes on top.
+fn with_cleanup_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let top = ex.peek(1)?;
+    let none = ex.fold_none()?;
+    if let Entry::Fallen | Entry::Called(_) = entry(ex, top) {
+        let state = ex.pop()?;
+        let exit = ex.pop()?;
+        ex.push(state);
+        ex.push(none);
+        return call(ex, exit, vec![none; 3]);
+    }
+    let mut slots = ex.pop_n(7)?;
+    let exit = slots.remove(0);
+    let (class, exception) = (slots[5], slots[4]);
+    let null = ex.virtual_var(NullVar);
+    slots.insert(3, null);
+    ex.frame_mut().stack.extend(slots);
+    ex.push(class);
+    let arguments = exit_arguments(ex, exception)?;
+    call(ex, exit, arguments)
+}
+
+fn with_cleanup_finish(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let result = ex.pop()?;
+    let raised = ex.pop()?;
+    ex.look(raised)?;
+    if ex.constant_value(raised).is_some_and(|v| v.is_none()) || !ex.truth(result)? {
+        return Ok(Flow::Next);
+    }
+    // The exception is silenced: its slots, the NULL under them and the previous exception go.
+    ex.pop_n(7)?;
+    ex.frame_mut().handled.pop();
+    begin_finally(ex, Op::BeginFinally)
 }

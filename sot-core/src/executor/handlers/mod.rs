@@ -7,12 +7,15 @@ mod attributes;
 mod containers;
 mod control;
 mod exceptions;
+mod generators;
 mod names;
 mod operators;
 mod stack;
 mod unsupported;
 
-use super::Executor;
+pub(super) use operators::{binary_operator, compare_operator};
+
+use super::{Awaits, Executor};
 use crate::stop::Stop;
 use crate::variables::VarId;
 use sot_opcodes::{Op, OpKind};
@@ -23,8 +26,12 @@ pub enum Flow {
     Next,
     /// Go on at an instruction of the same frame.
     Jump(usize),
-    /// A frame was pushed.
-    Entered,
+    /// A frame was pushed; what becomes of its result.
+    Entered(Awaits),
+    /// The frame that goes on stands where it goes on: in a handler, say.
+    Placed,
+    /// The frame, one of a generator, yields.
+    Yield(VarId),
     /// The frame returns.
     Return(VarId),
 }
@@ -64,6 +71,8 @@ fn table() -> &'static [Run] {
         table.into_iter().map(|run| run.unwrap_or(unsupported::run)).collect()
     })
 }
+
+pub(super) use attributes::push_callable;
 
 /// Simulate one instruction.
 pub(crate) fn run(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {

@@ -3,7 +3,8 @@
 use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
-use sot_opcodes::{Local, NameId, Op};
+use pyo3::exceptions::PyUnboundLocalError;
+use sot_opcodes::{Local, NameId, Op, handling};
 
 handlers! {
     LoadConst => load_const;
@@ -36,7 +37,7 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadFast { local, check } = op else { return Err(mismatch()) };
     match ex.frame().locals[local.0 as usize] {
         Some(var) => ex.push(var),
-        None if check => return Err(Stop::brk(Reason::WouldRaise, "unbound local")),
+        None if check => return Err(unbound_local(ex, local)),
         // An unchecked load of an unbound local pushes NULL.
         None => {
             let null = ex.virtual_var(crate::variables::NullVar);
@@ -44,6 +45,14 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         }
     }
     Ok(Flow::Next)
+}
+
+/// UnboundLocalError, as the interpreter words it.
+fn unbound_local(ex: &mut Executor<'_>, local: Local) -> Stop {
+    let code = &ex.frame().unit.code;
+    let name = &code.varnames[local.0 as usize];
+    let text = handling::unbound_local(code.version, name);
+    ex.raise_error::<PyUnboundLocalError>(&text)
 }
 
 fn load_fast_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -68,7 +77,7 @@ fn store_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn delete_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::DeleteFast(Local(local)) = op else { return Err(mismatch()) };
     if ex.frame().locals[local as usize].is_none() {
-        return Err(Stop::brk(Reason::WouldRaise, "unbound local"));
+        return Err(unbound_local(ex, Local(local)));
     }
     ex.frame_mut().locals[local as usize] = None;
     Ok(Flow::Next)
@@ -86,7 +95,7 @@ fn store_global(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::StoreGlobal(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let value = ex.pop()?;
-    ex.store_global(&name, value);
+    ex.store_global(&name, value)?;
     Ok(Flow::Next)
 }
 

@@ -3,6 +3,7 @@
 use super::{Flow, handlers, mismatch};
 use crate::backend::CallKind;
 use crate::executor::Executor;
+use crate::executor::protocol::Copies;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -68,8 +69,25 @@ fn operator_names(op: BinaryOp) -> (&'static str, &'static str) {
     }
 }
 
+/// The operator that a function of module `operator` stands for, and whether it is the in-place form.
+pub(in crate::executor) fn binary_operator(function: &str) -> Option<(BinaryOp, bool)> {
+    let plain = function.trim_end_matches('_');
+    BinaryOp::ALL.into_iter().find_map(|op| {
+        let (name, inplace) = operator_names(op);
+        if plain == name.trim_end_matches('_') {
+            return Some((op, false));
+        }
+        (function == inplace).then_some((op, true))
+    })
+}
+
+/// The comparison that a function of module `operator` stands for.
+pub(in crate::executor) fn compare_operator(function: &str) -> Option<CompareOp> {
+    CompareOp::ALL.into_iter().find(|op| compare_name(*op) == function)
+}
+
 impl<'py> Executor<'py> {
-    fn unary_operator(&mut self, name: &str, value: VarId) -> Result<VarId, Stop> {
+    pub fn unary_operator(&mut self, name: &str, value: VarId) -> Result<VarId, Stop> {
         let operator = self.operator(name)?;
         let args = Args::positional(vec![value]);
         match self.look(value)? {
@@ -95,6 +113,10 @@ impl<'py> Executor<'py> {
         }
         match (&left_kind, &right_kind, op) {
             (VarKind::Tuple(a), VarKind::Tuple(b), BinaryOp::Add) if a.class.is_none() && b.class.is_none() => {
+                // Python gives the other tuple back, too.
+                if a.items.is_empty() || b.items.is_empty() {
+                    return Ok(if a.items.is_empty() { right } else { left });
+                }
                 let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
                 return Ok(self.virtual_var(TupleVar::new(items)));
             }
@@ -115,10 +137,16 @@ impl<'py> Executor<'py> {
                 return self.repeat(&a.items, left, false);
             }
             (VarKind::Tuple(a), VarKind::Constant(_), BinaryOp::Multiply) if a.class.is_none() => {
-                return self.repeat(&a.items, right, true);
+                return match self.index_value(right)? {
+                    Some(1) => Ok(left),
+                    _ => self.repeat(&a.items, right, true),
+                };
             }
             (VarKind::Constant(_), VarKind::Tuple(a), BinaryOp::Multiply) if a.class.is_none() => {
-                return self.repeat(&a.items, left, true);
+                return match self.index_value(left)? {
+                    Some(1) => Ok(right),
+                    _ => self.repeat(&a.items, left, true),
+                };
             }
             _ => {}
         }
@@ -142,7 +170,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether two values are the same object, where that is known.
-    fn same_object(&mut self, a: VarId, b: VarId) -> Result<bool, Stop> {
+    pub fn same_object(&mut self, a: VarId, b: VarId) -> Result<bool, Stop> {
         if a == b {
             return Ok(true);
         }
@@ -154,7 +182,9 @@ impl<'py> Executor<'py> {
             if singleton(&value_a) || singleton(&value_b) || !value_a.get_type().is(value_b.get_type()) {
                 return Ok(value_a.is(&value_b));
             }
-            if !value_a.eq(&value_b).map_err(|e| self.would_raise(&e))? {
+            let nan = |v: &Bound<'_, PyAny>| v.eq(v).is_ok_and(|same| !same);
+            let perhaps_one = value_a.is(&value_b) || nan(&value_a) && nan(&value_b);
+            if !perhaps_one && !value_a.eq(&value_b).map_err(|e| self.would_raise(&e))? {
                 return Ok(false);
             }
             // Equal numbers or strings may or may not be one object: only Python can say.
@@ -167,21 +197,20 @@ impl<'py> Executor<'py> {
         if let (Some(a), Some(b)) = (kind_a.pinned(self), kind_b.pinned(self)) {
             return Ok(a.is(&b));
         }
-        if let (VarKind::Tensor(ta), VarKind::Tensor(tb)) = (&kind_a, &kind_b) {
-            // An operation may return its own argument; two tensors from outside are told apart by a guard.
-            if let (TensorSource::Object(_), TensorSource::Object(_)) = (ta.source, tb.source) {
-                let (first, second) = (self.var(a).tracker, self.var(b).tracker);
-                self.guard(first, sot_tracker::Check::Distinct(vec![second]));
-                return Ok(false);
-            }
-            return Err(Stop::brk(Reason::OpaqueValue, "identity of a computed tensor"));
-        }
-        let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
-        // A virtual mutable object is nothing but itself; a constant is no container.
+        // A constant is no container.
         let is_constant = |k: &VarKind| matches!(k, VarKind::Constant(_));
         if is_constant(&kind_a) != is_constant(&kind_b) {
             return Ok(false);
         }
+        if let Some(same) = self.same_sourced_object(a, b) {
+            return Ok(same);
+        }
+        if let (VarKind::Tensor(_), VarKind::Tensor(_)) = (&kind_a, &kind_b) {
+            // An operation may return its own argument.
+            return Err(Stop::brk(Reason::OpaqueValue, "identity of a computed tensor"));
+        }
+        let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
+        // A virtual mutable object is nothing but itself.
         let immutable = |k: &VarKind| matches!(k, VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_));
         if !immutable(&kind_a) && !immutable(&kind_b) && (fresh(self, a) || fresh(self, b)) {
             return Ok(false);
@@ -205,27 +234,57 @@ fn compare(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Compare { op, to_bool } = op else { return Err(mismatch()) };
     let right = ex.pop()?;
     let left = ex.pop()?;
-    let name = compare_name(op);
-    let (left_kind, right_kind) = (ex.look(left)?, ex.look(right)?);
-    let args = Args::positional(vec![left, right]);
-    let operator = ex.operator(name)?;
     let tensor = |k: &VarKind| matches!(k, VarKind::Tensor(_));
-    let result = if tensor(&left_kind) || tensor(&right_kind) {
-        if to_bool {
-            return Err(Stop::brk(Reason::BranchOnTensor, ""));
-        }
-        ex.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args)?
-    } else if matches!((&left_kind, &right_kind), (VarKind::Class(_), VarKind::Class(_)))
-        && matches!(op, CompareOp::Eq | CompareOp::Ne)
-    {
-        let (a, b) = (left_kind.pinned(ex), right_kind.pinned(ex));
-        let same = a.zip(b).is_some_and(|(a, b)| a.is(&b));
-        ex.fold_bool(same == (op == CompareOp::Eq))?
-    } else {
-        ex.fold_call(&operator, &args)?
-    };
+    if to_bool && (tensor(&ex.look(left)?) || tensor(&ex.look(right)?)) {
+        return Err(Stop::brk(Reason::BranchOnTensor, ""));
+    }
+    let result = ex.compare(op, left, right)?;
     ex.push(result);
     Ok(Flow::Next)
+}
+
+impl Executor<'_> {
+    /// `left op right` for a comparison.
+    pub fn compare(&mut self, op: CompareOp, left: VarId, right: VarId) -> Result<VarId, Stop> {
+        let name = compare_name(op);
+        let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
+        let args = Args::positional(vec![left, right]);
+        let operator = self.operator(name)?;
+        if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
+            return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args);
+        }
+        // Classes of a plain metaclass are compared by identity.
+        if let (VarKind::Class(_), VarKind::Class(_)) = (&left_kind, &right_kind)
+            && let (Some(a), Some(b)) = (left_kind.pinned(self), right_kind.pinned(self))
+            && matches!(op, CompareOp::Eq | CompareOp::Ne)
+            && self.compares_by_identity(&a.get_type())?
+            && self.compares_by_identity(&b.get_type())?
+        {
+            return self.fold_bool(a.is(&b) == (op == CompareOp::Eq));
+        }
+        self.fold_call(&operator, &args)
+    }
+
+    /// `item in container`
+    pub fn contains(&mut self, container: VarId, item: VarId) -> Result<bool, Stop> {
+        match self.look(container)? {
+            VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
+            VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => match self.look(dict)? {
+                VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
+                _ => Err(Stop::brk(Reason::ValueKind, "in a dict view")),
+            },
+            VarKind::Instance(_) | VarKind::Layer(_) => {
+                let result = self.call_special(container, "__contains__", vec![item])?;
+                self.truth(result)
+            }
+            _ => {
+                let mut copies = Copies::default();
+                let container = self.plain_copy(container, &mut copies)?;
+                let item = self.plain_copy(item, &mut copies)?;
+                container.contains(item).map_err(|e| self.would_raise(&e))
+            }
+        }
+    }
 }
 
 fn is(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -242,22 +301,7 @@ fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Contains { invert } = op else { return Err(mismatch()) };
     let container = ex.pop()?;
     let item = ex.pop()?;
-    let found = match ex.look(container)? {
-        VarKind::Dict(dict) => dict.position(ex, item)?.is_some(),
-        VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => match ex.look(dict)? {
-            VarKind::Dict(dict) => dict.position(ex, item)?.is_some(),
-            _ => return Err(mismatch()),
-        },
-        VarKind::Instance(_) | VarKind::Layer(_) => {
-            let result = ex.call_special(container, "__contains__", vec![item])?;
-            ex.truth(result)?
-        }
-        _ => {
-            let container = ex.require_plain(container)?;
-            let item = ex.require_plain(item)?;
-            container.contains(item).map_err(|e| ex.would_raise(&e))?
-        }
-    };
+    let found = ex.contains(container, item)?;
     let result = ex.fold_bool(found != invert)?;
     ex.push(result);
     Ok(Flow::Next)
@@ -269,6 +313,12 @@ fn convert<'py>(ex: &mut Executor<'py>, conversion: Conversion, value: VarId) ->
         Conversion::Repr => "repr",
         Conversion::Ascii => "ascii",
     };
+    let method = if conversion == Conversion::Str { "__str__" } else { "__repr__" };
+    if conversion != Conversion::Ascii
+        && let Some(text) = ex.text_of_exception(value, method)?
+    {
+        return Ok(text);
+    }
     let callee = ex.builtins_attribute(name)?;
     host_text(ex, value)?;
     ex.fold_call(&callee, &Args::positional(vec![value]))
@@ -292,6 +342,12 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     host_text(ex, value)?;
     if let Some(conversion) = conversion {
         value = convert(ex, conversion, value)?;
+    }
+    if spec.is_none()
+        && let Some(text) = ex.text_of_exception(value, "__str__")?
+    {
+        ex.push(text);
+        return Ok(Flow::Next);
     }
     let callee = ex.builtins_attribute("format")?;
     let mut args = vec![value];

@@ -2,7 +2,7 @@
 
 use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::NullVar;
 use sot_opcodes::Op;
 
@@ -24,7 +24,10 @@ fn nop(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 }
 
 fn pop_top(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    ex.pop()?;
+    let dropped = ex.pop()?;
+    if ex.dies(dropped) {
+        return Err(Stop::brk(Reason::UserCode, "a finalizer, or who refers weakly to what is dropped"));
+    }
     Ok(Flow::Next)
 }
 

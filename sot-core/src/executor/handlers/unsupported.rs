@@ -1,12 +1,13 @@
-//! Instructions that are not simulated: the frame runs as plain Python, or the call that led here does.
+//! Instructions that are not simulated: they run as Python behind a break, or, where that cannot be (they speak of the
+//! frame itself, or belong to coroutines), the frame does, or the call that led here.
 
 use super::{Flow, handlers};
 use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
-use sot_opcodes::Op;
+use sot_opcodes::{Intrinsic, Op};
 
 handlers! {
-    DeleteGlobal => run;
+    DeleteGlobal => python;
     LoadName => run;
     StoreName => run;
     DeleteName => run;
@@ -16,24 +17,17 @@ handlers! {
     LoadFromDictOrDeref => run;
     LoadFromDictOrGlobals => run;
     LoadLocals => run;
-    LoadBuildClass => run;
+    LoadBuildClass => load_build_class;
     SetupAnnotations => run;
-    DeleteAttr => run;
-    StoreSlice => run;
-    BuildSet => run;
-    SetAdd => run;
-    SetUpdate => run;
-    BuildSetUnpack => run;
-    JumpIfNotExcMatch => run;
-    Intrinsic1 => run;
-    Intrinsic2 => run;
+    DeleteAttr => python;
+    StoreSlice => python;
+    BuildSet => python;
+    SetAdd => python;
+    SetUpdate => python;
+    BuildSetUnpack => python;
+    Intrinsic1 => intrinsic;
+    Intrinsic2 => python;
     ReturnGenerator => run;
-    GenStart => run;
-    YieldValue => run;
-    YieldFrom => run;
-    GetYieldFromIter => run;
-    Send => run;
-    EndSend => run;
     GetAwaitable => run;
     GetAiter => run;
     GetAnext => run;
@@ -43,33 +37,45 @@ handlers! {
     CleanupThrow => run;
     ImportStar => run;
     PrintExpr => run;
-    Reraise => run;
-    PopExcept => run;
-    PushExcInfo => run;
-    CheckExcMatch => run;
     CheckEgMatch => run;
-    PrepReraiseStar => run;
-    BeforeWith => run;
-    WithExceptStart => run;
-    PopExceptTriple => run;
-    ReraiseTriple => run;
-    WithExceptStartTriple => run;
+    PrepReraiseStar => python;
     EndAsyncForTriple => run;
-    SetupWith => run;
     SetupAsyncWith => run;
-    CallFinally => run;
-    BeginFinally => run;
-    EndFinally => run;
-    PopFinally => run;
-    WithCleanupStart => run;
-    WithCleanupFinish => run;
-    MatchClass => run;
-    MatchMapping => run;
-    MatchSequence => run;
-    MatchKeys => run;
-    MatchClassTest => run;
-    MatchKeysTest => run;
-    CopyDictWithoutKeys => run;
+    MatchClass => python;
+    MatchMapping => python;
+    MatchSequence => python;
+    MatchKeys => python;
+    MatchClassTest => python;
+    MatchKeysTest => python;
+    CopyDictWithoutKeys => python;
+}
+
+/// The instruction runs as Python, and the capture goes on behind it.
+fn python(_ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    Err(Stop::brk(Reason::Opcode, op.kind().name()))
+}
+
+fn intrinsic(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    match op {
+        // 3.12+: an exception leaves a generator; only StopIteration becomes another one.
+        Op::Intrinsic1(Intrinsic::StopIterationError) => {
+            let exception = ex.peek(1)?;
+            if ex.is_stop_iteration(exception) {
+                return Err(Stop::brk(Reason::WouldRaise, "StopIteration in a generator"));
+            }
+            Ok(Flow::Next)
+        }
+        Op::Intrinsic1(Intrinsic::ImportStar | Intrinsic::Print) => run(ex, op),
+        _ => python(ex, op),
+    }
+}
+
+/// A class statement: what makes the class is a call like others.
+fn load_build_class(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let build = ex.builtins_attribute("__build_class__")?;
+    let var = ex.pin(&build);
+    ex.push(var);
+    Ok(Flow::Next)
 }
 
 pub(super) fn run(_ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {

@@ -1,0 +1,214 @@
+//! Capturing whole programs that others wrote: `python -m sot`, `SOT_CAPTURE_ALL=1`.
+//!
+//! When it is on, every function that the process calls is captured and rewritten, whether it meets a tensor or not:
+//! in all threads that start from then on, in the standard library and in installed packages. What runs as it is:
+//! generators and coroutines, the bodies of modules and classes, the framework's own code and that of the package that
+//! holds the translator. So each program, each test suite becomes a test of the translator, with plain Python as the
+//! judge. It makes nothing faster.
+//!
+//! Read from the environment when the module is imported: `SOT_CAPTURE_ALL`, on unless empty or `0`.
+
+use crate::cpython::set_global;
+use crate::dispatch;
+use crate::stop::{Reason, Why};
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+static ON: AtomicBool = AtomicBool::new(false);
+/// The extension module's name, and so its package.
+static MODULE: OnceLock<String> = OnceLock::new();
+
+static ENTERED: AtomicU64 = AtomicU64::new(0);
+static REWRITTEN: AtomicU64 = AtomicU64::new(0);
+static SKIPPED: AtomicU64 = AtomicU64::new(0);
+static PLAIN: [AtomicU64; Reason::ALL.len()] = [const { AtomicU64::new(0) }; Reason::ALL.len()];
+
+/// Whether everything is captured.
+#[inline]
+pub fn on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// Which of the functions are captured, to find the one that makes a difference.
+struct Only {
+    /// Numbered in the order in which the hook first meets them.
+    first: u64,
+    end: u64,
+    /// What `name (file:line)` contains.
+    part: String,
+}
+
+static ONLY: Mutex<Only> = Mutex::new(Only { first: 0, end: u64::MAX, part: String::new() });
+static MET: AtomicU64 = AtomicU64::new(0);
+static LAST_MET: Mutex<String> = Mutex::new(String::new());
+
+/// The hook meets this code for the first time: whether it is one of those to capture.
+pub fn wanted(code: &Bound<'_, PyCode>) -> bool {
+    if !on() {
+        return true;
+    }
+    let number = MET.fetch_add(1, Ordering::Relaxed);
+    let Ok(only) = ONLY.lock() else { return true };
+    if only.first == 0 && only.end == u64::MAX && only.part.is_empty() {
+        return true;
+    }
+    let part = |name| code.getattr(name).and_then(|part| Ok(part.str()?.to_string())).unwrap_or_default();
+    let name = format!("{} ({}:{})", part("co_name"), part("co_filename"), part("co_firstlineno"));
+    let wanted = (only.first..only.end).contains(&number) && name.contains(&only.part);
+    if wanted && let Ok(mut last) = LAST_MET.lock() {
+        *last = name;
+    }
+    wanted
+}
+
+/// What the hook did with a frame, for `_capture_counts`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Served {
+    Rewritten,
+    /// Code that is never captured.
+    Skipped,
+    Plain(Reason),
+}
+
+/// The hook has decided about a frame.
+pub fn note(served: Served) {
+    if !on() {
+        return;
+    }
+    if served != Served::Skipped {
+        ENTERED.fetch_add(1, Ordering::Relaxed);
+    }
+    let counter = match served {
+        Served::Rewritten => &REWRITTEN,
+        Served::Skipped => &SKIPPED,
+        Served::Plain(reason) => &PLAIN[reason as usize],
+    };
+    counter.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Defects of the translator that showed, each once: the oracle wants none.
+static DEFECTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+const DEFECTS_KEPT: usize = 50;
+
+/// A capture or an attempt at one has failed.
+pub fn failed(why: &Why) {
+    if !on() || why.reason != Reason::InternalError {
+        return;
+    }
+    if let Ok(mut defects) = DEFECTS.lock()
+        && defects.len() < DEFECTS_KEPT
+        && !defects.contains(&why.detail)
+    {
+        defects.push(why.detail.clone());
+    }
+}
+
+/// Add the functions that `python -m sot` is made of, and do what the environment asks for.
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let _ = MODULE.set(module.name()?.to_string());
+    module.add_function(wrap_pyfunction!(_capture_all, module)?)?;
+    module.add_function(wrap_pyfunction!(_capture_counts, module)?)?;
+    if std::env::var_os("SOT_CAPTURE_ALL").is_some_and(|value| !value.is_empty() && value != "0") {
+        start(module.py())?;
+    }
+    Ok(())
+}
+
+/// _capture_all(on, first=0, end=None, part="")
+/// --
+///
+/// Capture everything from now on, in this thread and in those that it starts; or no longer. Of the functions only
+/// those numbered `first` to `end` in the order in which they are first called, and whose `name (file:line)` contains
+/// `part`.
+#[pyfunction]
+#[pyo3(signature = (on, first=0, end=None, part=String::new()))]
+fn _capture_all(py: Python<'_>, on: bool, first: u64, end: Option<u64>, part: String) -> PyResult<()> {
+    if on {
+        if let Ok(mut only) = ONLY.lock() {
+            *only = Only { first, end: end.unwrap_or(u64::MAX), part };
+        }
+        return start(py);
+    }
+    ON.store(false, Ordering::Relaxed);
+    set_global(py, None).map(drop)
+}
+
+/// _capture_counts()
+/// --
+///
+/// While everything was captured: frames that were entered, of these rewritten and run as plain Python by reason; frames of
+/// code that is never captured, not counted as entered; functions met, and the last one that was captured if not all are;
+/// what went wrong inside the translator.
+#[pyfunction]
+fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let counts = PyDict::new(py);
+    counts.set_item("entered", ENTERED.load(Ordering::Relaxed))?;
+    counts.set_item("rewritten", REWRITTEN.load(Ordering::Relaxed))?;
+    counts.set_item("skipped", SKIPPED.load(Ordering::Relaxed))?;
+    counts.set_item("functions", MET.load(Ordering::Relaxed))?;
+    counts.set_item("last", LAST_MET.lock().map(|last| last.clone()).unwrap_or_default())?;
+    counts.set_item("defects", DEFECTS.lock().map(|defects| defects.clone()).unwrap_or_default())?;
+    let plain = PyDict::new(py);
+    for reason in Reason::ALL {
+        let count = PLAIN[*reason as usize].load(Ordering::Relaxed);
+        if count > 0 {
+            plain.set_item(reason.code(), count)?;
+        }
+    }
+    counts.set_item("plain", plain)?;
+    Ok(counts)
+}
+
+fn start(py: Python<'_>) -> PyResult<()> {
+    static THREADS: OnceLock<()> = OnceLock::new();
+    if THREADS.set(()).is_ok() {
+        follow_threads(py)?;
+    }
+    ON.store(true, Ordering::Relaxed);
+    set_global(py, Some(dispatch::process_hook().clone())).map(drop)
+}
+
+/// A thread has no hook when it starts: what `threading` starts a thread with installs ours first.
+fn follow_threads(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import("threading")?;
+    // The second is what 3.13 uses. Both take the function first.
+    for name in ["_start_new_thread", "_start_joinable_thread"] {
+        let Some(starter) = threading.getattr_opt(name)? else { continue };
+        let starter = starter.unbind();
+        let replaced = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyAny>> {
+            let py = args.py();
+            let body = args.get_item(0)?.unbind();
+            let hooked = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyAny>> {
+                let py = args.py();
+                if on() {
+                    set_global(py, Some(dispatch::process_hook().clone()))?;
+                }
+                let result = body.bind(py).call(args, kwargs).map(Bound::unbind);
+                set_global(py, None)?;
+                result
+            })?;
+            let rest = args.get_slice(1, args.len());
+            let args = PyTuple::new(py, [hooked.into_any()])?.add(rest)?;
+            Ok(starter.bind(py).call(args.cast::<PyTuple>()?, kwargs)?.unbind())
+        })?;
+        threading.setattr(name, replaced)?;
+    }
+    Ok(())
+}
+
+/// The package that the translator is in: its frames stay what they are.
+fn own_path(py: Python<'_>) -> Option<String> {
+    let name = MODULE.get()?;
+    // A module without a package has no Python code of its own.
+    let (package, _) = name.rsplit_once('.')?;
+    let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+    let file: String = modules.get_item(package).ok()?.getattr("__file__").ok()?.extract().ok()?;
+    file.strip_suffix("__init__.py").map(str::to_owned)
+}
+
+/// Paths of code that is not captured when everything else is: the framework's and our own.
+pub fn skip_paths(py: Python<'_>, framework: Vec<String>) -> Vec<String> {
+    framework.into_iter().chain(own_path(py)).collect()
+}

@@ -1,0 +1,175 @@
+//! Frame objects that never ran: what a traceback entry of an inlined call shows.
+//!
+//! `PyFrame_New` gives a frame whose locals, cells and free variables are all NULL. That is not a state in which CPython
+//! itself ever shows a frame: from 3.11 on `f_locals` reads the cell of each free variable without a test. So every cell
+//! is filled here before anybody sees the frame, with an empty one where none is known, and what the frame shows besides
+//! (instruction, caller) is written into it.
+
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+
+use super::frame::slots_of;
+#[cfg(Py_3_11)]
+use super::layout::FrameObject;
+use super::layout::{Code, Frame};
+use super::traceback::TracebackFrame;
+
+/// Where the variables of a code object are in its frames.
+struct Slots {
+    locals: usize,
+    /// Slot of each cell variable, then of each free variable.
+    cells: Vec<usize>,
+    /// Total.
+    count: usize,
+}
+
+/// # Safety
+/// `code` is a code object.
+#[cfg(Py_3_11)]
+unsafe fn slots_of_code(code: *mut Code) -> Slots {
+    const CELL: u8 = 0x40;
+    const FREE: u8 = 0x80;
+    // SAFETY: by contract; one byte for each variable.
+    unsafe {
+        let count = (*code).co_nlocalsplus as usize;
+        let kinds = ffi::PyBytes_AsString((*code).co_localspluskinds).cast::<u8>();
+        let of_kind = |kind: u8| (0..count).filter(move |slot| *kinds.add(*slot) & kind != 0);
+        Slots { locals: (*code).co_nlocals as usize, cells: of_kind(CELL).chain(of_kind(FREE)).collect(), count }
+    }
+}
+
+/// # Safety
+/// `code` is a code object.
+#[cfg(not(Py_3_11))]
+unsafe fn slots_of_code(code: *mut Code) -> Slots {
+    // SAFETY: by contract; locals, cells and free variables follow each other.
+    unsafe {
+        let locals = (*code).co_nlocals as usize;
+        let cells = ffi::PyTuple_GET_SIZE((*code).co_cellvars) + ffi::PyTuple_GET_SIZE((*code).co_freevars);
+        let count = locals + cells as usize;
+        Slots { locals, cells: (locals..count).collect(), count }
+    }
+}
+
+/// # Safety
+/// `object` is a frame object.
+#[cfg(Py_3_11)]
+unsafe fn frame_of(object: *mut PyObject) -> *mut Frame {
+    // SAFETY: by contract.
+    unsafe { (*object.cast::<FrameObject>()).f_frame }
+}
+
+/// # Safety
+/// `object` is a frame object.
+#[cfg(not(Py_3_11))]
+unsafe fn frame_of(object: *mut PyObject) -> *mut Frame {
+    object.cast()
+}
+
+/// Where a frame object keeps its caller's.
+///
+/// # Safety
+/// `object` is a frame object.
+unsafe fn back_of(object: *mut PyObject) -> *mut *mut PyObject {
+    // SAFETY: by contract.
+    unsafe {
+        #[cfg(Py_3_11)]
+        return &raw mut (*object.cast::<FrameObject>()).f_back;
+        #[cfg(not(Py_3_11))]
+        return (&raw mut (*object.cast::<Frame>()).f_back).cast();
+    }
+}
+
+/// # Safety
+/// `slot` owns what it holds; `value` is a new reference or NULL.
+unsafe fn put(slot: *mut *mut PyObject, value: *mut PyObject) {
+    // SAFETY: by contract; the slot is valid before the old value's destructor can run.
+    unsafe { ffi::Py_XDECREF(slot.replace(value)) }
+}
+
+/// Let `f_lasti` be a byte offset. What lies before the first instruction that a program can stop at is left out: there
+/// the cells would not have been made yet.
+///
+/// # Safety
+/// `frame` is a frame that `PyFrame_New` made for `code`.
+#[cfg(Py_3_11)]
+unsafe fn stand_at(frame: *mut Frame, code: *mut Code, offset: u32) {
+    // SAFETY: by contract; the offset was compared with the code's size.
+    unsafe {
+        let units = offset as usize / 2;
+        let size = (*code).ob_base.ob_size as usize;
+        if (((*code)._co_firsttraceable as usize)..size).contains(&units) {
+            let first: *mut u16 = (&raw mut (*code).co_code_adaptive).cast();
+            (*frame).instr = first.add(units);
+        }
+    }
+}
+
+/// # Safety
+/// `frame` is a frame that `PyFrame_New` made for `code`.
+#[cfg(not(Py_3_11))]
+unsafe fn stand_at(frame: *mut Frame, code: *mut Code, offset: u32) {
+    // SAFETY: by contract.
+    unsafe {
+        if ffi::PyBytes_Size((*code).co_code) > offset as ffi::Py_ssize_t {
+            // 3.10 counts code units.
+            (*frame).f_lasti = (if cfg!(Py_3_10) { offset / 2 } else { offset }) as _;
+        }
+    }
+}
+
+/// A frame object that shows what `shown` says, called by `back`.
+pub(super) fn build<'py>(
+    py: Python<'py>,
+    shown: &TracebackFrame<'py>,
+    back: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let code = shown.code.as_ptr();
+    // SAFETY: the thread is attached; code and globals are of the right types. The frame is never run; every slot of its
+    // array is owned by it, and NULL or an object of the kind that the code wants there.
+    unsafe {
+        let frame =
+            ffi::PyFrame_New(ffi::PyThreadState_Get(), code.cast(), shown.globals.as_ptr(), std::ptr::null_mut());
+        let object = Bound::from_owned_ptr_or_err(py, frame.cast())?;
+        let (frame, code) = (frame_of(object.as_ptr()), code.cast::<Code>());
+        let (slots, variables) = (slots_of(frame), slots_of_code(code));
+        for (local, value) in &shown.locals {
+            if (*local as usize) < variables.locals {
+                put(slots.add(*local as usize), value.clone().into_ptr());
+            }
+        }
+        for (cell, slot) in variables.cells.iter().enumerate().filter(|(_, slot)| **slot < variables.count) {
+            let known = shown.cells.iter().find(|(at, _)| *at as usize == cell).map(|(_, object)| object);
+            let cell = match known {
+                Some(known) if ffi::PyCell_Check(known.as_ptr()) != 0 => known.clone().into_ptr(),
+                _ => Bound::from_owned_ptr_or_err(py, ffi::PyCell_New(std::ptr::null_mut()))?.into_ptr(),
+            };
+            put(slots.add(*slot), cell);
+        }
+        if let Some(offset) = shown.left_at.or(shown.offset) {
+            stand_at(frame, code, offset);
+        }
+        put(back_of(object.as_ptr()), back.map_or(std::ptr::null_mut(), |back| back.clone().into_ptr()));
+        Ok(object)
+    }
+}
+
+/// The frame of the Python code that runs now.
+pub(super) fn current(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
+    // SAFETY: the thread is attached.
+    unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyEval_GetFrame().cast()) }
+}
+
+/// A frame that has ended was called by `new`, if it says that it was called by `old`.
+pub(super) fn relink(frame: &Bound<'_, PyAny>, old: &Bound<'_, PyAny>, new: &Bound<'_, PyAny>) {
+    // SAFETY: types are checked; a frame object owns its `f_back`.
+    unsafe {
+        if ffi::PyFrame_Check(frame.as_ptr()) == 0 || ffi::PyFrame_Check(new.as_ptr()) == 0 {
+            return;
+        }
+        let back = back_of(frame.as_ptr());
+        if *back == old.as_ptr() {
+            put(back, new.clone().into_ptr());
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Signal handlers of the user's program, kept out of the middle of a capture.
+//!
+//! CPython runs a Python-level handler in the main thread, wherever bytecode happens to be executing: while capturing
+//! that is the framework's own code, in a state in which nothing of the user's may run or raise. [`deferring`] puts a
+//! handler of ours in the place of each for the time of a capture. It only notes the signal; the simulator asks
+//! [`interrupted`] between instructions and gives the capture up. Then the handlers are put back and the signals are
+//! raised again, so that the interpreter runs the handlers in the next frame that it executes: the user's.
+//!
+//! Only the main thread of the main interpreter runs handlers; elsewhere `deferring` does nothing. What the C library
+//! holds of a handler (its flags and mask) is put back as it was.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyAnyMethods, PyModule};
+use std::any::Any;
+
+use super::native::{NativeBody, new_native};
+use super::slots::Slots;
+
+/// Signals are numbered from 1 to here.
+const LAST: c_int = 64;
+
+/// Handlers of the main thread are deferred just now.
+static DEFERRING: AtomicBool = AtomicBool::new(false);
+/// Signals that arrived meanwhile: bit `number - 1`.
+static NOTED: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" {
+    fn _PyOS_IsMainThread() -> c_int;
+    fn sigaction(number: c_int, new: *const c_void, old: *mut c_void) -> c_int;
+    #[cfg(not(Py_3_10))]
+    fn raise(number: c_int) -> c_int;
+}
+
+/// `struct sigaction`, as a place to keep one: larger than any platform's.
+#[repr(C, align(16))]
+struct Action([u8; 256]);
+
+/// Notes a signal, in the place of the user's handler.
+struct Note;
+
+impl NativeBody for Note {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(number) = args.get(py, 0).and_then(|n| n.extract::<c_int>().ok())
+            && (1..=LAST).contains(&number)
+        {
+            NOTED.fetch_or(1 << (number - 1), Ordering::Relaxed);
+        }
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "deferred_signal"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The C functions behind `signal`, without its enums.
+fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = MODULE.get_or_try_init(py, || py.import("_signal").map(Bound::unbind))?;
+    Ok(module.bind(py).clone())
+}
+
+fn note(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static NOTE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let note = NOTE.get_or_try_init(py, || new_native(py, Box::new(Note)))?;
+    Ok(note.bind(py).clone())
+}
+
+/// All Python-level handlers, by number.
+fn handlers(py: Python<'_>) -> PyResult<Vec<(c_int, Bound<'_, PyAny>)>> {
+    let getsignal = module(py)?.getattr("getsignal")?;
+    let mut found = Vec::new();
+    for number in 1..=LAST {
+        match getsignal.call1((number,)) {
+            Ok(handler) if handler.is_callable() => found.push((number, handler)),
+            // SIG_DFL, SIG_IGN, and handlers that are not Python's.
+            Ok(_) => {}
+            // A number that this system does not have.
+            Err(error) if error.is_instance_of::<PyValueError>(py) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+struct Replaced {
+    number: c_int,
+    handler: Py<PyAny>,
+    action: Action,
+}
+
+/// Puts the handlers back, also when unwinding.
+struct Deferral<'py> {
+    py: Python<'py>,
+    replaced: Vec<Replaced>,
+}
+
+impl Deferral<'_> {
+    fn begin(&mut self) -> PyResult<()> {
+        let py = self.py;
+        // What arrived before is handled by the interpreter, after the capture at the latest.
+        let set = module(py)?.getattr("signal")?;
+        let note = note(py)?;
+        for (number, handler) in handlers(py)? {
+            let mut action = Action([0; 256]);
+            // SAFETY: the buffer is larger than the structure.
+            let kept = unsafe { sigaction(number, std::ptr::null(), (&raw mut action).cast()) } == 0;
+            if !kept {
+                continue;
+            }
+            set.call1((number, &note))?;
+            self.replaced.push(Replaced { number, handler: handler.unbind(), action });
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let py = self.py;
+        let Ok(set) = module(py).and_then(|m| m.getattr("signal")) else { return };
+        for Replaced { number, handler, action } in self.replaced.drain(..) {
+            // Setting a handler runs others that are due: those that are back already may raise.
+            for _ in 0..8 {
+                match set.call1((number, &handler)) {
+                    Ok(_) => break,
+                    Err(error) => raise_soon(py, error),
+                }
+            }
+            // SAFETY: as it was read from there; the C-level handler is the same for all Python-level ones.
+            unsafe { sigaction(number, (&raw const action).cast(), std::ptr::null_mut()) };
+        }
+    }
+}
+
+impl Drop for Deferral<'_> {
+    fn drop(&mut self) {
+        let pending = PyErr::take(self.py);
+        self.end();
+        DEFERRING.store(false, Ordering::Relaxed);
+        let noted = NOTED.swap(0, Ordering::Relaxed);
+        if noted != 0 {
+            raise_again(self.py, noted);
+        }
+        if let Some(pending) = pending {
+            pending.restore(self.py);
+        }
+    }
+}
+
+/// Runs `f` without Python-level signal handlers; those of signals that arrive meanwhile run after it, in the next frame
+/// that the interpreter executes. `None`: a handler that was due raised, `f` did not run, and the exception is raised in
+/// that frame.
+pub fn deferring<R>(py: Python<'_>, f: impl FnOnce() -> R) -> Option<R> {
+    // SAFETY: reads two thread ids.
+    if unsafe { _PyOS_IsMainThread() } == 0 || DEFERRING.swap(true, Ordering::Relaxed) {
+        return Some(f());
+    }
+    let mut deferral = Deferral { py, replaced: Vec::new() };
+    match deferral.begin() {
+        Ok(()) => Some(f()),
+        // In the main thread of a subinterpreter nobody may set handlers, and none runs.
+        Err(error) if error.is_instance_of::<PyValueError>(py) && deferral.replaced.is_empty() => Some(f()),
+        Err(error) => {
+            raise_soon(py, error);
+            None
+        }
+    }
+}
+
+/// Whether a signal arrived since [`deferring`] began. To be asked often; `now`: look for new ones, too.
+#[inline]
+pub fn interrupted(py: Python<'_>, now: bool) -> bool {
+    if now && DEFERRING.load(Ordering::Relaxed) {
+        look(py);
+    }
+    NOTED.load(Ordering::Relaxed) != 0
+}
+
+#[cold]
+fn look(py: Python<'_>) {
+    // Runs our own handlers only, which do not raise.
+    if let Err(error) = py.check_signals() {
+        raise_soon(py, error);
+    }
+}
+
+/// Lets the signals arrive once more, without telling the wakeup descriptor again.
+#[cold]
+fn raise_again(py: Python<'_>, noted: u64) {
+    let wakeup = module(py).and_then(|m| m.getattr("set_wakeup_fd"));
+    let descriptor = wakeup.as_ref().ok().and_then(|set| set.call1((-1,)).ok()).and_then(|d| d.extract::<i64>().ok());
+    for number in 1..=LAST {
+        if noted & (1 << (number - 1)) != 0 {
+            // SAFETY: both may be called at any time; the handler of this signal is Python's.
+            #[cfg(Py_3_10)]
+            unsafe {
+                pyo3::ffi::PyErr_SetInterruptEx(number)
+            };
+            #[cfg(not(Py_3_10))]
+            unsafe {
+                raise(number)
+            };
+        }
+    }
+    if let (Ok(set), Some(descriptor)) = (wakeup, descriptor)
+        && descriptor != -1
+    {
+        let kwargs = pyo3::types::PyDict::new(py);
+        let quiet = kwargs.set_item("warn_on_full_buffer", false);
+        let _ = quiet.and_then(|()| set.call((descriptor,), Some(&kwargs)).map(drop));
+    }
+}
+
+/// Raises an exception in the frame that the interpreter executes next.
+#[cold]
+fn raise_soon(py: Python<'_>, error: PyErr) {
+    extern "C" fn raise_now(error: *mut c_void) -> c_int {
+        // SAFETY: the box that was given away below; the interpreter calls with the thread attached.
+        unsafe { Box::from_raw(error.cast::<PyErr>()).restore(Python::assume_attached()) };
+        -1
+    }
+    let _ = py;
+    let error = Box::into_raw(Box::new(error));
+    // SAFETY: the function takes the box over; if it is refused (32 are waiting), it is taken back.
+    unsafe {
+        if pyo3::ffi::Py_AddPendingCall(Some(raise_now), error.cast()) != 0 {
+            drop(Box::from_raw(error));
+        }
+    }
+}
+
+/// Whether an exception came out of a Python-level signal handler: one of its frames is that handler's.
+#[cold]
+pub fn raised_by_handler(py: Python<'_>, error: &PyErr) -> bool {
+    let Ok(handlers) = handlers(py) else { return false };
+    let code_of = |(_, handler): &(c_int, Bound<'_, PyAny>)| {
+        let function = handler.getattr("__func__").unwrap_or_else(|_| handler.clone());
+        function.getattr("__code__").ok().map(Bound::unbind)
+    };
+    let codes: Vec<_> = handlers.iter().filter_map(code_of).collect();
+    let mut entry = error.traceback(py).map(Bound::into_any);
+    while let Some(traceback) = entry {
+        let code = traceback.getattr("tb_frame").and_then(|frame| frame.getattr("f_code"));
+        if code.is_ok_and(|code| codes.iter().any(|c| c.is(&code))) {
+            return true;
+        }
+        entry = traceback.getattr("tb_next").ok().filter(|next| !next.is_none());
+    }
+    false
+}

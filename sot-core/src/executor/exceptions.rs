@@ -1,0 +1,474 @@
+//! Exceptions as values: making them, raising them, and finding who handles them.
+//!
+//! An operation that raises gives [`Stop::Raised`] with an exception variable. [`Executor::raise`] then looks for a handler,
+//! innermost frame first. If a frame has one, frames above it end, and it goes on there. If no frame has one, nothing of the
+//! program can see the difference: the instruction runs as Python and raises for real, with Python's own message,
+//! traceback and effects. Only an exception that a handler has seen and raised again leaves as [`Outcome::Raise`].
+//!
+//! [`Outcome::Raise`]: super::Outcome::Raise
+
+use super::{Awaits, Executor, Frame};
+use crate::cpython::facts;
+use crate::stop::{Reason, Stop};
+use crate::user_frames::Site;
+use crate::variables::*;
+use pyo3::exceptions::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::{Op, handling};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Who goes on after an exception was raised.
+pub(super) enum Unwound {
+    /// A handler of the program, or the end of a loop: the frame is set up.
+    Handled,
+    /// Nobody; nothing was changed.
+    Uncaught,
+}
+
+/// Exception classes of C whose instances are their `args`, whatever the arguments.
+fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
+    let py = class.py();
+    // These give arguments a meaning: other attributes, another class.
+    let special = [
+        py.get_type::<PyOSError>(),
+        py.get_type::<PyUnicodeError>(),
+        py.get_type::<PyImportError>(),
+        py.get_type::<PySyntaxError>(),
+        py.get_type::<PySystemExit>(),
+    ];
+    !facts::is_heap_type(class)
+        && !special.iter().any(|s| class.is_subclass(s).unwrap_or(true))
+        && class.name().is_ok_and(|n| n != "BaseExceptionGroup" && n != "ExceptionGroup")
+}
+
+impl<'py> Executor<'py> {
+    /// Whether a class is one of exceptions.
+    pub fn is_exception_class(&self, class: &Bound<'py, PyType>) -> bool {
+        class.mro().iter().any(|c| c.is(self.py.get_type::<PyBaseException>()))
+    }
+
+    /// The class of C that an exception class extends.
+    fn exception_base(&self, class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
+        let mro = class.mro();
+        mro.iter().filter_map(|c| c.cast_into::<PyType>().ok()).find(|c| !facts::is_heap_type(c))
+    }
+
+    pub fn exception_base_of(&self, class: &Bound<'py, PyAny>) -> Option<Bound<'py, PyType>> {
+        class.cast::<PyType>().ok().and_then(|class| self.exception_base(class))
+    }
+
+    /// Call an exception class: a virtual exception. `None`: not one that is simulated.
+    pub fn call_exception_class(&mut self, class: &Bound<'py, PyType>, args: &Args) -> Result<Option<Called>, Stop> {
+        let Some(base) = self.exception_base(class).filter(is_plain_exception) else { return Ok(None) };
+        let any = class.as_any();
+        let own = |name: &str| base.getattr(name).ok();
+        let new = self.class_lookup(any, "__new__")?;
+        let init = self.class_lookup(any, "__init__")?;
+        // What `BaseException.__new__` and `__init__` do is known; a class that has others is not.
+        let from_base = |found: &Option<Bound<'py, PyAny>>, name: &str| {
+            let wanted = own(name);
+            found.as_ref().zip(wanted).is_some_and(|(f, w)| f.is(&w) || name == "__new__" && f.eq(&w).unwrap_or(false))
+        };
+        if !from_base(&new, "__new__") || self.class_lookup(any, "__del__")?.is_some() {
+            return Ok(None);
+        }
+        let tuple = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let id = self.objects.add(any);
+        let state = ExceptionState { args: Some(tuple), ..ExceptionState::default() };
+        let exception = self.virtual_var(ExceptionVar { class: id, object: None, state: Rc::new(state) });
+        match init {
+            Some(init) if facts::is_function(&init) => {
+                let init = self.pin(&init);
+                self.construct(exception, init, args).map(Some)
+            }
+            init if from_base(&init, "__init__") && args.keywords.is_empty() => Ok(Some(Called::Value(exception))),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn is_exception(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Exception(_))
+    }
+
+    /// Whether a variable is an exception that this capture has made.
+    pub fn is_new_exception(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Exception(ExceptionVar { object: None, .. }))
+    }
+
+    /// Exceptions from before the frame that passed frames of this capture.
+    pub fn exceptions_passed(&self) -> Vec<(VarId, Vec<Arc<Site>>)> {
+        let of = |(i, v): (usize, &Variable)| match &v.kind {
+            VarKind::Exception(e) if e.object.is_some() && !e.state.passed.is_empty() => {
+                Some((VarId(i as u32), e.state.passed.clone()))
+            }
+            _ => None,
+        };
+        self.vars.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// `BaseException.__init__(self, *args)`.
+    pub fn init_exception(&mut self, me: VarId, args: Vec<VarId>) {
+        let tuple = self.virtual_var(TupleVar::new(args));
+        self.change_exception(me, |state| state.args = Some(tuple));
+    }
+
+    fn change_exception(&mut self, exception: VarId, change: impl FnOnce(&mut ExceptionState)) {
+        if let VarKind::Exception(e) = &mut self.var_mut(exception).kind {
+            change(Rc::make_mut(&mut e.state));
+        }
+    }
+
+    /// The exception that a simulated operation raised, as a variable; otherwise the instruction has to run as Python.
+    pub fn would_raise(&mut self, error: &PyErr) -> Stop {
+        let value = error.value(self.py).clone().into_any();
+        let class = value.get_type();
+        let unknown = || Stop::brk(Reason::WouldRaise, class.name().map(|n| n.to_string()).unwrap_or_default());
+        if !is_plain_exception(&class) {
+            return unknown();
+        }
+        // What it says beside its arguments (of AttributeError and NameError) would be lost.
+        if value.getattr("name").is_ok_and(|name| !name.is_none()) {
+            return unknown();
+        }
+        let Ok(args) = value.getattr("args") else { return unknown() };
+        let Ok(args) = args.cast_into::<PyTuple>() else { return unknown() };
+        let mut items = Vec::with_capacity(args.len());
+        for arg in args.iter() {
+            match self.fold(&arg) {
+                Ok(item) => items.push(item),
+                Err(_) => return unknown(),
+            }
+        }
+        self.raised(&class, items)
+    }
+
+    /// An exception of a class of C with these `args`.
+    pub fn raised(&mut self, class: &Bound<'py, PyType>, args: Vec<VarId>) -> Stop {
+        let args = self.virtual_var(TupleVar::new(args));
+        let class = self.objects.add(class.as_any());
+        let state = ExceptionState { args: Some(args), ..ExceptionState::default() };
+        let exception = self.virtual_var(ExceptionVar { class, object: None, state: Rc::new(state) });
+        // Who raises while an exception is handled has that as the context.
+        self.set_context(exception);
+        Stop::Raised(exception)
+    }
+
+    /// An exception of a class of C with a message.
+    pub fn raise_error<E: pyo3::type_object::PyTypeInfo>(&mut self, message: &str) -> Stop {
+        let text = PyString::new(self.py, message).into_any();
+        match self.fold(&text) {
+            Ok(text) => self.raised(&self.py.get_type::<E>(), vec![text]),
+            Err(stop) => stop,
+        }
+    }
+
+    /// What looking up `name` (in `object`) raised says so, if it does not yet, as the interpreter adds it since 3.10:
+    /// tracebacks make suggestions from it.
+    pub fn tell_name(&mut self, stop: &Stop, name: &str, object: Option<VarId>) -> Result<(), Stop> {
+        let Stop::Raised(exception) = stop else { return Ok(()) };
+        let VarKind::Exception(ExceptionVar { object: None, state, .. }) = &self.var(*exception).kind else {
+            return Ok(());
+        };
+        let told =
+            |part: &str| state.about.iter().any(|(what, _)| *what == part) || self.has_own_attribute(*exception, part);
+        if self.py.version_info() < (3, 10) || told("name") || told("obj") {
+            return Ok(());
+        }
+        let name = self.fold(&PyString::new(self.py, name).into_any())?;
+        self.change_exception(*exception, |state| {
+            state.about.push(("name", name));
+            state.about.extend(object.map(|object| ("obj", object)));
+        });
+        Ok(())
+    }
+
+    /// Whether the program has set an attribute of a virtual exception.
+    fn has_own_attribute(&self, exception: VarId, name: &str) -> bool {
+        !matches!(self.journal.attr(Self::var_ref(exception), name), sot_sideeffect::Overlay::Untouched)
+    }
+
+    /// `KeyError(key)`.
+    pub fn raise_key_error(&mut self, key: VarId) -> Stop {
+        self.raised(&self.py.get_type::<PyKeyError>(), vec![key])
+    }
+
+    /// The class of an exception variable.
+    fn exception_class(&self, exception: VarId) -> Option<Bound<'py, PyType>> {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => self.objects.get(self.py, e.class).cast_into::<PyType>().ok(),
+            _ => None,
+        }
+    }
+
+    pub fn is_stop_iteration(&self, exception: VarId) -> bool {
+        let class = self.exception_class(exception);
+        class.is_some_and(|c| c.mro().iter().any(|c| c.is(self.py.get_type::<PyStopIteration>())))
+    }
+
+    /// Whether an exception is one of a class, or of a tuple of classes: by their MRO, as handlers decide.
+    pub fn exception_matches(&mut self, exception: VarId, classes: VarId) -> Result<bool, Stop> {
+        // Up to 3.10 the class stands for the exception.
+        let own = match self.look(exception)? {
+            VarKind::Exception(e) => self.objects.get(self.py, e.class),
+            VarKind::Class(c) => self.objects.get(self.py, c.object),
+            other => return Err(Stop::brk(Reason::ValueKind, format!("handling of {}", other.kind_name()))),
+        };
+        let own = own.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let candidates = match self.look(classes)? {
+            VarKind::Tuple(t) => t.items.to_vec(),
+            _ => vec![classes],
+        };
+        for candidate in candidates {
+            let VarKind::Class(class) = self.look(candidate)? else {
+                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
+            };
+            let class = self.objects.get(self.py, class.object);
+            let class = class.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            if !self.is_exception_class(&class) {
+                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
+            }
+            if own.mro().iter().any(|c| c.is(&class)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The exception that is being handled: of the innermost frame that handles one.
+    pub fn handled(&self) -> Option<VarId> {
+        self.frames.iter().rev().find_map(|f| f.handled.last().copied())
+    }
+
+    /// `raise exception`: what is being handled becomes its context.
+    pub fn set_context(&mut self, exception: VarId) {
+        let Some(context) = self.handled().filter(|c| *c != exception) else { return };
+        match &self.var(exception).kind {
+            VarKind::Exception(ExceptionVar { object: None, .. }) => {
+                // A cycle would be cut: the exception may be in the context's own chain.
+                self.cut_context(context, exception);
+                self.change_exception(exception, |state| state.context = Some(context));
+            }
+            VarKind::Exception(_) => self.journal_record(sot_sideeffect::Mutation::SetAttr {
+                object: Self::var_ref(exception),
+                name: "__context__".into(),
+                value: Self::var_ref(context),
+            }),
+            _ => {}
+        }
+    }
+
+    /// Take `exception` out of the chain of contexts that begins at `first`.
+    fn cut_context(&mut self, first: VarId, exception: VarId) {
+        let mut at = first;
+        for _ in 0..1000 {
+            let next = match &self.var(at).kind {
+                VarKind::Exception(e) => e.state.context,
+                _ => None,
+            };
+            match next {
+                Some(next) if next == exception => {
+                    self.change_exception(at, |state| state.context = None);
+                    return;
+                }
+                Some(next) => at = next,
+                None => return,
+            }
+        }
+    }
+
+    /// `raise exception from cause`.
+    pub fn set_cause(&mut self, exception: VarId, cause: Option<VarId>) -> Result<(), Stop> {
+        match &self.var(exception).kind {
+            VarKind::Exception(ExceptionVar { object: None, .. }) => {
+                self.change_exception(exception, |state| state.cause = Some(cause));
+                Ok(())
+            }
+            _ => Err(Stop::brk(Reason::Mutation, "the cause of an exception")),
+        }
+    }
+
+    pub(super) fn passed(&mut self, exception: VarId, frame: usize) {
+        let site = Arc::new(Site::of(self, &self.frames[frame]));
+        self.change_exception(exception, |state| state.passed.push(site));
+    }
+
+    /// The frames that an exception passes when it leaves the outermost one, outermost first.
+    pub fn frames_to_pass(&self) -> &[Frame] {
+        // What it has passed before is in its traceback already.
+        &self.frames[..self.frames.len() - 1]
+    }
+
+    /// The innermost frame, which had caught the exception, ends with it: its entry in the traceback stays where it was, and
+    /// the frame says where it has come to.
+    pub(super) fn left_again(&mut self, exception: VarId) {
+        let (unit, ip) = (self.frame().unit.clone(), self.frame().ip);
+        let py = self.py;
+        self.change_exception(exception, |state| {
+            if let Some(last) = state.passed.last_mut().filter(|site| Arc::ptr_eq(&site.unit, &unit) && site.ip != ip) {
+                let globals = last.globals.clone_ref(py);
+                let (locals, cells) = (Vec::new(), Vec::new());
+                *last = Arc::new(Site { unit, globals, ip: last.ip, left_at: Some(ip), locals, cells });
+            }
+        });
+    }
+
+    /// Find who handles an exception that the innermost frame raises, in frames from `floor` on. `again`: by RERAISE, which
+    /// leaves no second entry in the traceback.
+    pub(super) fn raise(&mut self, exception: VarId, floor: usize, again: bool) -> Result<Unwound, Stop> {
+        let innermost = self.frames.len() - 1;
+        let stops = self.is_stop_iteration(exception);
+        let mut at = None;
+        for i in (floor..=innermost).rev() {
+            let frame = &self.frames[i];
+            let ends_loop = i < innermost && stops && frame.awaits == Awaits::Next;
+            if ends_loop || frame.catches() {
+                at = Some((i, ends_loop));
+                break;
+            }
+            if frame.generator.is_some() && stops {
+                return Err(Stop::brk(Reason::WouldRaise, "StopIteration in a generator"));
+            }
+        }
+        let Some((at, ends_loop)) = at else { return Ok(Unwound::Uncaught) };
+        if !again {
+            self.passed(exception, innermost);
+            // What an operation raises while another exception is handled has that as its context.
+            if matches!(&self.var(exception).kind, VarKind::Exception(e) if e.object.is_none() && e.state.context.is_none())
+            {
+                self.set_context(exception);
+            }
+        }
+        while self.frames.len() - 1 > at {
+            let left = self.leave_frame();
+            let now = self.frames.len() - 1;
+            if let Some(skipped) = left.and_then(|frame| frame.skipped) {
+                let site = Arc::new(Site::of_skipped(self.py, &skipped));
+                self.change_exception(exception, |state| state.passed.push(site));
+            }
+            if !(now == at && ends_loop) {
+                self.passed(exception, now);
+            }
+        }
+        if ends_loop {
+            self.end_loop()?;
+        } else {
+            self.enter_handler(exception)?;
+        }
+        Ok(Unwound::Handled)
+    }
+
+    /// The innermost frame ends, by a result or an exception.
+    pub(super) fn leave_frame(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop()?;
+        if let Some(generator) = frame.generator {
+            self.finish_generator(generator);
+        }
+        Some(frame)
+    }
+
+    /// The innermost frame goes on in the handler that covers its instruction.
+    pub(super) fn enter_handler(&mut self, exception: VarId) -> Result<(), Stop> {
+        let region = self.frame().handler().ok_or(Stop::fallback(Reason::InternalError, "no handler"))?;
+        let version = self.frame().unit.code.version;
+        let target = self.frame().unit.code.target(region.handler);
+        self.frame_mut().stack.truncate(region.depth as usize);
+        if handling::has_blocks(version) {
+            // The blocks of handlers above the region end; from 3.11 on the code says so itself.
+            let previous = |v: &&VarId| matches!(self.var(**v).kind, VarKind::Previous(_));
+            let levels = self.frame().stack.iter().filter(previous).count() / 3;
+            self.frame_mut().handled.truncate(levels);
+            let class = self.exception_class(exception).ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+            for _ in 0..3 {
+                let previous = self.virtual_var(PreviousVar);
+                self.push(previous);
+            }
+            let traceback = self.virtual_var(TracebackVar { exception });
+            let class = self.pin(class.as_any());
+            self.push(traceback);
+            self.push(exception);
+            self.push(class);
+            self.frame_mut().handled.push(exception);
+        } else {
+            if region.lasti {
+                let zero = self.fold_int(0)?;
+                self.push(zero);
+            }
+            self.push(exception);
+        }
+        self.frame_mut().ip = target;
+        Ok(())
+    }
+
+    /// FOR_ITER of the innermost frame is exhausted.
+    pub(super) fn end_loop(&mut self) -> Result<(), Stop> {
+        let ip = self.frame().ip;
+        let Op::ForIter(label) = self.frame().unit.code.instrs[ip].op else {
+            return Err(Stop::fallback(Reason::InternalError, "no loop"));
+        };
+        self.pop()?;
+        let target = self.frame().unit.code.target(label);
+        self.frame_mut().ip = target;
+        Ok(())
+    }
+
+    /// `str()` or `repr()` of a new exception; `None` for other values.
+    pub fn text_of_exception(&mut self, value: VarId, method: &str) -> Result<Option<VarId>, Stop> {
+        let VarKind::Exception(e) = self.look(value)? else { return Ok(None) };
+        let Some(args) = e.state.args.filter(|_| e.object.is_none()) else { return Ok(None) };
+        let class = self.objects.get(self.py, e.class);
+        let Some(found) = self.class_lookup(&class, method)? else { return Ok(None) };
+        if facts::is_function(&found) {
+            let function = self.pin(&found);
+            let text = self.call_now(function, &Args::positional(vec![value]))?;
+            return match self.constant_str(text) {
+                Some(_) => Ok(Some(text)),
+                None => Err(Stop::brk(Reason::WouldRaise, method)),
+            };
+        }
+        let Some(base) = self.exception_base_of(&class) else { return Ok(None) };
+        if !base.getattr(method).is_ok_and(|own| own.is(&found)) {
+            return Ok(None);
+        }
+        // What C writes depends on the class and the arguments alone.
+        let args = self.require_plain(args)?.cast_into::<PyTuple>().map_err(|e| self.internal(&e.into()))?;
+        let made = base.getattr("__new__").and_then(|new| {
+            let all: Vec<_> = std::iter::once(class.clone()).chain(args.iter()).collect();
+            new.call1(PyTuple::new(self.py, all)?)
+        });
+        let text = made.and_then(|made| found.call1((made,))).map_err(|e| self.would_raise(&e))?;
+        self.fold(&text).map(Some)
+    }
+
+    /// `exception.name`.
+    pub fn attribute_of_exception(&mut self, me: VarId, e: &ExceptionVar, name: &str) -> Result<Option<VarId>, Stop> {
+        let class = self.objects.get(self.py, e.class);
+        if e.object.is_none() {
+            let ours = self.py.get_type::<PyBaseException>();
+            let found = self.class_lookup(&class, name)?;
+            let of_base = found.is_some_and(|f| ours.getattr(name).is_ok_and(|own| own.is(&f)));
+            let about = e.state.about.iter().find(|(what, _)| *what == name);
+            let value = match name {
+                _ if about.is_some() => about.map(|(_, value)| *value),
+                "args" if of_base => e.state.args,
+                "__cause__" if of_base => Some(e.state.cause.flatten().map_or_else(|| self.fold_none(), Ok)?),
+                "__context__" if of_base => Some(e.state.context.map_or_else(|| self.fold_none(), Ok)?),
+                "__suppress_context__" if of_base => Some(self.fold_bool(e.state.cause.is_some())?),
+                "__traceback__" if of_base => Some(self.virtual_var(TracebackVar { exception: me })),
+                _ => None,
+            };
+            if let Some(value) = value {
+                return Ok(Some(value));
+            }
+            if name == "value" && self.is_stop_iteration(me) {
+                let VarKind::Tuple(args) = self.look(e.state.args.expect("virtual"))? else {
+                    return Err(Stop::fallback(Reason::InternalError, "args"));
+                };
+                return args.items.first().map_or_else(|| self.fold_none(), |v| Ok(*v)).map(Some);
+            }
+        }
+        let object = e.object.map(|o| self.objects.get(self.py, o));
+        self.attribute_of_instance(me, object.as_ref(), &class, name)
+    }
+}

@@ -1,0 +1,263 @@
+//! Generators: their frames come and go on the machine's stack.
+//!
+//! A frame that is resumed delivers to the frame below it: a yield what that one awaits, a return the end of its loop, the
+//! result of its `yield from`, or StopIteration.
+
+use super::{Awaits, Executor, Flow, Frame};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::exceptions::PyStopIteration;
+use pyo3::prelude::*;
+use sot_opcodes::{CodeFlags, Op, handling};
+use std::rc::Rc;
+
+/// How a run of frames above some depth ended.
+pub(super) enum Ended {
+    Returned(VarId),
+    Yielded(VarId),
+}
+
+impl<'py> Executor<'py> {
+    /// A generator for a frame whose arguments are bound. `None`: a coroutine or an async generator.
+    pub(super) fn new_generator(&mut self, mut frame: Frame) -> Option<VarId> {
+        let code = &frame.unit.code;
+        if code.flags.intersects(CodeFlags::COROUTINE | CodeFlags::ASYNC_GENERATOR | CodeFlags::ITERABLE_COROUTINE) {
+            return None;
+        }
+        if let Some(at) = code.instrs.iter().position(|i| matches!(i.op, Op::ReturnGenerator)) {
+            frame.ip = at + 1;
+        }
+        let made = self.frames.last().map_or((0, 0), |f| (f.unit.address(), f.ip));
+        Some(self.virtual_var(GeneratorVar { state: GeneratorState::New(Rc::new(frame)), made, delegated: false }))
+    }
+
+    fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
+        if let VarKind::Generator(g) = &mut self.var_mut(generator).kind {
+            g.state = state;
+        }
+    }
+
+    /// A generator's frame has ended.
+    pub(super) fn finish_generator(&mut self, generator: VarId) {
+        self.set_generator(generator, GeneratorState::Finished);
+    }
+
+    /// What is asked from outside while another generator waits for it: that one may have died since, and ended it.
+    pub(super) fn not_shared(&self, generator: VarId) -> Result<(), Stop> {
+        let waits = |v: &Variable| match &v.kind {
+            VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => {
+                frame.delegate() == Some(generator)
+            }
+            _ => false,
+        };
+        match &self.var(generator).kind {
+            VarKind::Generator(g) if g.delegated && self.vars.iter().any(waits) => {
+                Err(Stop::brk(Reason::Generator, "a generator that another one waits for"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Put the frame of a generator on the stack. `false`: it has ended before.
+    pub(super) fn resume(&mut self, generator: VarId, sent: Option<VarId>) -> Result<bool, Stop> {
+        let VarKind::Generator(g) = self.var(generator).kind.clone() else {
+            return Err(Stop::fallback(Reason::InternalError, "not a generator"));
+        };
+        let none = self.fold_none()?;
+        let mut frame = match &g.state {
+            GeneratorState::Finished => return Ok(false),
+            GeneratorState::Running => return Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
+            GeneratorState::New(frame) => {
+                if sent.is_some() {
+                    return Err(Stop::brk(Reason::WouldRaise, "a value for a new generator"));
+                }
+                let mut frame = Frame::clone(frame);
+                // What starts it is a value like one that is sent, and popped at once.
+                if handling::generator_starts_with_a_value(frame.unit.code.version) {
+                    frame.stack.push(none);
+                }
+                frame
+            }
+            GeneratorState::Suspended(frame) => {
+                let mut frame = Frame::clone(frame);
+                frame.stack.push(sent.unwrap_or(none));
+                // A `yield from` of 3.8 to 3.10 asks again.
+                if !matches!(frame.unit.code.instrs[frame.ip].op, Op::YieldFrom) {
+                    frame.ip += 1;
+                }
+                frame
+            }
+        };
+        frame.generator = Some(generator);
+        self.push_frame(frame)?;
+        self.set_generator(generator, GeneratorState::Running);
+        Ok(true)
+    }
+
+    /// Put the frame on the stack where it stands, to raise an exception there.
+    fn resume_raising(&mut self, generator: VarId, exception: VarId, awaits: Awaits) -> Result<Called, Stop> {
+        let VarKind::Generator(g) = self.var(generator).kind.clone() else {
+            return Err(Stop::fallback(Reason::InternalError, "not a generator"));
+        };
+        match g.state {
+            GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
+            GeneratorState::Finished => Err(Stop::Raised(exception)),
+            GeneratorState::New(_) => Err(Stop::brk(Reason::Generator, "throw() into a new generator")),
+            GeneratorState::Suspended(frame) => {
+                if frame.delegate().is_some() {
+                    return Err(Stop::brk(Reason::Generator, "throw() into yield from"));
+                }
+                let caller = self.frames.len() - 1;
+                self.frames[caller].awaits = awaits;
+                let mut frame = Frame::clone(&frame);
+                frame.generator = Some(generator);
+                self.push_frame(frame)?;
+                self.set_generator(generator, GeneratorState::Running);
+                Err(Stop::Raised(exception))
+            }
+        }
+    }
+
+    /// The innermost frame yields: it leaves the stack and waits in its generator.
+    pub(super) fn suspend(&mut self) -> Result<(), Stop> {
+        let frame = self.frames.pop().ok_or(Stop::fallback(Reason::InternalError, "no frame"))?;
+        let generator = frame.generator.ok_or(Stop::fallback(Reason::Generator, "yield"))?;
+        self.set_generator(generator, GeneratorState::Suspended(Rc::new(frame)));
+        Ok(())
+    }
+
+    /// The frame of a generator has returned: tell the innermost frame, which asked for an item.
+    pub(super) fn deliver_end(&mut self, value: VarId) -> Result<(), Stop> {
+        match self.frame().awaits {
+            Awaits::Next => self.end_loop(),
+            Awaits::Send => {
+                let ip = self.frame().ip;
+                match self.frame().unit.code.instrs[ip].op {
+                    Op::Send(label) => {
+                        self.push(value);
+                        let target = self.frame().unit.code.target(label);
+                        self.frame_mut().ip = target;
+                    }
+                    _ => {
+                        self.pop()?;
+                        self.push(value);
+                        self.frame_mut().ip += 1;
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(self.stop_iteration(value)?),
+        }
+    }
+
+    /// `StopIteration(value)`, without the value if it is None.
+    pub(super) fn stop_iteration(&mut self, value: VarId) -> Result<Stop, Stop> {
+        self.look(value)?;
+        let none = self.constant_value(value).is_some_and(|v| v.is_none());
+        let args = if none { Vec::new() } else { vec![value] };
+        Ok(self.raised(&self.py.get_type::<PyStopIteration>(), args))
+    }
+
+    /// `next(generator)` to its end, for builtins that ask in the middle of an instruction.
+    pub(super) fn next_of_generator(&mut self, generator: VarId) -> Result<Option<VarId>, Stop> {
+        let floor = self.frames.len();
+        self.not_shared(generator)?;
+        if !self.resume(generator, None)? {
+            return Ok(None);
+        }
+        match self.run_nested(floor)? {
+            Ended::Yielded(value) => Ok(Some(value)),
+            Ended::Returned(_) => Ok(None),
+        }
+    }
+
+    /// A method of a generator.
+    pub(super) fn generator_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        match (name, args.positional.as_slice()) {
+            ("__iter__", []) => Ok(Called::Value(me)),
+            ("__next__", []) => self.ask(me, None),
+            ("send", [value]) => {
+                self.look(*value)?;
+                let none = self.constant_value(*value).is_some_and(|v| v.is_none());
+                self.ask(me, (!none).then_some(*value))
+            }
+            ("throw", [exception, rest @ ..]) => {
+                // Type, value, traceback: the value is what counts where it is an exception.
+                let exception = match (self.look(*exception)?, rest) {
+                    (VarKind::Exception(_), _) => *exception,
+                    (VarKind::Class(_), [value, ..]) if matches!(self.look(*value)?, VarKind::Exception(_)) => *value,
+                    _ => return Err(Stop::brk(Reason::Generator, "throw()")),
+                };
+                self.resume_raising(me, exception, Awaits::Push)
+            }
+            ("close", []) => match &self.var(me).kind {
+                VarKind::Generator(g) if g.frame().is_none_or(|f| !f.catches() && !self.delegates(f)) => {
+                    if matches!(g.state, GeneratorState::Running) {
+                        return Err(Stop::brk(Reason::WouldRaise, "a generator that is running"));
+                    }
+                    self.finish_generator(me);
+                    self.fold_none().map(Called::Value)
+                }
+                _ => Err(Stop::brk(Reason::Generator, "close()")),
+            },
+            _ => Err(Stop::brk(Reason::Builtin, format!("generator.{name}"))),
+        }
+    }
+
+    /// The next item of a generator, for the instruction that is being simulated.
+    pub(super) fn ask(&mut self, generator: VarId, sent: Option<VarId>) -> Result<Called, Stop> {
+        self.not_shared(generator)?;
+        if self.resume(generator, sent)? {
+            return Ok(Called::Entered(Awaits::Push));
+        }
+        Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new()))
+    }
+
+    /// Whether a frame delegates to another generator, which ends with it.
+    fn delegates(&self, frame: &Frame) -> bool {
+        frame.delegate().is_some_and(|to| matches!(self.var(to).kind, VarKind::Generator(_)))
+    }
+
+    /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
+    /// when they die, or for a generator that can be reached, which would end.
+    pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<(usize, usize)> {
+        self.vars.iter().enumerate().find_map(|(i, v)| match &v.kind {
+            VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), made, .. })
+                if !reachable(VarId(i as u32))
+                    && (frame.catches() || self.delegates(frame) && frame.delegate().is_some_and(&reachable)) =>
+            {
+                Some(*made)
+            }
+            _ => None,
+        })
+    }
+}
+
+/// `yield from` and `await`: ask what is delegated to.
+pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> Result<Delegated, Stop> {
+    ex.look(sent)?;
+    let none = ex.constant_value(sent).is_some_and(|v| v.is_none());
+    if let VarKind::Generator(_) = ex.look(receiver)? {
+        if let VarKind::Generator(g) = &mut ex.var_mut(receiver).kind {
+            g.delegated = true;
+        }
+        return Ok(match ex.resume(receiver, (!none).then_some(sent))? {
+            true => Delegated::Flow(Flow::Entered(Awaits::Send)),
+            false => Delegated::Ended(ex.fold_none()?),
+        });
+    }
+    if !none {
+        return Err(Stop::brk(Reason::Generator, "send() to what is no generator"));
+    }
+    match ex.next_item(receiver)? {
+        Some(item) => Ok(Delegated::Item(item)),
+        None => Ok(Delegated::Ended(ex.fold_none()?)),
+    }
+}
+
+/// What asking came to.
+pub(super) enum Delegated {
+    Flow(Flow),
+    Item(VarId),
+    Ended(VarId),
+}

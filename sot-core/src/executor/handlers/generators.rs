@@ -1,0 +1,79 @@
+//! Generators: yielding, and delegating to another iterator.
+
+use super::{Flow, handlers, mismatch};
+use crate::executor::Executor;
+use crate::executor::generators::{Delegated, delegate};
+use crate::stop::{Reason, Stop};
+use crate::variables::VarKind;
+use sot_opcodes::Op;
+
+handlers! {
+    GenStart => gen_start;
+    YieldValue => yield_value;
+    YieldFrom => yield_from;
+    GetYieldFromIter => get_yield_from_iter;
+    Send => send;
+    EndSend => end_send;
+}
+
+/// 3.10: pops what started it.
+fn gen_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.pop().map(|_| Flow::Next)
+}
+
+fn yield_value(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    if ex.frame().generator.is_none() {
+        return Err(Stop::fallback(Reason::Generator, "yield"));
+    }
+    Ok(Flow::Yield(value))
+}
+
+/// Up to 3.10: the receiver stays under what is sent; the frame stands here until the receiver ends.
+fn yield_from(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let sent = ex.pop()?;
+    let receiver = ex.peek(1)?;
+    match delegate(ex, sent, receiver)? {
+        Delegated::Flow(flow) => Ok(flow),
+        Delegated::Item(item) => Ok(Flow::Yield(item)),
+        Delegated::Ended(value) => {
+            ex.pop()?;
+            ex.push(value);
+            Ok(Flow::Next)
+        }
+    }
+}
+
+fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    if let VarKind::Instance(_) = ex.look(value)? {
+        return Err(Stop::brk(Reason::Generator, "yield from an instance"));
+    }
+    let iterator = ex.iterate(value)?;
+    ex.push(iterator);
+    Ok(Flow::Next)
+}
+
+fn send(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Send(label) = op else { return Err(mismatch()) };
+    let sent = ex.pop()?;
+    let receiver = ex.peek(1)?;
+    match delegate(ex, sent, receiver)? {
+        Delegated::Flow(flow) => Ok(flow),
+        Delegated::Item(item) => {
+            ex.push(item);
+            Ok(Flow::Next)
+        }
+        Delegated::Ended(value) => {
+            ex.push(value);
+            Ok(Flow::Jump(ex.frame().unit.code.target(label)))
+        }
+    }
+}
+
+fn end_send(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let value = ex.pop()?;
+    ex.pop()?;
+    ex.push(value);
+    Ok(Flow::Next)
+}

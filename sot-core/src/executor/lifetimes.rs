@@ -1,0 +1,132 @@
+//! When simulated frames let go of values whose death the program could see.
+//!
+//! Rewritten code holds what it was given in its own locals. That does no harm to most values, but one that has a
+//! finalizer or a weak reference must die where eager drops it: before the next effect, and before the instruction that
+//! breaks. Such values are *watched*; before each effect the simulation notes which of them no frame holds any more.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::rewrite::parts;
+use crate::variables::{VarId, VarKind};
+use hashbrown::HashSet;
+use pyo3::prelude::*;
+use sot_tracker::{Tracker, TrackerId};
+
+/// Parts of simulated values that are searched for a watched one, before it counts as held.
+const SEARCHED: usize = 10_000;
+
+/// Watched variables.
+#[derive(Default)]
+pub(super) struct Watched {
+    vars: Vec<VarId>,
+    /// Argument slots that hold them: one object may be given several times.
+    slots: Vec<(VarId, u32)>,
+    /// Variables that no frame held before the journal's entry of this number.
+    released: Vec<(usize, VarId)>,
+}
+
+impl Executor<'_> {
+    /// Watch a variable that was wrapped just now, if its death could be seen.
+    pub(super) fn watch(&mut self, var: VarId, object: &Bound<'_, PyAny>, tracker: TrackerId) {
+        let may_hold = matches!(
+            self.var(var).kind,
+            VarKind::Instance(_)
+                | VarKind::List(_)
+                | VarKind::Dict(_)
+                | VarKind::Tuple(_)
+                | VarKind::Tensor(_)
+                | VarKind::Iterator(_)
+        );
+        let root = self.trackers.root(tracker);
+        if may_hold && matches!(self.trackers.get(root), Tracker::Slot(_)) && facts::death_is_seen(object) {
+            self.watched.vars.push(var);
+            self.watch_slot(var, tracker);
+        }
+    }
+
+    /// A variable was found in an argument slot, perhaps once more.
+    pub(super) fn watch_slot(&mut self, var: VarId, tracker: TrackerId) {
+        if let Tracker::Slot(slot) = self.trackers.get(tracker)
+            && self.watched.vars.contains(&var)
+        {
+            self.watched.slots.push((var, *slot));
+        }
+    }
+
+    /// Argument slots that hold watched variables.
+    pub fn watched_slots(&self) -> &[(VarId, u32)] {
+        &self.watched.slots
+    }
+
+    /// Variables whose death could be seen, in the order in which they were found.
+    pub fn watched(&self) -> &[VarId] {
+        &self.watched.vars
+    }
+
+    /// The number of the effect before which frames let go of a variable.
+    pub fn released_before(&self, var: VarId) -> Option<usize> {
+        let effects = self.journal.len();
+        self.watched.released.iter().find(|(at, released)| *released == var && *at < effects).map(|(at, _)| *at)
+    }
+
+    /// An effect follows: note what no frame holds any more.
+    pub(super) fn note_released(&mut self) {
+        let effects = self.journal.len();
+        // What was noted before a rollback did not happen.
+        self.watched.released.retain(|(at, _)| *at < effects);
+        let open: Vec<VarId> =
+            self.watched.vars.iter().copied().filter(|v| self.released_before(*v).is_none()).collect();
+        if open.is_empty() {
+            return;
+        }
+        let held = self.held_by_frames(&open);
+        let released = open.into_iter().filter(|var| !held.contains(var)).map(|var| (effects, var));
+        self.watched.released.extend(released);
+    }
+
+    /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,
+    /// which changes what was read before.
+    pub(super) fn dies(&self, var: VarId) -> bool {
+        self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var)
+    }
+
+    /// Those of the variables that frames hold, themselves or in what they made.
+    fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
+        let mut seen: HashSet<VarId> = HashSet::new();
+        let mut work: Vec<VarId> = Vec::new();
+        for frame in &self.frames {
+            work.extend(frame.stack.iter().chain(&frame.handled));
+            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
+        }
+        while let Some(var) = work.pop() {
+            if seen.len() > SEARCHED {
+                return wanted.iter().copied().collect();
+            }
+            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+                work.extend(parts(self, var));
+            }
+        }
+        seen
+    }
+
+    /// Whether a value is watched, or is made of such.
+    pub fn holds_watched(&self, var: VarId) -> bool {
+        if self.watched.vars.is_empty() {
+            return false;
+        }
+        let mut seen = HashSet::new();
+        let mut work = vec![var];
+        while let Some(var) = work.pop() {
+            if self.watched.vars.contains(&var) {
+                return true;
+            }
+            if seen.len() > SEARCHED {
+                return false;
+            }
+            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+                work.extend(parts(self, var));
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,138 @@
+//! What bounds a simulation: values that contain themselves, or are nested without end, and signals.
+//!
+//! The program decides how deep its values are, so nothing may follow them on the stack of this thread without
+//! counting: every question that a value passes on to its parts goes through [`Executor::nested`]. A value that is too
+//! deep is a break, like any other that cannot be known: Python itself does the operation, and raises its own
+//! `RecursionError` where that is what it does.
+
+use super::Executor;
+use crate::cpython::signals;
+use crate::stop::{Reason, Stop};
+use crate::variables::{VarId, VarKind};
+use hashbrown::{HashMap, HashSet};
+use sot_opcodes::Op;
+
+/// Questions inside questions. Calls that Python itself makes count a few each.
+const MAX_NESTED: u32 = 400;
+/// Steps of the longest path from the frame to a value: a list that is walked by `node = node.next`.
+const MAX_PATH: u32 = 400;
+/// Parts of a value that is made of constants, each counted as often as it is written out: so many for each of them.
+const MAX_COPIES: u64 = 16;
+/// A value of so many parts is never too large.
+const SMALL: u64 = 10_000;
+/// Instructions between two looks for signals.
+const SIGNAL_INTERVAL: usize = 16;
+
+fn too_deep(what: &str) -> Stop {
+    Stop::brk(Reason::Depth, what)
+}
+
+impl Executor<'_> {
+    /// Ask a part of a value.
+    pub fn nested<R>(&mut self, ask: impl FnOnce(&mut Self) -> Result<R, Stop>) -> Result<R, Stop> {
+        if self.nested_too_deeply() {
+            return Err(too_deep("a value that is nested without end, or contains itself"));
+        }
+        self.nesting += 1;
+        let result = ask(self);
+        self.nesting -= 1;
+        result
+    }
+
+    pub fn nested_too_deeply(&self) -> bool {
+        self.nesting >= MAX_NESTED
+    }
+
+    /// Asked before each instruction.
+    pub(super) fn may_go_on(&mut self, op: &Op) -> Result<(), Stop> {
+        if signals::interrupted(self.py, self.steps().is_multiple_of(SIGNAL_INTERVAL)) {
+            return Err(Stop::fallback(Reason::Interrupted, ""));
+        }
+        // At instructions that make paths longer; there the program can go on with the value in its hands.
+        let lengthens = matches!(
+            op,
+            Op::LoadAttr(_)
+                | Op::LoadMethod(_)
+                | Op::BinarySubscr
+                | Op::Call { .. }
+                | Op::CallKw { .. }
+                | Op::CallEx { .. }
+                | Op::ForIter(_)
+        );
+        if lengthens && self.trackers.longest_path() > MAX_PATH {
+            return Err(too_deep("a path of many steps"));
+        }
+        Ok(())
+    }
+
+    /// Whether a value is made of constants only. What contains itself is not, nor what is out of all proportion when
+    /// it is written out.
+    pub fn is_plain(&mut self, var: VarId) -> Result<bool, Stop> {
+        // Parts before wholes: the size of each value that is done, and the values that are open.
+        let mut sizes: HashMap<VarId, u64> = HashMap::new();
+        let mut open: HashSet<VarId> = HashSet::new();
+        let mut work = vec![var];
+        while let Some(&at) = work.last() {
+            if sizes.contains_key(&at) {
+                work.pop();
+                continue;
+            }
+            let Some(parts) = self.plain_parts(at)? else { return Ok(false) };
+            if open.insert(at) {
+                if open.len() - sizes.len() > MAX_NESTED as usize {
+                    return Err(too_deep("a value that is nested without end"));
+                }
+                for part in &parts {
+                    if open.contains(part) && !sizes.contains_key(part) {
+                        return Err(too_deep("a value that contains itself"));
+                    }
+                }
+                work.extend(parts.iter().rev().filter(|part| !sizes.contains_key(*part)));
+            } else {
+                let size =
+                    parts.iter().fold(1u64, |sum, part| sum.saturating_add(sizes.get(part).copied().unwrap_or(1)));
+                if size > SMALL.max(MAX_COPIES * sizes.len() as u64) {
+                    return Err(too_deep("a value whose parts are shared many times"));
+                }
+                sizes.insert(at, size);
+                work.pop();
+            }
+        }
+        Ok(true)
+    }
+
+    /// The parts of a value that may be made of constants only; `None`: it is not.
+    fn plain_parts(&mut self, var: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(match self.look(var)? {
+            VarKind::Constant(_) => Vec::new(),
+            VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
+            VarKind::List(l) => l.items.to_vec(),
+            VarKind::Slice(s) => s.parts.to_vec(),
+            VarKind::Dict(d) => d.entries.iter().flat_map(|e| [e.0, e.1]).collect(),
+            VarKind::Class(c) => {
+                let class = self.objects.get(self.py, c.object);
+                let builtin =
+                    class.cast::<pyo3::types::PyType>().is_ok_and(|t| !crate::cpython::facts::is_heap_type(t));
+                return Ok(builtin.then(Vec::new));
+            }
+            VarKind::Tuple(_)
+            | VarKind::Tensor(_)
+            | VarKind::View(_)
+            | VarKind::Iterator(_)
+            | VarKind::Function(_)
+            | VarKind::Method(_)
+            | VarKind::Bound(_)
+            | VarKind::Builtin(_)
+            | VarKind::Module(_)
+            | VarKind::Layer(_)
+            | VarKind::Instance(_)
+            | VarKind::Super(_)
+            | VarKind::Cell(_)
+            | VarKind::Generator(_)
+            | VarKind::Exception(_)
+            | VarKind::Traceback(_)
+            | VarKind::Null(_)
+            | VarKind::Previous(_) => return Ok(None),
+        }))
+    }
+}

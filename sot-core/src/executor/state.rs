@@ -1,0 +1,120 @@
+//! The simulated mutable state, with marks.
+//!
+//! What the simulation changes is: the kinds of variables (items of containers, contents of cells, positions of
+//! iterators, suspended frames of generators), the journal, the statements of the graph, the iterators that a combined
+//! one claims, and the frames. All of it returns to what it was at a [`Mark`] by [`Executor::rollback`]: variables by an undo
+//! log, the journal and the graph by their lengths, frames by copies.
+//!
+//! What is *learned* about the world is no state: guards, trackers, wrapped objects, and what the first look at a sourced
+//! variable found. It stays true whatever is rolled back.
+//!
+//! Vocabulary: a *step mark* covers one instruction and copies the innermost frame only, since no instruction writes to
+//! another frame that stays; a *full mark* copies all frames, so that two branches can be simulated from it.
+
+use super::{Executor, Frame};
+use crate::variables::{VarId, VarKind, Variable};
+use hashbrown::HashSet;
+
+/// A change of a variable that can be taken back.
+pub(super) struct Undo {
+    var: VarId,
+    kind: VarKind,
+}
+
+/// Which frames a mark can restore.
+enum Saved {
+    Innermost(Option<Frame>),
+    All(Vec<Frame>),
+}
+
+/// A point to return to.
+pub struct Mark {
+    log: usize,
+    journal: sot_sideeffect::Mark,
+    graph: super::graph::Mark,
+    claimed: HashSet<usize>,
+    depth: usize,
+    frames: Saved,
+}
+
+impl Executor<'_> {
+    /// A point to return to from within the next instruction.
+    pub(super) fn step_mark(&mut self) -> Mark {
+        if self.marks == 0 {
+            // Nobody can go back further.
+            self.undo.clear();
+        }
+        let frame = self.frames.last().map(|frame| match self.spare.pop() {
+            Some(mut copy) => {
+                copy.copy_from(frame);
+                copy
+            }
+            None => frame.clone(),
+        });
+        self.mark_with(Saved::Innermost(frame))
+    }
+
+    /// A step mark is over: its copy serves the next one. (An allocation less for each part of a frame and instruction.)
+    pub(super) fn spend(&mut self, mark: Mark) {
+        if let Saved::Innermost(Some(frame)) = mark.frames {
+            self.spare.push(frame);
+        }
+    }
+
+    /// A point to return to from anywhere, as often as wanted. To be given back with [`Executor::release`].
+    pub fn mark(&mut self) -> Mark {
+        self.marks += 1;
+        let frames = self.frames.clone();
+        self.mark_with(Saved::All(frames))
+    }
+
+    fn mark_with(&self, frames: Saved) -> Mark {
+        Mark {
+            log: self.undo.len(),
+            journal: self.journal.mark(),
+            graph: self.graph.mark(),
+            claimed: self.claimed.clone(),
+            depth: self.frames.len(),
+            frames,
+        }
+    }
+
+    /// Take back everything since the mark.
+    pub fn rollback(&mut self, mark: &Mark) {
+        while self.undo.len() > mark.log {
+            if let Some(undo) = self.undo.pop() {
+                self.vars[undo.var.0 as usize].kind = undo.kind;
+            }
+        }
+        self.journal.rollback_to(mark.journal);
+        self.graph.rollback_to(&mark.graph);
+        self.claimed.clone_from(&mark.claimed);
+        match &mark.frames {
+            Saved::All(frames) => self.frames.clone_from(frames),
+            Saved::Innermost(frame) => {
+                self.frames.truncate(mark.depth);
+                if let (Some(frame), Some(place)) = (frame, self.frames.last_mut()) {
+                    *place = frame.clone();
+                }
+            }
+        }
+    }
+
+    /// A full mark is not needed any more.
+    pub fn release(&mut self, mark: Mark) {
+        drop(mark);
+        self.marks = self.marks.saturating_sub(1);
+    }
+
+    /// A variable that the simulated program changes.
+    pub fn var_mut(&mut self, id: VarId) -> &mut Variable {
+        let variable = &mut self.vars[id.0 as usize];
+        self.undo.push(Undo { var: id, kind: variable.kind.clone() });
+        variable
+    }
+
+    /// A variable about which something was learned that was true before.
+    pub(crate) fn learn(&mut self, id: VarId) -> &mut Variable {
+        &mut self.vars[id.0 as usize]
+    }
+}

@@ -1,0 +1,282 @@
+//! The guards once more, as sot-tracker says what they mean: slow and simple, to compare the native form with.
+//!
+//! With `SOT_VERIFY_GUARDS=1` in the environment (read once) each entry keeps its guards in the form in which the capture
+//! left them, and each check is answered three times: natively, by the guard tree, and guard by guard. A difference is
+//! a defect, and so is a set that rejects the frame it came from: both count as `internal-error` and are written to
+//! stderr. Everything here asks Python itself, with no stamp and nothing of what the native form uses, but for iterators,
+//! which cannot be looked at without advancing them, and for what the backend checks.
+
+use super::names::Namer;
+use crate::backend::TensorCheck;
+use crate::cpython::{Slots, facts};
+use crate::executor::Executor;
+use crate::iterators;
+use crate::stats::STATS;
+use crate::stop::Reason;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{Access, Accessed, Check, GuardSet, GuardTree, ObjectId, Tracker, TrackerTable, World};
+use std::sync::OnceLock;
+
+/// Whether entries are to keep their reference form.
+pub(super) fn wanted() -> bool {
+    static WANTED: OnceLock<bool> = OnceLock::new();
+    *WANTED.get_or_init(|| std::env::var_os("SOT_VERIFY_GUARDS").is_some_and(|v| v == "1"))
+}
+
+/// Note a defect.
+pub(super) fn defect(text: &str) {
+    STATS.note(Reason::InternalError);
+    eprintln!("sot: {text}");
+}
+
+/// The guards of one entry as they were left.
+pub(super) struct Reference {
+    trackers: TrackerTable,
+    guards: GuardSet,
+    tree: GuardTree,
+    /// By number; only those that the guards name, which the native form keeps alive, too.
+    objects: Vec<Option<Py<PyAny>>>,
+    /// Text of each guard.
+    lines: Vec<String>,
+    snapshots: Vec<(Py<PyDict>, Py<PyDict>)>,
+}
+
+impl Reference {
+    pub(super) fn new(ex: &Executor<'_>) -> Option<Reference> {
+        let py = ex.py;
+        let tree = match GuardTree::compile(&ex.guards, &ex.trackers) {
+            Ok(tree) => tree,
+            Err(unreachable) => {
+                defect(&format!("a guard cannot be compiled: {unreachable}"));
+                return None;
+            }
+        };
+        let dict = |id: ObjectId| ex.objects.get(py, id).cast_into::<PyDict>().ok().map(Bound::unbind);
+        let snapshots = ex.snapshots.iter().filter_map(|s| Some((dict(s.dict)?, s.copy.clone_ref(py)))).collect();
+        let names = Namer { ex, slots: &[] };
+        Some(Reference {
+            trackers: ex.trackers.clone(),
+            guards: ex.guards.clone(),
+            tree,
+            objects: objects_of(ex),
+            lines: ex.guards.iter().map(|g| g.display(&ex.trackers, &names).to_string()).collect(),
+            snapshots,
+        })
+    }
+
+    /// The first guard that fails.
+    pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Box<dyn TensorCheck>]) -> &str {
+        let mut world = Live { py, slots, objects: &self.objects, tensors };
+        let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
+        failing.map_or("a whole dict", |f| &self.lines[f])
+    }
+
+    /// Compare with the verdict of the native form.
+    pub(super) fn compare(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Box<dyn TensorCheck>], native: bool) {
+        let mut world = Live { py, slots, objects: &self.objects, tensors };
+        let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
+        let miss = self.tree.evaluate(&mut world).err();
+        if failing.is_some() != miss.is_some() {
+            defect(&format!("the guard tree and its guards disagree: {:?}", miss.map(|m| &self.lines[m.guard])));
+        }
+        let unchanged = self.snapshots.iter().all(|(now, then)| {
+            let (now, then) = (now.bind(py), then.bind(py));
+            now.len() == then.len() && now.iter().zip(then.iter()).all(|(a, b)| equal(&a.0, &b.0) && equal(&a.1, &b.1))
+        });
+        if native != (failing.is_none() && unchanged) {
+            let which = failing.map_or("none fails", |f| self.lines[f].as_str());
+            defect(&format!("native guards say {native}, their reference does not: {which}"));
+        }
+    }
+
+    pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.objects.iter().flatten().for_each(&mut *visit);
+        for (dict, copy) in &self.snapshots {
+            visit(dict.as_any());
+            visit(copy.as_any());
+        }
+    }
+}
+
+/// The objects that the guards of a capture name.
+fn objects_of(ex: &Executor<'_>) -> Vec<Option<Py<PyAny>>> {
+    let mut objects = Vec::new();
+    let mut name = |id: ObjectId| {
+        let at = id.0 as usize;
+        if objects.len() <= at {
+            objects.resize_with(at + 1, || None);
+        }
+        objects[at].get_or_insert_with(|| ex.objects.get(ex.py, id).unbind());
+    };
+    for guard in ex.guards.iter() {
+        for step in guard.trackers().flat_map(|t| ex.trackers.path(t)) {
+            match ex.trackers.get(step) {
+                Tracker::Constant(object) | Tracker::DictItem { key: object, .. } => name(*object),
+                _ => {}
+            }
+        }
+        match &guard.check {
+            Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => name(*object),
+            Check::Keys(keys) | Check::Mro(keys) => keys.iter().copied().for_each(&mut name),
+            Check::ClassLookup { found, .. } => found.iter().copied().for_each(&mut name),
+            Check::SubclassOf { of, .. } => name(*of),
+            Check::Len(_)
+            | Check::LacksAttr(_)
+            | Check::Tensor(_)
+            | Check::SameAs(_)
+            | Check::Distinct(_)
+            | Check::HasNext(_)
+            | Check::IterIndex(_)
+            | Check::Unbound => {}
+        }
+    }
+    objects
+}
+
+struct Live<'a, 'py> {
+    py: Python<'py>,
+    slots: Slots<'a>,
+    objects: &'a [Option<Py<PyAny>>],
+    tensors: &'a [Box<dyn TensorCheck>],
+}
+
+/// One exact type and one value, as far as a program can tell; for other types than those of constants, one object.
+fn equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
+    let constants = ["int", "float", "str", "bool", "bytes", "complex", "range"];
+    let text = |v: &Bound<'_, PyAny>| v.repr().map(|r| r.to_string()).unwrap_or_default();
+    let plain = || a.get_type().name().is_ok_and(|n| constants.iter().any(|c| n == *c));
+    if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
+        return a.value().to_bits() == b.value().to_bits();
+    }
+    a.is(b) || a.get_type().is(b.get_type()) && plain() && text(a) == text(b)
+}
+
+/// What looking a name up along the MRO of a class finds.
+fn look_up<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
+    class.mro().iter().find_map(|c| c.getattr("__dict__").and_then(|d| d.get_item(name)).ok())
+}
+
+impl<'py> Live<'_, 'py> {
+    fn object(&self, id: ObjectId) -> &Bound<'py, PyAny> {
+        self.objects[id.0 as usize].as_ref().expect("an object of a guard").bind(self.py)
+    }
+
+    fn reach(&self, access: &Access, base: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+        let ty = base.get_type();
+        let named = |names: &[&str]| ty.name().is_ok_and(|n| names.iter().any(|name| n == *name));
+        match access {
+            Access::Slot(_) | Access::Constant(_) | Access::CellContent => None,
+            Access::Attr(name) => {
+                let descriptor = look_up(&ty, name)?;
+                let kind = descriptor.get_type().name().ok()?.to_string();
+                match kind.as_str() {
+                    "member_descriptor" | "getset_descriptor" => descriptor.call_method1("__get__", (base, &ty)).ok(),
+                    _ => None,
+                }
+            }
+            Access::InstanceDict if base.is_instance_of::<PyType>() => None,
+            Access::InstanceDict => {
+                let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").ok()?;
+                let dict = plain.call1((base, "__dict__")).ok()?;
+                dict.is_instance_of::<PyDict>().then_some(dict)
+            }
+            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
+            Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
+            Access::SeqItem(index) if base.is_instance_of::<PyList>() || base.is_instance_of::<PyTuple>() => {
+                base.get_item(*index).ok()
+            }
+            Access::SeqItem(_) => None,
+            Access::FunctionPart(part) if facts::is_function(base) => base.getattr(part.as_str()).ok(),
+            Access::FunctionPart(_) => None,
+            Access::TypeOf => Some(ty.into_any()),
+            Access::MethodSelf if named(&["method", "builtin_function_or_method", "method-wrapper"]) => {
+                base.getattr("__self__").ok()
+            }
+            Access::MethodFunction if named(&["method"]) => base.getattr("__func__").ok(),
+            Access::MethodSelf | Access::MethodFunction => None,
+            Access::IterPeek => iterators::peek(base),
+            Access::IterSource => iterators::source(base).or_else(|| Some(base.clone())),
+        }
+    }
+
+    fn holds(&self, check: &Check, value: &Bound<'py, PyAny>, others: &[Bound<'py, PyAny>]) -> PyResult<bool> {
+        let py = self.py;
+        let builtin = |name: &str| py.import("builtins").and_then(|m| m.getattr(name));
+        let class = value.cast::<PyType>();
+        Ok(match check {
+            Check::Is(object) => value.is(self.object(*object)),
+            Check::TypeIs(class) => value.get_type().is(self.object(*class)),
+            Check::Equals(object) => equal(value, self.object(*object)),
+            Check::Len(length) => match value.len() {
+                Ok(have) => have == *length,
+                Err(_) => value.call_method0("__length_hint__")?.extract::<usize>()? == *length,
+            },
+            Check::Lacks(key) => {
+                let wanted = self.object(*key);
+                value.is_instance_of::<PyDict>() && !builtin("list")?.call1((value,))?.contains(wanted)?
+            }
+            Check::LacksAttr(name) => {
+                let plain = py.get_type::<PyAny>().getattr("__getattribute__")?;
+                plain.call1((value, name)).is_err()
+            }
+            Check::Keys(keys) => {
+                let have = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;
+                value.is_instance_of::<PyDict>()
+                    && have.len() == keys.len()
+                    && have.iter().zip(keys).all(|(a, b)| equal(&a, self.object(*b)))
+            }
+            Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),
+            Check::SameAs(_) => others.iter().all(|o| o.is(value)),
+            Check::Distinct(_) => {
+                let all: Vec<_> = std::iter::once(value).chain(others).collect();
+                all.iter().enumerate().all(|(i, a)| all[i + 1..].iter().all(|b| !a.is(*b)))
+            }
+            Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
+            Check::IterIndex(index) => iterators::position(value) == Some(*index),
+            Check::Unbound => false,
+            Check::ClassLookup { name, found } => {
+                let now = look_up(class?, name);
+                match (now, found.map(|f| self.object(f))) {
+                    (Some(now), Some(then)) => now.is(then),
+                    (None, None) => true,
+                    _ => false,
+                }
+            }
+            Check::Mro(classes) => {
+                let mro = class?.mro();
+                mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
+            }
+            Check::SubclassOf { of, holds } => {
+                builtin("issubclass")?.call1((value, self.object(*of)))?.is_truthy()? == *holds
+            }
+        })
+    }
+}
+
+impl<'py> World for Live<'_, 'py> {
+    type Value = Bound<'py, PyAny>;
+
+    fn access(&mut self, access: &Access, base: Option<&Self::Value>) -> Accessed<Self::Value> {
+        let found = match (access, base) {
+            (Access::Slot(slot), _) => {
+                let value = self.slots.get(self.py, *slot as usize);
+                return value.map_or(Accessed::Empty, |v| Accessed::Value(v.to_owned()));
+            }
+            (Access::Constant(object), _) => Some(self.object(*object).clone()),
+            (_, None) => None,
+            (Access::CellContent, Some(base)) => {
+                if !base.get_type().name().is_ok_and(|n| n == "cell") {
+                    return Accessed::Missing;
+                }
+                return base.getattr("cell_contents").map_or(Accessed::Empty, Accessed::Value);
+            }
+            (_, Some(base)) => self.reach(access, base),
+        };
+        found.map_or(Accessed::Missing, Accessed::Value)
+    }
+
+    fn check(&mut self, check: &Check, value: &Self::Value, others: &[Self::Value]) -> bool {
+        self.holds(check, value, others).unwrap_or(false)
+    }
+}

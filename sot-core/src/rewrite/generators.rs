@@ -1,0 +1,122 @@
+//! Virtual generators become real ones that go on where their frames stand.
+
+use super::emit::{Callee, Emitter};
+use super::resume::generator_code;
+use crate::code_unit::assemble;
+use crate::continuation::{FrameShape, SlotShape, uses_super};
+use crate::executor::{Executor, Frame};
+use crate::stop::{Reason, Stop};
+use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
+use pyo3::prelude::*;
+use sot_opcodes::{ConstId, Local, Op};
+
+/// Locals that the frame of a generator still needs.
+fn live_locals(frame: &Frame) -> Vec<u32> {
+    let live = frame.unit.liveness().live_before(frame.ip);
+    let kept = |l: &u32| {
+        frame.locals[*l as usize].is_some() && (live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code))
+    };
+    (0..frame.locals.len() as u32).filter(kept).collect()
+}
+
+/// What building a generator needs: stack, locals, handled exceptions, cells, in the order of a continuation's values.
+pub(super) fn values(ex: &Executor<'_>, generator: &GeneratorVar) -> Vec<VarId> {
+    let Some(frame) = generator.frame() else { return Vec::new() };
+    let is_value = |v: &&VarId| !matches!(ex.var(**v).kind, VarKind::Null(_) | VarKind::Previous(_));
+    let mut values: Vec<VarId> = frame.stack.iter().filter(is_value).copied().collect();
+    values.extend(live_locals(frame).into_iter().filter_map(|l| frame.locals[l as usize]));
+    values.extend(&frame.handled);
+    values.extend(frame.cells.iter().flatten());
+    values
+}
+
+fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
+    let slot = |v: &VarId| match ex.var(*v).kind {
+        VarKind::Null(_) => SlotShape::Null,
+        VarKind::Previous(_) => SlotShape::Previous,
+        _ => SlotShape::Value,
+    };
+    FrameShape {
+        unit: frame.unit.clone(),
+        globals: ex.objects.get(ex.py, frame.globals).unbind(),
+        ip: frame.ip,
+        awaits: None,
+        stack: frame.stack.iter().map(slot).collect(),
+        locals: live_locals(frame),
+        handled: frame.handled.len(),
+        cells: frame.cells.iter().flatten().count(),
+        skipped: None,
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Push a real generator: made by a function that puts the frame back, and, if it had yielded before, started up to its
+    /// yield, so that what is sent or thrown arrives there.
+    pub fn new_generator(&mut self, generator: &GeneratorVar) -> Result<(), Stop> {
+        let py = self.ex.py;
+        let (frame, started) = match &generator.state {
+            GeneratorState::New(frame) => (frame.clone(), false),
+            GeneratorState::Suspended(frame) => (frame.clone(), true),
+            GeneratorState::Finished => {
+                let finished = crate::unwind::finished_generator(py).map_err(|e| self.ex.internal(&e))?;
+                self.push_callable(Callee::Object(finished));
+                self.call(0);
+                return Ok(());
+            }
+            GeneratorState::Running => return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
+        };
+        // Started up to a yield, it would not know yet what it delegates to, and to close with it.
+        if started && frame.delegate().is_some() {
+            return Err(Stop::fallback(Reason::Reconstruct, "a generator in yield from"));
+        }
+        let shape = shape(self.ex, &frame);
+        let mut consts: Vec<Py<PyAny>> = frame.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
+        let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
+        let nothing = |e: PyErr| Stop::fallback(Reason::Reconstruct, e.to_string());
+        consts.push(crate::iterators::pass_function(py).map_err(nothing)?.unbind());
+        consts.push(py.None());
+        let code = generator_code(&shape, pass, none, started).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
+        let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
+        crate::registry::never_capture(&code);
+        if started {
+            let start = crate::unwind::start_generator(py).map_err(|e| self.ex.internal(&e))?;
+            self.push_callable(Callee::Object(start));
+        }
+        // FunctionType(code, globals, name, None, closure)
+        let function_type = self.types_attribute("FunctionType")?;
+        self.push_callable(function_type);
+        self.push_constant(code.as_any());
+        self.push_object(frame.globals);
+        let name = pyo3::types::PyString::new(py, &frame.unit.code.name).into_any();
+        self.push_constant(&name);
+        let none = py.None().into_bound(py);
+        self.push_constant(&none);
+        let cells: Vec<VarId> = frame.cells.iter().flatten().copied().collect();
+        if cells.is_empty() {
+            self.push_constant(&none);
+        } else {
+            for cell in &cells {
+                self.push(*cell)?;
+            }
+            self.emit(Op::BuildTuple(cells.len() as u32));
+        }
+        self.call(5);
+        for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
+            self.emit(op);
+        }
+        let mut values = values(self.ex, generator);
+        values.truncate(values.len() - cells.len());
+        if shape.first_local_first() {
+            let first = values.remove(shape.stack_values());
+            values.insert(0, first);
+        }
+        for value in &values {
+            self.push(*value)?;
+        }
+        self.call(values.len() as u32);
+        if started {
+            self.call(1);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Stand-ins: real frames for the user's frames that inlining left out.
+//!
+//! What runs eagerly may look at the frames that called it, or let C code do so (`warnings.warn(stacklevel=2)`, the
+//! caller that a logger reports, the place of numpy's RuntimeWarning). So the break instruction of an inlined function,
+//! and the eager form of a continuation with several frames, run below one small function for each frame that Python
+//! would have there: of the user's name, file, line and globals.
+//!
+//! The stand-in of a frame that waits for a call takes a callable and a tuple of arguments, and calls it. The stand-in of
+//! the innermost frame takes the instruction's operands and runs it. Neither has locals while it waits.
+
+use super::breaks::BreakPlan;
+use super::emit::{Callee, Emitter};
+use crate::code_unit::{CodeUnit, assemble};
+use crate::dispatch::function_of;
+use crate::executor::is_constant_type;
+use crate::iterators::pass_function;
+use crate::stop::{Reason, Stop};
+use crate::variables::{VarId, VarKind};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use sot_opcodes::{CodeBuilder, ConstId, Local, Location, Op, Signature, calls};
+
+fn location(unit: &CodeUnit, ip: usize) -> Location {
+    let known = unit.code.instrs.get(ip).map(|instruction| instruction.loc).filter(|loc| loc.line.is_some());
+    known.unwrap_or(Location::of_line(unit.line(ip)))
+}
+
+/// The function that stands in for a frame that waits at `ip` for a call.
+pub fn waiting<'py>(
+    py: Python<'py>,
+    unit: &CodeUnit,
+    ip: usize,
+    globals: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let loc = location(unit, ip);
+    let mut b = CodeBuilder::new(unit.code.version, &unit.code);
+    b.set_args(&Signature { positional: vec!["___callee".into(), "___arguments".into()], ..Signature::default() });
+    b.prelude();
+    b.push_callable(Op::LoadFast { local: Local(0), check: false }, loc);
+    b.emit(Op::LoadFast { local: Local(1), check: false }, loc);
+    // Nobody shall see them in `f_locals`.
+    b.emit_all([Op::DeleteFast(Local(0)), Op::DeleteFast(Local(1))], loc);
+    b.call_ex(false, loc);
+    b.emit(Op::ReturnValue, loc);
+    let code = assemble(py, &b.finish(), &[]).map_err(PyRuntimeError::new_err)?;
+    function_of(py, &code, globals, None)
+}
+
+/// Whether an instruction can run in a frame of its own: it depends on its operands and globals alone, and may call
+/// something.
+fn movable(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Call { .. }
+            | Op::CallKw { .. }
+            | Op::CallEx { .. }
+            | Op::LoadGlobal(_)
+            | Op::StoreGlobal(_)
+            | Op::DeleteGlobal(_)
+            | Op::ImportName(_)
+            | Op::LoadAttr(_)
+            | Op::LoadMethod(_)
+            | Op::StoreAttr(_)
+            | Op::DeleteAttr(_)
+            | Op::BinarySubscr
+            | Op::StoreSubscr
+            | Op::DeleteSubscr
+            | Op::BinarySlice
+            | Op::StoreSlice
+            | Op::Unary(_)
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Contains { .. }
+            | Op::FormatValue { .. }
+            | Op::GetIter
+    )
+}
+
+/// Whether the break instruction is to run below stand-ins.
+pub(super) fn wanted(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
+    em.ex.frames.len() > 1 && plan.pushes() <= 1 && plan.kept == 0 && movable(plan.op)
+}
+
+/// Where the outermost frame waits: the location of code that runs for a break in an inlined function.
+pub(super) fn outermost(em: &Emitter<'_, '_>) -> Location {
+    em.ex.frames.first().map_or_else(Location::default, |frame| location(&frame.unit, frame.ip))
+}
+
+/// Run the break instruction below stand-ins. Leaves its result, or None, on the stack.
+pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<(), Stop> {
+    let (innermost, given) = innermost(em, plan)?;
+    let last = em.ex.frames.len() - 1;
+    let mut stand_ins = Vec::with_capacity(last);
+    for (depth, frame) in em.ex.frames.iter().enumerate().skip(1) {
+        let py = em.ex.py;
+        let mut wait = |unit: &CodeUnit, ip: usize, globals: &Bound<'_, PyAny>| match waiting(py, unit, ip, globals) {
+            Ok(made) => {
+                stand_ins.push(made.unbind());
+                Ok(())
+            }
+            Err(error) => Err(em.ex.internal(&error)),
+        };
+        if let Some(skipped) = &frame.skipped {
+            wait(&skipped.unit, skipped.ip, skipped.globals.bind(py))?;
+        }
+        if depth < last {
+            wait(&frame.unit, frame.ip, &em.ex.objects.get(py, frame.globals))?;
+        }
+    }
+    stand_ins.push(innermost.unbind());
+    let stand_ins: Vec<_> = stand_ins.into_iter().map(|made| made.into_bound(em.ex.py)).collect();
+    let between = stand_ins.len() - 1;
+    for made in &stand_ins {
+        let code = made.getattr("__code__").map_err(|e| em.ex.internal(&e))?;
+        em.stand_ins.push(code.unbind());
+    }
+    // outer(next, (.., (innermost, (operands..))))
+    let mut made = stand_ins.into_iter();
+    let first = made.next().expect("the innermost at least");
+    em.push_callable(Callee::Object(first));
+    for next in made {
+        em.push_constant(&next);
+    }
+    for operand in &given {
+        em.push(*operand)?;
+    }
+    em.let_go_of_operands();
+    match between {
+        0 => em.call(given.len() as u32),
+        _ => {
+            em.emit(Op::BuildTuple(given.len() as u32));
+            for _ in 1..between {
+                em.emit(Op::BuildTuple(2));
+            }
+            em.call(2);
+        }
+    }
+    Ok(())
+}
+
+/// The innermost frame's stand-in, and the operands that it takes.
+fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<'py, PyAny>, Vec<VarId>), Stop> {
+    let py = em.ex.py;
+    let unit = em.ex.frame().unit.clone();
+    let globals = em.ex.objects.get(py, em.ex.frame().globals);
+    let loc = location(&unit, em.ex.frame().ip);
+    // Plain values only: the collector does not see what the constants of code hold.
+    let constant = |em: &Emitter<'_, 'py>, var: VarId| {
+        let object = em.constant_object(var).map(|id| em.ex.objects.get(py, id))?;
+        let plain =
+            is_constant_type(&object.get_type()) || object.is_none() || object.is_exact_instance_of::<PyTuple>();
+        plain.then_some(object)
+    };
+    let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.ex.var(var).kind, VarKind::Null(_));
+    let given: Vec<VarId> =
+        plan.operands.iter().copied().filter(|v| !is_null(em, *v) && constant(em, *v).is_none()).collect();
+
+    let mut b = CodeBuilder::new(unit.code.version, &unit.code);
+    let positional = (0..given.len()).map(|i| format!("___operand_{i}")).collect();
+    b.set_args(&Signature { positional, ..Signature::default() });
+    b.prelude();
+    let mut consts: Vec<Py<PyAny>> = Vec::new();
+    let mut next = 0;
+    let mut unbind = Vec::new();
+    for operand in &plan.operands {
+        let object = match is_null(em, *operand) {
+            true if calls::can_push_null(unit.code.version) => {
+                b.emit(Op::PushNull, loc);
+                continue;
+            }
+            true => Some(pass_function(py).map_err(|e| em.ex.internal(&e))?),
+            false => constant(em, *operand),
+        };
+        match object {
+            Some(object) => {
+                b.emit(Op::LoadConst(ConstId(consts.len() as u32)), loc);
+                consts.push(object.unbind());
+            }
+            None => {
+                b.emit(Op::LoadFast { local: Local(next), check: false }, loc);
+                unbind.push(Op::DeleteFast(Local(next)));
+                next += 1;
+            }
+        }
+    }
+    let mut ops = plan.translated(&unit, &mut b)?;
+    let pushes = plan.pushes();
+    // The names of a keyword call must stay directly before it.
+    if !matches!(plan.op, Op::CallKw { .. }) {
+        b.emit_all(unbind, loc);
+    }
+    if pushes == 0 {
+        ops.push(Op::LoadConst(ConstId(consts.len() as u32)));
+        consts.push(py.None());
+    }
+    b.emit_all(ops, loc);
+    b.emit(Op::ReturnValue, loc);
+    let internal = |e: String| Stop::fallback(Reason::InternalError, e);
+    let code = assemble(py, &b.finish(), &consts).map_err(internal)?;
+    let function = function_of(py, &code, &globals, None).map_err(|e| internal(e.to_string()))?;
+    Ok((function, given))
+}

@@ -1,0 +1,291 @@
+//! The user's frames in tracebacks.
+//!
+//! Rewritten code and resume functions run in frames that the user never wrote: other code objects, other locals, and
+//! one frame for a stack of inlined calls. An exception that leaves such a frame gets entries of the user's code in the
+//! place of the frame's own: code, line, instruction (its columns), globals, and the variables whose values are known
+//! at that moment; a variable that is not known shows as not bound.
+//!
+//! Nothing is done, nor computed, before an exception is there: a capture only notes where the values are.
+
+use crate::code_unit::CodeUnit;
+use crate::continuation::FrameShape;
+use crate::cpython::code::read_code;
+use crate::cpython::facts;
+use crate::cpython::traceback::{Asker, Entry, TracebackFrame, prepend, replace_head};
+use crate::executor::{Executor, Frame};
+use pyo3::prelude::*;
+use pyo3::types::{PyCode, PyDict, PyTuple};
+use sot_opcodes::{NameId, Op};
+use std::sync::Arc;
+
+/// A frame that the simulation leaves out because its code does nothing but make the call: a layer's `__call__`.
+pub struct Skipped {
+    pub unit: Arc<CodeUnit>,
+    pub globals: Py<PyAny>,
+    /// The instruction that makes the call.
+    pub ip: usize,
+}
+
+impl Skipped {
+    /// The frame of a function that ends by calling a method of this name.
+    pub fn of(function: &Bound<'_, PyAny>, method: &str) -> Option<Skipped> {
+        let (code, globals) = {
+            let parts = facts::func_parts(function)?;
+            (parts.code.to_owned(), parts.globals.to_owned().unbind())
+        };
+        let unit = CodeUnit::of(&code).ok()?;
+        let named = |id: NameId| unit.code.names[id.0 as usize] == method;
+        let found = |op: Op| matches!(op, Op::LoadAttr(id) | Op::LoadMethod(id) if named(id));
+        let at = unit.code.instrs.iter().position(|instruction| found(instruction.op))?;
+        let call = |op: Op| matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. });
+        let ip = at + unit.code.instrs[at..].iter().position(|instruction| call(instruction.op))?;
+        Some(Skipped { unit, globals, ip })
+    }
+}
+
+/// Where rewritten code has a value when it raises.
+pub enum Source {
+    /// In a local of the rewritten code, by index.
+    Local(u32),
+    /// A cell of its function's closure.
+    Closure(u32),
+    /// A constant of the rewritten code, by index.
+    InCode(u32),
+    Constant(Py<PyAny>),
+}
+
+/// One of the user's frames.
+pub struct Site {
+    pub unit: Arc<CodeUnit>,
+    pub globals: Py<PyAny>,
+    /// The instruction that raises, or that waits for a call.
+    pub ip: usize,
+    /// The instruction at which the frame ended, if it went on in a handler.
+    pub left_at: Option<usize>,
+    /// By index of the local.
+    pub locals: Vec<(u32, Source)>,
+    /// By index of the cell: cell variables, then free variables.
+    pub cells: Vec<(u32, Source)>,
+}
+
+impl Site {
+    /// Where a simulated frame stands. Its variables are left open.
+    pub fn of(ex: &Executor<'_>, frame: &Frame) -> Site {
+        let globals = ex.objects.get(ex.py, frame.globals).unbind();
+        Site { unit: frame.unit.clone(), globals, ip: frame.ip, left_at: None, locals: Vec::new(), cells: Vec::new() }
+    }
+}
+
+impl Site {
+    /// Where a frame stands that is left out.
+    pub fn of_skipped(py: Python<'_>, skipped: &Skipped) -> Site {
+        Site {
+            unit: skipped.unit.clone(),
+            globals: skipped.globals.clone_ref(py),
+            ip: skipped.ip,
+            left_at: None,
+            locals: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+}
+
+/// What rewritten code stands for in a traceback.
+#[derive(Default)]
+pub struct Shown {
+    /// The frames when its last instruction raises, outermost first: the break instruction, or the raising again of an
+    /// exception, which shows the frames that it has passed by itself.
+    pub at_end: Vec<Site>,
+    /// Whatever it raises, it raises at the end.
+    pub always: bool,
+    /// The frame while it replays mutations and builds values; its `ip` means nothing.
+    pub elsewhere: Option<Site>,
+    /// Code of the stand-ins, which stand for the inner ones of the frames at the end.
+    pub stand_ins: Vec<Py<PyAny>>,
+}
+
+impl Shown {
+    /// Visit each reference held, once.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        for site in self.at_end.iter().chain(&self.elsewhere) {
+            visit(&site.globals);
+            for (_, source) in site.locals.iter().chain(&site.cells) {
+                if let Source::Constant(object) = source {
+                    visit(object);
+                }
+            }
+        }
+    }
+}
+
+/// An exception left the frame of rewritten code, `function`'s or one with the same closure.
+pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyCode>, function: &Bound<'_, PyAny>) {
+    let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code)) else { return };
+    let at_end = shown.always || shown.at_end.first().is_some_and(|site| site.unit.line(site.ip) == real.line);
+    let sites = match (at_end, &shown.elsewhere) {
+        (true, _) => shown.at_end.as_slice(),
+        (false, Some(site)) => std::slice::from_ref(site),
+        (false, None) => return,
+    };
+    let Ok(names) = real.code.getattr("co_varnames").and_then(|names| Ok(names.cast_into::<PyTuple>()?)) else {
+        return;
+    };
+    let consts = real.code.getattr("co_consts").ok().and_then(|consts| consts.cast_into::<PyTuple>().ok());
+    let closure = facts::func_parts(function).and_then(|parts| parts.closure.map(|closure| closure.to_owned()));
+    let value = |source: &Source| match source {
+        Source::Local(local) => real.local(names.get_item(*local as usize).ok()?.extract().ok()?),
+        Source::Closure(cell) => closure.as_ref()?.get_item(*cell).ok(),
+        Source::InCode(at) => consts.as_ref()?.get_item(*at as usize).ok(),
+        Source::Constant(object) => Some(object.bind(py).clone()),
+    };
+    let values = |sources: &[(u32, Source)]| -> Vec<(u32, Bound<'_, PyAny>)> {
+        sources.iter().filter_map(|(index, source)| Some((*index, value(source)?))).collect()
+    };
+    let frames = sites.iter().map(|site| {
+        let (offset, line) = match at_end {
+            true => (offset(&site.unit, site.ip), site.unit.line(site.ip)),
+            false => (offset_of_line(&site.unit, real.line), real.line),
+        };
+        frame(py, &site.unit, &site.globals, offset, line, values(&site.locals), values(&site.cells))
+    });
+    // A traceback that shows other frames is no reason to lose the exception.
+    let _ = frames.collect::<PyResult<Vec<_>>>().and_then(|frames| {
+        let last = last_of(Entry::first(err, py), |code| shown.stand_ins.iter().any(|stand_in| code.is(stand_in)));
+        replace_head(py, err, last.as_ref().unwrap_or(&real), &frames)
+    });
+}
+
+/// An exception left the resume function of `inner`, which ran below so many stand-ins for its callers (`callers`). The entry of its
+/// frame gives way to the user's; those of the callers go: who the exception leaves is found out later.
+/// `closure`: its cells.
+pub fn after_resume(
+    py: Python<'_>,
+    err: &PyErr,
+    inner: &FrameShape,
+    callers: usize,
+    closure: Option<&Bound<'_, PyTuple>>,
+    resume: &Bound<'_, PyCode>,
+) {
+    let mut real = Entry::first(err, py);
+    for _ in 0..callers {
+        real = real.and_then(|entry| entry.next());
+    }
+    let Some(real) = real.filter(|entry| entry.code.is(resume)) else { return };
+    // The frame has moved on: its variables are what the real frame says, its cells are those it was given.
+    let cells = cells(inner, |i| closure?.get_item(i).ok());
+    let names = inner.unit.code.varnames.iter().enumerate();
+    let locals = names.filter_map(|(index, name)| Some((index as u32, real.local(name)?))).collect();
+    let at = user_instruction(&inner.unit, resume, real.offset).filter(|at| inner.unit.line(*at) == real.line);
+    let offset_at = at.and_then(|at| offset(&inner.unit, at)).or_else(|| offset_of_line(&inner.unit, real.line));
+    let left_at = real.left_at().and_then(|at| user_instruction(&inner.unit, resume, at));
+    let shown = frame(py, &inner.unit, &inner.globals, offset_at, real.line, locals, cells);
+    let shown = shown.map(|shown| TracebackFrame { left_at: left_at.and_then(|at| offset(&inner.unit, at)), ..shown });
+    let skipped = inner.skipped.as_ref().filter(|_| callers > 0).map(|skipped| left_out(py, skipped));
+    let shown: PyResult<Vec<_>> = skipped.into_iter().chain([shown]).collect();
+    let _ = shown.and_then(|frames| replace_head(py, err, &real, &frames));
+}
+
+/// An exception leaves frames of a continuation, those from `first` on, each at the instruction where it waits.
+pub fn left_waiting(
+    py: Python<'_>,
+    err: &PyErr,
+    frames: &[FrameShape],
+    values: &[Option<Py<PyAny>>],
+    first: usize,
+    asker: Asker,
+) {
+    let mut next = frames[..first].iter().map(FrameShape::values).sum();
+    let mut shown = Vec::with_capacity(frames.len() - first);
+    for (depth, shape) in frames[first..].iter().enumerate() {
+        shown.extend(shape.skipped.as_ref().filter(|_| depth > 0).map(|skipped| left_out(py, skipped)));
+        shown.push(waiting(py, shape, values, &mut next));
+    }
+    let shown: PyResult<Vec<_>> = shown.into_iter().collect();
+    let _ = shown.and_then(|frames| prepend(py, err, &frames, asker));
+}
+
+fn left_out<'py>(py: Python<'py>, skipped: &Skipped) -> PyResult<TracebackFrame<'py>> {
+    let (unit, ip) = (&skipped.unit, skipped.ip);
+    frame(py, unit, &skipped.globals, offset(unit, ip), unit.line(ip), Vec::new(), Vec::new())
+}
+
+/// An exception has left frames that were inlined, outermost first.
+pub fn left_inlined<'a>(py: Python<'_>, err: &PyErr, sites: impl Iterator<Item = &'a Arc<Site>>, asker: Asker) {
+    let shown = sites.map(|site| {
+        let line = site.unit.line(site.ip);
+        let shown = frame(py, &site.unit, &site.globals, offset(&site.unit, site.ip), line, Vec::new(), Vec::new())?;
+        Ok(TracebackFrame { left_at: site.left_at.and_then(|at| offset(&site.unit, at)), ..shown })
+    });
+    let _ = shown.collect::<PyResult<Vec<_>>>().and_then(|frames| prepend(py, err, &frames, asker));
+}
+
+/// Rewritten code has caught an exception: hide its own entry, and those of its stand-ins.
+pub fn drop_real(py: Python<'_>, err: &PyErr, stand_ins: &[Py<PyAny>]) -> PyResult<()> {
+    let last = last_of(Entry::first(err, py), |code| stand_ins.iter().any(|stand_in| code.is(stand_in)));
+    last.map_or(Ok(()), |last| replace_head(py, err, &last, &[]))
+}
+
+/// The last of the entries behind the first that are of such code, or the first.
+fn last_of<'py>(first: Option<Entry<'py>>, is: impl Fn(&Bound<'py, PyAny>) -> bool) -> Option<Entry<'py>> {
+    let mut last = first?;
+    while let Some(next) = last.next().filter(|next| is(&next.code)) {
+        last = next;
+    }
+    Some(last)
+}
+
+/// A frame of a continuation that waits for a call. `next` is its first value, and then the next frame's.
+fn waiting<'py>(
+    py: Python<'py>,
+    shape: &FrameShape,
+    values: &[Option<Py<PyAny>>],
+    next: &mut usize,
+) -> PyResult<TracebackFrame<'py>> {
+    let value = |at: usize| Some(values.get(at)?.as_ref()?.bind(py).clone());
+    let first = *next + shape.stack_values();
+    *next += shape.values();
+    let locals = shape.locals.iter().enumerate();
+    let locals = locals.filter_map(|(i, local)| Some((*local, value(first + i)?))).collect();
+    let cells = cells(shape, |i| value(*next - shape.cells + i));
+    let line = shape.unit.line(shape.ip);
+    frame(py, &shape.unit, &shape.globals, offset(&shape.unit, shape.ip), line, locals, cells)
+}
+
+/// The cells of a frame of a continuation, by index.
+fn cells<'py>(shape: &FrameShape, cell: impl Fn(usize) -> Option<Bound<'py, PyAny>>) -> Vec<(u32, Bound<'py, PyAny>)> {
+    (0..shape.cells).filter_map(|i| Some((i as u32, cell(i)?))).collect()
+}
+
+fn frame<'py>(
+    py: Python<'py>,
+    unit: &CodeUnit,
+    globals: &Py<PyAny>,
+    offset: Option<u32>,
+    line: u32,
+    locals: Vec<(u32, Bound<'py, PyAny>)>,
+    cells: Vec<(u32, Bound<'py, PyAny>)>,
+) -> PyResult<TracebackFrame<'py>> {
+    let globals = globals.bind(py).cast::<PyDict>()?.clone();
+    Ok(TracebackFrame { code: unit.object.bind(py).clone(), globals, offset, line, left_at: None, locals, cells })
+}
+
+/// `f_lasti` of an instruction.
+fn offset(unit: &CodeUnit, ip: usize) -> Option<u32> {
+    unit.code.instrs.get(ip).map(|instruction| instruction.offset).filter(|at| *at != sot_opcodes::Instr::NO_OFFSET)
+}
+
+/// `f_lasti` of the first instruction of a line.
+fn offset_of_line(unit: &CodeUnit, line: u32) -> Option<u32> {
+    let at = unit.code.instrs.iter().position(|instruction| instruction.loc.line == Some(line))?;
+    offset(unit, at)
+}
+
+/// The user's instruction at which a resume function stands.
+fn user_instruction(unit: &CodeUnit, resume: &Bound<'_, PyCode>, offset: i64) -> Option<usize> {
+    let (raw, _) = read_code(resume).ok()?;
+    let decoded = raw.into_code().ok()?;
+    // From 3.11 on `tb_lasti` may lie in the caches behind the instruction.
+    let at = decoded.instrs.iter().rposition(|instruction| i64::from(instruction.offset) <= offset)?;
+    // The user's instructions come last.
+    at.checked_sub(decoded.instrs.len().checked_sub(unit.code.instrs.len())?)
+}

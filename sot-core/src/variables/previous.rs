@@ -1,0 +1,17 @@
+//! The slot that keeps, while an exception is handled, which one was handled before (up to 3.10 three slots). Its content is
+//! the frame's business: the program cannot see it.
+
+use super::*;
+
+#[derive(Clone)]
+pub struct PreviousVar;
+
+impl Operations for PreviousVar {
+    fn kind_name(&self) -> &'static str {
+        "the previous exception"
+    }
+
+    fn class<'py>(&self, _ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Err(Stop::fallback(Reason::InternalError, "class of a previous exception"))
+    }
+}
