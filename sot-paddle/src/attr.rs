@@ -6,7 +6,7 @@ use crate::handles::Handles;
 use crate::meta;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyType};
+use pyo3::types::{PyBool, PyString, PyType};
 use sot_core::backend::Attr;
 use sot_core::stop::{Reason, Why};
 
@@ -112,7 +112,7 @@ pub(crate) fn read<'py>(
                 Err(_) => count,
             })
         }
-        "dtype" => Attr::Constant(value.getattr(intern!(py, "dtype"))?),
+        "dtype" => Attr::Constant(dtype(handles, value)?),
         "itemsize" => Attr::Constant(value.getattr(intern!(py, "itemsize"))?),
         "stop_gradient" => match own {
             Some(source) => truth(!source.meta.requires_grad),
@@ -156,6 +156,19 @@ fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) 
         });
     }
     Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))
+}
+
+/// The dtype of a value, as the one object that tensors give and that `paddle.float32` names: a value of a program gives
+/// a new one each time.
+fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    let own = value.getattr(intern!(py, "dtype"))?;
+    let known =
+        own.getattr(intern!(py, "name")).and_then(|name| handles.dtype.bind(py).getattr(name.cast::<PyString>()?));
+    Ok(match known {
+        Ok(known) if known.eq(&own)? => known,
+        _ => own,
+    })
 }
 
 /// The class of `tensor.shape`.

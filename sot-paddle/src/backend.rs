@@ -89,6 +89,11 @@ impl Backend for PaddleBackend {
         Ok(self.handles.tensor.bind(py).clone().into_any())
     }
 
+    fn forgotten(&self, py: Python<'_>) {
+        // What cannot be freed stays.
+        let _ = crate::executors::clear(py, &self.handles, true);
+    }
+
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {
         Ok(Box::new(PaddleBuilder::begin(py, &self.handles)?))
     }

@@ -6,13 +6,17 @@
 //! is retained is read from the frame of Paddle's function that started the backward; if there is none, it is taken
 //! to be. The hook dies with the node, and that tells the pool that the scope is nobody's again.
 //!
+//! Gradients that a program node gives say that gradients stop there, eager's do not. The hook has it set right at the
+//! end of the backward.
+//!
 //! Second derivatives through a program node do not exist: `create_graph=True` is answered with one clear error. Where
 //! they are likely, the graph is run by replay ([`second_derivatives_likely`]).
 
+use crate::run_program::{Argument, Recipe};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyWeakrefReference};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -48,11 +52,16 @@ pub(crate) struct Call {
     retained: AtomicBool,
     /// Copies, by the variable's place in `names`; what was empty is not among them.
     saved: Mutex<Vec<(usize, Py<PyAny>)>>,
+    /// Weak references to what gets gradients. Parameters are the graph's own.
+    takers: Vec<Py<PyAny>>,
+    /// [`Finish`] will run at the end of the backward that runs now.
+    finishing: AtomicBool,
 }
 
 /// The pool's look at a call.
 pub(crate) struct Lent {
     pub(crate) scope: Py<PyList>,
+    pub(crate) epoch: u64,
     call: Weak<Call>,
 }
 
@@ -79,7 +88,38 @@ impl BackwardHook {
                  mark the differentiated function with sot.disable",
             ));
         }
+        if !self.0.finishing.swap(true, Ordering::Relaxed) {
+            let eager = py.import(intern!(py, "paddle.base.core"))?.getattr(intern!(py, "eager"))?;
+            eager.call_method1(intern!(py, "_add_backward_final_hook"), (Finish(self.0.clone()),))?;
+        }
         self.0.prepare(py, request.retain)
+    }
+}
+
+/// What Paddle calls when the backward is done, once.
+#[pyclass(frozen, module = "sot")]
+struct Finish(Arc<Call>);
+
+#[pymethods]
+impl Finish {
+    fn __call__(&self, py: Python<'_>) -> PyResult<()> {
+        self.0.finishing.store(false, Ordering::Relaxed);
+        for taker in &self.0.takers {
+            let taker = taker.bind(py).call0()?;
+            if taker.is_none() {
+                continue;
+            }
+            let gradient = taker.getattr(intern!(py, "grad"))?;
+            if !gradient.is_none() && gradient.getattr(intern!(py, "stop_gradient"))?.is_truthy()? {
+                gradient.setattr(intern!(py, "stop_gradient"), false)?;
+                // A gradient of a program node has no record of its own: what was set is the reader's copy of it.
+                // Paddle takes it back for leaves only.
+                if taker.getattr(intern!(py, "is_leaf"))?.is_truthy()? {
+                    taker.setattr(intern!(py, "grad_"), gradient)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -154,12 +194,21 @@ fn duplicate<'py>(tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 pub(crate) fn watch(
     py: Python<'_>,
     scope: &Bound<'_, PyList>,
-    names: &Arc<[String]>,
+    epoch: u64,
+    recipe: &Recipe,
+    inputs: &[Borrowed<'_, '_, PyAny>],
     outputs: &Bound<'_, PyList>,
 ) -> PyResult<Lent> {
+    let weak = |tensor: &Bound<'_, PyAny>| Ok(PyWeakrefReference::new(tensor)?.into_any().unbind());
+    let taker = |argument: &Argument| match argument {
+        Argument::Input(i) => weak(&inputs[*i]),
+        Argument::Tensor(t) => weak(t.bind(py)),
+    };
     let call = Arc::new(Call {
         scope: scope.get_item(0)?.unbind(),
-        names: names.clone(),
+        names: recipe.backward_reads.clone(),
+        takers: recipe.inputs.iter().map(taker).collect::<PyResult<_>>()?,
+        finishing: AtomicBool::new(false),
         retained: AtomicBool::new(false),
         saved: Mutex::new(Vec::new()),
     });
@@ -168,5 +217,5 @@ pub(crate) fn watch(
             output.call_method1(intern!(py, "_register_grad_hook"), (BackwardHook(call.clone()),))?;
         }
     }
-    Ok(Lent { scope: scope.clone().unbind(), call: Arc::downgrade(&call) })
+    Ok(Lent { scope: scope.clone().unbind(), epoch, call: Arc::downgrade(&call) })
 }

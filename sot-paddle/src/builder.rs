@@ -9,7 +9,7 @@ use crate::attr;
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::static_mode::StaticMode;
-use crate::{layers, meta, program};
+use crate::{exact, layers, meta, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -40,7 +40,9 @@ pub(crate) struct PaddleBuilder {
     recorder_key: Py<PyAny>,
     /// Whether eager would record gradients now.
     pub(crate) grad: bool,
-    place: Box<str>,
+    pub(crate) place: Box<str>,
+    /// A call with a number that the program rounds ([`crate::exact`]).
+    pub(crate) rounds: Option<String>,
     seen: Seen,
 }
 
@@ -95,6 +97,7 @@ impl PaddleBuilder {
             recorder_key: key.unbind(),
             grad,
             place,
+            rounds: None,
             seen: Seen::default(),
         })
     }
@@ -217,6 +220,9 @@ impl PaddleBuilder {
     }
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(result) = exact::as_eager(&self.handles, op)? {
+            return Ok(result);
+        }
         match (op.kind, op.callee) {
             (CallKind::Layer, Some(layer)) => {
                 let notes = layers::Notes::keep(layer)?;
@@ -309,7 +315,13 @@ impl PaddleBuilder {
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
-                settled.and_then(|r| self.inspect(op.name, &r).map(|()| r))
+                let inspected = settled.and_then(|r| self.inspect(op.name, &r).map(|()| r));
+                if let (Ok(result), None) = (&inspected, &self.rounds)
+                    && exact::rounds(&self.handles, op, result)
+                {
+                    self.rounds = Some(format!("{} with a number that float32 does not hold", op.name));
+                }
+                inspected
             }
             Ok(_) => {
                 Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name)))

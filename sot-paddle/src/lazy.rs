@@ -5,9 +5,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::capture_all;
 use sot_core::stop::{Reason, Why};
 
-/// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason.
+/// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason;
+/// unless everything is captured ([`capture_all`]): then Paddle is never imported for its own sake, and until the program
+/// has done so there are no tensors.
 pub struct LazyPaddle {
     loaded: PyOnceLock<Result<PaddleBackend, String>>,
 }
@@ -20,6 +23,9 @@ impl Default for LazyPaddle {
 
 impl LazyPaddle {
     fn get(&self, py: Python<'_>) -> Result<&PaddleBackend, &str> {
+        if self.loaded.get(py).is_none() && capture_all::on() && !imported(py) {
+            return Err("the program has not imported it");
+        }
         let loaded = self.loaded.get_or_init(py, || PaddleBackend::new(py).map_err(|e| e.to_string()));
         loaded.as_ref().map_err(String::as_str)
     }
@@ -30,6 +36,33 @@ impl LazyPaddle {
                 "sot needs PaddlePaddle (pip install paddlepaddle), which cannot be imported: {e}"
             ))
         })
+    }
+}
+
+/// Whether the program has imported Paddle, to the end.
+fn imported(py: Python<'_>) -> bool {
+    let modules = py.import("sys").and_then(|sys| sys.getattr("modules"));
+    let Ok(paddle) = modules.and_then(|modules| modules.get_item("paddle")) else { return false };
+    let importing = paddle.getattr("__spec__").and_then(|spec| spec.getattr("_initializing"));
+    !importing.is_ok_and(|importing| importing.is_truthy().unwrap_or(false))
+}
+
+/// Where Paddle's code would be, without importing it.
+fn location(py: Python<'_>) -> Option<Vec<String>> {
+    let spec = py.import("importlib.util").ok()?.call_method1("find_spec", ("paddle",)).ok()?;
+    spec.getattr("submodule_search_locations").ok()?.extract().ok()
+}
+
+/// What holds for programs without Paddle: nothing depends on its modes.
+struct NoModes;
+
+impl AmbientCheck for NoModes {
+    fn matches(&self, _py: Python<'_>) -> bool {
+        true
+    }
+
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -51,12 +84,18 @@ impl Backend for LazyPaddle {
     }
 
     fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
-        self.need(py)?.ambient(py)
+        match self.get(py) {
+            // There are no tensors, and no modes either.
+            Err(_) if capture_all::on() => Ok(Box::new(NoModes)),
+            _ => self.need(py)?.ambient(py),
+        }
     }
 
     fn unavailable(&self, py: Python<'_>) -> Option<Why> {
         match self.get(py) {
             Ok(backend) => backend.unavailable(py),
+            // A program without Paddle is captured, too: it has no tensors.
+            Err(_) if capture_all::on() => None,
             Err(error) => Some(Why::new(Reason::AmbientMode, format!("PaddlePaddle cannot be imported: {error}"))),
         }
     }
@@ -91,11 +130,22 @@ impl Backend for LazyPaddle {
     }
 
     fn skip_paths(&self, py: Python<'_>) -> Vec<String> {
-        self.get(py).map(|b| b.skip_paths(py)).unwrap_or_default()
+        match self.get(py) {
+            Ok(backend) => backend.skip_paths(py),
+            Err(_) if capture_all::on() => location(py).unwrap_or_default(),
+            Err(_) => Vec::new(),
+        }
     }
 
     fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.need(py)?.tensor_class(py)
+    }
+
+    fn forgotten(&self, py: Python<'_>) {
+        // Nobody has forgotten anything of a framework that was not there.
+        if let Some(Ok(backend)) = self.loaded.get(py) {
+            backend.forgotten(py);
+        }
     }
 
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>> {

@@ -168,7 +168,12 @@ impl Builder {
     fn finish(&mut self, py: Python<'_>, inputs: Vec<usize>, outputs: Vec<Py<PyAny>>) -> PyResult<Graph> {
         let inner = self.inner.take().ok_or_else(|| PyValueError::new_err("the builder is closed"))?;
         let done = inner.finish(py, &inputs, &outputs).map_err(|e| refused(py, e))?;
-        Ok(Graph { compiled: done.compiled, replay_only: done.replay_only, op_count: done.op_count })
+        Ok(Graph {
+            compiled: done.compiled,
+            replay_only: done.replay_only,
+            op_count: done.op_count,
+            has_effects: done.effects.is_some(),
+        })
     }
     /// Drop without finishing.
     fn abandon(&mut self) {
@@ -183,6 +188,8 @@ struct Graph {
     replay_only: Option<String>,
     #[pyo3(get)]
     op_count: usize,
+    #[pyo3(get)]
+    has_effects: bool,
 }
 
 impl Graph {
@@ -197,6 +204,16 @@ impl Graph {
         let held: Vec<Bound<'py, PyAny>> = inputs.iter().collect();
         let borrowed: Vec<Borrowed<'_, 'py, PyAny>> = held.iter().map(|t| t.as_borrowed()).collect();
         PyList::new(py, self.compiled()?.run(py, &borrowed)?)
+    }
+    /// By what the outputs of a run differ from these.
+    fn difference<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyList>,
+        eager: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<String>> {
+        let ours: Vec<Bound<'py, PyAny>> = self.run(py, inputs)?.iter().collect();
+        self.compiled()?.difference(py, &ours, &eager)
     }
     /// Microseconds of one run.
     fn time<'py>(&self, py: Python<'py>, inputs: &Bound<'py, PyList>, rounds: u32) -> PyResult<f64> {

@@ -6,17 +6,17 @@
 
 use crate::alias::Memory;
 use crate::autograd::{self, Backward};
-use crate::backward;
 use crate::builder::{PaddleBuilder, Source};
 use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
 use crate::run_program::{Argument, Program, Recipe, Result as Give};
+use crate::{backward, effects, exact};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use sot_core::backend::Finished;
+use sot_core::backend::{Effects, Finished};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,8 +99,23 @@ pub(crate) fn finish(
         }
     }
 
-    if let Some(why) = shared_memory(&live, &computed_ids, &source_ids) {
-        return Ok(Finished { compiled: None, replay_only: Some(why), op_count });
+    let behind: HashMap<i64, Argument> = kept
+        .iter()
+        .map(|u| Ok((value_id(u.source.value.bind(py))?, u.argument.clone_ref(py))))
+        .collect::<PyResult<_>>()?;
+    let (effects, writes_view) = match effects::of(py, handles, &builder.place, &live, &behind)? {
+        effects::Found::Nothing => (None, None),
+        effects::Found::State(state) => (Some(state), None),
+        effects::Found::OnlyReplay(state, why) => (Some(state), Some(why)),
+    };
+    let effects = effects.map(|state| Box::new(state) as Box<dyn Effects>);
+    let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
+        Some(why) => Some(why),
+        None if builder.rounds.is_some() => builder.rounds.clone(),
+        None => exact::rounded(py, &live)?,
+    };
+    if let Some(why) = only_replay {
+        return Ok(Finished { compiled: None, replay_only: Some(why), op_count, effects });
     }
     let mut records = false;
     for value in &computed {
@@ -115,7 +130,7 @@ pub(crate) fn finish(
                 && tensor.getattr(intern!(py, "is_leaf"))?.is_truthy()?;
         }
         if let Some(why) = backward::second_derivatives_likely(leaf) {
-            return Ok(Finished { compiled: None, replay_only: Some(why.to_owned()), op_count });
+            return Ok(Finished { compiled: None, replay_only: Some(why.to_owned()), op_count, effects });
         }
     }
     let text = main.str()?.to_string();
@@ -124,6 +139,7 @@ pub(crate) fn finish(
             compiled: Some(Box::new(Program::identity(results, text))),
             replay_only: None,
             op_count,
+            effects,
         });
     }
 
@@ -137,11 +153,12 @@ pub(crate) fn finish(
                 compiled: None,
                 replay_only: Some(format!("the framework could not close the program: {first}")),
                 op_count,
+                effects,
             });
         }
     };
     let program = Program::new(py, handles, recipe, results, text)?;
-    Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count })
+    Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count, effects })
 }
 
 /// Why eager would give an output that shares memory with something else, if so.
@@ -249,6 +266,7 @@ fn build_recipe<'py>(
         backward_reads: if trains { block_arguments(&back)?.into() } else { Arc::new([]) },
         held,
         trains,
+        stops,
         keep_intermediates: bytes(py, &forward)? <= KEEP_INTERMEDIATES,
     })
 }

@@ -67,8 +67,14 @@ fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
         || op.call_method0(intern!(py, "num_regions"))?.extract::<usize>()? > 0)
 }
 
+/// Whether an operation draws random numbers.
+pub(crate) fn is_random(name: &str) -> bool {
+    RANDOM.contains(&name.strip_prefix("pd_op.").unwrap_or(name))
+}
+
 /// One operation that stayed.
 pub(crate) struct LiveOp {
+    pub(crate) op: Py<PyAny>,
     pub(crate) name: String,
     pub(crate) operands: Vec<i64>,
     pub(crate) results: Vec<i64>,
@@ -76,40 +82,40 @@ pub(crate) struct LiveOp {
 
 /// Remove dead operations of the main block, given the values that are needed. Gives the live ones in program order.
 ///
+/// What lives is decided before anything is removed, and the last operation goes first: a producer must not go while
+/// something dead still reads it (PIR ends the process then), and a list's reader may live without its parts.
+///
 /// A `builtin.split` that takes a live list apart stays although nothing uses the parts: Paddle's backward makes zero
 /// gradients for parts, but not for a list.
 pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<LiveOp>> {
     let py = block.py();
     let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+    let mut all = Vec::with_capacity(ops.len());
+    let mut live = vec![false; ops.len()];
     let mut needed: HashSet<i64> = roots.iter().copied().collect();
-    let mut live: Vec<Option<LiveOp>> = Vec::with_capacity(ops.len());
-    let mut splits = Vec::new();
-    let mut made = HashSet::new();
-    for (at, op) in ops.iter().enumerate().rev() {
-        let name: String = op.call_method0(intern!(py, "name"))?.extract()?;
-        let results = ids(&op.call_method0(intern!(py, "results"))?)?;
-        let wanted = results.iter().any(|r| needed.contains(r)) || has_effect(&op, &name)?;
-        if wanted || name == "builtin.split" {
-            let operands = ids(&op.call_method0(intern!(py, "operands_source"))?)?;
-            if wanted {
-                needed.extend(operands.iter().copied());
-                made.extend(results.iter().copied());
-            } else {
-                splits.push((at, live.len()));
-            }
-            live.push(Some(LiveOp { name, operands, results }));
-        } else {
-            block.call_method1(intern!(py, "remove_op"), (op,))?;
+    for op in ops.iter() {
+        all.push(LiveOp {
+            name: op.call_method0(intern!(py, "name"))?.extract()?,
+            op: op.clone().unbind(),
+            operands: ids(&op.call_method0(intern!(py, "operands_source"))?)?,
+            results: ids(&op.call_method0(intern!(py, "results"))?)?,
+        });
+    }
+    for (at, op) in all.iter().enumerate().rev() {
+        live[at] = op.results.iter().any(|r| needed.contains(r)) || has_effect(&ops.get_item(at)?, &op.name)?;
+        if live[at] {
+            needed.extend(op.operands.iter().copied());
         }
     }
-    for (at, slot) in splits {
-        if live[slot].as_ref().is_some_and(|op| !op.operands.iter().any(|o| made.contains(o))) {
-            live[slot] = None;
-            block.call_method1(intern!(py, "remove_op"), (ops.get_item(at)?,))?;
-        }
+    let made: HashSet<i64> =
+        all.iter().zip(&live).filter(|(_, l)| **l).flat_map(|(op, _)| op.results.iter().copied()).collect();
+    for (at, op) in all.iter().enumerate() {
+        live[at] |= op.name == "builtin.split" && op.operands.iter().any(|o| made.contains(o));
     }
-    live.reverse();
-    Ok(live.into_iter().flatten().collect())
+    for at in (0..all.len()).rev().filter(|at| !live[*at]) {
+        block.call_method1(intern!(py, "remove_op"), (ops.get_item(at)?,))?;
+    }
+    Ok(all.into_iter().zip(live).filter_map(|(op, live)| live.then_some(op)).collect())
 }
 
 fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {

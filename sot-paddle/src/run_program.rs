@@ -6,6 +6,8 @@
 //! because Paddle releases the GIL there. Each scope has an executor of its own, made in its first run.
 
 use crate::backward::{self, Lent};
+use crate::compare;
+use crate::executors::{self, Owned};
 use crate::handles::Handles;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -14,7 +16,8 @@ use pyo3::types::{PyDict, PyList};
 use smallvec::SmallVec;
 use sot_core::backend::CompiledGraph;
 use sot_core::cpython::cxx_tensor::DirectGetter;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 /// Where an argument of the program comes from.
 pub(crate) enum Argument {
@@ -54,6 +57,8 @@ pub(crate) struct Recipe {
     pub(crate) held: Vec<(Py<PyAny>, bool)>,
     /// Whether a call may leave a gradient node behind.
     pub(crate) trains: bool,
+    /// For each computed output whether gradients stop there.
+    pub(crate) stops: Vec<bool>,
     /// Whether intermediates are small enough to be freed only after the run.
     pub(crate) keep_intermediates: bool,
 }
@@ -61,8 +66,16 @@ pub(crate) struct Recipe {
 /// Scopes of a program, each in the one-element list that `run_program` takes.
 #[derive(Default)]
 struct Scopes {
-    free: Vec<Py<PyList>>,
+    free: Vec<Free>,
     lent: Vec<Lent>,
+    /// Their executors.
+    owned: Owned,
+}
+
+/// A scope that no call uses, with the epoch of its executor.
+struct Free {
+    scope: Py<PyList>,
+    epoch: u64,
 }
 
 /// How many lent scopes are asked whether their backward ran, before a new one is made.
@@ -75,6 +88,7 @@ pub(crate) struct Program {
 }
 
 struct Running {
+    handles: Arc<Handles>,
     recipe: Recipe,
     run_program: Py<PyAny>,
     new_scope: Py<PyAny>,
@@ -82,12 +96,14 @@ struct Running {
     flags: Py<PyAny>,
     scopes: Mutex<Scopes>,
     stop_gradient: Option<DirectGetter>,
+    /// Outputs whose `stop_gradient` eager sets (creation functions do), which leaves a node for gradients behind.
+    touched: Vec<OnceLock<bool>>,
 }
 
 impl Program {
     pub(crate) fn new(
         py: Python<'_>,
-        handles: &Handles,
+        handles: &Arc<Handles>,
         recipe: Recipe,
         results: Vec<Result>,
         text: String,
@@ -98,6 +114,8 @@ impl Program {
         let core = handles.core.bind(py);
         Ok(Program {
             running: Some(Running {
+                handles: handles.clone(),
+                touched: recipe.stops.iter().map(|_| OnceLock::new()).collect(),
                 run_program: handles.c_ops.bind(py).getattr("run_program")?.unbind(),
                 new_scope: core.getattr("Scope")?.unbind(),
                 flags: core.call_method0("globals")?.unbind(),
@@ -126,8 +144,10 @@ impl Running {
     fn take_scope<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, bool)> {
         let lent = {
             let mut scopes = self.lock();
-            if let Some(scope) = scopes.free.pop() {
-                return Ok((scope.into_bound(py), false));
+            while let Some(free) = scopes.free.pop() {
+                if free.epoch == executors::epoch() {
+                    return Ok((free.scope.into_bound(py), false));
+                }
             }
             std::mem::take(&mut scopes.lent)
         };
@@ -140,8 +160,8 @@ impl Running {
         }
         self.lock().lent.append(&mut still);
         match found {
-            Some(entry) => Ok((entry.scope.into_bound(py), false)),
-            None => Ok((PyList::new(py, [self.new_scope.bind(py).call0()?])?, true)),
+            Some(entry) if entry.epoch == executors::epoch() => Ok((entry.scope.into_bound(py), false)),
+            Some(_) | None => Ok((PyList::new(py, [self.new_scope.bind(py).call0()?])?, true)),
         }
     }
 
@@ -179,23 +199,79 @@ impl Running {
         Ok(())
     }
 
+    /// Take off the outputs what Paddle's program node puts on them and eager does not: a name (eager's get one when
+    /// they are asked for it), and, where gradients stop, the node.
+    fn as_eager_has_them(&self, py: Python<'_>, outputs: &Bound<'_, PyList>) -> PyResult<()> {
+        let (name, none) = (intern!(py, "name"), intern!(py, ""));
+        for (i, stops) in self.recipe.stops.iter().enumerate() {
+            let output = outputs.get_item(i)?;
+            if *stops {
+                output.call_method0(intern!(py, "detach_"))?;
+                if self.touched[i].get() == Some(&true) {
+                    output.setattr(intern!(py, "stop_gradient"), true)?;
+                }
+            }
+            output.setattr(name, none)?;
+        }
+        Ok(())
+    }
+
+    /// See from eager's output whether `stop_gradient` is set there; ours gets it set as well, from now on.
+    /// Gives what cannot be set right.
+    fn learn(&self, at: usize, ours: &Bound<'_, PyAny>, theirs: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+        let py = ours.py();
+        if self.touched[at].get().is_some() {
+            return Ok(None);
+        }
+        // Asked once: Paddle 3.3.1 leaks each node that it shows.
+        let touched = self.recipe.stops[at]
+            && theirs.getattr(intern!(py, "is_leaf"))?.is_truthy()?
+            && !theirs.getattr(intern!(py, "grad_fn"))?.is_none();
+        let _ = self.touched[at].set(touched);
+        if touched {
+            ours.setattr(intern!(py, "stop_gradient"), true)?;
+            // `to_tensor` gives names at once, from a counter of its own.
+            if theirs.getattr(intern!(py, "name"))?.extract::<String>()?.starts_with("generated_tensor") {
+                return Ok(Some("the name"));
+            }
+        }
+        Ok(None)
+    }
+
     fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
         self.check_held(py)?;
         let x = Self::arguments(py, &self.recipe.inputs, inputs)?;
         let params = Self::arguments(py, &self.recipe.params, inputs)?;
         let (scope, new) = self.take_scope(py)?;
+        if new {
+            executors::clear(py, &self.handles, false)?;
+        }
+        let epoch = executors::epoch();
+        let running = executors::Run::start();
+        let start = Instant::now();
         let making = new.then(|| MakingExecutor::enter(py, &self.flags, self.recipe.keep_intermediates)).transpose()?;
         let out = self.run_program.bind(py).call1((x, params, &scope, &self.recipe.attributes, &self.cuda_graph));
         drop(making);
+        drop(running);
+        if new {
+            self.lock().owned.made(start.elapsed().as_nanos() as u64);
+        }
         // A failed call may have left variables behind: its scope is not used again.
         let out = out?.cast_into::<PyList>()?;
+        self.as_eager_has_them(py, &out)?;
         if self.recipe.trains {
-            let lent = backward::watch(py, &scope, &self.recipe.backward_reads, &out)?;
+            let lent = backward::watch(py, &scope, epoch, &self.recipe, inputs, &out)?;
             self.lock().lent.push(lent);
         } else {
-            self.lock().free.push(scope.unbind());
+            self.lock().free.push(Free { scope: scope.unbind(), epoch });
         }
         Ok(out)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.lock().owned.orphan();
     }
 }
 
@@ -262,6 +338,35 @@ impl CompiledGraph for Program {
             });
         }
         Ok(out)
+    }
+
+    fn difference<'py>(
+        &self,
+        _py: Python<'py>,
+        compiled: &[Bound<'py, PyAny>],
+        eager: &[Bound<'py, PyAny>],
+    ) -> PyResult<Option<String>> {
+        for (i, (ours, theirs)) in compiled.iter().zip(eager).enumerate() {
+            if let (Result::Computed(at), Some(running)) = (&self.results[i], &self.running)
+                && let Some(what) = running.learn(*at, ours, theirs)?
+            {
+                return Ok(Some(format!("{what} of output {i}")));
+            }
+            if let Some(what) = compare::difference(ours, theirs)? {
+                return Ok(Some(format!("{what} of output {i}")));
+            }
+        }
+        Ok(None)
+    }
+
+    fn retire(&self, _py: Python<'_>) {
+        if let Some(running) = &self.running {
+            let mut scopes = running.lock();
+            scopes.owned.orphan();
+            let free = std::mem::take(&mut scopes.free);
+            drop(scopes);
+            drop(free);
+        }
     }
 
     fn text(&self, _py: Python<'_>) -> String {
