@@ -1,5 +1,5 @@
 //! Maintainer commands: `cargo xtask demo`, `test`, `matrix`, `golden`, `bench`, `codegen`,
-//! `roundtrip`, `fuzz`, `tidy`.
+//! `roundtrip`, `oracle`, `fuzz`, `tidy`.
 //!
 //! Every command works in a fresh checkout: it finds an interpreter, makes what it needs under `target/` and says what
 //! it does. Exit code 0: done and everything holds. 1: something of this project is broken. 2: this machine lacks
@@ -16,6 +16,7 @@ mod fuzz;
 mod golden;
 mod interpreter;
 mod matrix;
+mod oracle;
 mod process;
 mod pytest;
 mod refusal;
@@ -146,6 +147,14 @@ enum Task {
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
+    /// Run CPython's own tests plain and with every function captured, and compare what becomes of each test
+    Oracle {
+        #[command(flatten)]
+        python: Python,
+        /// Test modules (test_json); without a name a chosen set of every kind
+        #[arg(value_name = "MODULE")]
+        modules: Vec<String>,
+    },
     /// Look for inputs that break sot-opcodes: panics, endless loops, what does not survive a round trip
     Fuzz {
         /// What to fuzz; everything if nothing is named
@@ -203,6 +212,7 @@ fn run(task: Task) -> Result<()> {
             };
             roundtrip::run(python.asked(), &what)
         }
+        Task::Oracle { python, modules } => oracle::run(python.asked(), &modules),
         Task::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
         Task::Tidy => tidy::run(),
     }

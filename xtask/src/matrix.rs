@@ -1,7 +1,8 @@
 //! `cargo xtask matrix`: what depends on the interpreter's version, on every supported one that is installed.
 //!
 //! Two rows of the table for each are of [`roundtrip`]: its standard library decoded and encoded, and tests of that
-//! run with re-encoded functions. Both need neither Paddle nor the extension modules.
+//! run with re-encoded functions. Both need neither Paddle nor the extension modules. One row is of [`oracle`]: more of its
+//! tests, captured.
 //!
 //! Within a budget of minutes: an interpreter is not started when the slowest one so far would no longer fit, and the
 //! table says which ones were left out.
@@ -10,7 +11,7 @@ use crate::console::{self, Step};
 use crate::environment::{self, Needs};
 use crate::interpreter::{self, Interpreter};
 use crate::suite::{self, Outcome};
-use crate::{pytest, roundtrip, rust_tests, test, workspace};
+use crate::{oracle, pytest, roundtrip, rust_tests, test, workspace};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
@@ -48,11 +49,16 @@ pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
             continue;
         }
         let began = Instant::now();
-        let outcome = one(python, &name).unwrap_or_else(|error| Outcome::one(&name, Some(format!("{error:#}"))));
+        let (outcome, built) =
+            one(python, &name).unwrap_or_else(|error| (Outcome::one(&name, Some(format!("{error:#}"))), false));
         outcomes.push(outcome.since(began));
         let recoded = roundtrip::outcomes(python, &name);
         outcomes
             .extend(recoded.unwrap_or_else(|error| vec![Outcome::one(&name, Some(format!("roundtrip: {error:#}")))]));
+        if built {
+            let row = oracle::row(python, &name);
+            outcomes.push(row.unwrap_or_else(|error| Outcome::one(&name, Some(format!("oracle: {error:#}")))));
+        }
         slowest = slowest.max(began.elapsed());
     }
     if !suite::report(&outcomes) {
@@ -61,7 +67,8 @@ pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn one(python: &Interpreter, name: &str) -> Result<Outcome> {
+/// The tests of this project; and whether the extension modules were built.
+fn one(python: &Interpreter, name: &str) -> Result<(Outcome, bool)> {
     let step = Step::start(format!("{name}: {}", python.executable.display()));
     let env = environment::prepare(python, Needs::Test)?;
     let mut outcome = Outcome::new(name);
@@ -75,5 +82,5 @@ fn one(python: &Interpreter, name: &str) -> Result<Outcome> {
     }
     outcome.absorb(rust_tests::embedding(&env)?);
     step.done();
-    Ok(outcome)
+    Ok((outcome, works))
 }

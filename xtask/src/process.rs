@@ -4,9 +4,10 @@
 
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// A program that ended, with what it wrote.
 pub(crate) struct Ended {
@@ -70,6 +71,22 @@ pub(crate) fn tee(command: &mut Command, keep: Keep) -> Result<Ended> {
     }
     let output = kept.lock().map(|text| text.clone()).unwrap_or_default();
     Ok(Ended { status, output })
+}
+
+/// Waits for a child; `None` if it had to be stopped.
+pub(crate) fn wait_within(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 fn copy_lines(stream: Box<dyn Read + Send>, kept: &Mutex<String>) {

@@ -7,12 +7,13 @@
 
 use crate::console;
 use crate::environment::Environment;
+use crate::process;
 use crate::suite::{self, Outcome};
 use crate::workspace;
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,7 +85,7 @@ fn one(env: &Environment, name: &str, logs: &Path) -> Result<Outcome> {
     command.env("OMP_NUM_THREADS", "1").env("PYTHONDONTWRITEBYTECODE", "1");
     command.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
     let mut child = command.spawn().context("cannot start pytest")?;
-    let status = wait(&mut child)?;
+    let status = process::wait_within(&mut child, LIMIT)?;
     let output = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     let mut outcome = suite::of_pytest(name, &output, status.is_some_and(|s| s.success()));
     if status.is_none() {
@@ -99,20 +100,4 @@ fn one(env: &Environment, name: &str, logs: &Path) -> Result<Outcome> {
         console::note(&line);
     }
     Ok(outcome)
-}
-
-/// Waits for a child; `None` if it had to be stopped.
-fn wait(child: &mut Child) -> Result<Option<ExitStatus>> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if start.elapsed() > LIMIT {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
 }
