@@ -6,6 +6,8 @@ import sys
 import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
+# Each check of a guard is compared with its reference; a difference counts as `internal-error`.
+os.environ.setdefault("SOT_VERIFY_GUARDS", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,8 @@ class Toy:
         # A function that asks to run eagerly, and the reason it gives.
         self.eager_only, self.eager_only_reason = toy.show, "builtin-with-output"
         self.fresh_attribute = "extents"
+        # Whether `x += y` writes to the tensor, or is `x = x + y`.
+        self.augmented_assignment_writes = True
 
     def tensor(self, data, dtype=None, requires_grad=False):
         made = self.toy.tensor(data)
@@ -95,6 +97,7 @@ class Paddle:
         self.fails_on = 7.0
         self.eager_only, self.eager_only_reason = paddle.seed, "framework-function"
         self.fresh_attribute = "shape"
+        self.augmented_assignment_writes = False
 
     def tensor(self, data, dtype=None, requires_grad=False):
         return self.paddle.to_tensor(data, dtype=dtype or self.float64, stop_gradient=not requires_grad)

@@ -13,9 +13,17 @@ from capture_cases import (  # noqa: F401
     classes,
     containers,
     control,
+    copies,
+    elsewhere,
     exceptions,
+    generators,
     identity,
+    iterating,
+    lookups,
+    refusals,
+    protected,
     state,
+    subclasses,
 )
 from known_failures import known
 from observe import CASES

@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Functions that append an operation when they are called in building mode.
-const APIS: &[&str] = &["tensor", "zeros", "add", "matmul", "relu", "log", "concat", "extrema"];
+const APIS: &[&str] =
+    &["tensor", "zeros", "add", "matmul", "relu", "log", "concat", "extrema", "uniform", "unreliable", "halves"];
 /// Functions whose result follows from meta data and guarded modes.
 const FOLDABLE: &[&str] = &["is_tensor", "is_grad_enabled"];
 
@@ -38,7 +39,7 @@ impl Toy {
         FOLDABLE.iter().try_for_each(|name| add(name, Kind::Foldable))?;
         add("show", Kind::Break(Why::new(Reason::Output, "toy.show")))?;
         // A mode that is changed half way through a graph would hold for all of it.
-        for name in ["set_grad_enabled", "set_debug_mode"] {
+        for name in ["set_grad_enabled", "set_debug_mode", "seed", "random_state"] {
             add(name, Kind::Break(Why::new(Reason::FrameworkFunction, name)))?;
         }
         Ok(Toy { layers: Arc::new(layers), functions, dtype: dtype_class(module.py())?.unbind() })

@@ -4,14 +4,15 @@
 //! owes it: append the operation or say why not, leave nothing half done, and answer at once what is known of the
 //! result. What it must never do: write to a user's object, or let a number computed now into the graph.
 
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Stream};
 use crate::graph::{Node, Origin, Recorder, Value};
 use crate::layers::{self, Layers};
 use crate::mode;
+use crate::op::Op;
 use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
+use sot_core::backend::{Attr, BuildError, CallKind, Effects, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -161,6 +162,9 @@ impl GraphBuilder for Builder {
         let outputs: Vec<usize> = outputs.iter().map(number).collect::<Result<_, _>>()?;
         let inputs: Vec<usize> = inputs.iter().map(|i| self.inputs[*i]).collect();
         let op_count = graph.nodes.iter().filter(|n: &&Node| matches!(n.origin, Origin::Computed(..))).count();
+        // A run that fails half way must not have drawn numbers.
+        let draws = graph.nodes.iter().any(|n| matches!(n.origin, Origin::Computed(Op::Uniform(_), _)));
+        let effects = draws.then(|| Box::new(Stream) as Box<dyn Effects>);
         // Compiled code gives every output a memory of its own. Where eager execution would share one (a view of an
         // input, or two views of one value), only replay is exact.
         let owner = |o: &usize| graph.owner(*o);
@@ -169,10 +173,15 @@ impl GraphBuilder for Builder {
             of_outside || outputs[..*i].iter().any(|other| other != *o && owner(other) == owner(o))
         });
         if let Some((i, _)) = shared {
-            return Ok(Finished { compiled: None, replay_only: Some(format!("output {i} is a view")), op_count });
+            return Ok(Finished {
+                compiled: None,
+                replay_only: Some(format!("output {i} is a view")),
+                op_count,
+                effects,
+            });
         }
         let compiled = Compiled { graph, inputs, outputs };
-        Ok(Finished { compiled: Some(Box::new(compiled)), replay_only: None, op_count })
+        Ok(Finished { compiled: Some(Box::new(compiled)), replay_only: None, op_count, effects })
     }
 }
 

@@ -3,12 +3,13 @@
 //! It may raise (a logarithm of zero is only found when it runs): it has changed nothing by then, so the translator
 //! runs the user's original frame, which raises the same at the user's own line.
 
+use crate::faults::{self, Fault};
 use crate::graph::{Graph, Origin};
+use crate::mode;
 use crate::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use sot_core::backend::CompiledGraph;
-use sot_core::backend::SmallVec;
+use sot_core::backend::{CompiledGraph, Effects, SmallVec};
 
 pub(crate) struct Compiled {
     pub(crate) graph: Graph,
@@ -23,6 +24,7 @@ impl CompiledGraph for Compiled {
         py: Python<'py>,
         inputs: &[Borrowed<'_, 'py, PyAny>],
     ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+        faults::strike(faults::compiled())?;
         let mut numbers: Vec<Vec<f64>> = Vec::with_capacity(self.graph.nodes.len());
         for (number, node) in self.graph.nodes.iter().enumerate() {
             numbers.push(match &node.origin {
@@ -41,9 +43,38 @@ impl CompiledGraph for Compiled {
         let output = |o: &usize| match (&self.graph.nodes[*o].origin, self.inputs.iter().position(|i| i == o)) {
             (_, Some(at)) => Ok(inputs[at].to_owned()),
             (Origin::State(tensor), _) => Ok(tensor.bind(py).clone().into_any()),
-            _ => Tensor::of(py, &self.graph.nodes[*o].meta, numbers[*o].clone()),
+            _ => {
+                let (meta, numbers) = faults::spoil(&self.graph.nodes[*o].meta, numbers[*o].clone());
+                Tensor::of(py, &meta, numbers)
+            }
         };
-        self.outputs.iter().map(output).collect()
+        let mut outputs = self.outputs.iter().map(output).collect::<PyResult<SmallVec<_>>>()?;
+        match faults::compiled() {
+            Some(Fault::Few) => drop(outputs.pop()),
+            Some(Fault::Many) => outputs.push(py.None().into_bound(py)),
+            _ => {}
+        }
+        Ok(outputs)
+    }
+
+    /// All that a program can ask a tensor for: itself, its meta data, the bits of its numbers.
+    fn difference<'py>(
+        &self,
+        _py: Python<'py>,
+        compiled: &[Bound<'py, PyAny>],
+        eager: &[Bound<'py, PyAny>],
+    ) -> PyResult<Option<String>> {
+        for (i, (ours, theirs)) in compiled.iter().zip(eager).enumerate() {
+            if ours.is(theirs) {
+                continue;
+            }
+            let (ours, theirs) = (ours.cast_exact::<Tensor>()?.get(), theirs.cast_exact::<Tensor>()?.get());
+            let bits = |t: &Tensor| t.numbers().into_iter().map(f64::to_bits).collect::<Vec<_>>();
+            if !ours.agrees(&theirs.meta()) || bits(ours) != bits(theirs) {
+                return Ok(Some(format!("output {i}")));
+            }
+        }
+        Ok(None)
     }
 
     fn text(&self, _py: Python<'_>) -> String {
@@ -56,5 +87,28 @@ impl CompiledGraph for Compiled {
                 visit(tensor.as_any());
             }
         }
+    }
+}
+
+/// The random stream: the only thing that a graph of this framework can change.
+pub(crate) struct Stream;
+
+impl Effects for Stream {
+    fn save<'py>(&self, py: Python<'py>, _inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        Ok(mode::random_state().into_pyobject(py)?.into_any())
+    }
+
+    fn restore<'py>(
+        &self,
+        _py: Python<'py>,
+        _inputs: &[Borrowed<'_, 'py, PyAny>],
+        saved: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        mode::seed(saved.extract()?);
+        Ok(())
+    }
+
+    fn same<'py>(&self, a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> PyResult<bool> {
+        a.eq(b)
     }
 }

@@ -21,6 +21,22 @@ pub(crate) fn zeros(py: Python<'_>, shape: Vec<usize>) -> Any<'_> {
     constant(py, meta, data)
 }
 
+/// Numbers from the random stream.
+#[pyfunction]
+pub(crate) fn uniform(py: Python<'_>, shape: Vec<usize>) -> Any<'_> {
+    apply(py, Op::Uniform(shape), &[])
+}
+
+#[pyfunction]
+pub(crate) fn seed(state: u64) {
+    mode::seed(state);
+}
+
+#[pyfunction]
+pub(crate) fn random_state() -> u64 {
+    mode::random_state()
+}
+
 #[pyfunction]
 pub(crate) fn add<'py>(x: Bound<'py, PyAny>, y: Bound<'py, PyAny>) -> Any<'py> {
     apply(x.py(), Op::Binary(Binary::Add), &[x.clone(), y])

@@ -1,5 +1,7 @@
 """Layers of the made-up framework: containers of parameters, sub-layers and buffers."""
 
+import warnings
+
 import toy_backend as toy
 
 
@@ -60,6 +62,17 @@ class Sequential(Layer):
         for layer in self._sub_layers.values():
             x = layer(x)
         return x
+
+
+class Verbose(Layer):
+    """Warns when it runs, not when it is traced."""
+
+    text = "verbose"
+
+    def forward(self, x):
+        if not isinstance(x, toy.Value):
+            warnings.warn(self.text, RuntimeWarning, stacklevel=1)
+        return x * 2
 
 
 def sum_of_squares(self):

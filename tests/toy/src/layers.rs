@@ -32,7 +32,7 @@ impl Layers {
         let text = CStr::from_bytes_with_nul(TEXT.as_bytes()).expect("one zero, at the end");
         let made = PyModule::from_code(py, text, c"<toy_backend>/layers.py", c"toy_backend.layers")?;
         let mut own = Vec::new();
-        for name in ["Layer", "Linear", "Sequential"] {
+        for name in ["Layer", "Linear", "Sequential", "Verbose"] {
             let class = made.getattr(name)?.cast_into::<PyType>()?;
             module.add(name, &class)?;
             own.push(class.unbind());

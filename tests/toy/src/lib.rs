@@ -8,7 +8,7 @@
 //!    leave out is a graph break, never a wrong answer.
 //! 3. [`builder`]: how a graph grows, one call for each operation. The two duties that are easy to forget are at its
 //!    end: refuse what writes in place, and report outputs that share memory in eager execution.
-//! 4. [`compiled`]: how a closed graph runs.
+//! 4. [`compiled`]: how a closed graph runs, how it is compared with eager, what it may have to take back.
 //! 5. The last line of the `#[pymodule]` below: `register` adds `to_static`, `explain`, `stats` and the rest.
 //!
 //! `tests/python/toy/test_conformance.py` asks a backend every question of the contract; run it on yours.
@@ -17,6 +17,7 @@
 mod backend;
 mod builder;
 mod compiled;
+mod faults;
 mod functions;
 mod graph;
 mod layers;
@@ -31,9 +32,11 @@ mod toy_backend {
     use super::*;
 
     #[pymodule_export]
+    use super::faults::{halves, set_fault, unreliable};
+    #[pymodule_export]
     use super::functions::{
-        add, concat, extrema, is_grad_enabled, is_tensor, log, matmul, relu, set_debug_mode, set_grad_enabled,
-        shares_memory, show, tensor, zeros,
+        add, concat, extrema, is_grad_enabled, is_tensor, log, matmul, random_state, relu, seed, set_debug_mode,
+        set_grad_enabled, shares_memory, show, tensor, uniform, zeros,
     };
     #[pymodule_export]
     use super::graph::Value;

@@ -77,6 +77,8 @@ pub(crate) enum Reduce {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Op {
     Constant(Meta, Vec<f64>),
+    /// Drawn from the random stream of the framework.
+    Uniform(Vec<usize>),
     Unary(Unary),
     Binary(Binary),
     Reduce(Reduce, Option<usize>),
@@ -114,6 +116,7 @@ impl Op {
         let first = of.first();
         let (shape, element) = match self {
             Op::Constant(meta, _) => return Ok(meta.clone()),
+            Op::Uniform(shape) => return Ok(Meta::plain(shape.clone(), Element::Float64)),
             Op::Unary(Unary::Exp | Unary::Log) => (of[0].shape.clone(), Element::Float64),
             Op::Unary(_) | Op::Detach => (of[0].shape.clone(), of[0].element),
             Op::Binary(op) => (broadcast(&of[0].shape, &of[1].shape)?, binary_element(*op, of[0], of[1])),
@@ -167,6 +170,7 @@ impl Op {
         }
         let numbers: Vec<f64> = match self {
             Op::Constant(_, data) => data.clone(),
+            Op::Uniform(_) => (0..out.count()).map(|_| crate::mode::draw()).collect(),
             Op::Unary(Unary::Log) if of[0].1.iter().any(|v| *v <= 0.0) => {
                 // Known only when it runs: what makes a compiled graph fail.
                 return Err("log of a number that is not positive".into());

@@ -220,7 +220,7 @@ def a_generator_itself(translate):
     return {"f": call, "args": x1}
 
 
-@case(graphs=0, fallbacks=1, reasons=("generator",))
+@case(graphs=0, captures=3, breaks=2, reasons=("builtin", "generator"))
 def coroutine():
     async def compute(x):
         return x * 2

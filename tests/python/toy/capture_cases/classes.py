@@ -256,7 +256,8 @@ def descriptor():
     return {"f": f, "args": x_and(lambda: WithDescriptor(3))}
 
 
-@case(graphs=None, captures=None, fallbacks=1, reasons=("opcode",))
+# The class is another one at each call.
+@case(graphs=3, captures=4, breaks=1, reasons=("builtin",))
 def class_in_the_frame():
     def f(x):
         class Local:
@@ -360,5 +361,38 @@ def layer_that_breaks():
 
     def f(x):
         return net(x) + 1
+
+    return {"f": f, "args": batch}
+
+
+@case(graphs=None)
+def hooks_come_and_go_in_the_frame():
+    shared, inside, hooked = eye(), toy.Sequential(eye(2.0), eye(3.0)), eye()
+    hooked.register_hook(lambda layer, output: output + 5)
+
+    def f(x):
+        plain = shared(x)
+        shared.register_hook(lambda layer, output: output * 10)
+        inside[1].register_hook(lambda layer, output: output - 1)
+        gone = hooked._hooks.pop(0, None)
+        results = [plain, shared(x), inside(x), hooked(x)]
+        shared._hooks.pop(0)
+        inside[1]._hooks.pop(0)
+        hooked._hooks[0] = gone
+        return results, shared(x), inside(x), hooked(x)
+
+    def watch():
+        return [len(layer._hooks) for layer in (shared, inside, inside[1], hooked)]
+
+    return {"f": f, "args": batch, "watch": watch}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def hook_of_a_layer_made_in_the_frame():
+    def f(x):
+        layer = toy.Linear(x, x)
+        before = layer(x)
+        layer.register_hook(lambda layer, output: output * 10)
+        return before, layer(x)
 
     return {"f": f, "args": batch}

@@ -1,0 +1,148 @@
+"""What a program can ask an output for is the same on every call, whoever executes the graph."""
+
+import warnings
+
+import paddle
+import pytest
+
+import sot
+
+
+def facts(t):
+    return {
+        "class": type(t),
+        "dtype": t.dtype,
+        "shape": list(t.shape),
+        "strides": t.strides,
+        "contiguous": t.is_contiguous(),
+        "stop_gradient": t.stop_gradient,
+        "is_leaf": t.is_leaf,
+        "node": t.grad_fn is not None,
+        "persistable": t.persistable,
+        "version": t.inplace_version,
+        "place": str(t.place),
+        "name": t.name.rstrip("0123456789"),
+    }
+
+
+linear = paddle.nn.Linear(4, 4)
+
+FUNCTIONS = {
+    "plain": lambda x: (x * 2, x.sum()),
+    "layer": lambda x: linear(x),
+    "mixed": lambda x: (linear(x), x * 2, (x * 3).astype("int64"), linear(x).detach()),
+    "transposed": lambda x: (x * 2).transpose([1, 0]) + 1,
+    "transposed_result": lambda x: (x * 2).transpose([1, 0]),
+    "sliced": lambda x: (x + 1)[1:, ::2],
+    "created": lambda x: (x + 1, paddle.zeros([2]), paddle.arange(3), paddle.to_tensor([1.0]), paddle.full([2], 3)),
+    "filled": lambda x: (x + 1, paddle.zeros([2]), paddle.arange(3), paddle.full([2], 3)),
+    "random": lambda x: (paddle.rand([2]) + x.sum(), paddle.randint(0, 5, [3])),
+    "compared": lambda x: (x > 0.5, x.argmax(), paddle.topk(x, 2)),
+    "itself": lambda x: (x, x + 1),
+    "cast": lambda x: (x.astype("float64"), x.astype("float32")),
+}
+
+
+def flat(y):
+    return [t for i in y for t in flat(i)] if isinstance(y, (list, tuple)) else [y]
+
+
+@pytest.mark.parametrize("mode", ["plain", "grad", "no_grad"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_attributes(request, name, mode):
+    if (name, mode) == ("mixed", "no_grad"):
+        # A defect: which way serves a call is chosen by measured time, and one of them names it otherwise.
+        request.applymarker(pytest.mark.xfail(reason="the name of what detach() gives", strict=False))
+    f = FUNCTIONS[name]
+    translated = sot.to_static(f)
+    for _ in range(16):
+        x = paddle.rand([4, 4])
+        x.stop_gradient = mode != "grad"
+        with paddle.set_grad_enabled(mode != "no_grad"):
+            expected, got = flat(f(x)), flat(translated(x))
+        assert [facts(t) for t in got] == [facts(t) for t in expected]
+
+
+def test_names_are_unique():
+    translated = sot.to_static(lambda x: (x * 2, x + 1))
+    names = [t.name for _ in range(20) for t in translated(paddle.rand([4]))]
+    assert len(set(names)) == len(names)
+
+
+def test_a_plain_graph_is_compiled_all_the_same():
+    for name in ("plain", "layer", "mixed", "transposed", "filled", "random", "compared"):
+        translated = sot.to_static(FUNCTIONS[name])
+        for _ in range(10):
+            translated(paddle.rand([4, 4]))
+        (graph,) = sot.explain(translated)(paddle.rand([4, 4])).graphs
+        assert graph.replay_only is None, (name, graph.replay_only)
+
+
+# A defect of some runs: `grad_fn` of a gradient that a compiled graph leaves is None where eager's is not.
+@pytest.mark.xfail(reason="grad_fn of gradients of compiled graphs", raises=AssertionError, strict=False)
+def test_gradients():
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b, self.scale = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 4), self.create_parameter([4])
+
+        def forward(self, x, z):
+            return self.b(self.a(x) * self.scale) * z
+
+    net = Net()
+    translated = sot.to_static(net.forward)
+    for i in range(16):
+        seen = []
+        for function in (net.forward, translated):
+            x, leaf = paddle.ones([2, 4]) * (i + 1), paddle.ones([4])
+            leaf.stop_gradient = False
+            z = leaf * 2
+            z.retain_grads()
+            function(x, z).sum().backward()
+            if i % 3 == 0:
+                function(x, leaf).sum().backward()
+            grads = [p.grad for p in [*net.parameters(), leaf, z]]
+            seen.append([(facts(g), g.tolist()) for g in grads])
+            net.clear_gradients(set_to_zero=False)
+        assert seen[0] == seen[1]
+
+
+def test_gradients_that_stay_none():
+    used, unused = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 4)
+
+    def f(x):
+        return used(x), unused(x)
+
+    translated = sot.to_static(f)
+    for _ in range(12):
+        translated(paddle.rand([2, 4]))[0].sum().backward()
+        assert used.weight.grad.stop_gradient is False
+        assert unused.weight.grad is None or not unused.weight.grad.stop_gradient
+        used.clear_gradients(set_to_zero=False)
+
+
+def test_warnings_of_layers_are_heard_on_every_call():
+    norm = paddle.nn.BatchNorm1D(4)
+    norm.eval()
+    shuffle = paddle.nn.Sequential(paddle.nn.BatchNorm1D(4, use_global_stats=False))
+
+    def heard(f, *args):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f(*args)
+        return [(w.category, str(w.message), w.filename.rsplit("/", 1)[-1]) for w in caught]
+
+    cases = {
+        "train": (paddle.nn.BatchNorm1D(4), paddle.rand([3, 4])),
+        "eval": (norm, paddle.rand([3, 4])),
+        "sequence": (shuffle, paddle.rand([3, 4])),
+        "pool": (paddle.nn.MaxPool2D(2, return_mask=False), paddle.rand([1, 1, 4, 4])),
+    }
+    some = False
+    for name, (layer, x) in cases.items():
+        translated = sot.to_static(lambda x: layer(x) * 2)
+        for _ in range(14):
+            expected = heard(layer, x)
+            assert heard(translated, x) == expected, name
+            some |= bool(expected)
+    assert some, "none of these warns: take others"

@@ -1,0 +1,377 @@
+"""Iteration over what changes meanwhile, backwards, and with breaks inside."""
+
+from observe import case
+from toy_framework import toy
+
+t = toy.tensor
+
+
+def open_case(build):
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def with_dict():
+    return t([1.0]), {"a": 1, "b": 2, "c": 3}
+
+
+@case()
+def values_are_read_when_their_turn_comes():
+    def f(x, table):
+        seen = []
+        for key, value in table.items():
+            seen.append((key, value))
+            table["b"] = 50
+            table["c"] = x
+        for value in table.values():
+            seen.append(value)
+            table["c"] = 7
+        return seen, x + 1
+
+    return {"f": f, "args": with_dict}
+
+
+@open_case
+def values_after_a_break():
+    def f(x, table):
+        seen = []
+        for key, value in table.items():
+            print(key)
+            seen.append((key, value))
+            table["b"] = 50
+            table["c"] = x
+        return seen, x + 1
+
+    return {"f": f, "args": with_dict}
+
+
+@open_case
+def items_of_a_list_after_a_break():
+    def f(x, items):
+        seen = []
+        for item in items:
+            print(item)
+            seen.append(item)
+            items[-1] = 50
+            if len(items) < 5:
+                items.append(x)
+        return seen, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [1, 2, 3])}
+
+
+@open_case
+def key_replaced_in_a_loop():
+    def f(x, table):
+        seen = []
+        try:
+            for key in table:
+                seen.append(key)
+                del table[key]
+                table[key + "x"] = 3
+                if len(seen) > 7:
+                    break
+        except RuntimeError as error:
+            seen.append(str(error))
+        return seen, table, x + 1
+
+    return {"f": f, "args": with_dict}
+
+
+@open_case
+def key_taken_out_and_put_back():
+    def f(x, table):
+        seen = []
+        for key in table:
+            seen.append(key)
+            table[key] = table.pop(key)
+            if len(seen) > 7:
+                break
+        return seen, table, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), {"a": 1})}
+
+
+@open_case
+def dict_that_grows_in_a_loop():
+    def f(x, table):
+        y = x + 1
+        for key in table:
+            table[key + "x"] = 3
+        return y
+
+    return {"f": f, "args": with_dict}
+
+
+@case()
+def list_that_grows_in_a_loop():
+    def f(x):
+        items, seen = [1, 2, 3], []
+        for item in items:
+            seen.append(item)
+            if item < 3:
+                items.append(item + 10)
+        for item in items:
+            items.pop()
+            seen.append(item)
+        return seen, items, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def many_kinds_with_breaks():
+    def f(x, table):
+        seen = []
+        for key in table:
+            print(key)
+            seen.append(key)
+        for letter in "abé":
+            print(letter)
+            seen.append(letter)
+        for byte in b"ab":
+            print(byte)
+            seen.append(byte)
+        for item in reversed([1, 2, 3]):
+            print(item)
+            seen.append(item)
+        for item in reversed("ab"):
+            print(item)
+            seen.append(item)
+        for key in reversed(table):
+            print(key)
+            seen.append(key)
+        for value in reversed(table.values()):
+            print(value)
+            seen.append(value)
+        for number in reversed(range(3)):
+            print(number)
+            seen.append(number)
+        for pair in enumerate(table.items()):
+            print(pair)
+            seen.append(pair)
+        for pair in zip("ab", table, table.values()):
+            print(pair)
+            seen.append(pair)
+        return seen, x + 1
+
+    return {"f": f, "args": with_dict}
+
+
+@open_case
+def break_in_one_round_only():
+    def f(x, table, items):
+        seen = []
+        for number, (key, value) in enumerate(table.items()):
+            if number == 1:
+                print(key)
+            seen.append((key, value))
+        backwards = reversed(items)
+        seen.append(next(backwards))
+        print(seen)
+        seen.extend(backwards)
+        letters = iter("abc")
+        next(letters)
+        print(next(letters))
+        return seen, list(letters), x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), {"a": 1, "b": 2, "c": 3}, [1, 2, 3])}
+
+
+@open_case
+def reversed_objects():
+    class Backwards:
+        def __reversed__(self):
+            return iter([3, 2, 1])
+
+        def __len__(self):
+            print("len")
+            return 2
+
+        def __getitem__(self, index):
+            print("item", index)
+            return index
+
+    class Sequence:
+        def __len__(self):
+            print("len")
+            return 2
+
+        def __getitem__(self, index):
+            print("item", index)
+            return index
+
+    def f(x):
+        return list(reversed(Backwards())), list(reversed(Sequence())), x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case()
+def reversed_values():
+    def f(x):
+        table = {1: 2, 3: 4}
+        of_dicts = list(reversed(table)), list(reversed(table.items())), list(reversed(table.values()))
+        return list(reversed("abc")), list(reversed(range(1, 9, 3))), of_dicts, [*reversed((1, 2))], x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Countdown:
+    """An iterator of the program that notes who asks for it."""
+
+    def __init__(self, n, log):
+        self.n, self.log = n, log
+
+    def __iter__(self):
+        self.log.append("iter")
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+def combined_case(build):
+    """A combined iterator over one of the program survives a break without asking it for its iterator again."""
+
+    def made():
+        return {"f": build(), "args": lambda: (t([1.0]), [])}
+
+    made.__name__ = build.__name__
+    return open_case(made)
+
+
+@combined_case
+def zip_of_an_iterator_of_the_program():
+    def f(x, log):
+        for n, y in zip(Countdown(3, log), [x, x + 1, x + 2]):
+            print(n)
+            x = x + y
+        return x
+
+    return f
+
+
+@combined_case
+def enumerate_of_an_iterator_of_the_program():
+    def f(x, log):
+        for i, n in enumerate(Countdown(3, log)):
+            print(i)
+            x = x + n
+        return x, enumerate(Countdown(2, log))
+
+    return f
+
+
+@combined_case
+def map_of_an_iterator_of_the_program():
+    def f(x, log):
+        doubles = map(lambda n: n * 2, Countdown(3, log))
+        first = next(doubles)
+        print(first)
+        return x * first, list(doubles)
+
+    return f
+
+
+def growing(make, grow):
+    """A list that grows by what looks at it, changes it or raises meanwhile."""
+
+    def f(x, items, limit):
+        try:
+            grow(items, make(items, limit))
+            items.append("all")
+        except ZeroDivisionError:
+            items.append("raised")
+        return x * len(items), items
+
+    return {"f": f, "args": lambda: (t([1.0]), [0], 5)}
+
+
+def raising_items(items, limit):
+    return (n if n < 3 else 1 // 0 for n in range(limit))
+
+
+def lengths(items, limit):
+    for _ in range(limit):
+        yield len(items)
+
+
+def appending(items, limit):
+    for n in range(limit):
+        items.append("own")
+        yield n
+
+
+class RaisingIterator:
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.limit -= 1
+        if self.limit < 0:
+            raise StopIteration
+        return 1 // (self.limit - 2)
+
+
+def extend(items, iterable):
+    items.extend(iterable)
+
+
+def add_in_place(items, iterable):
+    items += iterable
+
+
+@open_case
+def extend_by_a_raising_generator():
+    return growing(raising_items, extend)
+
+
+@open_case
+def add_in_place_by_a_raising_generator():
+    return growing(raising_items, add_in_place)
+
+
+@open_case
+def extend_by_a_generator_that_looks():
+    return growing(lengths, extend)
+
+
+@open_case
+def add_in_place_by_a_generator_that_looks():
+    return growing(lengths, add_in_place)
+
+
+@open_case
+def extend_by_a_generator_that_appends():
+    return growing(appending, extend)
+
+
+@open_case
+def add_in_place_by_a_generator_that_appends():
+    return growing(appending, add_in_place)
+
+
+@open_case
+def extend_by_a_raising_iterator():
+    return growing(lambda items, limit: RaisingIterator(limit), extend)
+
+
+@open_case
+def add_in_place_by_a_raising_iterator():
+    return growing(lambda items, limit: RaisingIterator(limit), add_in_place)
+
+
+@open_case
+def extend_by_a_raising_map():
+    return growing(lambda items, limit: map(lambda n: 6 // (n - 3), range(limit)), extend)
+
+
+@open_case
+def add_in_place_by_a_raising_map():
+    return growing(lambda items, limit: map(lambda n: 6 // (n - 3), range(limit)), add_in_place)
