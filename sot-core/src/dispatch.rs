@@ -27,7 +27,7 @@ use crate::registry;
 use crate::report::{self, EntryReport};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
-use crate::trial::{Server, Trial, Turn, Unguarded};
+use crate::trial::{self, Server, Trial, Turn, Unguarded};
 use crate::user_frames::{self, Shown};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
@@ -406,7 +406,7 @@ impl EntryBody for FunctionEntry {
         }
         let origin = Origin::Function { function: func, slots };
         let turn = match &entry {
-            Some(entry) if matches!(entry.action, Action::Run { .. }) => entry.trial.turn(),
+            Some(entry) if trial::by_measurement() && matches!(entry.action, Action::Run { .. }) => entry.trial.turn(),
             _ => Turn { server: Server::Captured, timed: false },
         };
         let start = turn.timed.then(Instant::now);

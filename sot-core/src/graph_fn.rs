@@ -20,6 +20,7 @@ use crate::cpython::{Slots, call_method_vectorcall, call_slots, held, signals, t
 use crate::executor::{Executor, ReplayArg, ReplayCall};
 use crate::heard::{self, Listening, Warning};
 use crate::stop::{Reason, Stop};
+use crate::trial;
 use crate::variables::VarId;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -366,7 +367,8 @@ impl GraphFunction {
         // Calls that failed do not count: there is always one of each kind after the other.
         if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
             let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-            let choice = if compiled <= replay { Choice::Compiled } else { Choice::Replay };
+            let compile = compiled <= replay || !trial::by_measurement();
+            let choice = if compile { Choice::Compiled } else { Choice::Replay };
             // Another thread may have found out more meanwhile.
             let (from, to) = (Choice::Measuring as u8, choice as u8);
             let chosen = self.choice.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
