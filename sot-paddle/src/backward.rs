@@ -6,12 +6,14 @@
 //! is retained is read from the frame of Paddle's function that started the backward; if there is none, it is taken
 //! to be. The hook dies with the node, and that tells the pool that the scope is nobody's again.
 //!
-//! Gradients that a program node gives say that gradients stop there, eager's do not. The hook has it set right at the
-//! end of the backward.
+//! The hook also has the gradients that the node leaves marked as eager's are, at the end of the backward
+//! ([`crate::gradients`]).
 //!
 //! Second derivatives through a program node do not exist: `create_graph=True` is answered with one clear error. Where
 //! they are likely, the graph is run by replay ([`second_derivatives_likely`]).
 
+use crate::gradients::{self, Reserved};
+use crate::handles::Handles;
 use crate::run_program::{Argument, Recipe};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
@@ -52,8 +54,10 @@ pub(crate) struct Call {
     retained: AtomicBool,
     /// Copies, by the variable's place in `names`; what was empty is not among them.
     saved: Mutex<Vec<(usize, Py<PyAny>)>>,
-    /// Weak references to what gets gradients. Parameters are the graph's own.
+    /// Weak references to the leaves that get gradients.
     takers: Vec<Py<PyAny>>,
+    /// Held for the takers.
+    _reserved: Reserved,
     /// [`Finish`] will run at the end of the backward that runs now.
     finishing: AtomicBool,
 }
@@ -106,17 +110,8 @@ impl Finish {
         self.0.finishing.store(false, Ordering::Relaxed);
         for taker in &self.0.takers {
             let taker = taker.bind(py).call0()?;
-            if taker.is_none() {
-                continue;
-            }
-            let gradient = taker.getattr(intern!(py, "grad"))?;
-            if !gradient.is_none() && gradient.getattr(intern!(py, "stop_gradient"))?.is_truthy()? {
-                gradient.setattr(intern!(py, "stop_gradient"), false)?;
-                // A gradient of a program node has no record of its own: what was set is the reader's copy of it.
-                // Paddle takes it back for leaves only.
-                if taker.getattr(intern!(py, "is_leaf"))?.is_truthy()? {
-                    taker.setattr(intern!(py, "grad_"), gradient)?;
-                }
+            if !taker.is_none() {
+                gradients::mark(&taker)?;
             }
         }
         Ok(())
@@ -193,21 +188,28 @@ fn duplicate<'py>(tensor: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// Watch over the backward of a call that returned `outputs`.
 pub(crate) fn watch(
     py: Python<'_>,
+    handles: &Handles,
     scope: &Bound<'_, PyList>,
     epoch: u64,
     recipe: &Recipe,
     inputs: &[Borrowed<'_, '_, PyAny>],
     outputs: &Bound<'_, PyList>,
 ) -> PyResult<Lent> {
-    let weak = |tensor: &Bound<'_, PyAny>| Ok(PyWeakrefReference::new(tensor)?.into_any().unbind());
-    let taker = |argument: &Argument| match argument {
-        Argument::Input(i) => weak(&inputs[*i]),
-        Argument::Tensor(t) => weak(t.bind(py)),
-    };
+    let mut takers = Vec::with_capacity(recipe.inputs.len());
+    for argument in &recipe.inputs {
+        let taker = match argument {
+            Argument::Input(i) => inputs[*i].to_owned(),
+            Argument::Tensor(t) => t.bind(py).clone(),
+        };
+        if taker.getattr(intern!(py, "is_leaf"))?.is_truthy()? {
+            takers.push(PyWeakrefReference::new(&taker)?.into_any().unbind());
+        }
+    }
     let call = Arc::new(Call {
         scope: scope.get_item(0)?.unbind(),
         names: recipe.backward_reads.clone(),
-        takers: recipe.inputs.iter().map(taker).collect::<PyResult<_>>()?,
+        _reserved: Reserved::new(py, handles, takers.len())?,
+        takers,
         finishing: AtomicBool::new(false),
         retained: AtomicBool::new(false),
         saved: Mutex::new(Vec::new()),

@@ -26,6 +26,7 @@ mod effects;
 mod exact;
 mod executors;
 mod fold;
+mod gradients;
 mod handles;
 mod inspect;
 pub mod install;

@@ -96,8 +96,19 @@ struct Running {
     flags: Py<PyAny>,
     scopes: Mutex<Scopes>,
     stop_gradient: Option<DirectGetter>,
-    /// Outputs whose `stop_gradient` eager sets (creation functions do), which leaves a node for gradients behind.
-    touched: Vec<OnceLock<bool>>,
+    /// For each computed output, once eager has shown it.
+    made: Vec<OnceLock<Made>>,
+}
+
+/// How eager comes by an output at which gradients stop, as far as a program can see it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// By an operation. It gets a name when it is asked for it.
+    Computed,
+    /// Its `stop_gradient` was set, as creation functions do; that leaves a node for gradients behind.
+    Created,
+    /// By `detach()`, which gives a name at once, of another kind.
+    Detached,
 }
 
 impl Program {
@@ -115,7 +126,7 @@ impl Program {
         Ok(Program {
             running: Some(Running {
                 handles: handles.clone(),
-                touched: recipe.stops.iter().map(|_| OnceLock::new()).collect(),
+                made: recipe.stops.iter().map(|_| OnceLock::new()).collect(),
                 run_program: handles.c_ops.bind(py).getattr("run_program")?.unbind(),
                 new_scope: core.getattr("Scope")?.unbind(),
                 flags: core.call_method0("globals")?.unbind(),
@@ -206,9 +217,17 @@ impl Running {
         for (i, stops) in self.recipe.stops.iter().enumerate() {
             let output = outputs.get_item(i)?;
             if *stops {
-                output.call_method0(intern!(py, "detach_"))?;
-                if self.touched[i].get() == Some(&true) {
-                    output.setattr(intern!(py, "stop_gradient"), true)?;
+                match self.made[i].get() {
+                    Some(Made::Detached) => {
+                        outputs.set_item(i, output.call_method0(intern!(py, "detach"))?)?;
+                        continue;
+                    }
+                    made => {
+                        output.call_method0(intern!(py, "detach_"))?;
+                        if made == Some(&Made::Created) {
+                            output.setattr(intern!(py, "stop_gradient"), true)?;
+                        }
+                    }
                 }
             }
             output.setattr(name, none)?;
@@ -216,31 +235,54 @@ impl Running {
         Ok(())
     }
 
-    /// See from eager's output whether `stop_gradient` is set there; ours gets it set as well, from now on.
-    /// Gives what cannot be set right.
+    /// See from eager's output how it was made; ours is made so, too, from now on. Gives what cannot be set right.
     fn learn(&self, at: usize, ours: &Bound<'_, PyAny>, theirs: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
         let py = ours.py();
-        if self.touched[at].get().is_some() {
+        if !self.recipe.stops[at] || self.made[at].get().is_some() {
             return Ok(None);
         }
+        let name: String = theirs.getattr(intern!(py, "name"))?.extract()?;
         // Asked once: Paddle 3.3.1 leaks each node that it shows.
-        let touched = self.recipe.stops[at]
-            && theirs.getattr(intern!(py, "is_leaf"))?.is_truthy()?
-            && !theirs.getattr(intern!(py, "grad_fn"))?.is_none();
-        let _ = self.touched[at].set(touched);
-        if touched {
+        let created =
+            theirs.getattr(intern!(py, "is_leaf"))?.is_truthy()? && !theirs.getattr(intern!(py, "grad_fn"))?.is_none();
+        let made = match (created, name.starts_with("eager_in_tmp")) {
+            (true, _) => Made::Created,
+            (false, true) => Made::Detached,
+            (false, false) => Made::Computed,
+        };
+        let _ = self.made[at].set(made);
+        if created {
             ours.setattr(intern!(py, "stop_gradient"), true)?;
             // `to_tensor` gives names at once, from a counter of its own.
-            if theirs.getattr(intern!(py, "name"))?.extract::<String>()?.starts_with("generated_tensor") {
+            if name.starts_with("generated_tensor") {
                 return Ok(Some("the name"));
             }
         }
         Ok(None)
     }
 
+    /// The arguments that gradients reach. Those computed from others go through a view of theirs: the gradient that the
+    /// program node gives is marked by the view's node, before hooks and `retain_grads()` see it.
+    fn takers<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        let takers = Self::arguments(py, &self.recipe.inputs, inputs)?;
+        if self.recipe.trains
+            && let Ok(list) = takers.cast::<PyList>()
+        {
+            for (i, argument) in self.recipe.inputs.iter().enumerate() {
+                let taker = list.get_item(i)?;
+                if matches!(argument, Argument::Input(_)) && !taker.getattr(intern!(py, "is_leaf"))?.is_truthy()? {
+                    let shape = taker.getattr(intern!(py, "shape"))?;
+                    let view = self.handles.c_ops.bind(py).call_method1(intern!(py, "reshape"), (taker, shape))?;
+                    list.set_item(i, view)?;
+                }
+            }
+        }
+        Ok(takers)
+    }
+
     fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
         self.check_held(py)?;
-        let x = Self::arguments(py, &self.recipe.inputs, inputs)?;
+        let x = self.takers(py, inputs)?;
         let params = Self::arguments(py, &self.recipe.params, inputs)?;
         let (scope, new) = self.take_scope(py)?;
         if new {
@@ -260,7 +302,7 @@ impl Running {
         let out = out?.cast_into::<PyList>()?;
         self.as_eager_has_them(py, &out)?;
         if self.recipe.trains {
-            let lent = backward::watch(py, &scope, epoch, &self.recipe, inputs, &out)?;
+            let lent = backward::watch(py, &self.handles, &scope, epoch, &self.recipe, inputs, &out)?;
             self.lock().lent.push(lent);
         } else {
             self.lock().free.push(Free { scope: scope.unbind(), epoch });

@@ -55,10 +55,7 @@ def flat(y):
 
 @pytest.mark.parametrize("mode", ["plain", "grad", "no_grad"])
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_attributes(request, name, mode):
-    if (name, mode) == ("mixed", "no_grad"):
-        # A defect: which way serves a call is chosen by measured time, and one of them names it otherwise.
-        request.applymarker(pytest.mark.xfail(reason="the name of what detach() gives", strict=False))
+def test_attributes(name, mode):
     f = FUNCTIONS[name]
     translated = sot.to_static(f)
     for _ in range(16):
@@ -84,8 +81,6 @@ def test_a_plain_graph_is_compiled_all_the_same():
         assert graph.replay_only is None, (name, graph.replay_only)
 
 
-# A defect of some runs: `grad_fn` of a gradient that a compiled graph leaves is None where eager's is not.
-@pytest.mark.xfail(reason="grad_fn of gradients of compiled graphs", raises=AssertionError, strict=False)
 def test_gradients():
     class Net(paddle.nn.Layer):
         def __init__(self):
