@@ -5,13 +5,14 @@
 
 use crate::code_unit::assemble;
 use crate::continuation::{self, Continuation, FrameShape, Led, Shape, SlotShape};
+use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots};
-use crate::executor::{Awaits, handler_at};
+use crate::executor::{Awaits, asks_for, handler_at};
 use crate::user_frames::{self, Site};
-use pyo3::exceptions::{PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use sot_opcodes::{Op, handling, method_layout};
@@ -118,7 +119,15 @@ pub fn returned(
         Awaits::Send => {
             return Err(pyo3::exceptions::PyRuntimeError::new_err("sot: a generator's frame in a continuation"));
         }
+        Awaits::Attribute => {
+            let depth = frame.stack.len() - 1;
+            waiting.cut(depth);
+            waiting.push(SlotShape::Value, value());
+            waiting.run_at(ip + 1);
+        }
         Awaits::Method => {
+            let depth = frame.stack.len() - 1;
+            waiting.cut(depth);
             if method_layout::null_first(version) {
                 waiting.push(SlotShape::Null, None);
                 waiting.push(SlotShape::Value, value());
@@ -141,7 +150,9 @@ fn handled_by(frames: &[FrameShape], stops: bool) -> Option<usize> {
 /// frame that the exception passes.
 pub fn raised(py: Python<'_>, frames: &[FrameShape], values: Vec<Value>, error: PyErr, asker: Asker) -> PyResult<Next> {
     let stops = error.is_instance_of::<PyStopIteration>(py);
-    let Some(at) = handled_by(frames, stops) else {
+    let handler = handled_by(frames, stops);
+    tell_what_was_asked(py, frames, &values, handler.unwrap_or_default(), &error)?;
+    let Some(at) = handler else {
         user_frames::left_waiting(py, &error, frames, &values, 0, asker);
         return Err(error);
     };
@@ -188,6 +199,37 @@ pub fn raised(py: Python<'_>, frames: &[FrameShape], values: Vec<Value>, error: 
     Ok(waiting.go_on())
 }
 
+/// An AttributeError leaves the inner ones of these frames, or comes to `last`: it is told the attribute that one of them asked for,
+/// as the interpreter does since 3.10.
+fn tell_what_was_asked(
+    py: Python<'_>,
+    frames: &[FrameShape],
+    values: &[Value],
+    last: usize,
+    error: &PyErr,
+) -> PyResult<()> {
+    if py.version_info() < (3, 10) || !error.is_instance_of::<PyAttributeError>(py) {
+        return Ok(());
+    }
+    let exception = error.value(py);
+    for (i, frame) in frames.iter().enumerate().skip(last).rev() {
+        let Some(name) = frame.awaits.and_then(|awaits| asks_for(&frame.unit.code, frame.ip, awaits)) else { continue };
+        let told = |part: &str| exception.getattr(part).map(|told| !told.is_none());
+        if told("name")? || told("obj")? {
+            break;
+        }
+        let first: usize = frames[..i].iter().map(FrameShape::values).sum();
+        let object = frame.stack_values().checked_sub(1).and_then(|top| values[first + top].as_ref());
+        let Some(object) = object.map(|object| object.bind(py)) else { continue };
+        if !facts::tells_names(&object.get_type(), frame.awaits == Some(Awaits::Method)) {
+            continue;
+        }
+        exception.setattr("name", name)?;
+        exception.setattr("obj", object)?;
+    }
+    Ok(())
+}
+
 /// Whether each of these frames has an eager form wherever it may go on: behind its call, and in its handler. Asked before
 /// a program depends on it; from 3.11 on, where no block has to be set up again, it always has.
 pub fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
@@ -200,10 +242,12 @@ pub fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
             let mut next = frame.duplicate(py);
             next.awaits = None;
             match awaits {
-                Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Send | Awaits::Method => {
+                Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Send => {
                     next.stack.push(SlotShape::Value);
                     next.ip += 1;
                 }
+                // In the place of the object.
+                Awaits::Attribute | Awaits::Method => next.ip += 1,
                 Awaits::Drop | Awaits::None => next.ip += 1,
                 Awaits::NoneAgain => {}
                 Awaits::Again | Awaits::Bool | Awaits::Length => next.stack.push(SlotShape::Value),
@@ -267,9 +311,10 @@ impl NativeBody for RaiseInto {
         let error = error_of(exception);
         // The real frames give way to those that they stand for.
         user_frames::drop_real(py, &error, &self.stand_ins)?;
-        let values = (0..last).map(|i| args.get(py, i).map(|v| v.to_owned().unbind())).collect();
+        let values: Vec<Value> = (0..last).map(|i| args.get(py, i).map(|v| v.to_owned().unbind())).collect();
         let frames = &self.shape.frames;
         if handled_by(frames, error.is_instance_of::<PyStopIteration>(py)).is_none() {
+            tell_what_was_asked(py, frames, &values, 0, &error)?;
             // It leaves the rewritten code, which shows what it stands for.
             return Err(error);
         }

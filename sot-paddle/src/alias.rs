@@ -10,15 +10,22 @@ use pyo3::prelude::*;
 use sot_core::backend::OpCall;
 use sot_core::stop::{Reason, Why};
 
+/// The name of a function without its module. Those that Paddle generates begin with an underscore.
+pub(crate) fn bare(name: &str) -> &str {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    name.strip_prefix('_').filter(|rest| !rest.starts_with('_')).unwrap_or(name)
+}
+
 /// Why a call may not be built whatever its arguments, if so.
 pub(crate) fn forbidden(op: &OpCall<'_, '_>) -> Option<Why> {
-    let written = in_place_name(op.name) || matches!(op.name, "__setitem__" | "setitem" | "__delitem__" | "delitem");
+    let name = bare(op.name);
+    let written = in_place_name(name) || matches!(name, "__setitem__" | "setitem" | "__delitem__" | "delitem");
     if written {
         return Some(Why::new(Reason::InplaceTensor, op.name));
     }
     let kwargs = op.kwargs?;
-    let given = |name: &str| kwargs.get_item(name).ok().flatten().is_some_and(|v| !v.is_none());
-    if given("out") || given("output") && op.name == "assign" {
+    let given = |argument: &str| kwargs.get_item(argument).ok().flatten().is_some_and(|v| !v.is_none());
+    if given("out") || given("output") && name == "assign" {
         return Some(Why::new(Reason::InplaceTensor, format!("{}(out=...)", op.name)));
     }
     let flag = |name: &str| kwargs.get_item(name).ok().flatten().map(|v| v.is_truthy().unwrap_or(true));

@@ -151,9 +151,58 @@ impl PaddleBuilder {
         Ok(())
     }
 
+    /// The parameter that says where or how a function works, and that was given a tensor: eager reads the number in it, or
+    /// raises; a program may read memory that is not its own.
+    fn tensor_for_a_number(&self, op: &OpCall<'_, '_>) -> Option<String> {
+        const NUMBERS: &[&str] = &[
+            "axes",
+            "axis",
+            "axis1",
+            "axis2",
+            "destination",
+            "dim",
+            "dim1",
+            "dim2",
+            "dims",
+            "keepdim",
+            "perm",
+            "source",
+            "start_axis",
+            "stop_axis",
+        ];
+        let py = op.args.py();
+        let is_tensor = |argument: &Bound<'_, PyAny>| {
+            let mut values = Vec::new();
+            inspect::values_in(&self.handles, argument, &mut values);
+            !values.is_empty()
+        };
+        for (name, argument) in op.kwargs.into_iter().flatten() {
+            let name = name.extract::<String>().ok()?;
+            if NUMBERS.contains(&name.as_str()) && is_tensor(&argument) {
+                return Some(name);
+            }
+        }
+        // The first one is what the function works on.
+        let given: Vec<usize> =
+            (1..op.args.len()).filter(|i| op.args.get_item(*i).is_ok_and(|a| is_tensor(&a))).collect();
+        if given.is_empty() || op.kind == CallKind::Layer {
+            return None;
+        }
+        let function = match op.callee {
+            Some(callee) => callee.clone(),
+            None => self.handles.tensor.bind(py).getattr(op.name).ok()?,
+        };
+        let signature =
+            py.import(intern!(py, "inspect")).ok()?.call_method1(intern!(py, "signature"), (function,)).ok()?;
+        let names = signature.getattr(intern!(py, "parameters")).ok()?.try_iter().ok()?;
+        let names: Vec<String> = names.filter_map(|name| name.ok()?.extract().ok()).collect();
+        given.into_iter().filter_map(|i| names.get(i)).find(|name| NUMBERS.contains(&name.as_str())).cloned()
+    }
+
     /// Calls whose arguments make a program do something else than eager.
     fn differs(&self, op: &OpCall<'_, '_>) -> Option<Why> {
         let mut values = Vec::new();
+        let name = alias::bare(op.name);
         let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
         if operator && !op.name.contains("getitem") {
             // Anything but a number beside a symbolic value is read unchecked.
@@ -170,11 +219,14 @@ impl PaddleBuilder {
         let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
         let arrays =
             op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
-        if arrays && !matches!(op.name, "to_tensor" | "assign") {
+        if arrays && !matches!(name, "to_tensor" | "assign") {
             return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
         }
-        let why = match op.name {
-            "to_tensor" => {
+        if let Some(parameter) = self.tensor_for_a_number(op) {
+            return Some(Why::new(Reason::ApiRejected, format!("{name} with a tensor as {parameter}")));
+        }
+        let why = match name {
+            "to_tensor" | "tensor" | "as_tensor" | "asarray" => {
                 inspect::values_in(&self.handles, op.args, &mut values);
                 if let Some(kwargs) = op.kwargs {
                     inspect::values_in(&self.handles, kwargs, &mut values);
@@ -183,7 +235,7 @@ impl PaddleBuilder {
                 if values.is_empty() && !complex {
                     return None;
                 }
-                "to_tensor of tensors or complex numbers"
+                "making a tensor of tensors or complex numbers"
             }
             // Eager insists on a list.
             "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.handles.is_value(&a)) => {

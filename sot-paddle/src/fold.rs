@@ -25,6 +25,8 @@ pub(crate) fn fold<'py>(
             constant(is_value(&subject) || handles.is_tensor(&subject))
         }
         "is_grad_enabled" if plain => handles.core.bind(py).getattr(intern!(py, "_has_grad")).ok()?.call0().ok(),
+        // Of a tensor it tells where that is.
+        "get_device" if !plain => None,
         // These look at a dtype, at the build or at the expected place: the same answer in both modes.
         _ => callee.call(args, kwargs).ok(),
     }

@@ -184,6 +184,27 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// An AttributeError has come instead of an attribute that a frame asked for: it is told, unless it knows.
+    fn tell_what_was_asked(&mut self, exception: VarId, frame: usize) -> Result<(), Stop> {
+        let frame = &self.frames[frame];
+        let (Some(name), Some(object)) = (frame.asks_for().map(str::to_owned), frame.stack.last().copied()) else {
+            return Ok(());
+        };
+        let method = frame.awaits == Awaits::Method;
+        let class = self.class_of(object)?;
+        if self.is_attribute_error(exception)? && class.cast::<PyType>().is_ok_and(|c| facts::tells_names(c, method)) {
+            self.tell_name(&Stop::Raised(exception), &name, Some(object))?;
+        }
+        Ok(())
+    }
+
+    /// An exception leaves all frames. What cannot be told is not known to anybody.
+    pub(super) fn leaves_all(&mut self, exception: VarId) {
+        for frame in (0..self.frames.len() - 1).rev() {
+            let _ = self.tell_what_was_asked(exception, frame);
+        }
+    }
+
     /// Whether the program has set an attribute of a virtual exception.
     fn has_own_attribute(&self, exception: VarId, name: &str) -> bool {
         !matches!(self.journal.attr(Self::var_ref(exception), name), sot_sideeffect::Overlay::Untouched)
@@ -343,6 +364,7 @@ impl<'py> Executor<'py> {
         while self.frames.len() - 1 > at {
             let left = self.leave_frame();
             let now = self.frames.len() - 1;
+            self.tell_what_was_asked(exception, now)?;
             if let Some(skipped) = left.and_then(|frame| frame.skipped) {
                 let site = Arc::new(Site::of_skipped(self.py, &skipped));
                 self.change_exception(exception, |state| state.passed.push(site));

@@ -46,7 +46,9 @@ pub enum Awaits {
     Bool,
     /// `__len__` as a truth value: as `Again`, after a check that it is a length.
     Length,
-    /// LOAD_METHOD: it is pushed as the callable of two slots.
+    /// LOAD_ATTR: it takes the place of the object, which an AttributeError that comes instead is told about.
+    Attribute,
+    /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.
     Method,
 }
 
@@ -127,6 +129,11 @@ impl Frame {
         false
     }
 
+    /// The name that this frame asks the object on top of its stack for, while a frame above it finds the answer.
+    pub fn asks_for(&self) -> Option<&str> {
+        asks_for(&self.unit.code, self.ip, self.awaits)
+    }
+
     /// What a suspended frame delegates to: the receiver of its `yield from`.
     pub fn delegate(&self) -> Option<VarId> {
         let instrs = &self.unit.code.instrs;
@@ -139,4 +146,13 @@ impl Frame {
 /// The innermost region that covers an instruction.
 pub fn handler_at(code: &Code, ip: usize) -> Option<Region> {
     code.regions.iter().filter(|r| (r.start..r.end).contains(&ip)).min_by_key(|r| r.end - r.start).copied()
+}
+
+/// The attribute that an instruction asks for, whose answer is awaited.
+pub fn asks_for(code: &Code, ip: usize, awaits: Awaits) -> Option<&str> {
+    let (Awaits::Attribute | Awaits::Method) = awaits else { return None };
+    match code.instrs[ip].op {
+        Op::LoadAttr(name) | Op::LoadMethod(name) => code.names.get(name.0 as usize).map(String::as_str),
+        _ => None,
+    }
 }

@@ -35,7 +35,7 @@ mod protocol;
 mod state;
 mod wrap;
 
-pub use frame::{Awaits, Frame, handler_at};
+pub use frame::{Awaits, Frame, asks_for, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 pub use wrap::is_constant_type;
@@ -380,7 +380,13 @@ impl<'py> Executor<'py> {
                 self.check_truth(value, length)?;
                 self.push(value);
             }
+            Awaits::Attribute => {
+                self.pop()?;
+                self.push(value);
+                self.frame_mut().ip += 1;
+            }
             Awaits::Method => {
+                self.pop()?;
                 handlers::push_callable(self, value);
                 self.frame_mut().ip += 1;
             }
@@ -563,6 +569,7 @@ impl<'py> Executor<'py> {
         let why = match self.run(0) {
             Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => {
+                self.leaves_all(exception);
                 self.left_again(exception);
                 return Ok(Outcome::Raise(exception));
             }

@@ -196,9 +196,10 @@ pub(super) fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]
     })
 }
 
-/// Whether `value.__class__` is `type(value)` for values of a class.
+/// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program.
 pub(super) fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
-    raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
+    let asked = raw(ty, "__getattribute__").is_some_and(|found| descriptor(&found) == Descriptor::Wrapper);
+    asked && raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
 }
 
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.

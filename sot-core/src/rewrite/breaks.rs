@@ -219,7 +219,10 @@ impl Tail {
                 (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
-        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next);
+        // Only frames below the innermost await something, but what they did before stays with them.
+        let (_, below) = ex.frames.split_last().expect("a frame");
+        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next)
+            || below.iter().any(|f| f.asks_for().is_some());
         let handled = ex.handled();
         let raised = (seen || handled.is_some()).then(|| {
             let rest =

@@ -15,6 +15,6 @@ pub use functions::{FunctionParts, FunctionStamp, cell_contents, func_parts, is_
 pub use iterators::{IterState, RangeState, iterator_state};
 pub use lifetimes::death_is_seen;
 pub use types::{
-    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, type_flags, type_lookup,
-    type_version,
+    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, tells_names, type_flags,
+    type_lookup, type_version,
 };

@@ -90,6 +90,12 @@ pub fn getattr_kind(ty: &Bound<'_, PyType>) -> GetattrKind {
     }
 }
 
+/// Whether an AttributeError that code of the program raises for an attribute of an instance of `ty` is told name and object.
+/// Looking for a method asks the generic look-up without telling.
+pub fn tells_names(ty: &Bound<'_, PyType>, method: bool) -> bool {
+    !method || getattr_kind(ty) != GetattrKind::Generic
+}
+
 /// What a field of an object holds.
 pub enum Field<'py> {
     Value(Bound<'py, PyAny>),

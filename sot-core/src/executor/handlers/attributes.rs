@@ -22,9 +22,10 @@ handlers! {
 fn load_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadAttr(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
-    let object = ex.pop()?;
-    ex.tail = Some(Awaits::Push);
+    let object = ex.peek(1)?;
+    ex.tail = Some(Awaits::Attribute);
     let value = ex.getattr(object, &name)?;
+    ex.pop()?;
     ex.push(value);
     Ok(Flow::Next)
 }
@@ -64,9 +65,10 @@ pub(in crate::executor) fn push_callable(ex: &mut Executor<'_>, callable: crate:
 fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadMethod(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
-    let object = ex.pop()?;
+    let object = ex.peek(1)?;
     ex.tail = Some(Awaits::Method);
     let found = ex.getattr(object, &name)?;
+    ex.pop()?;
     push_method(ex, found);
     Ok(Flow::Next)
 }
