@@ -330,7 +330,10 @@ impl BreakPlan {
         if below {
             stand_in::run_below(em, self)?;
         } else if !matches!(self.kind, BreakKind::Enter { .. } | BreakKind::ExitCall { .. }) {
-            for operand in &self.operands {
+            // The names of keywords belong to the instruction.
+            let names = matches!(self.op, Op::CallKw { .. });
+            let (operands, names) = self.operands.split_at(self.operands.len() - usize::from(names));
+            for operand in operands {
                 match &em.ex.var(*operand).kind {
                     // It is dropped afterwards, and nothing drops a NULL.
                     VarKind::Null(_) if self.kept > 0 => em.push_none(),
@@ -338,6 +341,10 @@ impl BreakPlan {
                 }
             }
             em.let_go_of_operands();
+            for names in names {
+                let names = em.ex.require_plain(*names)?;
+                em.push_constant(&names);
+            }
         }
         let mut end = |em: &mut Emitter<'_, '_>| {
             if let Some(protected) = &mut protected {

@@ -240,7 +240,15 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
     }
     let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
-    if whole {
+    let kind = ex.look(value)?;
+    let object = kind.pinned(ex).filter(|object| object.is_exact_instance_of::<PyModule>());
+    let object = object.ok_or_else(|| Stop::brk(Reason::OpaqueCall, format!("import {module}")))?;
+    // Both are asked of a `__getattr__`, too.
+    let mut has = |name: &str| ex.instance_dict_item(value, &object, name).map(|found| found.is_some());
+    if whole && !has("__path__")? && has("__getattr__")? {
+        return Err(Stop::brk(Reason::OpaqueCall, format!("import from {module}, which has a __getattr__")));
+    }
+    if whole && has("__path__")? {
         // A package imports the submodules in the list that it lacks.
         let names = ex.require_plain(from_list)?;
         let names: Vec<String> = names.extract().map_err(|_| Stop::brk(Reason::OpaqueCall, "import"))?;
@@ -258,9 +266,14 @@ fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ImportFrom(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let module = ex.peek(1)?;
-    let value = match ex.find_attribute(module, &name)? {
-        Some(value) => value,
-        None => submodule(ex, module, &name)?,
+    let value = match ex.find_attribute(module, &name) {
+        Ok(Some(value)) => value,
+        Ok(None) => submodule(ex, module, &name)?,
+        // A `__getattr__` that says there is none: an ImportError, or a module of that name.
+        Err(Stop::Raised(exception)) if ex.is_attribute_error(exception)? => {
+            return Err(Stop::brk(Reason::WouldRaise, format!("import of {name}")));
+        }
+        Err(stop) => return Err(stop),
     };
     ex.push(value);
     Ok(Flow::Next)

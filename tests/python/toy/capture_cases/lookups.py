@@ -5,6 +5,9 @@ import enum
 import math
 import numbers
 import re
+import sys
+import types
+import typing
 
 from observe import case
 from toy_framework import toy
@@ -394,3 +397,130 @@ def a_bound_method_of_c_is_built_again():
         return x * 2, [pattern.match, pattern.fullmatch, "-".join, {"k": 1}.get, float.fromhex, (3).__add__]
 
     return {"f": f, "args": lambda: (t([1.0, 2.0]), pattern)}
+
+
+class Refusing:
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+class Failing:
+    @property
+    def part(self):
+        raise AttributeError("its own words")
+
+
+class FailingLater:
+    """The getter is left by a break, so that the exception comes out of plain Python."""
+
+    @property
+    def part(self):
+        print("part")
+        raise AttributeError("its own words")
+
+
+class Telling:
+    @property
+    def part(self):
+        raise AttributeError("its own words", name="mine", obj=3) if sys.version_info >= (3, 10) else AttributeError
+
+
+def asked(error):
+    """What an AttributeError says of the attribute; None before 3.10."""
+    return str(error), getattr(error, "name", None), type(getattr(error, "obj", None)).__name__
+
+
+def _register_asked(kind, inner):
+    def build():
+        def attribute(x):
+            try:
+                return kind().part
+            except AttributeError as error:
+                return asked(error), x + 1
+
+        def method(x):
+            try:
+                return kind().part()
+            except AttributeError as error:
+                return asked(error), x + 1
+
+        def below(x):
+            def ask():
+                return kind().part.more
+
+            y = x + 1
+            try:
+                return ask()
+            except AttributeError as error:
+                return asked(error), y
+
+        def uncaught(x):
+            x = x + 1
+            return kind().part + x
+
+        return {"f": {"attribute": attribute, "method": method, "below": below, "uncaught": uncaught}[inner], "args": x1}
+
+    build.__name__ = f"error_of_{kind.__name__}_{inner}"
+    open_case(build)
+
+
+for _kind in (Refusing, Failing, FailingLater, Telling):
+    for _inner in ("attribute", "method", "below", "uncaught"):
+        _register_asked(_kind, _inner)
+
+
+@open_case
+def the_class_is_asked_of_a_lookup_of_the_program():
+    log = []
+
+    class Anything:
+        def __getattribute__(self, name):
+            log.append(name)
+            return 5
+
+    def f(x):
+        thing = Anything()
+        return thing.__class__, isinstance(thing, int), isinstance(thing, Anything), x + 1
+
+    return {"f": f, "args": x1, "watch": lambda: list(log)}
+
+
+@open_case
+def import_from_a_module_that_answers_itself():
+    log = []
+    module = types.ModuleType("toy_module_that_answers")
+
+    def answer(name):
+        log.append(name)
+        if name.startswith("no"):
+            raise AttributeError(name)
+        return name
+
+    module.__getattr__ = answer
+    module.plain = 3
+    sys.modules[module.__name__] = module
+
+    def f(x):
+        from toy_module_that_answers import answered, plain
+
+        try:
+            from toy_module_that_answers import nothing
+        except ImportError as error:
+            nothing = str(error)
+        return answered, plain, nothing, x + 1
+
+    return {"f": f, "args": x1, "watch": lambda: list(log)}
+
+
+@open_case
+def names_of_keywords_behind_what_is_let_go():
+    T = typing.TypeVar("T")
+
+    class Box(typing.Generic[T]):
+        def __init__(self, value):
+            self.value = value
+
+    def f(x):
+        return Box[int](value=x).value + 1
+
+    return {"f": f, "args": x1}
