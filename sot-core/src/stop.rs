@@ -65,6 +65,7 @@ reasons! {
     OpaqueCall, Unsps, "opaque-call", "a function that cannot be simulated is called";
     OpaqueValue, Unsps, "opaque-value", "an operation needs a value that is only known at run time";
     FrameInspection, Unsps, "frame-inspection", "a function that looks at the frames that call it";
+    Finalizer, Unsps, "finalizer", "a value has died whose finalizer or weak references the program may see";
     UserCode, Unsps, "user-code", "an operation would run user code that cannot be simulated";
     ApiRejected, Unsps, "api-rejected", "the framework did not accept the operation on symbolic values; it runs as eager";
     WouldRaise, Unsps, "would-raise", "the simulated operation raises; it runs as plain Python so that the user sees Python's own error";

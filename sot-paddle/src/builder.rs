@@ -358,11 +358,11 @@ impl PaddleBuilder {
         let py = op.args.py();
         let fail = |e: PyErr| rejected(py, op.name, e);
         self.mode.show(py, at).map_err(fail)?;
+        let _building = self.mode.building(py).map_err(fail)?;
         if let (CallKind::Layer, Some(layer)) = (op.kind, op.callee) {
             self.adopt_state(layer).map_err(fail)?;
         }
         let before = self.op_count(py).map_err(fail)?;
-        let _quiet = self.mode.quiet(py).map_err(fail)?;
         let outcome = match self.invoke(py, op) {
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
@@ -411,6 +411,7 @@ impl GraphBuilder for PaddleBuilder {
         if !dense.is_ok_and(|d| d) {
             return Err(refuse(Reason::ValueKind, "a tensor that is not dense"));
         }
+        let _building = self.mode.building(py).map_err(|e| rejected(py, "input", e))?;
         let source =
             self.source(tensor, format!("sot_input_{}", self.inputs.len())).map_err(|e| rejected(py, "input", e))?;
         let value = source.value.bind(py).clone();
@@ -436,7 +437,7 @@ impl GraphBuilder for PaddleBuilder {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
-        let _quiet = self.mode.quiet(py).map_err(|e| rejected(py, name, e))?;
+        let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
         let attr = attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
@@ -462,7 +463,7 @@ impl GraphBuilder for PaddleBuilder {
         outputs: &[Py<PyAny>],
     ) -> Result<Finished, BuildError> {
         let finished = {
-            let _quiet = self.mode.quiet(py).map_err(|e| rejected(py, "finish", e))?;
+            let _building = self.mode.building(py).map_err(|e| rejected(py, "finish", e))?;
             program::finish(py, &self, inputs, outputs)
         };
         self.close(py).map_err(|e| rejected(py, "finish", e))?;

@@ -4,12 +4,12 @@
 //! 1. the tracer of this thread (no tracer: operations are appended; other threads stay eager);
 //! 2. the main and startup programs and the insertion point;
 //! 3. the "to static" flag (layers hand out symbolic values for their parameters);
-//! 4. the hook that converts eager arguments of operations;
-//! 5. `traceback.extract_stack`, which Paddle calls for every appended operation: during the capture, and only in
-//!    the thread of the capture, it answers with the lines of the user's program that is being simulated.
+//! 4. the hook that converts eager arguments of operations.
 //!
-//! In addition `warnings.warn` says nothing in that thread while Paddle's own code builds ([`StaticMode::quiet`]): what building
-//! warns of, running warns of too, or it is nobody's affair.
+//! Two functions are replaced, for the thread of the capture, only while Paddle's own code builds ([`StaticMode::building`]):
+//! the simulated program must find the originals. `traceback.extract_stack`, which Paddle calls for every appended operation,
+//! answers with the lines of the user's program that is being simulated; `warnings.warn` says nothing: what building warns
+//! of, running warns of too, or it is nobody's affair.
 //!
 //! **Invariant:** leaving never fails halfway: every step is tried, on success, error and drop alike.
 
@@ -18,7 +18,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
 use sot_core::backend::UserFrame;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::ThreadId;
 
 /// What `traceback.extract_stack` is while a program grows.
@@ -26,8 +26,7 @@ use std::thread::ThreadId;
 struct UserStack {
     thread: ThreadId,
     original: Py<PyAny>,
-    /// A list of `FrameSummary`, innermost last.
-    frames: Mutex<Py<PyList>>,
+    frames: Py<PyList>,
 }
 
 #[pymethods]
@@ -40,8 +39,7 @@ impl UserStack {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if std::thread::current().id() == self.thread && args.is_empty() && kwargs.is_none() {
-            let frames = self.frames.lock().unwrap_or_else(|e| e.into_inner());
-            return Ok(frames.bind(py).clone().into_any());
+            return Ok(self.frames.bind(py).clone().into_any());
         }
         self.original.bind(py).call(args, kwargs)
     }
@@ -70,29 +68,49 @@ impl Silence {
     }
 }
 
-/// While it lives, building warns of nothing.
-pub(crate) struct Quiet<'py> {
-    warnings: Bound<'py, PyModule>,
+/// A function of a module that another one stands in for.
+struct Replaced<'py> {
+    module: Bound<'py, PyModule>,
+    name: &'static str,
     original: Bound<'py, PyAny>,
-    silence: Bound<'py, PyAny>,
+    ours: Bound<'py, PyAny>,
 }
 
-impl Drop for Quiet<'_> {
+impl<'py> Replaced<'py> {
+    fn new(
+        module: Bound<'py, PyModule>,
+        name: &'static str,
+        with: impl FnOnce(Py<PyAny>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Replaced<'py>> {
+        let original = module.getattr(name)?;
+        let ours = with(original.clone().unbind())?;
+        module.setattr(name, &ours)?;
+        Ok(Replaced { module, name, original, ours })
+    }
+}
+
+impl Drop for Replaced<'_> {
     fn drop(&mut self) {
-        let name = intern!(self.warnings.py(), "warn");
         // Somebody else may have replaced it meanwhile: then theirs stays.
-        if self.warnings.getattr(name).is_ok_and(|now| now.is(&self.silence)) {
+        if self.module.getattr(self.name).is_ok_and(|now| now.is(&self.ours)) {
             // A module's dict takes any value; there is nothing to report to.
-            let _ = self.warnings.setattr(name, &self.original);
+            let _ = self.module.setattr(self.name, &self.original);
         }
     }
+}
+
+/// While it lives, Paddle's code builds.
+pub(crate) struct Building<'py> {
+    _stack: Replaced<'py>,
+    _silence: Replaced<'py>,
 }
 
 /// The open mode; dropping it leaves it.
 pub(crate) struct StaticMode {
     handles: Arc<Handles>,
     saved: Option<Saved>,
-    stack: Py<UserStack>,
+    /// A list of `FrameSummary`, innermost last.
+    stack: Py<PyList>,
     shown: Vec<UserFrame>,
 }
 
@@ -103,7 +121,6 @@ struct Saved {
     startup: Py<PyAny>,
     to_static: Py<PyAny>,
     hook: Py<PyAny>,
-    extract_stack: Py<PyAny>,
 }
 
 impl StaticMode {
@@ -116,16 +133,7 @@ impl StaticMode {
         let global_var = handles.global_var.bind(py);
         let core = handles.core.bind(py);
         let pir_core = handles.pir_core.bind(py);
-        let traceback = handles.traceback.bind(py);
-        let extract_stack = traceback.getattr(intern!(py, "extract_stack"))?;
-        let stack = Bound::new(
-            py,
-            UserStack {
-                thread: std::thread::current().id(),
-                original: extract_stack.clone().unbind(),
-                frames: Mutex::new(frame_list(py, handles, &[])?.unbind()),
-            },
-        )?;
+        let stack = frame_list(py, handles, &[])?;
         let tracer = global_var.getattr(intern!(py, "_dygraph_tracer_"))?;
         let to_static = global_var.getattr(intern!(py, "_in_to_static_mode_"))?;
 
@@ -134,7 +142,6 @@ impl StaticMode {
         let saved_startup = pir_core.getattr(intern!(py, "switch_startup_program"))?.call1((startup,))?;
         set_to_static(py, handles, &true.into_pyobject(py)?.to_owned().into_any())?;
         let hook = core.getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?.call1((handles.convert.bind(py),))?;
-        traceback.setattr(intern!(py, "extract_stack"), &stack)?;
         Ok(StaticMode {
             handles: handles.clone(),
             saved: Some(Saved {
@@ -144,28 +151,29 @@ impl StaticMode {
                 startup: saved_startup.unbind(),
                 to_static: to_static.unbind(),
                 hook: hook.unbind(),
-                extract_stack: extract_stack.unbind(),
             }),
             stack: stack.unbind(),
             shown: Vec::new(),
         })
     }
 
-    /// Until the guard is dropped, Paddle's code warns of nothing in this thread.
-    pub(crate) fn quiet<'py>(&self, py: Python<'py>) -> PyResult<Quiet<'py>> {
-        let warnings = py.import(intern!(py, "warnings"))?;
-        let original = warnings.getattr(intern!(py, "warn"))?;
-        let silence = Silence { thread: std::thread::current().id(), original: original.clone().unbind() };
-        let silence = Bound::new(py, silence)?.into_any();
-        warnings.setattr(intern!(py, "warn"), &silence)?;
-        Ok(Quiet { warnings, original, silence })
+    /// Until the guard is dropped, Paddle's code asks for the stack and warns as it should while it builds.
+    pub(crate) fn building<'py>(&self, py: Python<'py>) -> PyResult<Building<'py>> {
+        let thread = std::thread::current().id();
+        let traceback = self.handles.traceback.bind(py).clone();
+        let frames = self.stack.clone_ref(py);
+        let stack = |original| Ok(Bound::new(py, UserStack { thread, original, frames })?.into_any());
+        let silence = |original| Ok(Bound::new(py, Silence { thread, original })?.into_any());
+        Ok(Building {
+            _stack: Replaced::new(traceback, "extract_stack", stack)?,
+            _silence: Replaced::new(py.import(intern!(py, "warnings"))?, "warn", silence)?,
+        })
     }
 
     /// From now on operations belong to these lines of the user's program.
     pub(crate) fn show(&mut self, py: Python<'_>, at: &[UserFrame]) -> PyResult<()> {
         if self.shown != at {
-            let list = frame_list(py, &self.handles, at)?.unbind();
-            *self.stack.get().frames.lock().unwrap_or_else(|e| e.into_inner()) = list;
+            self.stack = frame_list(py, &self.handles, at)?.unbind();
             self.shown = at.to_vec();
         }
         Ok(())
@@ -175,15 +183,7 @@ impl StaticMode {
     pub(crate) fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(saved) = self.saved.take() else { return Ok(()) };
         let pir_core = self.handles.pir_core.bind(py);
-        let traceback = self.handles.traceback.bind(py);
-        // Somebody else may have replaced it meanwhile: then theirs stays.
         let steps = [
-            traceback.getattr(intern!(py, "extract_stack")).and_then(|now| {
-                if now.is(&self.stack) {
-                    traceback.setattr(intern!(py, "extract_stack"), &saved.extract_stack)?;
-                }
-                Ok(())
-            }),
             self.handles
                 .core
                 .bind(py)

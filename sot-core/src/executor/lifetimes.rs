@@ -10,6 +10,8 @@ use crate::rewrite::parts;
 use crate::variables::{VarId, VarKind};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyType};
+use sot_sideeffect::{Mutation, VarRef};
 use sot_tracker::{Tracker, TrackerId};
 
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
@@ -23,6 +25,8 @@ pub(super) struct Watched {
     slots: Vec<(VarId, u32)>,
     /// Variables that no frame held before the journal's entry of this number.
     released: Vec<(usize, VarId)>,
+    /// The length of the journal with an entry that drops a real value whose death could be seen.
+    dropped: Option<usize>,
 }
 
 impl Executor<'_> {
@@ -82,6 +86,97 @@ impl Executor<'_> {
         let held = self.held_by_frames(&open);
         let released = open.into_iter().filter(|var| !held.contains(var)).map(|var| (effects, var));
         self.watched.released.extend(released);
+    }
+
+    /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of
+    /// an argument.
+    pub(super) fn has_died(&mut self) -> bool {
+        // What was noted before a rollback did not happen.
+        self.watched.dropped = self.watched.dropped.filter(|at| *at <= self.journal.len());
+        if self.watched.dropped.is_some() {
+            return true;
+        }
+        let given: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
+        if given.is_empty() {
+            return false;
+        }
+        let held = self.held_by_frames(&given);
+        let dead = |var: &VarId| {
+            let object = self.known_object(*var).map(|object| self.objects.get(self.py, object));
+            !held.contains(var) && object.is_none_or(|o| facts::is_held_once(&o) && facts::death_runs_code(&o))
+        };
+        given.iter().any(dead)
+    }
+
+    /// A journal entry follows: note whether it takes the last reference to a real value whose death could be seen.
+    pub(super) fn note_overwritten(&mut self, mutation: &Mutation) {
+        if self.overwritten(mutation).iter().any(|old| facts::is_held_once(old) && facts::death_runs_code(old)) {
+            self.watched.dropped = Some(self.journal.len() + 1);
+        }
+    }
+
+    /// Real values that a mutation takes out of a real object.
+    fn overwritten(&self, mutation: &Mutation) -> Vec<Bound<'_, PyAny>> {
+        let py = self.py;
+        let real = |var: &VarRef| self.known_object(VarId(var.0)).map(|object| self.objects.get(py, object));
+        let item = |object: &VarRef, key: &VarRef| {
+            let container = real(object).filter(facts::is_plain_container)?;
+            let VarKind::Constant(key) = &self.var(VarId(key.0)).kind else { return None };
+            container.get_item(self.objects.get(py, key.object)).ok()
+        };
+        match mutation {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => real(object)
+                .filter(|object| !facts::lacks_dict_yet(object))
+                .and_then(|object| facts::instance_dict(&object)?.get_item(name).ok()?)
+                .into_iter()
+                .collect(),
+            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
+                let globals = self.objects.get(py, *globals);
+                globals.cast_into::<PyDict>().ok().and_then(|dict| dict.get_item(name).ok()?).into_iter().collect()
+            }
+            Mutation::SetItem { object, key, .. }
+            | Mutation::DelItem { object, key }
+            | Mutation::DictPop { object, key } => item(object, key).into_iter().collect(),
+            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
+                real(cell).and_then(|cell| facts::cell_contents(&cell)).into_iter().collect()
+            }
+            Mutation::ListPop { object, .. }
+            | Mutation::ListClear { object }
+            | Mutation::ListReplace { object, .. }
+            | Mutation::DictClear { object } => match real(object).filter(facts::is_plain_container) {
+                Some(container) => match container.cast::<PyDict>() {
+                    Ok(dict) => dict.values().iter().collect(),
+                    Err(_) => container.cast::<PyList>().map(|list| list.iter().collect()).unwrap_or_default(),
+                },
+                None => Vec::new(),
+            },
+            Mutation::ListAppend { .. }
+            | Mutation::ListInsert { .. }
+            | Mutation::ListExtend { .. }
+            | Mutation::ListReverse { .. }
+            | Mutation::SetAdd { .. }
+            | Mutation::SetDiscard { .. }
+            | Mutation::SetClear { .. }
+            | Mutation::IterAdvance { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether a local that is not read any more must live on over a break: somebody may refer to it weakly, or will by what
+    /// the break does.
+    pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
+        let handed_over = || {
+            let root = self.trackers.root(self.var(var).tracker);
+            self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
+        };
+        let in_hand = || self.frames.last().is_some_and(|frame| frame.stack.contains(&var));
+        let of_a_class_of_the_program = match &self.var(var).kind {
+            VarKind::Instance(instance) => {
+                let class = self.objects.get(self.py, instance.class);
+                class.cast_into::<PyType>().is_ok_and(|class| facts::is_heap_type(&class))
+            }
+            _ => false,
+        };
+        of_a_class_of_the_program && (handed_over() || in_hand()) || self.holds_watched(var)
     }
 
     /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,

@@ -59,6 +59,9 @@ impl Executor<'_> {
                 | Op::CallEx { .. }
                 | Op::ForIter(_)
         );
+        if !only_moves(op) && self.has_died() {
+            return Err(Stop::brk(Reason::Finalizer, ""));
+        }
         if lengthens && self.trackers.longest_path() > MAX_PATH {
             return Err(too_deep("a path of many steps"));
         }
@@ -135,4 +138,26 @@ impl Executor<'_> {
             | VarKind::Previous(_) => return Ok(None),
         }))
     }
+}
+
+/// Whether an instruction does nothing but move what the frame has in its hands: it cannot see what a finalizer did.
+fn only_moves(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Nop
+            | Op::Resume(_)
+            | Op::LoadConst(_)
+            | Op::LoadFast { .. }
+            | Op::LoadClosure(_)
+            | Op::LoadDeref(_)
+            | Op::StoreFast(_)
+            | Op::StoreDeref(_)
+            | Op::DeleteFast(_)
+            | Op::PushNull
+            | Op::PopTop
+            | Op::Copy(_)
+            | Op::Swap(_)
+            | Op::Jump { .. }
+            | Op::ReturnValue
+    )
 }

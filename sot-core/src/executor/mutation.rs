@@ -15,6 +15,7 @@ use std::rc::Rc;
 impl<'py> Executor<'py> {
     pub fn journal_record(&mut self, mutation: Mutation) {
         self.note_released();
+        self.note_overwritten(&mutation);
         let (file, line) = match self.frames.last() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),

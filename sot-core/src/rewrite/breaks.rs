@@ -94,7 +94,7 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
                     frame.unit.asks_for_locals
                         || live.live_before(at).local(Local(*l))
                         || *l == 0 && continuation::uses_super(&frame.unit.code)
-                        || ex.holds_watched(var)
+                        || ex.may_be_seen_to_die(var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })

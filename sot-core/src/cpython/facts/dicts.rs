@@ -110,6 +110,18 @@ pub fn instance_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>>
     }
 }
 
+/// Whether an object's `__dict__` has not been made yet, and nothing is kept elsewhere for it: asking for it would make it,
+/// which C code can see (`functools.partial` takes a partial without one apart).
+pub fn lacks_dict_yet(obj: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object; the slot that is read belongs to its type.
+    unsafe {
+        let ty = ffi::Py_TYPE(obj.as_ptr());
+        let managed = cfg!(Py_3_11) && (*ty).tp_flags & (1 << 4) != 0;
+        let offset = (*ty).tp_dictoffset;
+        !managed && offset > 0 && (*obj.as_ptr().cast::<u8>().offset(offset).cast::<*mut ffi::PyObject>()).is_null()
+    }
+}
+
 /// # Safety
 /// The type of `obj` gives instances a dict.
 #[cold]

@@ -1,9 +1,10 @@
 //! Whether a program could see when an object dies.
 
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyAnyMethods, PyDict, PyList, PyTuple};
+use pyo3::types::{PyAnyMethods, PyDict, PyList, PyTuple, PyType};
 
 use super::instance_dict;
 
@@ -13,12 +14,29 @@ const LOOKS: usize = 64;
 /// Whether the death of an object, or of what it alone may hold, runs code or clears a weak reference: it has a
 /// finalizer, or somebody refers to it weakly.
 pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
+    search(object, |object, _| Some(has_finalizer(object) || is_weakly_referenced(object)))
+}
+
+/// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
+/// as counting references tells.
+pub fn death_runs_code(object: &Bound<'_, PyAny>) -> bool {
+    search(object, |object, inside| {
+        // Classes are weakly referenced by those that they extend, and outlive their instances.
+        let lives_on = object.is_instance_of::<PyType>() || inside && !is_held_once(object);
+        (!lives_on).then(|| has_finalizer_of_the_program(object) || is_weakly_referenced(object))
+    })
+}
+
+/// Look at an object and at what it alone may hold, until `ends` says yes; where it says nothing, not further inside.
+fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> Option<bool>) -> bool {
     let mut queue = vec![object.clone()];
     let mut next = 0;
     while let Some(object) = queue.get(next).cloned() {
         next += 1;
-        if has_finalizer(&object) || is_weakly_referenced(&object) {
-            return true;
+        match ends(&object, next > 1) {
+            Some(true) => return true,
+            Some(false) => {}
+            None => continue,
         }
         let room = LOOKS.saturating_sub(queue.len());
         if let Ok(list) = object.cast_exact::<PyList>() {
@@ -32,12 +50,25 @@ pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
         } else if room > 0
             && super::is_heap_type(&object.get_type())
             && !super::is_function(&object)
+            && !super::lacks_dict_yet(&object)
             && let Some(dict) = instance_dict(&object)
         {
             queue.extend(dict.iter().map(|(_, value)| value).take(room));
         }
     }
     false
+}
+
+/// Whether nobody but one holder has an object, as far as counting tells: the translator has it in a table and in its hands.
+pub fn is_held_once(object: &Bound<'_, PyAny>) -> bool {
+    const OWN: isize = 3;
+    // SAFETY: a live object.
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) <= OWN }
+}
+
+/// An exact list or dict.
+pub fn is_plain_container(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyDict>()
 }
 
 /// An iterator of C: what it runs over (a generator below `enumerate`) may die with it.
@@ -58,6 +89,27 @@ fn has_finalizer(object: &Bound<'_, PyAny>) -> bool {
         let ty = ffi::Py_TYPE(object.as_ptr());
         (*ty).tp_finalize.is_some() || (*ty).tp_del.is_some()
     }
+}
+
+/// A `__del__` written in Python, or a generator that waits at a yield.
+fn has_finalizer_of_the_program(object: &Bound<'_, PyAny>) -> bool {
+    let (py, class) = (object.py(), object.get_type());
+    let written = super::is_heap_type(&class)
+        && super::type_lookup(&class, intern!(py, "__del__")).is_some_and(|del| super::is_function(&del));
+    written || has_finalizer(object) && waits_at_a_yield(object)
+}
+
+fn waits_at_a_yield(object: &Bound<'_, PyAny>) -> bool {
+    let py = object.py();
+    // SAFETY: a live object; its exact type is compared.
+    if unsafe { ffi::Py_TYPE(object.as_ptr()) } != &raw mut ffi::PyGen_Type {
+        return false;
+    }
+    // Members and getters of C: no code of the program runs.
+    let frame = object.getattr(intern!(py, "gi_frame")).ok().filter(|frame| !frame.is_none());
+    frame.is_some_and(|frame| {
+        frame.getattr(intern!(py, "f_lasti")).and_then(|at| at.extract::<i64>()).is_ok_and(|at| at >= 0)
+    })
 }
 
 fn is_weakly_referenced(object: &Bound<'_, PyAny>) -> bool {

@@ -1,0 +1,167 @@
+"""What a program sees of values that die while it is captured: finalizers, weak references, generators that are closed."""
+
+import gc
+import weakref
+
+from observe import case
+from toy_framework import toy
+
+t = toy.tensor
+
+DEAD = []
+LAST = None
+
+
+class Loud:
+    def __init__(self, name="loud"):
+        self.name = name
+
+    def __del__(self):
+        DEAD.append(self.name)
+
+
+class Quiet:
+    pass
+
+
+class Holder:
+    def __init__(self, name):
+        self.held = Loud(name)
+
+
+def finalizer_case(f):
+    """Of a function of a tensor, which starts with nobody dead."""
+
+    def call(x):
+        DEAD.clear()
+        return f(x)
+
+    def build():
+        return {"f": call, "args": lambda: (t([1.0, 2.0]),), "watch": lambda: list(DEAD)}
+
+    build.__name__ = f.__name__
+    return case(graphs=None, captures=None, breaks=None, fallbacks=0, reasons=None)(build)
+
+
+@finalizer_case
+def a_local_is_bound_again(x):
+    d = Loud()
+    before = len(DEAD)
+    d = None
+    return before, len(DEAD), x + 1
+
+
+@finalizer_case
+def what_is_computed_depends_on_it(x):
+    d = Loud()
+    y = x + 1
+    del d
+    if DEAD:
+        y = y * 2
+    d = Loud()
+    z = y + 1
+    d = 3
+    return len(DEAD), d, z
+
+
+@finalizer_case
+def a_local_of_a_callee(x):
+    def callee(name):
+        d = Loud(name)
+        return d.name
+
+    first = callee("a")
+    n = len(DEAD)
+    return first, n, callee("b"), len(DEAD), x + 1
+
+
+@finalizer_case
+def a_local_that_is_not_read_again_lives_on(x):
+    d = Loud()
+    print(end="")
+    n = len(DEAD)
+    print(end="")
+    return n, len(DEAD), x + 1
+
+
+@finalizer_case
+def items_of_containers(x):
+    items = [Loud("a"), Loud("b")]
+    items[0] = None
+    one = len(DEAD)
+    items.clear()
+    two = len(DEAD)
+    table = {1: Loud("c")}
+    table[1] = 0
+    return one, two, len(DEAD), x + 1
+
+
+@finalizer_case
+def attributes_of_instances(x):
+    holder = Holder("a")
+    none = len(DEAD)
+    holder.held = None
+    one = len(DEAD)
+    holder = Holder("b")
+    del holder.held
+    two = len(DEAD)
+    holder = Holder("c")
+    holder = None
+    return none, one, two, len(DEAD), x + 1
+
+
+@finalizer_case
+def a_global(x):
+    global LAST
+    LAST = Loud()
+    none = len(DEAD)
+    LAST = None
+    return none, len(DEAD), x + 1
+
+
+@finalizer_case
+def a_weak_reference(x):
+    d = Quiet()
+    ref = weakref.ref(d, lambda _: DEAD.append("callback"))
+    weakref.finalize(d, DEAD.append, "finalize")
+    alive = ref() is d
+    print(end="")
+    still = ref() is not None
+    d = None
+    return alive, still, ref(), list(DEAD), x + 1
+
+
+@finalizer_case
+def a_weak_dictionary(x):
+    table, d = weakref.WeakValueDictionary(), Quiet()
+    table[1] = d
+    one, again = len(table), len(table)
+    d = None
+    return one, again, len(table), x + 1
+
+
+@finalizer_case
+def a_generator_that_waits(x):
+    def numbers():
+        try:
+            yield 1
+            yield 2
+        finally:
+            DEAD.append("closed")
+
+    generator = numbers()
+    first = next(generator)
+    print(end="")
+    none = len(DEAD)
+    generator = None
+    return first, none, len(DEAD), x + 1
+
+
+@finalizer_case
+def a_collection(x):
+    holder = Quiet()
+    holder.me, holder.loud = holder, Loud()
+    holder = None
+    none = len(DEAD)
+    gc.collect()
+    return none, len(DEAD), x + 1
