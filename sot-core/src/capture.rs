@@ -6,17 +6,18 @@
 
 use crate::backend::Backend;
 use crate::capture_all;
-use crate::code_unit::CodeUnit;
-use crate::continuation::SlotShape;
+use crate::code_unit::{CodeUnit, function_of};
 use crate::cpython::{Slots, facts};
-use crate::dispatch::{Action, Entry, Subject, function_of};
 use crate::executor::{self, Denied, Executor, Frame, Outcome};
 use crate::guards::{GuardText, NativeGuards};
 use crate::report::{BreakReport, EntryReport};
 use crate::rewrite::{Head, Rewritten, rewrite};
+use crate::serve::cache::{Action, Entry};
+use crate::serve::continuation::{Continuation, SlotShape};
+use crate::serve::policy::Trial;
+use crate::serve::recording;
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
-use crate::trial::Trial;
 use crate::variables::{CellVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -27,6 +28,12 @@ use std::time::Instant;
 
 /// Attempts before the frame runs as plain Python.
 const ATTEMPTS: usize = 64;
+
+/// What is captured: a function's frame at its start, or a continuation.
+pub enum Subject<'a, 'py> {
+    Function { function: &'a Bound<'py, PyAny> },
+    Continuation(&'a Arc<Continuation>),
+}
 
 /// Capture a subject. `None`: run the original, and ask again next time.
 pub fn capture(
@@ -142,11 +149,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
 }
 
 /// Push the frames of a continuation, filled with its values.
-fn enter_continuation(
-    ex: &mut Executor<'_>,
-    continuation: &crate::continuation::Continuation,
-    slots: Slots<'_>,
-) -> Result<Head, Stop> {
+fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots: Slots<'_>) -> Result<Head, Stop> {
     let mut next = 0;
     for shape in &continuation.shape.frames {
         let globals = shape.globals.bind(ex.py).clone();
@@ -236,7 +239,7 @@ fn finish(
         Err(stop) => {
             STATS.add(&STATS.fallbacks);
             STATS.note(stop.why().reason);
-            crate::report::note_refusal(stop.why());
+            recording::note_refusal(stop.why());
             return None;
         }
     };

@@ -8,11 +8,11 @@
 //! Nothing is done, nor computed, before an exception is there: a capture only notes where the values are.
 
 use crate::code_unit::CodeUnit;
-use crate::continuation::FrameShape;
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, prepend, replace_head};
 use crate::executor::{Executor, Frame};
+use crate::serve::continuation::FrameShape;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
 use sot_opcodes::{NameId, Op};

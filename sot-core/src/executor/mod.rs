@@ -589,7 +589,7 @@ impl<'py> Executor<'py> {
     /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the
     /// program's business, and seldom computes on tensors: it runs as Python, with one break.
     fn call_of_library(&self) -> Option<Site> {
-        let library = |frame: &Frame| crate::dispatch::is_standard_library(self.py, &frame.unit.file);
+        let library = |frame: &Frame| crate::libraries::is_standard_library(self.py, &frame.unit.file);
         let caller = self.frames.iter().rposition(|frame| !library(frame))?;
         let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
         let frame = &self.frames[caller];

@@ -26,9 +26,9 @@ pub use stand_in::waiting;
 pub use uses::parts;
 
 use crate::code_unit::assemble;
-use crate::continuation::Continuation;
 use crate::executor::{Executor, Outcome};
 use crate::graph_fn::GraphFunction;
+use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};

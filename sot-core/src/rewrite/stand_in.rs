@@ -10,8 +10,7 @@
 
 use super::breaks::BreakPlan;
 use super::emit::{Callee, Emitter};
-use crate::code_unit::{CodeUnit, assemble};
-use crate::dispatch::function_of;
+use crate::code_unit::{CodeUnit, assemble, function_of};
 use crate::executor::is_constant_type;
 use crate::iterators::pass_function;
 use crate::stop::{Reason, Stop};
