@@ -1,39 +1,11 @@
 //! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
 
-use crate::graph_fn::GraphFunction;
-use crate::serve::continuation::Continuation;
+use crate::capture::Break;
 use crate::serve::policy::Server;
 use crate::serve::recording::{Recording, record};
-use crate::stop::Why;
 use pyo3::prelude::*;
 use std::fmt::Write;
-use std::sync::{Arc, Weak};
-
-/// A graph break or fallback in the user's program.
-#[derive(Clone)]
-pub struct BreakReport {
-    pub why: Why,
-    pub file: Arc<str>,
-    pub line: u32,
-    pub function: Arc<str>,
-    /// The whole frame runs as plain Python.
-    pub fallback: bool,
-}
-
-/// What a capture found.
-pub struct EntryReport {
-    pub function: Arc<str>,
-    /// The graph is owned by the rewritten code.
-    pub graph: Option<Weak<GraphFunction>>,
-    pub breaks: Vec<BreakReport>,
-    pub guards: Vec<String>,
-    pub code: String,
-    /// Where the code may go on. They are owned by the rewritten code.
-    pub continuations: Vec<Weak<Continuation>>,
-    /// Simulated instructions.
-    pub steps: usize,
-    pub capture_ns: u64,
-}
+use std::sync::Weak;
 
 /// One graph.
 #[pyclass(module = "sot._sot", frozen, name = "Graph")]
@@ -204,7 +176,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     })
 }
 
-fn py_break(b: &BreakReport) -> PyBreak {
+fn py_break(b: &Break) -> PyBreak {
     PyBreak {
         code: b.why.reason.code(),
         family: b.why.reason.family().as_str(),

@@ -80,7 +80,7 @@ pub enum Outcome {
 
 /// A check of the backend, kept for the guard that names it by number.
 pub struct CapturedCheck {
-    pub check: Box<dyn TensorCheck>,
+    pub check: Arc<dyn TensorCheck>,
     pub meta: TensorMeta,
 }
 

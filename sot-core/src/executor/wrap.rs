@@ -207,7 +207,7 @@ impl<'py> Executor<'py> {
                     let check = self.backend.tensor_check(&tensor).map_err(|e| self.internal(&e))?;
                     let meta = self.backend.tensor_meta(&tensor).map_err(|e| self.internal(&e))?;
                     let number = self.tensor_checks.len() as u32;
-                    self.tensor_checks.push(super::CapturedCheck { check, meta });
+                    self.tensor_checks.push(super::CapturedCheck { check: check.into(), meta });
                     // Its meta data can change where it is; its place is pinned above.
                     let at = if pinned_place { self.constant_tracker(object) } else { tracker };
                     self.guard(at, Check::Tensor(number));

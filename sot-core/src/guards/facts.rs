@@ -2,8 +2,9 @@
 
 use super::equality::equals;
 use super::missing;
+use crate::capture::Captured;
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
-use crate::executor::{Executor, Snapshot};
+use crate::executor::Snapshot;
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -19,7 +20,6 @@ enum ItemCheck {
 }
 
 struct DictFact {
-    id: ObjectId,
     stamp: DictStamp,
     /// The object whose instance dict it must still be.
     owner: Option<Py<PyAny>>,
@@ -62,14 +62,14 @@ fn registrations(py: Python<'_>) -> Option<u64> {
 impl Facts {
     pub(super) fn add_dict(
         &mut self,
-        ex: &Executor<'_>,
-        dict: ObjectId,
+        py: Python<'_>,
+        captured: &Captured,
+        dict: &Bound<'_, PyDict>,
         owner: Option<ObjectId>,
         key: ObjectId,
         check: &Check,
     ) -> Result<(), Stop> {
-        let py = ex.py;
-        let object = |id: &ObjectId| ex.objects.get(py, *id).unbind();
+        let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
             Check::Is(o) => ItemCheck::Is(object(o)),
             Check::TypeIs(o) => ItemCheck::TypeIs(object(o)),
@@ -78,13 +78,11 @@ impl Facts {
             Check::SameAs(_) => ItemCheck::Present,
             _ => return Err(missing("a dict fact")),
         };
-        let at = match self.dicts.iter().rposition(|d| d.id == dict) {
+        let at = match self.dicts.iter().rposition(|d| d.stamp.dict().is(dict)) {
             Some(at) => at,
             None => {
-                let held = ex.objects.get(py, dict);
-                let held = held.cast::<PyDict>().map_err(|_| missing("a dict"))?;
                 let owner = owner.map(|o| object(&o));
-                self.dicts.push(DictFact { id: dict, stamp: DictStamp::new(held), owner, items: Vec::new() });
+                self.dicts.push(DictFact { stamp: DictStamp::new(dict), owner, items: Vec::new() });
                 self.dicts.len() - 1
             }
         };
@@ -96,9 +94,14 @@ impl Facts {
         Ok(())
     }
 
-    pub(super) fn add_type(&mut self, ex: &Executor<'_>, class: ObjectId, check: &Check) -> Result<(), Stop> {
-        let py = ex.py;
-        let object = |id: &ObjectId| ex.objects.get(py, *id);
+    pub(super) fn add_type(
+        &mut self,
+        py: Python<'_>,
+        captured: &Captured,
+        class: ObjectId,
+        check: &Check,
+    ) -> Result<(), Stop> {
+        let object = |id: &ObjectId| captured.objects.get(py, *id);
         if let Check::SubclassOf { of, holds } = check
             && !is_plain_class(&object(of))
         {
@@ -110,7 +113,7 @@ impl Facts {
         let at = match self.types.iter().rposition(|t| t.id == class) {
             Some(at) => at,
             None => {
-                let ty = ex.objects.get(py, class);
+                let ty = captured.objects.get(py, class);
                 let ty = ty.cast::<PyType>().map_err(|_| missing("a class"))?;
                 let stamp = TypeStamp::new(ty);
                 self.types.push(TypeFact { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
@@ -130,19 +133,24 @@ impl Facts {
         Ok(())
     }
 
-    pub(super) fn add_function(&mut self, ex: &Executor<'_>, function: ObjectId) -> Result<(), Stop> {
+    pub(super) fn add_function(&mut self, py: Python<'_>, captured: &Captured, function: ObjectId) -> Result<(), Stop> {
         if !self.functions.iter().any(|f| f.0 == function) {
-            let object = ex.objects.get(ex.py, function);
+            let object = captured.objects.get(py, function);
             let stamp = FunctionStamp::new(&object).ok_or_else(|| missing("a function"))?;
             self.functions.push((function, stamp));
         }
         Ok(())
     }
 
-    pub(super) fn add_snapshot(&mut self, ex: &Executor<'_>, snapshot: &Snapshot) -> Result<(), Stop> {
-        let dict = ex.objects.get(ex.py, snapshot.dict);
+    pub(super) fn add_snapshot(
+        &mut self,
+        py: Python<'_>,
+        captured: &Captured,
+        snapshot: &Snapshot,
+    ) -> Result<(), Stop> {
+        let dict = captured.objects.get(py, snapshot.dict);
         let dict = dict.cast::<PyDict>().map_err(|_| missing("a dict"))?;
-        let fact = SnapshotFact { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(ex.py) };
+        let fact = SnapshotFact { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(py) };
         self.snapshots.push(fact);
         Ok(())
     }

@@ -19,70 +19,73 @@ mod steps;
 pub use names::GuardText;
 
 use crate::backend::AmbientCheck;
+use crate::capture::Captured;
 use crate::cpython::Slots;
-use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
 use facts::Facts;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use reference::Reference;
 use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use steps::Steps;
 
 /// The compiled guards of one cache entry.
 pub struct NativeGuards {
-    ambient: Box<dyn AmbientCheck>,
+    ambient: Arc<dyn AmbientCheck>,
     /// Stamps are renewed in place. Only ever locked for the check itself, under the GIL.
     facts: Mutex<Facts>,
     steps: Steps,
-    count: usize,
     reference: Option<Reference>,
 }
 
 /// What a guard's path starts at, when that is a constant whose container has a stamp.
-enum Fact {
-    Dict { dict: ObjectId, owner: Option<ObjectId>, key: ObjectId },
+enum Fact<'py> {
+    Dict { dict: Bound<'py, PyDict>, owner: Option<ObjectId>, key: ObjectId },
     Type { class: ObjectId },
     Function { function: ObjectId },
 }
 
-fn constant(ex: &Executor<'_>, tracker: TrackerId) -> Option<ObjectId> {
-    match ex.trackers.get(tracker) {
+fn constant(captured: &Captured, tracker: TrackerId) -> Option<ObjectId> {
+    match captured.trackers.get(tracker) {
         Tracker::Constant(object) => Some(*object),
         _ => None,
     }
 }
 
 /// The dict at a tracker, and whose instance dict it is.
-fn constant_dict(ex: &mut Executor<'_>, tracker: TrackerId) -> Option<(ObjectId, Option<ObjectId>)> {
-    if let Some(dict) = constant(ex, tracker) {
-        return Some((dict, None));
+fn constant_dict<'py>(
+    py: Python<'py>,
+    captured: &Captured,
+    tracker: TrackerId,
+) -> Option<(Bound<'py, PyDict>, Option<ObjectId>)> {
+    if let Some(dict) = constant(captured, tracker) {
+        return Some((captured.objects.get(py, dict).cast_into().ok()?, None));
     }
-    let Tracker::InstanceDict(base) = ex.trackers.get(tracker).clone() else { return None };
-    let owner = constant(ex, base)?;
-    let object = ex.objects.get(ex.py, owner);
-    let dict = crate::cpython::facts::instance_dict(&object)?;
-    Some((ex.objects.add(dict.as_any()), Some(owner)))
+    let Tracker::InstanceDict(base) = captured.trackers.get(tracker) else { return None };
+    let owner = constant(captured, *base)?;
+    let dict = crate::cpython::facts::instance_dict(captured.objects.get_ref(py, owner))?;
+    Some((dict, Some(owner)))
 }
 
-fn fact_of(ex: &mut Executor<'_>, guard: &Guard) -> Option<Fact> {
+fn fact_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<Fact<'py>> {
     match &guard.check {
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => {
-            constant(ex, guard.tracker).map(|class| Fact::Type { class })
+            constant(captured, guard.tracker).map(|class| Fact::Type { class })
         }
         Check::Lacks(key) => {
-            let (dict, owner) = constant_dict(ex, guard.tracker)?;
+            let (dict, owner) = constant_dict(py, captured, guard.tracker)?;
             Some(Fact::Dict { dict, owner, key: *key })
         }
         Check::SameAs(other) if *other != guard.tracker => None,
         Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
-            match ex.trackers.get(guard.tracker).clone() {
+            match captured.trackers.get(guard.tracker) {
                 Tracker::DictItem { base, key } => {
-                    let (dict, owner) = constant_dict(ex, base)?;
-                    Some(Fact::Dict { dict, owner, key })
+                    let (dict, owner) = constant_dict(py, captured, *base)?;
+                    Some(Fact::Dict { dict, owner, key: *key })
                 }
-                Tracker::FunctionPart { base, part } if part != FunctionPart::Globals => {
-                    constant(ex, base).map(|function| Fact::Function { function })
+                Tracker::FunctionPart { base, part } if *part != FunctionPart::Globals => {
+                    constant(captured, *base).map(|function| Fact::Function { function })
                 }
                 _ => None,
             }
@@ -93,38 +96,29 @@ fn fact_of(ex: &mut Executor<'_>, guard: &Guard) -> Option<Fact> {
 
 impl NativeGuards {
     /// Compile the guards of a capture.
-    pub fn compile(ex: &mut Executor<'_>, ambient: Box<dyn AmbientCheck>) -> Result<NativeGuards, Stop> {
-        let guards: Vec<Guard> = ex.guards.iter().cloned().collect();
+    pub fn compile(py: Python<'_>, captured: &Captured) -> Result<NativeGuards, Stop> {
         let mut facts = Facts::default();
-        let mut steps = Steps::default();
-        for guard in &guards {
-            match fact_of(ex, guard) {
-                Some(Fact::Dict { dict, owner, key }) => facts.add_dict(ex, dict, owner, key, &guard.check)?,
-                Some(Fact::Type { class }) => facts.add_type(ex, class, &guard.check)?,
-                Some(Fact::Function { function }) => facts.add_function(ex, function)?,
-                None => steps.add(ex, guard)?,
+        let mut steps = Steps::new(captured);
+        for guard in &captured.guards {
+            match fact_of(py, captured, guard) {
+                Some(Fact::Dict { dict, owner, key }) => {
+                    facts.add_dict(py, captured, &dict, owner, key, &guard.check)?;
+                }
+                Some(Fact::Type { class }) => facts.add_type(py, captured, class, &guard.check)?,
+                Some(Fact::Function { function }) => facts.add_function(py, captured, function)?,
+                None => steps.add(py, captured, guard)?,
             }
         }
-        let snapshots = std::mem::take(&mut ex.snapshots);
-        for snapshot in &snapshots {
-            facts.add_snapshot(ex, snapshot)?;
+        for snapshot in &captured.snapshots {
+            facts.add_snapshot(py, captured, snapshot)?;
         }
-        ex.snapshots = snapshots;
-        steps.take_tensor_checks(ex);
-        let count = guards.len() + ex.snapshots.len();
-        let reference = reference::wanted().then(|| Reference::new(ex)).flatten();
-        Ok(NativeGuards { ambient, facts: Mutex::new(facts), steps, count, reference })
+        let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
+        Ok(NativeGuards { ambient: captured.ambient.clone(), facts: Mutex::new(facts), steps, reference })
     }
 
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
-        NativeGuards {
-            ambient: Box::new(Always),
-            facts: Mutex::default(),
-            steps: Steps::default(),
-            count: 0,
-            reference: None,
-        }
+        NativeGuards { ambient: Arc::new(Always), facts: Mutex::default(), steps: Steps::default(), reference: None }
     }
 
     /// Whether everything the capture depended on still holds.
@@ -160,15 +154,6 @@ impl NativeGuards {
         if let Ok(facts) = self.facts.try_lock() {
             facts.traverse(visit);
         }
-    }
-
-    /// Number of facts that are guarded.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     pub fn ambient(&self) -> Vec<String> {

@@ -3,8 +3,8 @@
 use super::equality::equals;
 use super::{constant, missing};
 use crate::backend::TensorCheck;
+use crate::capture::Captured;
 use crate::cpython::{Slots, facts};
-use crate::executor::Executor;
 use crate::iterators;
 use crate::stop::Stop;
 use hashbrown::HashMap;
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
 use sot_tracker::{Accessed, Check, FunctionPart, Guard, Tracker, TrackerId};
+use std::sync::Arc;
 
 enum Access {
     Slot(usize),
@@ -62,7 +63,7 @@ pub(super) struct Steps {
     steps: Vec<Step>,
     registers: HashMap<TrackerId, usize>,
     count: usize,
-    tensor_checks: Vec<Box<dyn TensorCheck>>,
+    tensor_checks: Vec<Arc<dyn TensorCheck>>,
     /// Tensors whose place is pinned (parameters, mostly), by number of their check: no path to follow.
     pinned: Vec<(Py<PyAny>, usize)>,
 }
@@ -82,26 +83,27 @@ fn value<'a, 'py>(registers: &'a Registers<'py>, register: usize) -> Option<&'a 
 }
 
 impl Steps {
-    pub(super) fn take_tensor_checks(&mut self, ex: &mut Executor<'_>) {
-        self.tensor_checks = ex.tensor_checks.drain(..).map(|c| c.check).collect();
+    pub(super) fn new(captured: &Captured) -> Steps {
+        let tensor_checks = captured.tensor_checks.iter().map(|c| c.check.clone()).collect();
+        Steps { tensor_checks, ..Steps::default() }
     }
 
-    pub(super) fn tensor_checks(&self) -> &[Box<dyn TensorCheck>] {
+    pub(super) fn tensor_checks(&self) -> &[Arc<dyn TensorCheck>] {
         &self.tensor_checks
     }
 
     /// The register of a path. Paths may be long: its steps are made one after the other, from the first that is new.
-    fn register(&mut self, ex: &Executor<'_>, tracker: TrackerId) -> Result<usize, Stop> {
+    fn register(&mut self, py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Result<usize, Stop> {
         let mut new = Vec::new();
         let mut at = Some(tracker);
         while let Some(step) = at
             && !self.registers.contains_key(&step)
         {
             new.push(step);
-            at = ex.trackers.get(step).base();
+            at = captured.trackers.get(step).base();
         }
         for step in new.into_iter().rev() {
-            let access = self.access(ex, step)?;
+            let access = self.access(py, captured, step)?;
             self.steps.push(Step::Access(access));
             self.registers.insert(step, self.count);
             self.count += 1;
@@ -110,15 +112,14 @@ impl Steps {
     }
 
     /// One step of a path whose base has a register.
-    fn access(&self, ex: &Executor<'_>, tracker: TrackerId) -> Result<Access, Stop> {
-        let py = ex.py;
+    fn access(&self, py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Result<Access, Stop> {
         let at = |base: TrackerId| self.registers.get(&base).copied().ok_or_else(|| missing("a base"));
-        Ok(match ex.trackers.get(tracker).clone() {
+        Ok(match captured.trackers.get(tracker).clone() {
             Tracker::Slot(slot) => Access::Slot(slot as usize),
-            Tracker::Constant(object) => Access::Constant(ex.objects.get(py, object).unbind()),
+            Tracker::Constant(object) => Access::Constant(captured.objects.get(py, object).unbind()),
             Tracker::Attr { base, name } => Access::Attr(at(base)?, PyString::intern(py, &name).unbind()),
             Tracker::InstanceDict(base) => Access::InstanceDict(at(base)?),
-            Tracker::DictItem { base, key } => Access::DictItem(at(base)?, ex.objects.get(py, key).unbind()),
+            Tracker::DictItem { base, key } => Access::DictItem(at(base)?, captured.objects.get(py, key).unbind()),
             Tracker::DictKey { base, index } => Access::DictKey(at(base)?, index as usize),
             Tracker::SeqItem { base, index } => Access::SeqItem(at(base)?, index as usize),
             Tracker::CellContent(base) => Access::CellContent(at(base)?),
@@ -132,14 +133,14 @@ impl Steps {
         })
     }
 
-    pub(super) fn add(&mut self, ex: &Executor<'_>, guard: &Guard) -> Result<(), Stop> {
-        let py = ex.py;
-        if let (Tracker::Constant(tensor), Check::Tensor(number)) = (ex.trackers.get(guard.tracker), &guard.check) {
-            self.pinned.push((ex.objects.get(py, *tensor).unbind(), *number as usize));
+    pub(super) fn add(&mut self, py: Python<'_>, captured: &Captured, guard: &Guard) -> Result<(), Stop> {
+        if let (Tracker::Constant(tensor), Check::Tensor(number)) = (captured.trackers.get(guard.tracker), &guard.check)
+        {
+            self.pinned.push((captured.objects.get(py, *tensor).unbind(), *number as usize));
             return Ok(());
         }
-        let register = self.register(ex, guard.tracker)?;
-        let object = |id: &sot_tracker::ObjectId| ex.objects.get(py, *id).unbind();
+        let register = self.register(py, captured, guard.tracker)?;
+        let object = |id: &sot_tracker::ObjectId| captured.objects.get(py, *id).unbind();
         let check = match &guard.check {
             Check::Is(o) => NativeCheck::Is(object(o)),
             Check::TypeIs(o) => NativeCheck::TypeIs(object(o)),
@@ -149,9 +150,9 @@ impl Steps {
             Check::Keys(keys) => NativeCheck::Keys(keys.iter().map(object).collect()),
             Check::Tensor(number) => NativeCheck::Tensor(*number as usize),
             Check::SameAs(other) if *other == guard.tracker => NativeCheck::Present,
-            Check::SameAs(other) => NativeCheck::SameAs(self.register(ex, *other)?),
-            Check::Distinct(others) if others.iter().all(|o| constant(ex, *o).is_some()) => {
-                let objects = others.iter().filter_map(|o| constant(ex, *o)).map(|o| object(&o));
+            Check::SameAs(other) => NativeCheck::SameAs(self.register(py, captured, *other)?),
+            Check::Distinct(others) if others.iter().all(|o| constant(captured, *o).is_some()) => {
+                let objects = others.iter().filter_map(|o| constant(captured, *o)).map(|o| object(&o));
                 let found: HashMap<usize, Py<PyAny>> = objects.map(|o| (o.as_ptr() as usize, o)).collect();
                 if found.len() < others.len() {
                     return Err(missing("distinct objects"));
@@ -159,7 +160,7 @@ impl Steps {
                 NativeCheck::NoneOf(found)
             }
             Check::Distinct(others) => {
-                let others = others.iter().map(|o| self.register(ex, *o)).collect::<Result<Vec<_>, _>>()?;
+                let others = others.iter().map(|o| self.register(py, captured, *o)).collect::<Result<Vec<_>, _>>()?;
                 NativeCheck::Distinct(others)
             }
             Check::HasNext(has) => NativeCheck::HasNext(*has),

@@ -4,16 +4,22 @@
 //! - What a cache holds is served until it is reset; when it is full nothing is added.
 //! - Guards are checked without a lock: a check may let another thread run.
 
+use super::continuation::Continuation;
 use super::policy::{Server, Trial, Unguarded};
+use super::recording;
+use crate::capture::{Became, Break, Captured, Subject};
+use crate::code_unit::function_of;
+use crate::cpython::facts;
 use crate::cpython::{Slots, gc};
-use crate::guards::NativeGuards;
-use crate::report::EntryReport;
+use crate::graph_fn::GraphFunction;
+use crate::guards::{GuardText, NativeGuards};
+use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use crate::user_frames::Shown;
 use pyo3::prelude::*;
-use pyo3::types::PyCode;
+use pyo3::types::{PyCode, PyTuple};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, OnceLock, RwLock, Weak};
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
@@ -24,6 +30,18 @@ pub enum Action {
     Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, shown: Shown },
     /// The original code.
     Original { calls_out: bool },
+}
+
+/// What a capture found, for reports.
+pub struct EntryReport {
+    /// The graph is owned by the rewritten code.
+    pub graph: Option<Weak<GraphFunction>>,
+    pub breaks: Vec<Break>,
+    pub guards: Vec<String>,
+    pub code: String,
+    /// Where the code may go on. They are owned by the rewritten code.
+    pub continuations: Vec<Weak<Continuation>>,
+    pub capture_ns: u64,
 }
 
 /// Guards and what to run when they hold.
@@ -37,6 +55,59 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The entry that serves what was captured. `None`: its guards cannot be checked.
+    pub fn of(py: Python<'_>, captured: Captured, subject: &Subject<'_, '_>) -> Option<Entry> {
+        let guards = match (NativeGuards::compile(py, &captured), &captured.became) {
+            (Ok(guards), _) => guards,
+            // Without guards it holds always, which is what running the original code allows.
+            (Err(_), Became::Fallback) => NativeGuards::always(),
+            (Err(stop), _) => {
+                STATS.add(&STATS.fallbacks);
+                STATS.note(stop.why().reason);
+                recording::note_refusal(stop.why());
+                return None;
+            }
+        };
+        let mut report = EntryReport {
+            graph: None,
+            guards: GuardText::lines(py, &captured),
+            breaks: captured.breaks,
+            code: String::new(),
+            continuations: Vec::new(),
+            capture_ns: 0,
+        };
+        let action = match captured.became {
+            Became::Fallback => Action::Original { calls_out: true },
+            Became::Nothing(rewritten) => {
+                STATS.note(Reason::NoTensor);
+                report.code = rewritten.text;
+                Action::Original { calls_out: false }
+            }
+            Became::Code(rewritten) => {
+                let (globals, closure) = match subject {
+                    Subject::Function { function } => {
+                        let parts = facts::func_parts(function)?;
+                        (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
+                    }
+                    Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
+                };
+                let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
+                let function = function_of(py, rewritten.code.bind(py), &globals, closure).ok()?;
+                report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
+                report.code = rewritten.text;
+                report.continuations = rewritten.continuations.iter().map(Arc::downgrade).collect();
+                Action::Run {
+                    function: function.unbind(),
+                    code: rewritten.code,
+                    calls_out: rewritten.calls_out,
+                    shown: rewritten.shown,
+                }
+            }
+        };
+        report.capture_ns = captured.started.elapsed().as_nanos() as u64;
+        Some(Entry { guards, action, report, hits: AtomicU64::new(0), trial: Trial::default() })
+    }
+
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
     pub(super) fn mark(&self) -> usize {
         self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)

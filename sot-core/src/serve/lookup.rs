@@ -7,7 +7,7 @@
 
 use super::cache::{CodeCache, Entry};
 use super::recording;
-use crate::capture::Subject;
+use crate::capture::{Subject, capture};
 use crate::capture_all;
 use crate::cpython::{Slots, facts, gc, signals, trampoline, without_hook};
 use crate::stats::STATS;
@@ -90,7 +90,7 @@ fn entry_for_slots(
     // Nothing of the user's runs in the middle of a capture.
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || {
-            without_hook(py, || trampoline(|| crate::capture::capture(py, backend, subject, slots)))
+            without_hook(py, || trampoline(|| Entry::of(py, capture(py, backend, subject, slots)?, subject)))
         })
     });
     drop(lock);
