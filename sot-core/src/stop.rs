@@ -7,7 +7,7 @@
 //! never replaces one. `sot.reasons()` lists the table from Python.
 
 use crate::executor::Awaits;
-use crate::variables::VarId;
+use crate::objects::VarId;
 use std::fmt;
 use std::sync::OnceLock;
 

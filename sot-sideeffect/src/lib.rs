@@ -38,6 +38,6 @@ pub mod overlay;
 pub mod slot;
 
 pub use journal::{Entry, Journal, Mark};
-pub use mutation::{Mutation, VarRef};
+pub use mutation::Mutation;
 pub use overlay::Overlay;
-pub use slot::{Slot, Target};
+pub use slot::{Slot, Target, VarRef};

@@ -3,19 +3,9 @@
 //! Operands are [`VarRef`]s into the translator's arena of Variables: this crate never sees an object. Two
 //! different `VarRef`s are two different objects, and `Globals` are never also a `VarRef` of a journal.
 
-use crate::{Slot, Target};
+use crate::{Slot, Target, VarRef};
 use sot_tracker::ObjectId;
 use std::fmt;
-
-/// A Variable of the translator's arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VarRef(pub u32);
-
-impl fmt::Display for VarRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "v{}", self.0)
-    }
-}
 
 /// One change of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -32,13 +32,13 @@ mod limits;
 mod mutation;
 mod probe;
 mod protocol;
+mod sites;
 mod state;
 mod wrap;
 
 pub use frame::{Awaits, Frame, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
-pub use wrap::is_constant_type;
 
 use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
 use crate::code_unit::CodeUnit;

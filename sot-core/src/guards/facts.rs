@@ -1,7 +1,7 @@
 //! Facts that hang off constant objects, a stamp per container.
 
 use super::equality::equals;
-use super::missing;
+use super::{NativeCheck, missing, visit_check};
 use crate::capture::Captured;
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
 use crate::executor::Snapshot;
@@ -11,19 +11,12 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_tracker::{Check, ObjectId};
 
-enum ItemCheck {
-    Is(Py<PyAny>),
-    TypeIs(Py<PyAny>),
-    Equals(Py<PyAny>),
-    Present,
-    Lacks,
-}
-
 struct DictFact {
     stamp: DictStamp,
     /// The object whose instance dict it must still be.
     owner: Option<Py<PyAny>>,
-    items: Vec<(Py<PyAny>, ItemCheck)>,
+    /// What must hold of the item of each key, or that there is none; `SameAs` only says that there is one.
+    items: Vec<(Py<PyAny>, NativeCheck)>,
 }
 
 struct TypeFact {
@@ -71,11 +64,9 @@ impl Facts {
     ) -> Result<(), Stop> {
         let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
-            Check::Is(o) => ItemCheck::Is(object(o)),
-            Check::TypeIs(o) => ItemCheck::TypeIs(object(o)),
-            Check::Equals(o) => ItemCheck::Equals(object(o)),
-            Check::Lacks(_) => ItemCheck::Lacks,
-            Check::SameAs(_) => ItemCheck::Present,
+            Check::Is(_) | Check::TypeIs(_) | Check::Equals(_) | Check::Lacks(_) | Check::SameAs(_) => {
+                check.map(object, |name| PyString::intern(py, name).unbind(), |_| 0)
+            }
             _ => return Err(missing("a dict fact")),
         };
         let at = match self.dicts.iter().rposition(|d| d.stamp.dict().is(dict)) {
@@ -177,10 +168,7 @@ impl Facts {
             fact.owner.iter().for_each(&mut *visit);
             for (key, check) in &fact.items {
                 visit(key);
-                match check {
-                    ItemCheck::Is(object) | ItemCheck::TypeIs(object) | ItemCheck::Equals(object) => visit(object),
-                    ItemCheck::Present | ItemCheck::Lacks => {}
-                }
+                visit_check(check, visit);
             }
         }
         for fact in &self.types {
@@ -219,12 +207,13 @@ impl DictFact {
         let holds = self.items.iter().all(|(key, check)| {
             let Ok(value) = dict.get_item(key) else { return false };
             match (check, value) {
-                (ItemCheck::Lacks, value) => value.is_none(),
+                (Check::Lacks(_), value) => value.is_none(),
                 (_, None) => false,
-                (ItemCheck::Present, Some(_)) => true,
-                (ItemCheck::Is(expected), Some(value)) => value.is(expected),
-                (ItemCheck::TypeIs(expected), Some(value)) => value.get_type().is(expected),
-                (ItemCheck::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
+                (Check::SameAs(_), Some(_)) => true,
+                (Check::Is(expected), Some(value)) => value.is(expected),
+                (Check::TypeIs(expected), Some(value)) => value.get_type().is(expected),
+                (Check::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
+                (_, Some(_)) => false,
             }
         });
         if holds {

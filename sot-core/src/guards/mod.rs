@@ -4,7 +4,7 @@
 //! container is one stamp compare (dict version, type version, part addresses); only when a stamp is stale are
 //! its single facts checked, and the stamp renewed if they hold. So the cost does not grow with the number of
 //! facts but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
-//! the frame. The framework's ambient state is checked first, since it is cheap and its change spares the rest.
+//! the frame, in the order of sot-tracker's guard tree. Guards that others prove are left out of both. The framework's ambient state is checked first, since it is cheap and its change spares the rest.
 //!
 //! What the guards mean is said by sot-tracker; `reference` compares the two while tests run.
 //!
@@ -21,10 +21,12 @@ pub use names::GuardText;
 use crate::backend::AmbientCheck;
 use crate::capture::Captured;
 use crate::cpython::Slots;
+use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
+use equality::equals;
 use facts::Facts;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use reference::Reference;
 use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
 use std::sync::{Arc, Mutex};
@@ -37,6 +39,50 @@ pub struct NativeGuards {
     facts: Mutex<Facts>,
     steps: Steps,
     reference: Option<Reference>,
+}
+
+/// A check over CPython. Other values are named by register.
+type NativeCheck = Check<Py<PyAny>, Py<PyString>, usize>;
+
+fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
+    match check {
+        Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => visit(object),
+        Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
+        Check::SubclassOf { of, .. } => visit(of),
+        Check::LacksAttr(name) => visit(name.as_any()),
+        Check::ClassLookup { name, found } => {
+            visit(name.as_any());
+            found.iter().for_each(visit);
+        }
+        Check::Len(_)
+        | Check::Tensor(_)
+        | Check::SameAs(_)
+        | Check::Distinct(_)
+        | Check::HasNext(_)
+        | Check::IterIndex(_)
+        | Check::Unbound => {}
+    }
+}
+
+/// What is known of objects for ever: constants.
+struct Known<'a, 'py> {
+    py: Python<'py>,
+    captured: &'a Captured,
+}
+
+impl sot_tracker::Facts for Known<'_, '_> {
+    fn is_immutable(&self, object: ObjectId) -> bool {
+        let object = self.captured.objects.get_ref(self.py, object);
+        object.is_none() || is_constant_type(&object.get_type())
+    }
+
+    fn type_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.captured.objects.find(self.captured.objects.get_ref(self.py, object).get_type().as_any())
+    }
+
+    fn equals(&self, a: ObjectId, b: ObjectId) -> bool {
+        equals(self.captured.objects.get_ref(self.py, a), self.captured.objects.get_ref(self.py, b))
+    }
 }
 
 /// What a guard's path starts at, when that is a constant whose container has a stamp.
@@ -98,17 +144,21 @@ impl NativeGuards {
     /// Compile the guards of a capture.
     pub fn compile(py: Python<'_>, captured: &Captured) -> Result<NativeGuards, Stop> {
         let mut facts = Facts::default();
-        let mut steps = Steps::new(captured);
-        for guard in &captured.guards {
+        let mut guards = captured.guards.clone();
+        guards.simplify(&captured.trackers, &Known { py, captured });
+        guards.drop_implied_presence(&captured.trackers);
+        let mut on_paths = Vec::new();
+        for guard in &guards {
             match fact_of(py, captured, guard) {
                 Some(Fact::Dict { dict, owner, key }) => {
                     facts.add_dict(py, captured, &dict, owner, key, &guard.check)?;
                 }
                 Some(Fact::Type { class }) => facts.add_type(py, captured, class, &guard.check)?,
                 Some(Fact::Function { function }) => facts.add_function(py, captured, function)?,
-                None => steps.add(py, captured, guard)?,
+                None => on_paths.push(guard),
             }
         }
+        let steps = Steps::compile(py, captured, on_paths)?;
         for snapshot in &captured.snapshots {
             facts.add_snapshot(py, captured, snapshot)?;
         }

@@ -1,7 +1,7 @@
 //! Guards as text, for reports.
 
 use crate::capture::Captured;
-use crate::rewrite::stable_repr;
+use crate::objects::stable_repr;
 use pyo3::prelude::*;
 use sot_tracker::{Names, ObjectId};
 
