@@ -12,7 +12,7 @@
 //! Second derivatives through a program node do not exist: `create_graph=True` is answered with one clear error. Where
 //! they are likely, the graph is run by replay ([`second_derivatives_likely`]).
 
-use crate::run_program::{Argument, Recipe};
+use crate::recipe::{Argument, Recipe};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -1,0 +1,283 @@
+//! The rooms of a crate, and what each may know of the others.
+//!
+//! A *room* is a top-level module: a file of `src`, or a directory with all that is in it. Rooms form no circle: each uses
+//! only those below it, so that a reader may take them from the bottom, one at a time. What a room uses is read off its
+//! paths (`crate::room::..`, `super::super::room::..`, and names that the crate's root exports again); test modules do not
+//! count, and the root may know all rooms.
+//!
+//! [`CUT_LATER`] lists the uses that still close a circle, each with the reason. One that closes none any more is a
+//! violation, too: the list only gets shorter.
+
+use super::Violation;
+use super::sources::{Source, Sources, Token};
+use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Crate, the room that uses, the room that it should not know, and why it still does.
+const CUT_LATER: &[(&str, &str, &str, &str)] = &[
+    ("sot-core", "stop", "executor", "a stop says what a frame awaits: `Awaits` belongs below both"),
+    (
+        "sot-core",
+        "variables",
+        "executor",
+        "the kinds answer over the whole machine instead of over a state of their own",
+    ),
+    ("sot-core", "variables", "rewrite", "each kind emits itself: reconstruction wants an interface below the kinds"),
+    ("sot-core", "executor", "rewrite", "lifetimes ask for a variable's parts, which belong to its kind"),
+    ("sot-core", "user_frames", "serve", "shapes of frames are in serve/continuation.rs and want a room of their own"),
+    ("sot-core", "capture", "serve", "the same: a capture starts from a shape"),
+    ("sot-core", "rewrite", "serve", "the same; and new code holds the callables that ask to go on"),
+    ("tests/toy", "graph", "tensor", "tensors of the made-up framework append to the graph that refers to them"),
+];
+
+/// Where a room is first seen to use another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    file: String,
+    line: usize,
+}
+
+/// By the rooms that use, what they use.
+type Uses = BTreeMap<String, BTreeMap<String, Place>>;
+
+pub(super) fn no_circles(sources: &Sources) -> Result<Vec<Violation>> {
+    Ok(check(sources, CUT_LATER))
+}
+
+fn check(sources: &Sources, later: &[(&str, &str, &str, &str)]) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let roots = sources.rust().filter_map(|file| crate_of(&file.path).filter(|_| is_root(&file.path)));
+    for name in roots.collect::<BTreeSet<&str>>() {
+        let mut uses = uses_of(sources, name);
+        let mut held: Vec<(&str, &str, Place)> = Vec::new();
+        for (_, from, to, _) in later.iter().filter(|(of, ..)| *of == name) {
+            match uses.get_mut(*from).and_then(|uses| uses.remove(*to)) {
+                Some(place) => held.push((from, to, place)),
+                None => found.push(stale(name, from, to)),
+            }
+        }
+        while let Some(circle) = circle(&uses) {
+            found.push(told(&circle, &uses));
+            // The circle is cut to look for another one.
+            uses.get_mut(&circle[0]).and_then(|uses| uses.remove(&circle[1]));
+        }
+        for (from, to, place) in held {
+            uses.entry(from.to_owned()).or_default().insert(to.to_owned(), place.clone());
+            if circle(&uses).is_none() {
+                found.push(stale(name, from, to));
+            }
+            uses.get_mut(from).and_then(|uses| uses.remove(to));
+        }
+    }
+    found
+}
+
+fn stale(name: &str, from: &str, to: &str) -> Violation {
+    let what = format!("{name}: {from} -> {to} closes no circle any more, take it off CUT_LATER");
+    Violation { file: "xtask/src/tidy/rooms.rs".to_owned(), line: 0, what }
+}
+
+fn told(circle: &[String], uses: &Uses) -> Violation {
+    let steps = circle.iter().zip(circle.iter().cycle().skip(1));
+    let steps: Vec<String> = steps
+        .map(|(from, to)| {
+            let Place { file, line } = &uses[from][to];
+            format!("{from} uses {to} at {file}:{line}")
+        })
+        .collect();
+    let Place { file, line } = uses[&circle[0]][circle.get(1).unwrap_or(&circle[0])].clone();
+    Violation { file, line, what: format!("rooms in a circle: {}", steps.join(", ")) }
+}
+
+/// `sot-core` of `sot-core/src/guards/mod.rs`
+fn crate_of(path: &str) -> Option<&str> {
+    path.split_once("/src/").map(|(name, _)| name)
+}
+
+fn is_root(path: &str) -> bool {
+    path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
+}
+
+/// The modules from the root to a file: `guards`, `steps`.
+fn module_of(path: &str) -> Vec<String> {
+    let (_, inside) = path.split_once("/src/").unwrap_or(("", path));
+    let inside = inside.strip_suffix(".rs").unwrap_or(inside);
+    let mut module: Vec<String> = inside.split('/').map(str::to_owned).collect();
+    module.pop_if(|last| last == "mod");
+    module
+}
+
+fn uses_of(sources: &Sources, name: &str) -> Uses {
+    let files: Vec<&Source> = sources.rust().filter(|file| crate_of(&file.path) == Some(name)).collect();
+    let rooms: BTreeSet<String> =
+        files.iter().filter(|f| !is_root(&f.path)).map(|f| module_of(&f.path)[0].clone()).collect();
+    // What the root exports again, and whose it is.
+    let mut exported: BTreeMap<String, String> = BTreeMap::new();
+    for root in files.iter().filter(|file| is_root(&file.path)) {
+        let tokens = root.tokens();
+        let start = |at: usize| (tokens[at].text == "use").then_some(at + 1);
+        for path in (0..tokens.len()).filter_map(start).flat_map(|at| paths(&tokens, at)) {
+            let names: Vec<&String> = path.iter().filter(|part| *part != "crate" && *part != "self").collect();
+            if let (Some(first), Some(last)) = (names.first(), names.last())
+                && rooms.contains(*first)
+            {
+                exported.insert((*last).clone(), (*first).clone());
+            }
+        }
+    }
+    let mut uses = Uses::new();
+    for file in files.iter().filter(|file| !is_root(&file.path)) {
+        let module = module_of(&file.path);
+        let tokens = file.tokens();
+        for at in 0..tokens.len() {
+            let token = &tokens[at];
+            let goes_on = at > 0 && tokens[at - 1].text == ":";
+            if token.test || goes_on || !["crate", "super"].contains(&token.text.as_str()) {
+                continue;
+            }
+            for path in paths(&tokens, at) {
+                let Some(first) = resolve(&module, &path) else { continue };
+                let Some(room) = rooms.get(&first).or_else(|| exported.get(&first)) else { continue };
+                if *room != module[0] {
+                    let place = Place { file: file.path.clone(), line: token.line };
+                    uses.entry(module[0].clone()).or_default().entry(room.clone()).or_insert(place);
+                }
+            }
+        }
+    }
+    uses
+}
+
+/// What a path names first, seen from the root.
+fn resolve(module: &[String], path: &[String]) -> Option<String> {
+    let ups = path.iter().take_while(|part| *part == "super").count();
+    let base = match path.first().map(String::as_str) {
+        Some("crate") => &[],
+        _ => module.get(..module.len().checked_sub(ups)?)?,
+    };
+    let rest = path.iter().skip(ups.max(1));
+    base.iter().chain(rest).next().cloned()
+}
+
+/// The paths that start here: one, or in braces several.
+fn paths(tokens: &[Token], start: usize) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    tree(tokens, start, &mut Vec::new(), &mut found);
+    found
+}
+
+/// Read a tree of paths; where it ends.
+fn tree(tokens: &[Token], mut at: usize, before: &mut Vec<String>, found: &mut Vec<Vec<String>>) -> usize {
+    let text = |at: usize| tokens.get(at).map_or("", |token| token.text.as_str());
+    let length = before.len();
+    loop {
+        if text(at) == "{" {
+            at += 1;
+            while !["}", ""].contains(&text(at)) {
+                let next = tree(tokens, at, before, found);
+                at = if text(next) == "," { next + 1 } else { next.max(at + 1) };
+            }
+            at += 1;
+            break;
+        }
+        let is_name = text(at).starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '*');
+        if !is_name {
+            break;
+        }
+        before.push(text(at).to_owned());
+        at += 1;
+        if !(text(at) == ":" && text(at + 1) == ":") {
+            found.push(before.clone());
+            // `as other`
+            if text(at) == "as" {
+                at += 2;
+            }
+            break;
+        }
+        at += 2;
+    }
+    before.truncate(length);
+    at
+}
+
+/// Rooms each of which uses the next, and the last the first; the shortest such circle through the first room that is in one.
+fn circle(uses: &Uses) -> Option<Vec<String>> {
+    uses.keys().filter_map(|start| back_to(uses, start)).min_by_key(Vec::len)
+}
+
+/// The shortest way from a room to itself.
+fn back_to(uses: &Uses, start: &str) -> Option<Vec<String>> {
+    let mut from: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut queue = std::collections::VecDeque::from([start]);
+    while let Some(room) = queue.pop_front() {
+        for next in uses.get(room).into_iter().flat_map(|uses| uses.keys()) {
+            if next == start {
+                let mut way = vec![room.to_owned()];
+                let mut at = room;
+                while at != start {
+                    at = from[at];
+                    way.push(at.to_owned());
+                }
+                way.reverse();
+                return Some(way);
+            }
+            if !from.contains_key(next.as_str()) {
+                from.insert(next, room);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: (&str, &str) = ("x/src/lib.rs", "mod a; mod b; pub use b::{deep::Thing, Other};");
+
+    fn told_of(files: &[(&str, &str)], later: &[(&str, &str, &str, &str)]) -> Vec<String> {
+        let files: Vec<(&str, &str)> = [ROOT].iter().chain(files).copied().collect();
+        check(&Sources::of(&files), later).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_circle_is_told_with_its_places() {
+        let files = [
+            ("x/src/a.rs", "use std::fmt;\nuse crate::{b::One, Unknown};\n"),
+            ("x/src/b/mod.rs", "mod deep;\n"),
+            ("x/src/b/deep.rs", "fn f() { super::super::a::g() }\n"),
+        ];
+        let what = "x/src/a.rs:2: rooms in a circle: a uses b at x/src/a.rs:2, b uses a at x/src/b/deep.rs:1";
+        assert_eq!(told_of(&files, &[]), [what]);
+    }
+
+    #[test]
+    fn names_that_the_root_exports_again_are_their_rooms() {
+        for name in ["Thing", "Other"] {
+            let a = format!("use crate::{name};");
+            let files = [("x/src/a.rs", a.as_str()), ("x/src/b/mod.rs", "use crate::a;")];
+            assert_eq!(told_of(&files, &[]).len(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn tests_children_and_one_way_are_no_circle() {
+        let files = [
+            ("x/src/a.rs", "use crate::b;\n#[cfg(test)]\nmod tests { use super::*; use crate::c::f; }"),
+            ("x/src/b/mod.rs", "mod deep; use self::deep::Thing;"),
+            ("x/src/b/deep.rs", "use super::Other; use crate::b::Third;"),
+            ("x/src/c.rs", "use crate::a::b;"),
+        ];
+        assert!(told_of(&files, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_is_cut_later_must_be_needed() {
+        let circle = [("x/src/a.rs", "use crate::b;"), ("x/src/b/mod.rs", "use crate::a;")];
+        assert!(told_of(&circle, &[("x", "b", "a", "reason")]).is_empty());
+        let cut = [("x/src/a.rs", "use crate::b;"), ("x/src/b/mod.rs", "")];
+        assert_eq!(told_of(&cut, &[("x", "b", "a", "reason")]).len(), 1);
+        assert_eq!(told_of(&cut, &[("x", "a", "b", "reason")]).len(), 1);
+    }
+}
