@@ -52,6 +52,6 @@ pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};
 pub use frame::FrameView;
 pub use hook::{Decision, FrameHook, Misfit, Token, set_global, with_hook, without_hook};
 pub use native::{NativeBody, body_of, new_native};
-pub use python_api::add_python_api;
+pub use python_api::{add_python_api, add_test_probes};
 pub use slots::{OwnedSlots, Slots};
 pub use trampoline::{Panic, hook_failures, trampoline};
