@@ -68,7 +68,7 @@ pub use names::Names;
 pub use node::{Node, NodeCheck};
 pub use schedule::Step;
 pub use set::GuardSet;
-pub use simplify::{Facts, NoFacts};
+pub use simplify::{Known, NothingKnown};
 pub use table::TrackerTable;
 pub use tracker::Tracker;
 pub use tree::{GuardTree, Unreachable};

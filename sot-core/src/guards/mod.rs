@@ -1,19 +1,20 @@
 //! Guards in native form: what a cache entry checks at each call.
 //!
-//! Two parts. *Facts* hang off constant objects (a pinned layer's dicts, a class, a function, a module's globals): each
+//! Two parts. What is below a constant object (a pinned layer's dicts, a class, a function, a module's globals): each
 //! container is one stamp compare (dict version, type version, part addresses); only when a stamp is stale are
-//! its single facts checked, and the stamp renewed if they hold. So the cost does not grow with the number of
-//! facts but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
-//! the frame, in the order of sot-tracker's guard tree. Guards that others prove are left out of both. The framework's ambient state is checked first, since it is cheap and its change spares the rest.
+//! its single checks made, and the stamp renewed if they hold. So the cost does not grow with the number of
+//! checks but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
+//! the frame, in the order of sot-tracker's guard tree. Guards that others prove are left out of both. The framework's
+//! ambient state is checked first, since it is cheap and its change spares the rest.
 //!
 //! What the guards mean is said by sot-tracker; `reference` compares the two while tests run.
 //!
 //! Nothing here runs user code, and nothing is kept alive that the capture did not keep alive anyway.
 
 mod equality;
-mod facts;
 mod names;
 mod reference;
+mod stamped;
 mod steps;
 
 pub use names::GuardText;
@@ -24,11 +25,11 @@ use crate::cpython::Slots;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use equality::equals;
-use facts::Facts;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reference::Reference;
 use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
+use stamped::Stamped;
 use std::sync::{Arc, Mutex};
 use steps::Steps;
 
@@ -36,7 +37,7 @@ use steps::Steps;
 pub struct NativeGuards {
     ambient: Arc<dyn AmbientCheck>,
     /// Stamps are renewed in place. Only ever locked for the check itself, under the GIL.
-    facts: Mutex<Facts>,
+    stamped: Mutex<Stamped>,
     steps: Steps,
     reference: Option<Reference>,
 }
@@ -65,12 +66,12 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
 }
 
 /// What is known of objects for ever: constants.
-struct Known<'a, 'py> {
+struct Constants<'a, 'py> {
     py: Python<'py>,
     captured: &'a Captured,
 }
 
-impl sot_tracker::Facts for Known<'_, '_> {
+impl sot_tracker::Known for Constants<'_, '_> {
     fn is_immutable(&self, object: ObjectId) -> bool {
         let object = self.captured.objects.get_ref(self.py, object);
         object.is_none() || is_constant_type(&object.get_type())
@@ -86,7 +87,7 @@ impl sot_tracker::Facts for Known<'_, '_> {
 }
 
 /// What a guard's path starts at, when that is a constant whose container has a stamp.
-enum Fact<'py> {
+enum Container<'py> {
     Dict { dict: Bound<'py, PyDict>, owner: Option<ObjectId>, key: ObjectId },
     Type { class: ObjectId },
     Function { function: ObjectId },
@@ -114,24 +115,24 @@ fn constant_dict<'py>(
     Some((dict, Some(owner)))
 }
 
-fn fact_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<Fact<'py>> {
+fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<Container<'py>> {
     match &guard.check {
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => {
-            constant(captured, guard.tracker).map(|class| Fact::Type { class })
+            constant(captured, guard.tracker).map(|class| Container::Type { class })
         }
         Check::Lacks(key) => {
             let (dict, owner) = constant_dict(py, captured, guard.tracker)?;
-            Some(Fact::Dict { dict, owner, key: *key })
+            Some(Container::Dict { dict, owner, key: *key })
         }
         Check::SameAs(other) if *other != guard.tracker => None,
         Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
             match captured.trackers.get(guard.tracker) {
                 Tracker::DictItem { base, key } => {
                     let (dict, owner) = constant_dict(py, captured, *base)?;
-                    Some(Fact::Dict { dict, owner, key: *key })
+                    Some(Container::Dict { dict, owner, key: *key })
                 }
                 Tracker::FunctionPart { base, part } if *part != FunctionPart::Globals => {
-                    constant(captured, *base).map(|function| Fact::Function { function })
+                    constant(captured, *base).map(|function| Container::Function { function })
                 }
                 _ => None,
             }
@@ -143,32 +144,32 @@ fn fact_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<F
 impl NativeGuards {
     /// Compile the guards of a capture.
     pub fn compile(py: Python<'_>, captured: &Captured) -> Result<NativeGuards, Stop> {
-        let mut facts = Facts::default();
+        let mut stamped = Stamped::default();
         let mut guards = captured.guards.clone();
-        guards.simplify(&captured.trackers, &Known { py, captured });
+        guards.simplify(&captured.trackers, &Constants { py, captured });
         guards.drop_implied_presence(&captured.trackers);
         let mut on_paths = Vec::new();
         for guard in &guards {
-            match fact_of(py, captured, guard) {
-                Some(Fact::Dict { dict, owner, key }) => {
-                    facts.add_dict(py, captured, &dict, owner, key, &guard.check)?;
+            match container_of(py, captured, guard) {
+                Some(Container::Dict { dict, owner, key }) => {
+                    stamped.add_dict(py, captured, &dict, owner, key, &guard.check)?;
                 }
-                Some(Fact::Type { class }) => facts.add_type(py, captured, class, &guard.check)?,
-                Some(Fact::Function { function }) => facts.add_function(py, captured, function)?,
+                Some(Container::Type { class }) => stamped.add_type(py, captured, class, &guard.check)?,
+                Some(Container::Function { function }) => stamped.add_function(py, captured, function)?,
                 None => on_paths.push(guard),
             }
         }
         let steps = Steps::compile(py, captured, on_paths)?;
         for snapshot in &captured.snapshots {
-            facts.add_snapshot(py, captured, snapshot)?;
+            stamped.add_snapshot(py, captured, snapshot)?;
         }
         let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
-        Ok(NativeGuards { ambient: captured.ambient.clone(), facts: Mutex::new(facts), steps, reference })
+        Ok(NativeGuards { ambient: captured.ambient.clone(), stamped: Mutex::new(stamped), steps, reference })
     }
 
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
-        NativeGuards { ambient: Arc::new(Always), facts: Mutex::default(), steps: Steps::default(), reference: None }
+        NativeGuards { ambient: Arc::new(Always), stamped: Mutex::default(), steps: Steps::default(), reference: None }
     }
 
     /// Whether everything the capture depended on still holds.
@@ -176,7 +177,7 @@ impl NativeGuards {
         if !self.ambient.matches(py) {
             return false;
         }
-        let holds = self.steps.check(py, slots) && self.facts.lock().is_ok_and(|mut facts| facts.check(py));
+        let holds = self.steps.check(py, slots) && self.stamped.lock().is_ok_and(|mut stamped| stamped.check(py));
         if let Some(reference) = &self.reference {
             // It reads through Python, where a handler that raises would look like a difference.
             crate::cpython::signals::deferring(py, || {
@@ -201,8 +202,8 @@ impl NativeGuards {
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.steps.traverse(visit);
         self.reference.iter().for_each(|reference| reference.traverse(visit));
-        if let Ok(facts) = self.facts.try_lock() {
-            facts.traverse(visit);
+        if let Ok(stamped) = self.stamped.try_lock() {
+            stamped.traverse(visit);
         }
     }
 

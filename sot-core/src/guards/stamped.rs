@@ -1,4 +1,4 @@
-//! Facts that hang off constant objects, a stamp per container.
+//! Guards below constant objects, by container: one stamp each, and single checks for when it is stale.
 
 use super::equality::equals;
 use super::{NativeCheck, missing, visit_check};
@@ -11,7 +11,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_tracker::{Check, ObjectId};
 
-struct DictFact {
+struct StampedDict {
     stamp: DictStamp,
     /// The object whose instance dict it must still be.
     owner: Option<Py<PyAny>>,
@@ -19,7 +19,7 @@ struct DictFact {
     items: Vec<(Py<PyAny>, NativeCheck)>,
 }
 
-struct TypeFact {
+struct StampedType {
     id: ObjectId,
     stamp: TypeStamp,
     lookups: Vec<(Py<PyString>, Option<Py<PyAny>>)>,
@@ -28,18 +28,18 @@ struct TypeFact {
     bases: Vec<(Py<PyAny>, bool)>,
 }
 
-struct SnapshotFact {
+struct StampedSnapshot {
     stamp: DictStamp,
     copy: Py<PyDict>,
 }
 
-/// All facts of one cache entry.
+/// All containers of one cache entry.
 #[derive(Default)]
-pub(super) struct Facts {
-    dicts: Vec<DictFact>,
-    types: Vec<TypeFact>,
+pub(super) struct Stamped {
+    dicts: Vec<StampedDict>,
+    types: Vec<StampedType>,
     functions: Vec<(ObjectId, FunctionStamp)>,
-    snapshots: Vec<SnapshotFact>,
+    snapshots: Vec<StampedSnapshot>,
     /// Something is not an instance of an abstract class, as long as no class is registered with any.
     registrations: Option<u64>,
 }
@@ -52,7 +52,7 @@ fn registrations(py: Python<'_>) -> Option<u64> {
     token.bind(py).call0().ok()?.extract().ok()
 }
 
-impl Facts {
+impl Stamped {
     pub(super) fn add_dict(
         &mut self,
         py: Python<'_>,
@@ -67,21 +67,21 @@ impl Facts {
             Check::Is(_) | Check::TypeIs(_) | Check::Equals(_) | Check::Lacks(_) | Check::SameAs(_) => {
                 check.map(object, |name| PyString::intern(py, name).unbind(), |_| 0)
             }
-            _ => return Err(missing("a dict fact")),
+            _ => return Err(missing("a check of a dict item")),
         };
         let at = match self.dicts.iter().rposition(|d| d.stamp.dict().is(dict)) {
             Some(at) => at,
             None => {
                 let owner = owner.map(|o| object(&o));
-                self.dicts.push(DictFact { stamp: DictStamp::new(dict), owner, items: Vec::new() });
+                self.dicts.push(StampedDict { stamp: DictStamp::new(dict), owner, items: Vec::new() });
                 self.dicts.len() - 1
             }
         };
-        let fact = &mut self.dicts[at];
-        if fact.owner.is_none() {
-            fact.owner = owner.map(|o| object(&o));
+        let stamped = &mut self.dicts[at];
+        if stamped.owner.is_none() {
+            stamped.owner = owner.map(|o| object(&o));
         }
-        fact.items.push((object(&key), item));
+        stamped.items.push((object(&key), item));
         Ok(())
     }
 
@@ -107,19 +107,19 @@ impl Facts {
                 let ty = captured.objects.get(py, class);
                 let ty = ty.cast::<PyType>().map_err(|_| missing("a class"))?;
                 let stamp = TypeStamp::new(ty);
-                self.types.push(TypeFact { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
+                self.types.push(StampedType { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
                 self.types.len() - 1
             }
         };
-        let fact = &mut self.types[at];
+        let stamped = &mut self.types[at];
         match check {
             Check::ClassLookup { name, found } => {
                 let found = found.as_ref().map(|f| object(f).unbind());
-                fact.lookups.push((PyString::intern(py, name).unbind(), found));
+                stamped.lookups.push((PyString::intern(py, name).unbind(), found));
             }
-            Check::Mro(classes) => fact.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
-            Check::SubclassOf { of, holds } => fact.bases.push((object(of).unbind(), *holds)),
-            _ => return Err(missing("a fact of a class")),
+            Check::Mro(classes) => stamped.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
+            Check::SubclassOf { of, holds } => stamped.bases.push((object(of).unbind(), *holds)),
+            _ => return Err(missing("a check of a class")),
         }
         Ok(())
     }
@@ -141,12 +141,12 @@ impl Facts {
     ) -> Result<(), Stop> {
         let dict = captured.objects.get(py, snapshot.dict);
         let dict = dict.cast::<PyDict>().map_err(|_| missing("a dict"))?;
-        let fact = SnapshotFact { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(py) };
-        self.snapshots.push(fact);
+        let stamped = StampedSnapshot { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(py) };
+        self.snapshots.push(stamped);
         Ok(())
     }
 
-    /// Whether all facts hold; renews stale stamps whose facts do.
+    /// Whether all are as they must be; renews stale stamps of those that are.
     pub(super) fn check(&mut self, py: Python<'_>) -> bool {
         self.functions.iter().all(|(_, stamp)| stamp.fresh())
             && self.dicts.iter_mut().all(|d| d.check(py))
@@ -161,21 +161,21 @@ fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
     class.get_type().is(class.py().get_type::<PyType>())
 }
 
-impl Facts {
+impl Stamped {
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        for fact in &self.dicts {
-            fact.stamp.traverse(visit);
-            fact.owner.iter().for_each(&mut *visit);
-            for (key, check) in &fact.items {
+        for stamped in &self.dicts {
+            stamped.stamp.traverse(visit);
+            stamped.owner.iter().for_each(&mut *visit);
+            for (key, check) in &stamped.items {
                 visit(key);
                 visit_check(check, visit);
             }
         }
-        for fact in &self.types {
-            fact.stamp.traverse(visit);
-            fact.mro.iter().flatten().for_each(&mut *visit);
-            fact.bases.iter().for_each(|(base, _)| visit(base));
-            for (name, found) in &fact.lookups {
+        for stamped in &self.types {
+            stamped.stamp.traverse(visit);
+            stamped.mro.iter().flatten().for_each(&mut *visit);
+            stamped.bases.iter().for_each(|(base, _)| visit(base));
+            for (name, found) in &stamped.lookups {
                 visit(name.as_any());
                 found.iter().for_each(&mut *visit);
             }
@@ -183,14 +183,14 @@ impl Facts {
         for (_, stamp) in &self.functions {
             stamp.traverse(visit);
         }
-        for fact in &self.snapshots {
-            fact.stamp.traverse(visit);
-            visit(fact.copy.as_any());
+        for stamped in &self.snapshots {
+            stamped.stamp.traverse(visit);
+            visit(stamped.copy.as_any());
         }
     }
 }
 
-impl DictFact {
+impl StampedDict {
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {
         if let Some(owner) = &self.owner
@@ -223,7 +223,7 @@ impl DictFact {
     }
 }
 
-impl TypeFact {
+impl StampedType {
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
         let ty = self.stamp.ty().bind(py);
@@ -246,7 +246,7 @@ impl TypeFact {
     }
 }
 
-impl SnapshotFact {
+impl StampedSnapshot {
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
         let now = self.stamp.dict().bind(py);
