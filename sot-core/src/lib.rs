@@ -8,6 +8,7 @@
 //! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
 //! into the user's program.
 
+pub mod awaits;
 pub mod backend;
 pub mod capture;
 pub mod capture_all;

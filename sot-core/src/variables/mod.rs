@@ -59,7 +59,8 @@ pub use traceback::TracebackVar;
 
 pub use crate::objects::VarId;
 
-use crate::executor::{Awaits, Executor};
+use crate::awaits::Awaits;
+use crate::executor::Executor;
 use crate::rewrite::Emitter;
 use crate::stop::{Reason, Stop};
 use enum_dispatch::enum_dispatch;

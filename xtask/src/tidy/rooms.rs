@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Crate, the room that uses, the room that it should not know, and why it still does.
 const CUT_LATER: &[(&str, &str, &str, &str)] = &[
-    ("sot-core", "stop", "executor", "a stop says what a frame awaits: `Awaits` belongs below both"),
     (
         "sot-core",
         "variables",
