@@ -9,7 +9,7 @@
 //! | version-cfgs | `cfg(Py_3_x)` only under `sot-core/src/cpython` |
 //! | unsafe-door | `unsafe` only under `sot-core/src/cpython`; every other crate forbids it |
 //! | machine-paths | no file carries a path of somebody's machine |
-//! | rooms | the top-level modules of a crate form no circle of uses |
+//! | rooms | the modules of a crate, or of one directory in it, form no circle of uses |
 //! | file-length | no source file is longer than 800 lines, generated ones excepted |
 
 mod code;

@@ -19,6 +19,7 @@ pub mod cxx_tensor;
 pub mod entry;
 mod entry_attributes;
 mod entry_call;
+mod entry_object;
 mod eval_slot;
 pub mod facts;
 pub mod frame;

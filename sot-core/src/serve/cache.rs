@@ -6,7 +6,6 @@
 
 use super::continuation::Continuation;
 use super::policy::{Server, Trial, Unguarded};
-use super::recording;
 use crate::capture::{Became, Break, Captured, Subject};
 use crate::code_unit::function_of;
 use crate::cpython::facts;
@@ -14,7 +13,7 @@ use crate::cpython::{Slots, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
 use crate::stats::STATS;
-use crate::stop::{Reason, Why};
+use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
@@ -55,18 +54,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry that serves what was captured. `None`: its guards cannot be checked.
-    pub fn of(py: Python<'_>, captured: Captured, subject: &Subject<'_, '_>) -> Option<Entry> {
+    /// The entry that serves what was captured. An error: its guards cannot be checked.
+    pub fn of(py: Python<'_>, captured: Captured, subject: &Subject<'_, '_>) -> Result<Entry, Stop> {
         let guards = match (NativeGuards::compile(py, &captured), &captured.became) {
             (Ok(guards), _) => guards,
             // Without guards it holds always, which is what running the original code allows.
             (Err(_), Became::Fallback) => NativeGuards::always(),
-            (Err(stop), _) => {
-                STATS.add(&STATS.fallbacks);
-                STATS.note(stop.why().reason);
-                recording::note_refusal(stop.why());
-                return None;
-            }
+            (Err(stop), _) => return Err(stop),
         };
         let mut report = EntryReport {
             graph: None,
@@ -86,13 +80,15 @@ impl Entry {
             Became::Code(rewritten) => {
                 let (globals, closure) = match subject {
                     Subject::Function { function } => {
-                        let parts = facts::func_parts(function)?;
+                        let no_function = || Stop::fallback(Reason::NotPython, "");
+                        let parts = facts::func_parts(function).ok_or_else(no_function)?;
                         (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
                     }
                     Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
                 };
                 let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
-                let function = function_of(py, rewritten.code.bind(py), &globals, closure).ok()?;
+                let function = function_of(py, rewritten.code.bind(py), &globals, closure)
+                    .map_err(|e| Stop::fallback(Reason::InternalError, e.to_string()))?;
                 report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
                 report.code = rewritten.text;
                 report.continuations = rewritten.continuations.iter().map(Arc::downgrade).collect();
@@ -105,7 +101,7 @@ impl Entry {
             }
         };
         report.capture_ns = captured.started.elapsed().as_nanos() as u64;
-        Some(Entry { guards, action, report, hits: AtomicU64::new(0), trial: Trial::default() })
+        Ok(Entry { guards, action, report, hits: AtomicU64::new(0), trial: Trial::default() })
     }
 
     /// Names the calls of the rewritten code: by its graph, which says when it has run.

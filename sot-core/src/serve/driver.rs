@@ -5,17 +5,17 @@
 
 use super::cache::{Action, Entry};
 use super::continuation::{self, Pending};
-use super::hook::Hook;
 use super::lookup::entry_for;
 use crate::capture::Subject;
 use crate::cpython::signature::Signature;
-use crate::cpython::{Slots, call_slots, facts, held, thread, with_hook};
+use crate::cpython::{FrameHook, Slots, call_slots, facts, held, thread, with_hook};
 use crate::graph_fn::take_failure;
 use crate::stats::STATS;
 use crate::user_frames;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use std::sync::Arc;
 
 /// Who must run if the graph fails, or if nothing was captured.
 pub(super) enum Origin<'a, 'py> {
@@ -25,7 +25,12 @@ pub(super) enum Origin<'a, 'py> {
 
 impl<'py> Origin<'_, 'py> {
     /// As plain Python; frames below may be captured.
-    pub(super) fn run_original(self, py: Python<'py>, hook: &Hook, calls_out: bool) -> PyResult<Bound<'py, PyAny>> {
+    pub(super) fn run_original(
+        self,
+        py: Python<'py>,
+        hook: &Arc<impl FrameHook + 'static>,
+        calls_out: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let run = || match self {
             Origin::Function { function, slots } => call_original(py, function, slots),
             Origin::Continuation(pending) => pending.continuation.run_eager(py, pending.values),
@@ -36,7 +41,7 @@ impl<'py> Origin<'_, 'py> {
 
 fn hooked<'py>(
     py: Python<'py>,
-    hook: &Hook,
+    hook: &Arc<impl FrameHook + 'static>,
     run: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     with_hook(py, hook.clone(), run)?
@@ -44,7 +49,7 @@ fn hooked<'py>(
 
 pub(super) fn run_entry<'py>(
     py: Python<'py>,
-    hook: &Hook,
+    hook: &Arc<impl FrameHook + 'static>,
     entry: Option<&Entry>,
     origin: Origin<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -90,7 +95,7 @@ pub(super) fn run_entry<'py>(
 /// Follow requests to go on until there is a result.
 pub(super) fn drive<'py>(
     py: Python<'py>,
-    hook: &Hook,
+    hook: &Arc<impl FrameHook + 'static>,
     mut result: PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     loop {

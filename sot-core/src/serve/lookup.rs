@@ -90,7 +90,9 @@ fn entry_for_slots(
     // Nothing of the user's runs in the middle of a capture.
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || {
-            without_hook(py, || trampoline(|| Entry::of(py, capture(py, backend, subject, slots)?, subject)))
+            without_hook(py, || {
+                trampoline(|| capture(py, backend, subject, slots).map(|captured| Entry::of(py, captured, subject)))
+            })
         })
     });
     drop(lock);
@@ -99,12 +101,18 @@ fn entry_for_slots(
         return None;
     };
     match captured {
-        Ok(Some(entry)) => {
+        Ok(Some(Ok(entry))) => {
             entry.guards.verify_accepts(py, slots);
             let entry = Arc::new(entry);
             cache.add(entry.clone());
             recording::note(&entry);
             Some(entry)
+        }
+        Ok(Some(Err(stop))) => {
+            STATS.add(&STATS.fallbacks);
+            STATS.note(stop.why().reason);
+            recording::note_refusal(stop.why());
+            None
         }
         Ok(None) => None,
         Err(panic) => {
