@@ -26,6 +26,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 pub use smallvec::SmallVec;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// What the framework says an object is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -270,4 +271,16 @@ pub trait Backend: Send + Sync + 'static {
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
     /// All that was captured has been forgotten (`reset`): what the framework keeps for dead graphs may go.
     fn forgotten(&self, _py: Python<'_>) {}
+}
+
+static REGISTERED: OnceLock<Arc<dyn Backend>> = OnceLock::new();
+
+/// Set the process's backend. The first one stays.
+pub fn register(backend: Arc<dyn Backend>) -> bool {
+    REGISTERED.set(backend).is_ok()
+}
+
+/// The process's backend.
+pub fn registered() -> Option<&'static Arc<dyn Backend>> {
+    REGISTERED.get()
 }

@@ -1,32 +1,86 @@
-//! One capture, from slots to a cache entry.
+//! One capture, from slots to what came of it.
 //!
-//! Simulate; if something cannot be realised where it happened, start over with the call above it denied; then
-//! rewrite, compile the guards, and say what was found. Whatever fails here ends in an entry that runs the original
+//! Simulate; if something cannot be realised where it happened, start over with the call above it denied; then rewrite.
+//! The yield is a [`Captured`]: nothing after it asks the machine. Whatever fails here ends in one that runs the original
 //! code, guarded by what was read so far, so that other cases still get their chance.
 
-use crate::backend::Backend;
+use crate::backend::{AmbientCheck, Backend};
 use crate::capture_all;
 use crate::code_unit::CodeUnit;
-use crate::continuation::SlotShape;
 use crate::cpython::{Slots, facts};
-use crate::dispatch::{Action, Entry, Subject, function_of};
-use crate::executor::{self, Denied, Executor, Frame, Outcome};
-use crate::guards::{GuardText, NativeGuards};
-use crate::report::{BreakReport, EntryReport};
+use crate::executor::{self, CapturedCheck, Denied, Executor, Frame, Outcome, Snapshot};
+use crate::objects::ObjectTable;
 use crate::rewrite::{Head, Rewritten, rewrite};
+use crate::serve::continuation::{Continuation, SlotShape};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
-use crate::trial::Trial;
 use crate::variables::{CellVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Tracker;
+use sot_tracker::{GuardSet, Tracker, TrackerTable};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 /// Attempts before the frame runs as plain Python.
 const ATTEMPTS: usize = 64;
+
+/// What is captured: a function's frame at its start, or a continuation.
+pub enum Subject<'a, 'py> {
+    Function { function: &'a Bound<'py, PyAny> },
+    Continuation(&'a Arc<Continuation>),
+}
+
+/// What a capture came to: the code that serves such calls, and everything that it depends on.
+pub struct Captured {
+    pub became: Became,
+    pub breaks: Vec<Break>,
+    /// Names of the slots, for readers.
+    pub slots: Vec<String>,
+    /// What must hold for the code to serve: guards on paths, with the objects that they name by number.
+    pub objects: ObjectTable,
+    pub trackers: TrackerTable,
+    pub guards: GuardSet,
+    /// What the guards name by number of a check.
+    pub tensor_checks: Vec<CapturedCheck>,
+    /// Dicts that must be as they were.
+    pub snapshots: Vec<Snapshot>,
+    pub ambient: Arc<dyn AmbientCheck>,
+    pub started: Instant,
+}
+
+/// What is to serve such calls.
+pub enum Became {
+    Code(Rewritten),
+    /// The original: the new code would do nothing else.
+    Nothing(Rewritten),
+    /// The original, for the reason of the break.
+    Fallback,
+}
+
+/// A graph break or fallback in the user's program.
+#[derive(Clone)]
+pub struct Break {
+    pub why: Why,
+    pub file: Arc<str>,
+    pub line: u32,
+    pub function: Arc<str>,
+    /// The whole frame runs as plain Python.
+    pub fallback: bool,
+}
+
+impl Captured {
+    fn new(
+        ex: Executor<'_>,
+        became: Became,
+        breaks: Vec<Break>,
+        slots: Vec<String>,
+        ambient: Arc<dyn AmbientCheck>,
+        started: Instant,
+    ) -> Captured {
+        let Executor { objects, trackers, guards, tensor_checks, snapshots, .. } = ex;
+        Captured { became, breaks, slots, objects, trackers, guards, tensor_checks, snapshots, ambient, started }
+    }
+}
 
 /// Capture a subject. `None`: run the original, and ask again next time.
 pub fn capture(
@@ -34,20 +88,20 @@ pub fn capture(
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-) -> Option<Entry> {
+) -> Option<Captured> {
     let start = Instant::now();
     if let Some(why) = backend.unavailable(py) {
         STATS.note(why.reason);
         return None;
     }
-    let ambient = backend.ambient(py).ok()?;
+    let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
     let mut denied = Denied::new();
     for _ in 0..ATTEMPTS {
         let mut ex = Executor::new(py, backend.clone(), denied.clone());
         let result = attempt(&mut ex, subject, slots);
         let (site, why) = match result {
             Ok((head, outcome, rewritten)) => {
-                return finish(&mut ex, ambient, subject, &head, &outcome, rewritten, start);
+                return Some(finish(ex, ambient, subject, head, &outcome, rewritten, start));
             }
             Err(failed) => failed,
         };
@@ -63,7 +117,7 @@ pub fn capture(
                 STATS.add(&STATS.restarts);
                 denied.insert(site, why);
             }
-            None => return Some(fallback(&mut ex, ambient, why, start)),
+            None => return Some(fallback(ex, ambient, why, start)),
         }
     }
     None
@@ -142,11 +196,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
 }
 
 /// Push the frames of a continuation, filled with its values.
-fn enter_continuation(
-    ex: &mut Executor<'_>,
-    continuation: &crate::continuation::Continuation,
-    slots: Slots<'_>,
-) -> Result<Head, Stop> {
+fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots: Slots<'_>) -> Result<Head, Stop> {
     let mut next = 0;
     for shape in &continuation.shape.frames {
         let globals = shape.globals.bind(ex.py).clone();
@@ -191,121 +241,54 @@ fn enter_continuation(
     Ok(Head { arguments: continuation.slot_names(), freevars: Vec::new(), listed_as: Some(continuation.name()) })
 }
 
-fn break_report(ex: &Executor<'_>, why: &Why) -> BreakReport {
+fn break_at(ex: &Executor<'_>, why: &Why, fallback: bool) -> Break {
     let frame = ex.frames.last();
-    BreakReport {
+    Break {
         why: why.clone(),
         file: frame.map_or_else(|| "".into(), |f| f.unit.file.clone()),
         line: frame.map_or(0, |f| f.unit.line(f.ip)),
         function: frame.map_or_else(|| "".into(), |f| f.unit.function.clone()),
-        fallback: false,
+        fallback,
     }
 }
 
 fn finish(
-    ex: &mut Executor<'_>,
-    ambient: Box<dyn crate::backend::AmbientCheck>,
+    mut ex: Executor<'_>,
+    ambient: Arc<dyn AmbientCheck>,
     subject: &Subject<'_, '_>,
-    head: &Head,
+    head: Head,
     outcome: &Outcome,
     rewritten: Rewritten,
     start: Instant,
-) -> Option<Entry> {
-    let py = ex.py;
+) -> Captured {
     STATS.add(&STATS.captures);
     let mut breaks = Vec::new();
     if let Outcome::Break(why) = outcome {
         STATS.add(&STATS.breaks);
         STATS.note(why.reason);
-        breaks.push(break_report(ex, why));
+        breaks.push(break_at(&ex, why, false));
     }
     if rewritten.graph.is_some() {
         STATS.add(&STATS.graphs);
     }
     let cells = head.freevars.iter().map(|name| format!("{name} (cell)"));
-    let slot_names: Vec<String> = head.arguments.iter().cloned().chain(cells).collect();
+    let slots: Vec<String> = head.arguments.into_iter().chain(cells).collect();
     ex.settle_guards();
-    let guard_lines = GuardText::lines(ex, &slot_names);
-    let steps = ex.steps();
     let nothing = rewritten.graph.is_none()
         && ex.journal.is_empty()
         && matches!(outcome, Outcome::Return(_))
-        && !capture_all::on();
-    let guards = match NativeGuards::compile(ex, ambient) {
-        Ok(guards) => guards,
-        Err(stop) => {
-            STATS.add(&STATS.fallbacks);
-            STATS.note(stop.why().reason);
-            crate::report::note_refusal(stop.why());
-            return None;
-        }
-    };
-    let (globals, closure) = match subject {
-        Subject::Function { function } => {
-            let parts = facts::func_parts(function)?;
-            (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
-        }
-        Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
-    };
-    let action = if nothing && matches!(subject, Subject::Function { .. }) {
-        STATS.note(Reason::NoTensor);
-        Action::Original { calls_out: false }
-    } else {
-        let code = rewritten.code.bind(py);
-        let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
-        let function = function_of(py, code, &globals, closure).ok()?;
-        Action::Run {
-            function: function.unbind(),
-            code: rewritten.code.clone_ref(py),
-            calls_out: rewritten.calls_out,
-            shown: rewritten.shown,
-        }
-    };
-    Some(Entry {
-        guards,
-        action,
-        report: EntryReport {
-            function: ex.entry_unit.as_ref().map(|u| u.function.clone()).unwrap_or_else(|| "".into()),
-            graph: rewritten.graph.as_ref().map(Arc::downgrade),
-            breaks,
-            guards: guard_lines,
-            code: rewritten.text,
-            continuations: rewritten.continuations.iter().map(Arc::downgrade).collect(),
-            steps,
-            capture_ns: start.elapsed().as_nanos() as u64,
-        },
-        hits: AtomicU64::new(0),
-        trial: Trial::default(),
-    })
+        && !capture_all::on()
+        && matches!(subject, Subject::Function { .. });
+    let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
+    Captured::new(ex, became, breaks, slots, ambient, start)
 }
 
-/// An entry that runs the original code.
-fn fallback(ex: &mut Executor<'_>, ambient: Box<dyn crate::backend::AmbientCheck>, why: Why, start: Instant) -> Entry {
+/// The original code serves.
+fn fallback(ex: Executor<'_>, ambient: Arc<dyn AmbientCheck>, why: Why, start: Instant) -> Captured {
     STATS.add(&STATS.captures);
     STATS.add(&STATS.fallbacks);
     STATS.note(why.reason);
-    let mut at = break_report(ex, &why);
-    at.fallback = true;
-    let arguments = ex.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
-    let lines = GuardText::lines(ex, &arguments);
-    let guards = NativeGuards::compile(ex, ambient).unwrap_or_else(|_| {
-        // Without guards it holds always, which is what running the original code allows.
-        NativeGuards::always()
-    });
-    Entry {
-        guards,
-        action: Action::Original { calls_out: true },
-        report: EntryReport {
-            function: ex.entry_unit.as_ref().map(|u| u.function.clone()).unwrap_or_else(|| "".into()),
-            graph: None,
-            breaks: vec![at],
-            guards: lines,
-            code: String::new(),
-            continuations: Vec::new(),
-            steps: ex.steps(),
-            capture_ns: start.elapsed().as_nanos() as u64,
-        },
-        hits: AtomicU64::new(0),
-        trial: Trial::default(),
-    }
+    let breaks = vec![break_at(&ex, &why, true)];
+    let slots = ex.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
+    Captured::new(ex, Became::Fallback, breaks, slots, ambient, start)
 }

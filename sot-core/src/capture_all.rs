@@ -8,17 +8,23 @@
 //!
 //! Read from the environment when the module is imported: `SOT_CAPTURE_ALL`, on unless empty or `0`.
 
-use crate::cpython::set_global;
-use crate::dispatch;
+use crate::cpython::{FrameHook, set_global};
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 static ON: AtomicBool = AtomicBool::new(false);
 /// The extension module's name, and so its package.
 static MODULE: OnceLock<String> = OnceLock::new();
+
+/// Gives the hook that captures every frame.
+static HOOK: OnceLock<fn() -> Arc<dyn FrameHook>> = OnceLock::new();
+
+fn hook() -> Arc<dyn FrameHook> {
+    HOOK.get().expect("registered")()
+}
 
 static ENTERED: AtomicU64 = AtomicU64::new(0);
 static REWRITTEN: AtomicU64 = AtomicU64::new(0);
@@ -105,8 +111,10 @@ pub fn failed(why: &Why) {
     }
 }
 
-/// Add the functions that `python -m sot` is made of, and do what the environment asks for.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Add the functions that `python -m sot` is made of, and do what the environment asks for. `hook`: gives the one that
+/// captures every frame.
+pub fn register(module: &Bound<'_, PyModule>, hook: fn() -> Arc<dyn FrameHook>) -> PyResult<()> {
+    let _ = HOOK.set(hook);
     let _ = MODULE.set(module.name()?.to_string());
     module.add_function(wrap_pyfunction!(_capture_all, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_counts, module)?)?;
@@ -167,7 +175,7 @@ fn start(py: Python<'_>) -> PyResult<()> {
         follow_threads(py)?;
     }
     ON.store(true, Ordering::Relaxed);
-    set_global(py, Some(dispatch::process_hook().clone())).map(drop)
+    set_global(py, Some(hook())).map(drop)
 }
 
 /// A thread has no hook when it starts: what `threading` starts a thread with installs ours first.
@@ -183,7 +191,7 @@ fn follow_threads(py: Python<'_>) -> PyResult<()> {
             let hooked = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyAny>> {
                 let py = args.py();
                 if on() {
-                    set_global(py, Some(dispatch::process_hook().clone()))?;
+                    set_global(py, Some(hook()))?;
                 }
                 let result = body.bind(py).call(args, kwargs).map(Bound::unbind);
                 set_global(py, None)?;

@@ -19,9 +19,9 @@ use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, held, signals, trampoline};
 use crate::executor::{Executor, ReplayArg, ReplayCall};
 use crate::heard::{self, Listening, Warning};
+use crate::objects::VarId;
+use crate::settings;
 use crate::stop::{Reason, Stop};
-use crate::trial;
-use crate::variables::VarId;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
@@ -367,7 +367,7 @@ impl GraphFunction {
         // Calls that failed do not count: there is always one of each kind after the other.
         if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
             let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-            let compile = compiled <= replay || !trial::by_measurement();
+            let compile = compiled <= replay || !settings::by_measurement();
             let choice = if compile { Choice::Compiled } else { Choice::Replay };
             // Another thread may have found out more meanwhile.
             let (from, to) = (Choice::Measuring as u8, choice as u8);

@@ -2,33 +2,32 @@
 //!
 //! Implement [`backend::Backend`] for the framework, and call [`python::register`] in a `#[pymodule]`: the module
 //! then has `to_static`, `explain`, `stats`, `set_eval_frame` and the rest. The parts, in the order in which a call
-//! meets them: [`cpython`] (the door to the interpreter), [`dispatch`] (caches and the driver), [`capture`],
-//! [`executor`] over [`variables`], [`rewrite`], [`guards`], [`graph_fn`], [`continuation`].
+//! meets them: [`cpython`] (the door to the interpreter), [`serve`] (caches and the driver), [`capture`],
+//! [`executor`] over [`variables`], [`rewrite`], [`guards`], [`graph_fn`].
 //!
 //! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
 //! into the user's program.
 
+pub mod awaits;
 pub mod backend;
 pub mod capture;
 pub mod capture_all;
 pub mod code_unit;
-pub mod continuation;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
 pub mod cpython;
-pub mod dispatch;
 pub mod executor;
 pub mod graph_fn;
 pub mod guards;
 mod heard;
 pub mod iterators;
+pub mod libraries;
 pub mod objects;
 pub mod python;
-pub mod registry;
 pub mod report;
 pub mod rewrite;
+pub mod serve;
+pub mod settings;
 pub mod stats;
 pub mod stop;
-pub mod trial;
-pub mod unwind;
 pub mod user_frames;
 pub mod variables;

@@ -1,10 +1,12 @@
 //! The one table that owns the Python objects of a capture.
 //!
 //! Variables, trackers, guards, the journal and StatementIR name objects by number ([`ObjectId`]), so they are
-//! plain data; whoever needs the object looks it up here. An object has one number however often it is added.
+//! plain data; whoever needs the object looks it up here. An object has one number however often it is added. Beside it:
+//! the number of a variable, and what may be said of any object.
 
 use hashbrown::HashMap;
 use pyo3::prelude::*;
+use pyo3::types::*;
 use sot_tracker::ObjectId;
 
 /// Objects of one capture, numbered in order of first use.
@@ -35,5 +37,44 @@ impl ObjectTable {
 
     pub fn get_ref<'a, 'py>(&'a self, py: Python<'py>, id: ObjectId) -> &'a Bound<'py, PyAny> {
         self.objects[id.0 as usize].bind(py)
+    }
+}
+
+/// A variable: index into the arena of a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+/// Types whose values are immutable and compared by value.
+pub fn is_constant_type(ty: &Bound<'_, PyType>) -> bool {
+    let py = ty.py();
+    ty.is(py.get_type::<PyInt>())
+        || ty.is(py.get_type::<PyFloat>())
+        || ty.is(py.get_type::<PyString>())
+        || ty.is(py.get_type::<PyBool>())
+        || ty.is(py.get_type::<PyBytes>())
+        || ty.is(py.get_type::<PyComplex>())
+        || ty.is(py.get_type::<PyRange>())
+        || ty.is(py.get_type::<PyCode>())
+        || ty.is(py.get_type::<PyFrozenSet>())
+        || ty.is(py.Ellipsis().bind(py).get_type())
+        || ty.is(py.NotImplemented().bind(py).get_type())
+}
+
+/// `repr` where it is stable, `<type name>` where it would show an address.
+pub fn stable_repr(object: &Bound<'_, PyAny>) -> String {
+    let ty = object.get_type();
+    let class = ty.name().map(|n| n.to_string()).unwrap_or_default();
+    if is_constant_type(&ty) && class != "code" || object.is_none() {
+        return object.repr().map(|r| r.to_string()).unwrap_or(class);
+    }
+    // Only objects whose `__name__` is known not to run code of the user.
+    let named = object.cast_exact::<PyType>().is_ok()
+        || object.cast_exact::<PyModule>().is_ok()
+        || object.cast_exact::<PyCFunction>().is_ok()
+        || crate::cpython::facts::is_function(object)
+        || ["NativeFunction", "Entry", "method", "method_descriptor", "wrapper_descriptor"].contains(&class.as_str());
+    match named.then(|| object.getattr("__name__").and_then(|n| n.extract::<String>())) {
+        Some(Ok(name)) => format!("<{class} {name}>"),
+        _ => format!("<{class}>"),
     }
 }

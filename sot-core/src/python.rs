@@ -3,12 +3,12 @@
 //! A framework's extension module calls [`register`] in its `#[pymodule]` and has `to_static`, `explain`, `stats` and
 //! the rest.
 
-use crate::backend::{Backend, Kind};
+use crate::backend::{self, Backend, Kind};
+use crate::code_unit::records;
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
-use crate::dispatch::{self, FunctionEntry};
-use crate::registry;
 use crate::report::{PyBreak, PyGraph, PyReport, explain as explain_call};
+use crate::serve::{self, FunctionEntry, registry};
 use crate::stats::STATS;
 use crate::stop::Reason;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 /// Make `backend` the process's framework, and add the Python functions to a module.
 pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyResult<()> {
-    if !dispatch::set_backend(backend) {
+    if !backend::register(backend) {
         return Err(PyRuntimeError::new_err("a backend is registered already in this process"));
     }
     let maker = wrap_pyfunction!(to_static, module)?;
-    let _ = dispatch::MAKER.set(module.py(), maker.clone().into_any().unbind());
+    let _ = serve::MAKER.set(module.py(), maker.clone().into_any().unbind());
     module.add_function(maker)?;
     module.add_function(wrap_pyfunction!(symbolic_translate, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
@@ -34,7 +34,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     module.add_class::<PyGraph>()?;
     module.add_class::<PyBreak>()?;
     crate::cpython::add_python_api(module)?;
-    crate::capture_all::register(module)
+    crate::capture_all::register(module, || serve::process_hook().clone())
 }
 
 fn entry<'py>(
@@ -46,7 +46,7 @@ fn entry<'py>(
     let code = function.getattr("__code__")?;
     if let Ok(code) = code.cast::<PyCode>() {
         // The entry serves it; the hook must not capture it a second time when the entry falls back.
-        registry::serve(code);
+        records::serve(code);
     }
     let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph));
     Ok(new_entry(py, function, receiver, body)?.into_bound(py))
@@ -73,7 +73,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         if flags & (0x20 | 0x80 | 0x200) != 0 {
             return pass_through(target, Reason::Generator, "generators and coroutines are not captured yet");
         }
-        if registry::is_disabled(target) {
+        if records::is_disabled(target) {
             return pass_through(target, Reason::Disabled, "it was marked with sot.disable");
         }
         return entry(target, None, full_graph);
@@ -95,7 +95,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
     if target.is_instance_of::<PyType>() {
         return pass_through(target, Reason::NotPython, "it is a class; translate an instance or its methods");
     }
-    let backend = dispatch::backend().expect("registered");
+    let backend = backend::registered().expect("registered");
     if matches!(backend.classify(target), Kind::Layer) {
         let forward = target.getattr("forward")?;
         if entry_parts(&forward).is_some() {
@@ -186,10 +186,10 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 fn reset(py: Python<'_>) {
     registry::reset();
-    crate::continuation::reset();
+    serve::continuation::reset();
     crate::graph_fn::reset();
-    dispatch::process_hook().clear();
-    if let Some(backend) = dispatch::backend() {
+    serve::process_hook().clear();
+    if let Some(backend) = backend::registered() {
         backend.forgotten(py);
     }
     STATS.reset();
@@ -207,7 +207,7 @@ fn disable<'py>(function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
             function.get_type().name()?
         )));
     }
-    registry::disable(&function);
+    records::disable(&function);
     Ok(function)
 }
 

@@ -1,95 +1,11 @@
 //! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
 
-use crate::continuation::Continuation;
-use crate::dispatch::Entry;
-use crate::graph_fn::GraphFunction;
-use crate::stop::Why;
-use crate::trial::Server;
-use pyo3::exceptions::PyRuntimeError;
+use crate::capture::Break;
+use crate::serve::policy::Server;
+use crate::serve::recording::{Recording, record};
 use pyo3::prelude::*;
-use std::cell::{Cell, RefCell};
 use std::fmt::Write;
-use std::sync::{Arc, Weak};
-
-/// A graph break or fallback in the user's program.
-#[derive(Clone)]
-pub struct BreakReport {
-    pub why: Why,
-    pub file: Arc<str>,
-    pub line: u32,
-    pub function: Arc<str>,
-    /// The whole frame runs as plain Python.
-    pub fallback: bool,
-}
-
-/// What a capture found.
-pub struct EntryReport {
-    pub function: Arc<str>,
-    /// The graph is owned by the rewritten code.
-    pub graph: Option<Weak<GraphFunction>>,
-    pub breaks: Vec<BreakReport>,
-    pub guards: Vec<String>,
-    pub code: String,
-    /// Where the code may go on. They are owned by the rewritten code.
-    pub continuations: Vec<Weak<Continuation>>,
-    /// Simulated instructions.
-    pub steps: usize,
-    pub capture_ns: u64,
-}
-
-#[derive(Default)]
-struct Recording {
-    entries: Vec<Arc<Entry>>,
-    refusals: Vec<Why>,
-}
-
-thread_local! {
-    /// Whether this thread records: asked at each call, so kept apart.
-    static ACTIVE: Cell<bool> = const { Cell::new(false) };
-    static RECORDING: RefCell<Option<Recording>> = const { RefCell::new(None) };
-}
-
-/// Whether this thread records.
-pub fn recording() -> bool {
-    ACTIVE.get()
-}
-
-/// An entry serves a call.
-pub fn note(entry: &Arc<Entry>) {
-    if !ACTIVE.get() {
-        return;
-    }
-    RECORDING.with(|r| {
-        if let Some(recording) = r.borrow_mut().as_mut()
-            && !recording.entries.iter().any(|e| Arc::ptr_eq(e, entry))
-        {
-            recording.entries.push(entry.clone());
-        }
-    });
-}
-
-/// Nothing was captured.
-pub fn note_refusal(why: &Why) {
-    RECORDING.with(|r| {
-        if let Some(recording) = r.borrow_mut().as_mut() {
-            recording.refusals.push(why.clone());
-        }
-    });
-}
-
-/// `full_graph=True`: a break is the user's error.
-pub fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
-    let Some(entry) = entry else {
-        return Err(PyRuntimeError::new_err("full_graph=True, but the function was not captured"));
-    };
-    match entry.report.breaks.first() {
-        None => Ok(()),
-        Some(b) => Err(PyRuntimeError::new_err(format!(
-            "full_graph=True, but the graph breaks at {}:{} in {}(): {}. Rewrite that line, or use full_graph=False",
-            b.file, b.line, b.function, b.why
-        ))),
-    }
-}
+use std::sync::Weak;
 
 /// One graph.
 #[pyclass(module = "sot._sot", frozen, name = "Graph")]
@@ -177,11 +93,7 @@ impl PyReport {
 
 /// Run a call and report what served it.
 pub fn explain<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<PyReport> {
-    let outer = RECORDING.with(|r| r.borrow_mut().replace(Recording::default()));
-    let was_active = ACTIVE.replace(true);
-    let result = call();
-    ACTIVE.set(was_active);
-    let recording = RECORDING.with(|r| std::mem::replace(&mut *r.borrow_mut(), outer)).unwrap_or_default();
+    let (result, recording) = record(call);
     build(py, &recording, result?)
 }
 
@@ -264,7 +176,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     })
 }
 
-fn py_break(b: &BreakReport) -> PyBreak {
+fn py_break(b: &Break) -> PyBreak {
     PyBreak {
         code: b.why.reason.code(),
         family: b.why.reason.family().as_str(),

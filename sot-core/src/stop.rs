@@ -6,8 +6,8 @@
 //! runs the frame as plain Python. There are no reasons that are only strings: `detail` adds to a code, it
 //! never replaces one. `sot.reasons()` lists the table from Python.
 
-use crate::executor::Awaits;
-use crate::variables::VarId;
+use crate::awaits::Awaits;
+use crate::objects::VarId;
 use std::fmt;
 use std::sync::OnceLock;
 

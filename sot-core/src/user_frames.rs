@@ -8,11 +8,10 @@
 //! Nothing is done, nor computed, before an exception is there: a capture only notes where the values are.
 
 use crate::code_unit::CodeUnit;
-use crate::continuation::FrameShape;
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, prepend, replace_head};
-use crate::executor::{Executor, Frame};
+use crate::serve::continuation::FrameShape;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
 use sot_opcodes::{NameId, Op};
@@ -66,14 +65,6 @@ pub struct Site {
     pub locals: Vec<(u32, Source)>,
     /// By index of the cell: cell variables, then free variables.
     pub cells: Vec<(u32, Source)>,
-}
-
-impl Site {
-    /// Where a simulated frame stands. Its variables are left open.
-    pub fn of(ex: &Executor<'_>, frame: &Frame) -> Site {
-        let globals = ex.objects.get(ex.py, frame.globals).unbind();
-        Site { unit: frame.unit.clone(), globals, ip: frame.ip, left_at: None, locals: Vec::new(), cells: Vec::new() }
-    }
 }
 
 impl Site {

@@ -1,7 +1,7 @@
 //! Attributes of symbolic tensors, as eager tensors have them.
 
 use crate::api_table;
-use crate::builder::Source;
+use crate::grown::Source;
 use crate::handles::Handles;
 use crate::meta;
 use pyo3::intern;

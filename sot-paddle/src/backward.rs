@@ -14,7 +14,7 @@
 
 use crate::gradients::{self, Reserved};
 use crate::handles::Handles;
-use crate::run_program::{Argument, Recipe};
+use crate::recipe::{Argument, Recipe};
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -6,6 +6,7 @@
 
 use crate::alias;
 use crate::attr;
+use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::static_mode::StaticMode;
@@ -18,31 +19,14 @@ use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCa
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
-/// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
-pub(crate) struct Source {
-    pub(crate) tensor: Py<PyAny>,
-    pub(crate) value: Py<PyAny>,
-    pub(crate) meta: TensorMeta,
-}
-
 pub(crate) struct PaddleBuilder {
-    pub(crate) handles: Arc<Handles>,
+    grown: Grown,
     mode: StaticMode,
-    pub(crate) main: Py<PyAny>,
-    pub(crate) inputs: Vec<Source>,
-    pub(crate) params: Vec<Source>,
-    /// Index into `inputs` by identity of the symbolic value.
-    input_of: HashMap<i64, usize>,
     /// Paddle's own map from `id(tensor)` to value, for this program: filled by us for the state of leaf layers.
     recorded: Py<PyDict>,
     /// Tensors that Paddle recorded itself: unknown to us, so the call that brought them is refused.
     foreign: Py<PySet>,
     recorder_key: Py<PyAny>,
-    /// Whether eager would record gradients now.
-    pub(crate) grad: bool,
-    pub(crate) place: Box<str>,
-    /// A call with a number that the program rounds ([`crate::exact`]).
-    pub(crate) rounds: Option<String>,
     seen: Seen,
 }
 
@@ -86,18 +70,20 @@ impl PaddleBuilder {
         handles.recorder_sets.bind(py).set_item(&key, &foreign)?;
         handles.recorder_values.bind(py).set_item(&key, &recorded)?;
         Ok(PaddleBuilder {
-            handles: handles.clone(),
+            grown: Grown {
+                handles: handles.clone(),
+                main: main.unbind(),
+                inputs: Vec::new(),
+                params: Vec::new(),
+                input_of: HashMap::new(),
+                grad,
+                place,
+                rounds: None,
+            },
             mode,
-            main: main.unbind(),
-            inputs: Vec::new(),
-            params: Vec::new(),
-            input_of: HashMap::new(),
             recorded: recorded.unbind(),
             foreign: foreign.unbind(),
             recorder_key: key.unbind(),
-            grad,
-            place,
-            rounds: None,
             seen: Seen::default(),
         })
     }
@@ -106,13 +92,13 @@ impl PaddleBuilder {
     fn source(&self, tensor: &Bound<'_, PyAny>, name: String) -> PyResult<Source> {
         let py = tensor.py();
         let meta = meta::of_tensor(tensor)?;
-        let value = self.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
+        let value = self.grown.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
             name,
             tensor.getattr(intern!(py, "shape"))?,
             tensor.getattr(intern!(py, "dtype"))?,
-            &self.handles.any_place,
+            &self.grown.handles.any_place,
         ))?;
-        value.setattr(intern!(py, "stop_gradient"), !(self.grad && meta.requires_grad))?;
+        value.setattr(intern!(py, "stop_gradient"), !(self.grown.grad && meta.requires_grad))?;
         value.setattr(intern!(py, "persistable"), true)?;
         Ok(Source { tensor: tensor.clone().unbind(), value: value.unbind(), meta })
     }
@@ -121,25 +107,30 @@ impl PaddleBuilder {
     fn adopt_state(&mut self, layer: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = layer.py();
         let mut tensors = Vec::new();
-        layers::collect_tensors(&self.handles, layer, &mut tensors)?;
+        layers::collect_tensors(&self.grown.handles, layer, &mut tensors)?;
         for tensor in tensors {
             let id = (tensor.as_ptr() as usize).into_pyobject(py)?;
             if !self.recorded.bind(py).contains(&id)? {
-                let source = self.source(&tensor, format!("sot_param_{}", self.params.len()))?;
+                let source = self.source(&tensor, format!("sot_param_{}", self.grown.params.len()))?;
                 self.recorded.bind(py).set_item(&id, &source.value)?;
-                self.params.push(source);
+                self.grown.params.push(source);
             }
         }
         Ok(())
     }
 
     fn op_count(&self, py: Python<'_>) -> PyResult<usize> {
-        self.main.bind(py).call_method0(intern!(py, "global_block"))?.call_method0(intern!(py, "num_ops"))?.extract()
+        self.grown
+            .main
+            .bind(py)
+            .call_method0(intern!(py, "global_block"))?
+            .call_method0(intern!(py, "num_ops"))?
+            .extract()
     }
 
     /// Remove what a refused call appended, last first.
     fn roll_back(&mut self, py: Python<'_>, to: usize) -> PyResult<()> {
-        let block = self.main.bind(py).call_method0(intern!(py, "global_block"))?;
+        let block = self.grown.main.bind(py).call_method0(intern!(py, "global_block"))?;
         let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
         let mut removed = Vec::new();
         for i in (to..ops.len()).rev() {
@@ -173,7 +164,7 @@ impl PaddleBuilder {
         let py = op.args.py();
         let is_tensor = |argument: &Bound<'_, PyAny>| {
             let mut values = Vec::new();
-            inspect::values_in(&self.handles, argument, &mut values);
+            inspect::values_in(&self.grown.handles, argument, &mut values);
             !values.is_empty()
         };
         for (name, argument) in op.kwargs.into_iter().flatten() {
@@ -190,7 +181,7 @@ impl PaddleBuilder {
         }
         let function = match op.callee {
             Some(callee) => callee.clone(),
-            None => self.handles.tensor.bind(py).getattr(op.name).ok()?,
+            None => self.grown.handles.tensor.bind(py).getattr(op.name).ok()?,
         };
         let signature =
             py.import(intern!(py, "inspect")).ok()?.call_method1(intern!(py, "signature"), (function,)).ok()?;
@@ -206,12 +197,13 @@ impl PaddleBuilder {
         let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
         if operator && !op.name.contains("getitem") {
             // Anything but a number beside a symbolic value is read unchecked.
-            let fits = |a: &Bound<'_, PyAny>| self.handles.is_value(a) || is_number(a, op.name);
+            let fits = |a: &Bound<'_, PyAny>| self.grown.handles.is_value(a) || is_number(a, op.name);
             if !op.args.iter().all(|a| fits(&a)) {
                 return Some(Why::new(Reason::ApiRejected, format!("{} with an operand that is no number", op.name)));
             }
             // Eager gives this one an axis.
-            let scalar = |a: &Bound<'_, PyAny>| !self.handles.is_value(a) || meta::shape(a).is_ok_and(|s| s.is_empty());
+            let scalar =
+                |a: &Bound<'_, PyAny>| !self.grown.handles.is_value(a) || meta::shape(a).is_ok_and(|s| s.is_empty());
             if op.name.contains("floordiv") && op.args.iter().all(|a| scalar(&a)) {
                 return Some(Why::new(Reason::ApiRejected, "floordiv of a tensor without axes"));
             }
@@ -227,9 +219,9 @@ impl PaddleBuilder {
         }
         let why = match name {
             "to_tensor" | "tensor" | "as_tensor" | "asarray" => {
-                inspect::values_in(&self.handles, op.args, &mut values);
+                inspect::values_in(&self.grown.handles, op.args, &mut values);
                 if let Some(kwargs) = op.kwargs {
-                    inspect::values_in(&self.handles, kwargs, &mut values);
+                    inspect::values_in(&self.grown.handles, kwargs, &mut values);
                 }
                 let complex = op.args.iter().any(|a| a.is_instance_of::<pyo3::types::PyComplex>());
                 if values.is_empty() && !complex {
@@ -238,7 +230,7 @@ impl PaddleBuilder {
                 "making a tensor of tensors or complex numbers"
             }
             // Eager insists on a list.
-            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.handles.is_value(&a)) => {
+            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.grown.handles.is_value(&a)) => {
                 "one tensor instead of a list"
             }
             // Paddle reads missing arguments of this one unchecked.
@@ -253,18 +245,21 @@ impl PaddleBuilder {
     /// Indexing that takes everything gives the value itself in a program, and a new view in eager.
     fn new_view<'py>(&self, base: &Bound<'py, PyAny>, result: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = result.py();
-        if !self.handles.is_value(&result) || !self.handles.is_value(base) || value_id(base)? != value_id(&result)? {
+        if !self.grown.handles.is_value(&result)
+            || !self.grown.handles.is_value(base)
+            || value_id(base)? != value_id(&result)?
+        {
             return Ok(result);
         }
         let keep = vec![0_i64; meta::shape(&result)?.len()];
-        self.handles.c_ops.bind(py).getattr(intern!(py, "reshape"))?.call1((result, keep))
+        self.grown.handles.c_ops.bind(py).getattr(intern!(py, "reshape"))?.call1((result, keep))
     }
 
     /// Look at what a call appended.
     fn inspect(&mut self, op_name: &str, result: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let mut values = Vec::new();
-        inspect::values_in(&self.handles, result, &mut values);
-        match inspect::look(&self.handles, &mut self.seen, &values) {
+        inspect::values_in(&self.grown.handles, result, &mut values);
+        match inspect::look(&self.grown.handles, &mut self.seen, &values) {
             Ok(None) => Ok(()),
             Ok(Some(why)) => Err(refuse(why.reason, format!("{op_name}: {}", why.detail))),
             Err(e) => Err(rejected(result.py(), op_name, e)),
@@ -272,7 +267,7 @@ impl PaddleBuilder {
     }
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(result) = exact::as_eager(&self.handles, op)? {
+        if let Some(result) = exact::as_eager(&self.grown.handles, op)? {
             return Ok(result);
         }
         match (op.kind, op.callee) {
@@ -302,10 +297,10 @@ impl PaddleBuilder {
     /// Check that a result holds nothing but symbolic values and plain constants; eager tensors become values.
     fn settle<'py>(&self, result: Bound<'py, PyAny>, depth: usize) -> Result<Bound<'py, PyAny>, String> {
         let py = result.py();
-        if self.handles.is_value(&result) {
+        if self.grown.handles.is_value(&result) {
             return Ok(result);
         }
-        if self.handles.is_tensor(&result) {
+        if self.grown.handles.is_tensor(&result) {
             let known = self.recorded.bind(py).get_item(result.as_ptr() as usize).ok().flatten();
             return known.ok_or_else(|| "the result is a tensor computed at capture".to_owned());
         }
@@ -336,12 +331,7 @@ impl PaddleBuilder {
 
     /// Whether the tensor behind an input requires gradients, whatever the mode.
     fn own_grad(&self, value: &Bound<'_, PyAny>) -> Option<&Source> {
-        self.input_of.get(&value_id(value).ok()?).map(|i| &self.inputs[*i])
-    }
-
-    /// The input that a value is, if it is one.
-    pub(crate) fn input_index(&self, id: i64) -> Option<usize> {
-        self.input_of.get(&id).copied()
+        self.grown.input_of.get(&value_id(value).ok()?).map(|i| &self.grown.inputs[*i])
     }
 
     /// Forget the program in Paddle's recorder and leave the mode.
@@ -350,7 +340,11 @@ impl PaddleBuilder {
             let map = map.bind(py);
             if map.contains(&self.recorder_key)? { map.del_item(&self.recorder_key) } else { Ok(()) }
         };
-        let steps = [forget(&self.handles.recorder_sets), forget(&self.handles.recorder_values), self.mode.leave(py)];
+        let steps = [
+            forget(&self.grown.handles.recorder_sets),
+            forget(&self.grown.handles.recorder_values),
+            self.mode.leave(py),
+        ];
         steps.into_iter().collect()
     }
 
@@ -368,10 +362,10 @@ impl PaddleBuilder {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
                 let inspected = settled.and_then(|r| self.inspect(op.name, &r).map(|()| r));
-                if let (Ok(result), None) = (&inspected, &self.rounds)
-                    && exact::rounds(&self.handles, op, result)
+                if let (Ok(result), None) = (&inspected, &self.grown.rounds)
+                    && exact::rounds(&self.grown.handles, op, result)
                 {
-                    self.rounds = Some(format!("{} with a number that float32 does not hold", op.name));
+                    self.grown.rounds = Some(format!("{} with a number that float32 does not hold", op.name));
                 }
                 inspected
             }
@@ -412,12 +406,13 @@ impl GraphBuilder for PaddleBuilder {
             return Err(refuse(Reason::ValueKind, "a tensor that is not dense"));
         }
         let _building = self.mode.building(py).map_err(|e| rejected(py, "input", e))?;
-        let source =
-            self.source(tensor, format!("sot_input_{}", self.inputs.len())).map_err(|e| rejected(py, "input", e))?;
+        let source = self
+            .source(tensor, format!("sot_input_{}", self.grown.inputs.len()))
+            .map_err(|e| rejected(py, "input", e))?;
         let value = source.value.bind(py).clone();
         let id = value_id(&value).map_err(|e| rejected(py, "input", e))?;
-        self.input_of.insert(id, self.inputs.len());
-        self.inputs.push(source);
+        self.grown.input_of.insert(id, self.grown.inputs.len());
+        self.grown.inputs.push(source);
         Ok(value)
     }
 
@@ -438,7 +433,7 @@ impl GraphBuilder for PaddleBuilder {
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
-        let attr = attr::read(&self.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
+        let attr = attr::read(&self.grown.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
         self.inspect(name, &result)?;
@@ -446,14 +441,14 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {
-        self.handles.is_value(obj)
+        self.grown.handles.is_value(obj)
     }
 
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
         if let Some(source) = self.own_grad(value) {
             return Ok(source.meta.clone());
         }
-        meta::of_value(value, &self.place, None)
+        meta::of_value(value, &self.grown.place, None)
     }
 
     fn finish(
@@ -464,7 +459,7 @@ impl GraphBuilder for PaddleBuilder {
     ) -> Result<Finished, BuildError> {
         let finished = {
             let _building = self.mode.building(py).map_err(|e| rejected(py, "finish", e))?;
-            program::finish(py, &self, inputs, outputs)
+            program::finish(py, &self.grown, inputs, outputs)
         };
         self.close(py).map_err(|e| rejected(py, "finish", e))?;
         finished.map_err(|e| {

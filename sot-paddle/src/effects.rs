@@ -6,7 +6,7 @@
 use crate::alias::Memory;
 use crate::handles::Handles;
 use crate::prune::{self, LiveOp};
-use crate::run_program::Argument;
+use crate::recipe::Argument;
 use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;

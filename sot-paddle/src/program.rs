@@ -6,10 +6,11 @@
 
 use crate::alias::Memory;
 use crate::autograd::{self, Backward};
-use crate::builder::{PaddleBuilder, Source};
+use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
-use crate::run_program::{Argument, Program, Recipe, Result as Give};
+use crate::recipe::{Argument, Recipe};
+use crate::run_program::{Program, Result as Give};
 use crate::{backward, effects, exact};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
@@ -42,33 +43,24 @@ struct Used<'a> {
     argument: Argument,
 }
 
-pub(crate) fn finish(
-    py: Python<'_>,
-    builder: &PaddleBuilder,
-    inputs: &[usize],
-    outputs: &[Py<PyAny>],
-) -> PyResult<Finished> {
-    let handles = &builder.handles;
-    let main = builder.main.bind(py);
+pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &[Py<PyAny>]) -> PyResult<Finished> {
+    let handles = &grown.handles;
+    let main = grown.main.bind(py);
     let block = main.call_method0(intern!(py, "global_block"))?;
 
-    let param_of: HashMap<i64, usize> = builder
-        .params
-        .iter()
-        .enumerate()
-        .map(|(i, p)| Ok((value_id(p.value.bind(py))?, i)))
-        .collect::<PyResult<_>>()?;
+    let param_of: HashMap<i64, usize> =
+        grown.params.iter().enumerate().map(|(i, p)| Ok((value_id(p.value.bind(py))?, i))).collect::<PyResult<_>>()?;
 
     // Results: inputs and parameters are handed back as they are, the rest is computed, each value once.
     let (mut results, mut computed, mut computed_ids) = (Vec::new(), Vec::new(), Vec::new());
     for output in outputs {
         let value = output.bind(py);
         let id = value_id(value)?;
-        results.push(if let Some(number) = builder.input_index(id) {
+        results.push(if let Some(number) = grown.input_index(id) {
             let at = inputs.iter().position(|i| *i == number);
             Give::Input(at.ok_or_else(|| PyRuntimeError::new_err("an output is an input that is not passed"))?)
         } else if let Some(param) = param_of.get(&id) {
-            Give::Tensor(builder.params[*param].tensor.clone_ref(py))
+            Give::Tensor(grown.params[*param].tensor.clone_ref(py))
         } else if let Some(at) = computed_ids.iter().position(|c| *c == id) {
             Give::Computed(at)
         } else {
@@ -84,9 +76,9 @@ pub(crate) fn finish(
 
     let mut used = Vec::new();
     for (position, number) in inputs.iter().enumerate() {
-        used.push(Used { source: &builder.inputs[*number], argument: Argument::Input(position) });
+        used.push(Used { source: &grown.inputs[*number], argument: Argument::Input(position) });
     }
-    for param in &builder.params {
+    for param in &grown.params {
         used.push(Used { source: param, argument: Argument::Tensor(param.tensor.clone_ref(py)) });
     }
     let mut source_ids = HashSet::new();
@@ -103,7 +95,7 @@ pub(crate) fn finish(
         .iter()
         .map(|u| Ok((value_id(u.source.value.bind(py))?, u.argument.clone_ref(py))))
         .collect::<PyResult<_>>()?;
-    let (effects, writes_view) = match effects::of(py, handles, &builder.place, &live, &behind)? {
+    let (effects, writes_view) = match effects::of(py, handles, &grown.place, &live, &behind)? {
         effects::Found::Nothing => (None, None),
         effects::Found::State(state) => (Some(state), None),
         effects::Found::OnlyReplay(state, why) => (Some(state), Some(why)),
@@ -111,7 +103,7 @@ pub(crate) fn finish(
     let effects = effects.map(|state| Box::new(state) as Box<dyn Effects>);
     let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
         Some(why) => Some(why),
-        None if builder.rounds.is_some() => builder.rounds.clone(),
+        None if grown.rounds.is_some() => grown.rounds.clone(),
         None => exact::rounded(py, &live)?,
     };
     if let Some(why) = only_replay {
@@ -119,7 +111,7 @@ pub(crate) fn finish(
     }
     let mut records = false;
     for value in &computed {
-        records |= builder.grad && !value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?;
+        records |= grown.grad && !value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?;
     }
     if records {
         let mut leaf = false;
@@ -143,7 +135,7 @@ pub(crate) fn finish(
         });
     }
 
-    let recipe = match build_recipe(py, handles, builder, main, &kept, &computed) {
+    let recipe = match build_recipe(py, handles, grown, main, &kept, &computed) {
         Ok(recipe) => recipe,
         Err(e) => {
             // Its gradient cannot be built, say. The statements can still be run one by one.
@@ -196,7 +188,7 @@ fn value_list<'py>(
 fn build_recipe<'py>(
     py: Python<'py>,
     handles: &Handles,
-    builder: &PaddleBuilder,
+    grown: &Grown,
     main: &Bound<'py, PyAny>,
     kept: &[Used<'_>],
     computed: &[Bound<'py, PyAny>],
@@ -207,7 +199,7 @@ fn build_recipe<'py>(
     let outputs = PyList::new(py, computed)?;
     let mut stops = Vec::with_capacity(computed.len());
     for value in computed {
-        stops.push(!builder.grad || value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?);
+        stops.push(!grown.grad || value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?);
     }
     pir.getattr(intern!(py, "append_shadow_outputs"))?.call1((main, &outputs, op_count(&block)?, "output_"))?;
 
@@ -252,7 +244,7 @@ fn build_recipe<'py>(
     let programs = split.get_item(0)?;
     let (forward, back) = (programs.get_item(0)?, programs.get_item(1)?);
     let attributes = attributes(handles, &forward, &back, &split.get_item(1)?.cast_into::<PyDict>()?, &stops, trains)?;
-    let held = if builder.grad {
+    let held = if grown.grad {
         let params = kept.iter().filter(|u| matches!(u.argument, Argument::Tensor(_)));
         params.map(|u| (u.source.tensor.clone_ref(py), !u.source.meta.requires_grad)).collect()
     } else {

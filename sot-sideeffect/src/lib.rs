@@ -1,11 +1,11 @@
-//! The journal of mutations that a captured function makes, and the order in which they are replayed.
+//! The journal of mutations that a captured function makes: in program order, the order in which they are replayed.
 //!
 //! During a capture nothing is changed. Each mutation is [recorded](Journal::record) instead, later reads ask the
-//! journal first ([`Overlay`]), speculation is undone by [`Journal::rollback_to`], and [`plan()`] says what to do
-//! to the real objects once the graph has run.
+//! journal first ([`Overlay`]), and speculation is undone by [`Journal::rollback_to`]. Once the graph has run, the entries
+//! are what is to be done to the real objects.
 //!
 //! ```
-//! use sot_sideeffect::{AsRecorded, Journal, Mutation, Overlay, VarRef, plan};
+//! use sot_sideeffect::{Journal, Mutation, Overlay, VarRef};
 //!
 //! let file = "model.py".into();
 //! let (net, one, two) = (VarRef(0), VarRef(1), VarRef(2));
@@ -18,16 +18,15 @@
 //! journal.rollback_to(mark); // the call on line 8 turned out not to be capturable
 //!
 //! assert_eq!(journal.attr(net, "steps"), Overlay::Set(one));
-//! assert_eq!(plan(&journal, &AsRecorded).to_string(), "v0.steps = v1  # model.py:7\n");
+//! assert_eq!(journal.to_string(), "v0.steps = v1  # model.py:7\n");
 //! ```
 //!
 //! What may be relied on
-//! - A plan leaves the heap as all entries in program order would, dict order included ([`plan`](mod@plan) says why).
 //! - Versions and lookups after a rollback are those at the mark.
 //! - Nothing depends on hash order.
 //!
 //! What the caller promises: one object is one [`VarRef`] (two that may alias are guarded to differ, or to be the same
-//! and then share a `VarRef`), and an object of which the [`Policy`] says that it is plain is.
+//! and then share a `VarRef`).
 //!
 //! What is absent: items. Containers are versioned as a whole ([`Slot::Content`]); what `d[k]` finds after `d[j] = v`
 //! depends on keys being equal, which only the translator's own model of the container can tell.
@@ -36,11 +35,9 @@
 pub mod journal;
 pub mod mutation;
 pub mod overlay;
-pub mod plan;
 pub mod slot;
 
 pub use journal::{Entry, Journal, Mark};
-pub use mutation::{Mutation, VarRef};
+pub use mutation::Mutation;
 pub use overlay::Overlay;
-pub use plan::{AsRecorded, Policy, ReplayPlan, plan};
-pub use slot::{Slot, Target};
+pub use slot::{Slot, Target, VarRef};

@@ -1,22 +1,11 @@
 //! What a captured function did to the world, one variant for each way of changing an object.
 //!
 //! Operands are [`VarRef`]s into the translator's arena of Variables: this crate never sees an object. Two
-//! different `VarRef`s are two different objects, and `Globals` are never also a `VarRef` of a journal: who lets
-//! one object have two names declares neither [plain](crate::Policy::is_plain).
+//! different `VarRef`s are two different objects, and `Globals` are never also a `VarRef` of a journal.
 
-use crate::{Slot, Target};
+use crate::{Slot, Target, VarRef};
 use sot_tracker::ObjectId;
 use std::fmt;
-
-/// A Variable of the translator's arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VarRef(pub u32);
-
-impl fmt::Display for VarRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "v{}", self.0)
-    }
-}
 
 /// One change of one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,11 +15,6 @@ pub enum Mutation {
         object: VarRef,
         name: String,
         value: VarRef,
-    },
-    /// `del object.name`
-    DelAttr {
-        object: VarRef,
-        name: String,
     },
     /// `object[key] = value` of a list, a dict or anything else.
     SetItem {
@@ -48,11 +32,6 @@ pub enum Mutation {
         globals: ObjectId,
         name: String,
         value: VarRef,
-    },
-    /// `global name; del name`
-    DelGlobal {
-        globals: ObjectId,
-        name: String,
     },
     /// `nonlocal x; x = value`
     SetCell {
@@ -86,22 +65,6 @@ pub enum Mutation {
     ListReverse {
         object: VarRef,
     },
-    /// All items at once: `sort`, slice assignment.
-    ListReplace {
-        object: VarRef,
-        values: Vec<VarRef>,
-    },
-    SetAdd {
-        object: VarRef,
-        value: VarRef,
-    },
-    SetDiscard {
-        object: VarRef,
-        value: VarRef,
-    },
-    SetClear {
-        object: VarRef,
-    },
     DictClear {
         object: VarRef,
     },
@@ -120,11 +83,10 @@ impl Mutation {
     /// Whose slot is written.
     pub fn target(&self) -> Target {
         match self {
-            Mutation::SetGlobal { globals, .. } | Mutation::DelGlobal { globals, .. } => Target::Globals(*globals),
+            Mutation::SetGlobal { globals, .. } => Target::Globals(*globals),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
             Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
             Mutation::SetAttr { object, .. }
-            | Mutation::DelAttr { object, .. }
             | Mutation::SetItem { object, .. }
             | Mutation::DelItem { object, .. }
             | Mutation::ListAppend { object, .. }
@@ -133,10 +95,6 @@ impl Mutation {
             | Mutation::ListExtend { object, .. }
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
-            | Mutation::ListReplace { object, .. }
-            | Mutation::SetAdd { object, .. }
-            | Mutation::SetDiscard { object, .. }
-            | Mutation::SetClear { object }
             | Mutation::DictClear { object }
             | Mutation::DictPop { object, .. } => Target::Object(*object),
         }
@@ -145,12 +103,8 @@ impl Mutation {
     /// Which slot is written.
     pub fn slot(&self) -> Slot {
         match self {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
-                Slot::Attr(*object, name.clone())
-            }
-            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
-                Slot::Global(*globals, name.clone())
-            }
+            Mutation::SetAttr { object, name, .. } => Slot::Attr(*object, name.clone()),
+            Mutation::SetGlobal { globals, name, .. } => Slot::Global(*globals, name.clone()),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
             Mutation::SetItem { object, .. }
@@ -161,10 +115,6 @@ impl Mutation {
             | Mutation::ListExtend { object, .. }
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
-            | Mutation::ListReplace { object, .. }
-            | Mutation::SetAdd { object, .. }
-            | Mutation::SetDiscard { object, .. }
-            | Mutation::SetClear { object }
             | Mutation::DictClear { object }
             | Mutation::DictPop { object, .. } => Slot::Content(*object),
         }
@@ -176,9 +126,7 @@ impl Mutation {
             Mutation::SetAttr { value, .. } | Mutation::SetGlobal { value, .. } | Mutation::SetCell { value, .. } => {
                 Some(*value)
             }
-            Mutation::DelAttr { .. }
-            | Mutation::DelGlobal { .. }
-            | Mutation::ClearCell { .. }
+            Mutation::ClearCell { .. }
             | Mutation::SetItem { .. }
             | Mutation::DelItem { .. }
             | Mutation::ListAppend { .. }
@@ -187,10 +135,6 @@ impl Mutation {
             | Mutation::ListExtend { .. }
             | Mutation::ListClear { .. }
             | Mutation::ListReverse { .. }
-            | Mutation::ListReplace { .. }
-            | Mutation::SetAdd { .. }
-            | Mutation::SetDiscard { .. }
-            | Mutation::SetClear { .. }
             | Mutation::DictClear { .. }
             | Mutation::DictPop { .. }
             | Mutation::IterAdvance { .. } => None,
@@ -201,25 +145,19 @@ impl Mutation {
     pub fn operands(&self) -> Vec<VarRef> {
         match self {
             Mutation::SetAttr { object, value, .. } => vec![*object, *value],
-            Mutation::DelAttr { object, .. } => vec![*object],
             Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
             Mutation::SetGlobal { value, .. } => vec![*value],
-            Mutation::DelGlobal { .. } => vec![],
             Mutation::SetCell { cell, value } => vec![*cell, *value],
             Mutation::ClearCell { cell } => vec![*cell],
-            Mutation::ListAppend { object, value }
-            | Mutation::ListInsert { object, value, .. }
-            | Mutation::SetAdd { object, value }
-            | Mutation::SetDiscard { object, value } => vec![*object, *value],
+            Mutation::ListAppend { object, value } | Mutation::ListInsert { object, value, .. } => {
+                vec![*object, *value]
+            }
             Mutation::ListPop { object, .. }
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
-            | Mutation::SetClear { object }
             | Mutation::DictClear { object } => vec![*object],
-            Mutation::ListExtend { object, values } | Mutation::ListReplace { object, values } => {
-                std::iter::once(*object).chain(values.iter().copied()).collect()
-            }
+            Mutation::ListExtend { object, values } => std::iter::once(*object).chain(values.iter().copied()).collect(),
             Mutation::IterAdvance { iterator, .. } => vec![*iterator],
         }
     }
@@ -231,24 +169,19 @@ impl fmt::Display for Mutation {
         let at = self.target();
         match self {
             Mutation::SetAttr { name, value, .. } => write!(f, "{at}.{name} = {value}"),
-            Mutation::DelAttr { name, .. } => write!(f, "del {at}.{name}"),
             Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
             Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
             Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),
-            Mutation::DelGlobal { name, .. } => write!(f, "del {at}[{name:?}]"),
             Mutation::SetCell { value, .. } => write!(f, "{at}.cell_contents = {value}"),
             Mutation::ClearCell { .. } => write!(f, "del {at}.cell_contents"),
             Mutation::ListAppend { value, .. } => write!(f, "{at}.append({value})"),
             Mutation::ListInsert { index, value, .. } => write!(f, "{at}.insert({index}, {value})"),
             Mutation::ListPop { index, .. } => write!(f, "{at}.pop({index})"),
             Mutation::ListExtend { values, .. } => write!(f, "{at}.extend([{}])", list(values)),
-            Mutation::ListClear { .. } | Mutation::SetClear { .. } | Mutation::DictClear { .. } => {
+            Mutation::ListClear { .. } | Mutation::DictClear { .. } => {
                 write!(f, "{at}.clear()")
             }
             Mutation::ListReverse { .. } => write!(f, "{at}.reverse()"),
-            Mutation::ListReplace { values, .. } => write!(f, "{at}[:] = [{}]", list(values)),
-            Mutation::SetAdd { value, .. } => write!(f, "{at}.add({value})"),
-            Mutation::SetDiscard { value, .. } => write!(f, "{at}.discard({value})"),
             Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
             Mutation::IterAdvance { item, .. } => write!(f, "next({at}) -> {item}"),
         }

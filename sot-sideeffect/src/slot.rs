@@ -1,9 +1,18 @@
 //! What is versioned: each write makes a new version of exactly one slot.
 
-use crate::VarRef;
 use sot_tracker::ObjectId;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+
+/// A Variable of the translator's arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VarRef(pub u32);
+
+impl fmt::Display for VarRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}", self.0)
+    }
+}
 
 /// The object that a mutation changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -23,35 +23,26 @@
 //!
 //! What may be relied on
 //! - `parse(print(m)) == m` for every value, verified or not: the text is exact ([`print`](mod@print), [`parse`](fn@parse)).
-//! - [`verify`](fn@verify) lists its rules; every pass here keeps a verified module verified.
+//! - [`verify`](fn@verify) lists its rules.
 //! - [`Module::structural_hash`] is the same in every process and on every machine.
-//! - No pass here removes, adds or reorders an effect: what a statement does is unknown to this crate.
 //!
-//! What is absent: control flow, types, shapes, values of tensors.
+//! What is absent: control flow, types, shapes, values of tensors, and passes: what a statement does is unknown here.
 #![forbid(unsafe_code)]
 
-pub mod builder;
 pub mod entity;
 pub mod hash;
-pub mod inline;
 pub mod literal;
-pub mod liveness;
 pub mod operand;
-pub mod outline;
 pub mod parse;
 pub mod print;
-pub mod rename;
 pub mod sir;
 pub mod statement;
 pub mod verify;
 
-pub use builder::{Mark, SirBuilder};
 pub use entity::{ObjectRef, Symbol};
 pub use hash::StructuralHash;
-pub use inline::inline;
 pub use literal::Literal;
 pub use operand::Operand;
-pub use outline::{OutlineOptions, outline};
 pub use parse::{ParseError, parse, parse_module, parse_sir};
 pub use sir::{Module, Sir};
 pub use statement::{Statement, StatementKind};

@@ -3,17 +3,40 @@
 //! Only [`Access::Slot`] and [`Access::CellContent`] can give "empty"; any other access either gives a value or
 //! is missing, and an access into "empty" is missing.
 
-use crate::{FunctionPart, ObjectId};
+use crate::ObjectId;
 use std::fmt;
 
-/// One step from a value to another.
+/// A field of a function object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FunctionPart {
+    Code,
+    Globals,
+    Defaults,
+    KwDefaults,
+    Closure,
+}
+
+impl FunctionPart {
+    /// Name of the attribute.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FunctionPart::Code => "__code__",
+            FunctionPart::Globals => "__globals__",
+            FunctionPart::Defaults => "__defaults__",
+            FunctionPart::KwDefaults => "__kwdefaults__",
+            FunctionPart::Closure => "__closure__",
+        }
+    }
+}
+
+/// One step from a value to another. `O`: an object, `N`: a name, in the form that the evaluator wants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
+pub enum Access<O = ObjectId, N = String> {
     Slot(u32),
-    Constant(ObjectId),
-    Attr(String),
+    Constant(O),
+    Attr(N),
     InstanceDict,
-    DictItem(ObjectId),
+    DictItem(O),
     DictKey(u32),
     SeqItem(i64),
     CellContent,
@@ -25,26 +48,7 @@ pub enum Access {
     IterSource,
 }
 
-impl Access {
-    /// Whether a path starts here: the access needs no value.
-    pub fn is_root(&self) -> bool {
-        match self {
-            Access::Slot(_) | Access::Constant(_) => true,
-            Access::Attr(_)
-            | Access::InstanceDict
-            | Access::DictItem(_)
-            | Access::DictKey(_)
-            | Access::SeqItem(_)
-            | Access::CellContent
-            | Access::FunctionPart(_)
-            | Access::TypeOf
-            | Access::MethodSelf
-            | Access::MethodFunction
-            | Access::IterPeek
-            | Access::IterSource => false,
-        }
-    }
-
+impl<O, N> Access<O, N> {
     /// Whether the access can find nothing without the guard having failed.
     pub fn may_be_empty(&self) -> bool {
         match self {
@@ -64,6 +68,28 @@ impl Access {
         }
     }
 
+    /// The same with objects and names in another form.
+    pub fn map<P, M>(&self, mut object: impl FnMut(&O) -> P, mut name: impl FnMut(&N) -> M) -> Access<P, M> {
+        match self {
+            Access::Slot(slot) => Access::Slot(*slot),
+            Access::Constant(o) => Access::Constant(object(o)),
+            Access::Attr(n) => Access::Attr(name(n)),
+            Access::InstanceDict => Access::InstanceDict,
+            Access::DictItem(key) => Access::DictItem(object(key)),
+            Access::DictKey(index) => Access::DictKey(*index),
+            Access::SeqItem(index) => Access::SeqItem(*index),
+            Access::CellContent => Access::CellContent,
+            Access::FunctionPart(part) => Access::FunctionPart(*part),
+            Access::TypeOf => Access::TypeOf,
+            Access::MethodSelf => Access::MethodSelf,
+            Access::MethodFunction => Access::MethodFunction,
+            Access::IterPeek => Access::IterPeek,
+            Access::IterSource => Access::IterSource,
+        }
+    }
+}
+
+impl Access {
     /// Write the access applied to the text of its base (empty for a root).
     pub fn write(&self, f: &mut dyn fmt::Write, base: &str, names: &dyn crate::Names) -> fmt::Result {
         match self {

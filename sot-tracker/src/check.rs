@@ -6,29 +6,30 @@
 use crate::{Names, ObjectId, TrackerId, TrackerTable};
 use std::fmt;
 
-/// A condition on one value.
+/// A condition on one value. `O`: an object, `N`: a name, `V`: where another value is found, in the form that the evaluator
+/// wants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Check {
+pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     /// It is this very object.
-    Is(ObjectId),
+    Is(O),
     /// Its exact type is this one.
-    TypeIs(ObjectId),
+    TypeIs(O),
     /// It has the exact type of this object and equals it (`==`). A NaN equals nothing.
-    Equals(ObjectId),
+    Equals(O),
     /// A builtin container or string of this length.
     Len(usize),
     /// A dict without this key.
-    Lacks(ObjectId),
+    Lacks(O),
     /// Has no attribute of this name, neither of its own nor from its class.
-    LacksAttr(String),
+    LacksAttr(N),
     /// A dict with exactly these keys in this order, each by identity or equality.
-    Keys(Vec<ObjectId>),
+    Keys(Vec<O>),
     /// Passes the backend check of this number (exact type included).
     Tensor(u32),
     /// It is the same object as the one at that path. Of its own path it says that there is a value.
-    SameAs(TrackerId),
+    SameAs(V),
     /// It and the objects at those paths are pairwise not the same.
-    Distinct(Vec<TrackerId>),
+    Distinct(Vec<V>),
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
     /// An exact builtin iterator at this position.
@@ -36,16 +37,16 @@ pub enum Check {
     /// The slot or cell is empty.
     Unbound,
     /// It is a type, and looking the name up along its MRO finds exactly this (`None`: finds nothing).
-    ClassLookup { name: String, found: Option<ObjectId> },
+    ClassLookup { name: N, found: Option<O> },
     /// It is a type with exactly these classes as its MRO.
-    Mro(Vec<ObjectId>),
+    Mro(Vec<O>),
     /// It is a type, and `issubclass` of this class or not, virtual subclasses included.
-    SubclassOf { of: ObjectId, holds: bool },
+    SubclassOf { of: O, holds: bool },
 }
 
-impl Check {
-    /// Other paths whose values the check needs.
-    pub fn others(&self) -> &[TrackerId] {
+impl<O, N, V> Check<O, N, V> {
+    /// Other values that the check needs.
+    pub fn others(&self) -> &[V] {
         match self {
             Check::SameAs(other) => std::slice::from_ref(other),
             Check::Distinct(others) => others,
@@ -66,6 +67,37 @@ impl Check {
         }
     }
 
+    /// The same with objects, names and other values in another form.
+    pub fn map<P, M, W>(
+        &self,
+        mut object: impl FnMut(&O) -> P,
+        mut name: impl FnMut(&N) -> M,
+        mut other: impl FnMut(&V) -> W,
+    ) -> Check<P, M, W> {
+        match self {
+            Check::Is(o) => Check::Is(object(o)),
+            Check::TypeIs(class) => Check::TypeIs(object(class)),
+            Check::Equals(o) => Check::Equals(object(o)),
+            Check::Len(len) => Check::Len(*len),
+            Check::Lacks(key) => Check::Lacks(object(key)),
+            Check::LacksAttr(n) => Check::LacksAttr(name(n)),
+            Check::Keys(keys) => Check::Keys(keys.iter().map(object).collect()),
+            Check::Tensor(number) => Check::Tensor(*number),
+            Check::SameAs(v) => Check::SameAs(other(v)),
+            Check::Distinct(others) => Check::Distinct(others.iter().map(other).collect()),
+            Check::HasNext(has) => Check::HasNext(*has),
+            Check::IterIndex(index) => Check::IterIndex(*index),
+            Check::Unbound => Check::Unbound,
+            Check::ClassLookup { name: n, found } => {
+                Check::ClassLookup { name: name(n), found: found.as_ref().map(object) }
+            }
+            Check::Mro(classes) => Check::Mro(classes.iter().map(object).collect()),
+            Check::SubclassOf { of, holds } => Check::SubclassOf { of: object(of), holds: *holds },
+        }
+    }
+}
+
+impl Check {
     /// Write the check on a value of this text; `path` gives the text of other paths.
     pub fn write(
         &self,

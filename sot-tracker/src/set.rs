@@ -51,13 +51,6 @@ impl GuardSet {
         self.guards.iter()
     }
 
-    /// Forget the guards that were added after the set had this length (speculation that came to nothing).
-    pub fn truncate(&mut self, len: usize) {
-        for guard in self.guards.drain(len.min(self.guards.len())..) {
-            self.seen.remove(&(guard.tracker, guard.check));
-        }
-    }
-
     /// Keep the guards for which `keep` says so, given index and guard.
     pub fn retain(&mut self, keep: &mut dyn FnMut(usize, &Guard) -> bool) {
         let seen = &mut self.seen;

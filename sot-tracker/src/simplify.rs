@@ -1,7 +1,7 @@
 //! Guard implication: drop a guard that the others prove.
 //!
 //! The verdict of the set never changes, whatever the state it is asked of. When in doubt, a guard stays. Order is
-//! kept. `P` and `Q` are paths, `o` an object that the caller's [`Facts`] call immutable; `P = o` by path (a constant)
+//! kept. `P` and `Q` are paths, `o` an object that the caller's [`Known`] calls immutable; `P = o` by path (a constant)
 //! counts as `P is o`.
 //!
 //! | proved | by |
@@ -23,7 +23,7 @@ use hashbrown::{HashMap, HashSet};
 
 /// What the caller knows about objects of its table. Every answer must be true for ever; the default is to know
 /// nothing.
-pub trait Facts {
+pub trait Known {
     /// Type, value and length of the object never change (int, str, None, code, a tuple of such, ...).
     fn is_immutable(&self, _object: ObjectId) -> bool {
         false
@@ -49,15 +49,15 @@ pub trait Facts {
 
 /// Nothing is known.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoFacts;
+pub struct NothingKnown;
 
-impl Facts for NoFacts {}
+impl Known for NothingKnown {}
 
 impl GuardSet {
     /// Drop guards that others prove. See the [module](crate::simplify) for what proves what.
-    pub fn simplify(&mut self, table: &TrackerTable, facts: &dyn Facts) {
-        let known = Known::of(self, table, facts);
-        self.retain(&mut |_, guard| !known.proves(guard));
+    pub fn simplify(&mut self, table: &TrackerTable, known: &dyn Known) {
+        let premises = Premises::of(self, table, known);
+        self.retain(&mut |_, guard| !premises.proves(guard));
         drop_chained(self, table);
         drop_weaker_distinct(self);
         drop_has_next(self, table);
@@ -65,43 +65,43 @@ impl GuardSet {
 }
 
 /// What is known of single paths, from the guards that prove other guards.
-struct Known<'a> {
+struct Premises<'a> {
     set: HashSet<(TrackerId, ObjectId)>,
     immutable: HashMap<TrackerId, Vec<ObjectId>>,
     equal: HashMap<TrackerId, Vec<ObjectId>>,
     tensor: HashMap<TrackerId, Vec<ObjectId>>,
     keys: HashSet<(TrackerId, usize)>,
     table: &'a TrackerTable,
-    facts: &'a dyn Facts,
+    known: &'a dyn Known,
 }
 
-impl<'a> Known<'a> {
-    fn of(guards: &GuardSet, table: &'a TrackerTable, facts: &'a dyn Facts) -> Known<'a> {
-        let mut known = Known {
+impl<'a> Premises<'a> {
+    fn of(guards: &GuardSet, table: &'a TrackerTable, known: &'a dyn Known) -> Premises<'a> {
+        let mut premises = Premises {
             set: HashSet::new(),
             immutable: HashMap::new(),
             equal: HashMap::new(),
             tensor: HashMap::new(),
             keys: HashSet::new(),
             table,
-            facts,
+            known,
         };
         for guard in guards {
             let at = guard.tracker;
             if let Tracker::Constant(object) = table.get(at) {
-                known.add_is(at, *object);
+                premises.add_is(at, *object);
             }
             match &guard.check {
-                Check::Is(object) => known.add_is(at, *object),
-                Check::Equals(object) if facts.is_immutable(*object) => {
-                    known.equal.entry(at).or_default().push(*object);
+                Check::Is(object) => premises.add_is(at, *object),
+                Check::Equals(object) if known.is_immutable(*object) => {
+                    premises.equal.entry(at).or_default().push(*object);
                 }
-                Check::Tensor(check) => known.tensor.entry(at).or_default().extend(facts.tensor_type(*check)),
+                Check::Tensor(check) => premises.tensor.entry(at).or_default().extend(known.tensor_type(*check)),
                 Check::Keys(keys) => {
-                    known.keys.insert((at, keys.len()));
+                    premises.keys.insert((at, keys.len()));
                 }
                 Check::TypeIs(class) => {
-                    known.set.insert((at, *class));
+                    premises.set.insert((at, *class));
                 }
                 Check::Equals(_)
                 | Check::Len(_)
@@ -117,11 +117,11 @@ impl<'a> Known<'a> {
                 | Check::SubclassOf { .. } => {}
             }
         }
-        known
+        premises
     }
 
     fn add_is(&mut self, at: TrackerId, object: ObjectId) {
-        if self.facts.is_immutable(object) {
+        if self.known.is_immutable(object) {
             self.immutable.entry(at).or_default().push(object);
         }
     }
@@ -153,16 +153,16 @@ impl<'a> Known<'a> {
                 | Tracker::Computed => false,
             },
             Check::TypeIs(class) => {
-                let has_class = |o| self.facts.type_of(o) == Some(*class);
-                Known::any(&self.immutable, at, &has_class)
-                    || Known::any(&self.equal, at, &has_class)
-                    || Known::any(&self.tensor, at, &|o| o == *class)
+                let has_class = |o| self.known.type_of(o) == Some(*class);
+                Premises::any(&self.immutable, at, &has_class)
+                    || Premises::any(&self.equal, at, &has_class)
+                    || Premises::any(&self.tensor, at, &|o| o == *class)
             }
-            Check::Equals(object) => Known::any(&self.immutable, at, &|o| self.facts.equals(o, *object)),
+            Check::Equals(object) => Premises::any(&self.immutable, at, &|o| self.known.equals(o, *object)),
             Check::Len(len) => {
-                let has_len = |o| self.facts.len_of(o) == Some(*len);
-                Known::any(&self.immutable, at, &has_len)
-                    || Known::any(&self.equal, at, &has_len)
+                let has_len = |o| self.known.len_of(o) == Some(*len);
+                Premises::any(&self.immutable, at, &has_len)
+                    || Premises::any(&self.equal, at, &has_len)
                     || self.keys.contains(&(at, *len))
             }
             Check::Lacks(_)

@@ -50,11 +50,6 @@ impl TrackerTable {
         &self.trackers[id.index()]
     }
 
-    /// The id of a tracker that was interned before.
-    pub fn find(&self, tracker: &Tracker) -> Option<TrackerId> {
-        self.ids.get(tracker).copied()
-    }
-
     /// Number of trackers.
     pub fn len(&self) -> usize {
         self.trackers.len()
@@ -95,18 +90,6 @@ impl TrackerTable {
     /// Whether the value can be found again: nothing on the path was computed.
     pub fn is_reachable(&self, id: TrackerId) -> bool {
         *self.get(self.root(id)) != Tracker::Computed
-    }
-
-    /// Whether the path to `id` leads through `via` or ends there.
-    pub fn goes_through(&self, id: TrackerId, via: TrackerId) -> bool {
-        let mut at = Some(id);
-        while let Some(step) = at {
-            if step == via {
-                return true;
-            }
-            at = self.get(step).base();
-        }
-        false
     }
 
     /// The text of a path: `locals["x"].weight[0]`.

@@ -4,30 +4,7 @@
 //! code. `base` is the path that the step continues. The same step without its base is an
 //! [`Access`].
 
-use crate::{Access, ObjectId, TrackerId};
-
-/// A field of a function object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FunctionPart {
-    Code,
-    Globals,
-    Defaults,
-    KwDefaults,
-    Closure,
-}
-
-impl FunctionPart {
-    /// Name of the attribute.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            FunctionPart::Code => "__code__",
-            FunctionPart::Globals => "__globals__",
-            FunctionPart::Defaults => "__defaults__",
-            FunctionPart::KwDefaults => "__kwdefaults__",
-            FunctionPart::Closure => "__closure__",
-        }
-    }
-}
+use crate::{Access, FunctionPart, ObjectId, TrackerId};
 
 /// Where a value is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

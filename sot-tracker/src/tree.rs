@@ -7,35 +7,9 @@
 //! first to last, stopping at the first that fails. How it is made is told in [`schedule`].
 
 use crate::schedule::{self, Step};
-use crate::{Access, Check, GuardSet, Names, NodeId, Tracker, TrackerId, TrackerTable};
+use crate::{GuardSet, Names, Node, NodeCheck, NodeId, TrackerId, TrackerTable};
 use hashbrown::HashMap;
 use std::fmt;
-
-/// A value to fetch and what must hold of it.
-#[derive(Clone, Debug)]
-pub struct Node {
-    pub id: NodeId,
-    /// The path that leads here.
-    pub tracker: TrackerId,
-    /// How to come from the parent's value to this one.
-    pub access: Access,
-    /// `None`: a root, the access needs no value.
-    pub parent: Option<NodeId>,
-    pub checks: Vec<NodeCheck>,
-    pub children: Vec<NodeId>,
-    /// Index of the first guard that needs the value: the one to blame if it is missing.
-    pub first_guard: u32,
-}
-
-/// A check on a node.
-#[derive(Clone, Debug)]
-pub struct NodeCheck {
-    pub check: Check,
-    /// Index of the guard in the set that was compiled.
-    pub guard: u32,
-    /// Nodes of [`Check::others`], in that order. Their registers are filled before the check is due.
-    pub others: Vec<NodeId>,
-}
 
 /// A guard needs a value that no path leads to. The translator must not have asked: a computed value follows from
 /// others, which are to be guarded instead.
@@ -117,14 +91,6 @@ impl GuardTree {
         &self.nodes[id.index()]
     }
 
-    /// Nodes without parents: slots, then constants.
-    pub fn roots(&self) -> impl Iterator<Item = &Node> {
-        let rooted = |constant: bool| {
-            self.nodes.iter().filter(move |n| n.parent.is_none() && matches!(n.access, Access::Constant(_)) == constant)
-        };
-        rooted(false).chain(rooted(true))
-    }
-
     /// What to do, in order.
     pub fn schedule(&self) -> &[Step] {
         &self.schedule
@@ -133,14 +99,6 @@ impl GuardTree {
     /// The node of a path.
     pub fn node_of(&self, tracker: TrackerId) -> Option<NodeId> {
         self.by_tracker.get(&tracker).copied()
-    }
-
-    /// The check of a [`Step::Check`]; `None` for an access.
-    pub fn check_of(&self, step: Step) -> Option<&NodeCheck> {
-        match step {
-            Step::Access(_) => None,
-            Step::Check(node, check) => self.node(node).checks.get(check as usize),
-        }
     }
 
     /// Index of the guard to blame if this step fails.
@@ -185,12 +143,5 @@ impl fmt::Display for Text<'_> {
             writeln!(f)?;
         }
         Ok(())
-    }
-}
-
-impl TrackerTable {
-    /// Whether the path starts at a slot of the frame (and not at a constant).
-    pub fn is_of_frame(&self, id: TrackerId) -> bool {
-        matches!(self.get(self.root(id)), Tracker::Slot(_))
     }
 }

@@ -9,10 +9,12 @@
 //! | version-cfgs | `cfg(Py_3_x)` only under `sot-core/src/cpython` |
 //! | unsafe-door | `unsafe` only under `sot-core/src/cpython`; every other crate forbids it |
 //! | machine-paths | no file carries a path of somebody's machine |
+//! | rooms | the modules of a crate, or of one directory in it, form no circle of uses |
 //! | file-length | no source file is longer than 800 lines, generated ones excepted |
 
 mod code;
 mod edges;
+mod rooms;
 mod sources;
 mod text;
 
@@ -54,6 +56,7 @@ const RULES: &[Rule] = &[
     Rule { name: "version-cfgs", check: code::version_cfgs },
     Rule { name: "unsafe-door", check: code::unsafe_door },
     Rule { name: "machine-paths", check: text::machine_paths },
+    Rule { name: "rooms", check: rooms::no_circles },
     Rule { name: "file-length", check: text::file_length },
 ];
 
@@ -129,6 +132,11 @@ mod tests {
     #[test]
     fn no_file_carries_a_path_of_a_machine() {
         holds("machine-paths");
+    }
+
+    #[test]
+    fn rooms_form_no_circle() {
+        holds("rooms");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! The call itself is in `entry_call`; how an entry poses as the function it wraps (attributes, pickling) is in
 //! `entry_attributes`.
 
-use std::any::Any;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -21,45 +20,10 @@ use pyo3::types::PyType;
 use super::capi;
 use super::entry_attributes;
 use super::entry_call::vectorcall;
+use super::entry_object::EntryObject;
+pub use super::entry_object::{EntryBody, EntryParts};
 use super::gc::{self, Visitor};
 use super::heap_type::{HeapType, METHOD_DESCRIPTOR, guarded_slot, guarded_vectorcall, slot};
-use super::slots::Slots;
-
-/// What an entry does with bound arguments.
-pub trait EntryBody: Send + Sync + 'static {
-    /// `func` is the wrapped function, `slots` its argument slots with the receiver first if there is
-    /// one; all are bound. An error is raised to the caller as it is.
-    fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>>;
-    /// Visits each reference held exactly once. Must not block, allocate objects or run Python. Only
-    /// called while the entry is the sole owner of the body.
-    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>));
-    /// Drops the references that could close a cycle. Only called while the entry is the sole owner.
-    fn clear(&self) {}
-    /// How an equal entry is made elsewhere: a callable that pickles by name, and its arguments behind the function or
-    /// method. `None`: only what finds this very entry can stand for it.
-    fn maker<'py>(&self, _py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
-        None
-    }
-    fn as_any(&self) -> &dyn Any;
-}
-
-/// What an entry is made of.
-pub struct EntryParts {
-    pub func: Py<PyAny>,
-    pub self_obj: Option<Py<PyAny>>,
-    pub body: Arc<dyn EntryBody>,
-}
-
-#[repr(C)]
-pub(super) struct EntryObject {
-    ob_base: PyObject,
-    vectorcall: Option<ffi::vectorcallfunc>,
-    pub(super) func: *mut PyObject,
-    pub(super) self_obj: *mut PyObject,
-    pub(super) dict: *mut PyObject,
-    weaklist: *mut PyObject,
-    pub(super) body: Option<Arc<dyn EntryBody>>,
-}
 
 static ENTRY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 static BOUND_ENTRY: PyOnceLock<Py<PyType>> = PyOnceLock::new();

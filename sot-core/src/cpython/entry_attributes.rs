@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
 use super::capi;
-use super::entry::EntryObject;
+use super::entry_object::EntryObject;
 use super::heap_type::{guarded_slot, slot};
 
 /// Read from the entry's `__dict__` or the function, never from the type.

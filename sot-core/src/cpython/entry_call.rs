@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::bind::{CallArgs, bind};
 use super::capi;
-use super::entry::{EntryBody, EntryObject};
+use super::entry_object::{EntryBody, EntryObject};
 use super::signature::Signature;
 use super::slots::Slots;
 use super::trampoline::trampoline;

@@ -7,12 +7,27 @@
 
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
+use pyo3::types::{PyCode, PyDict};
 
 use super::frame::slots_of;
 #[cfg(Py_3_11)]
 use super::layout::FrameObject;
 use super::layout::{Code, Frame};
-use super::traceback::TracebackFrame;
+
+/// A frame as the user's program has it, at the moment of an exception.
+pub struct TracebackFrame<'py> {
+    pub code: Bound<'py, PyCode>,
+    pub globals: Bound<'py, PyDict>,
+    /// Byte offset of the instruction that raised, or that waits for a call: `tb_lasti`. It finds the columns.
+    pub offset: Option<u32>,
+    pub line: u32,
+    /// `f_lasti`, where that is another one: the frame went on to a `finally` before the exception left it.
+    pub left_at: Option<u32>,
+    /// Values by index into `co_varnames`. What is left out shows as not bound.
+    pub locals: Vec<(u32, Bound<'py, PyAny>)>,
+    /// Cells (not their contents) by index into `co_cellvars + co_freevars`.
+    pub cells: Vec<(u32, Bound<'py, PyAny>)>,
+}
 
 /// Where the variables of a code object are in its frames.
 struct Slots {

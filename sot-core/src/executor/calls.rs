@@ -30,7 +30,7 @@ impl<'py> Executor<'py> {
         let callee = match function {
             FunctionVar::Object(object) => {
                 let object = self.objects.get(self.py, *object);
-                if crate::registry::is_disabled(&object) {
+                if crate::code_unit::records::is_disabled(&object) {
                     return Err(Stop::brk(Reason::Disabled, name_of(&object)));
                 }
                 existing = Some(object.clone());
@@ -39,7 +39,7 @@ impl<'py> Executor<'py> {
             FunctionVar::Made(made) => {
                 existing = made.object.map(|o| self.objects.get(self.py, o));
                 if let Some(object) = &existing
-                    && crate::registry::is_disabled(object)
+                    && crate::code_unit::records::is_disabled(object)
                 {
                     return Err(Stop::brk(Reason::Disabled, name_of(object)));
                 }

@@ -384,5 +384,5 @@ fn label(object: &Bound<'_, PyAny>, constant: bool) -> String {
     if constant && let Ok(text) = object.str() {
         return text.to_string();
     }
-    crate::rewrite::stable_repr(object)
+    crate::objects::stable_repr(object)
 }

@@ -125,12 +125,12 @@ impl Executor<'_> {
             container.get_item(self.objects.get(py, key.object)).ok()
         };
         match mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => real(object)
+            Mutation::SetAttr { object, name, .. } => real(object)
                 .filter(|object| !facts::lacks_dict_yet(object))
                 .and_then(|object| facts::instance_dict(&object)?.get_item(name).ok()?)
                 .into_iter()
                 .collect(),
-            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
+            Mutation::SetGlobal { globals, name, .. } => {
                 let globals = self.objects.get(py, *globals);
                 globals.cast_into::<PyDict>().ok().and_then(|dict| dict.get_item(name).ok()?).into_iter().collect()
             }
@@ -140,23 +140,19 @@ impl Executor<'_> {
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
                 real(cell).and_then(|cell| facts::cell_contents(&cell)).into_iter().collect()
             }
-            Mutation::ListPop { object, .. }
-            | Mutation::ListClear { object }
-            | Mutation::ListReplace { object, .. }
-            | Mutation::DictClear { object } => match real(object).filter(facts::is_plain_container) {
-                Some(container) => match container.cast::<PyDict>() {
-                    Ok(dict) => dict.values().iter().collect(),
-                    Err(_) => container.cast::<PyList>().map(|list| list.iter().collect()).unwrap_or_default(),
-                },
-                None => Vec::new(),
-            },
+            Mutation::ListPop { object, .. } | Mutation::ListClear { object } | Mutation::DictClear { object } => {
+                match real(object).filter(facts::is_plain_container) {
+                    Some(container) => match container.cast::<PyDict>() {
+                        Ok(dict) => dict.values().iter().collect(),
+                        Err(_) => container.cast::<PyList>().map(|list| list.iter().collect()).unwrap_or_default(),
+                    },
+                    None => Vec::new(),
+                }
+            }
             Mutation::ListAppend { .. }
             | Mutation::ListInsert { .. }
             | Mutation::ListExtend { .. }
             | Mutation::ListReverse { .. }
-            | Mutation::SetAdd { .. }
-            | Mutation::SetDiscard { .. }
-            | Mutation::SetClear { .. }
             | Mutation::IterAdvance { .. } => Vec::new(),
         }
     }

@@ -32,13 +32,13 @@ mod limits;
 mod mutation;
 mod probe;
 mod protocol;
+mod sites;
 mod state;
 mod wrap;
 
 pub use frame::{Awaits, Frame, asks_for, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
-pub use wrap::is_constant_type;
 
 use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
 use crate::code_unit::CodeUnit;
@@ -80,7 +80,7 @@ pub enum Outcome {
 
 /// A check of the backend, kept for the guard that names it by number.
 pub struct CapturedCheck {
-    pub check: Box<dyn TensorCheck>,
+    pub check: Arc<dyn TensorCheck>,
     pub meta: TensorMeta,
 }
 
@@ -596,7 +596,7 @@ impl<'py> Executor<'py> {
     /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the
     /// program's business, and seldom computes on tensors: it runs as Python, with one break.
     fn call_of_library(&self) -> Option<Site> {
-        let library = |frame: &Frame| crate::dispatch::is_standard_library(self.py, &frame.unit.file);
+        let library = |frame: &Frame| crate::libraries::is_standard_library(self.py, &frame.unit.file);
         let caller = self.frames.iter().rposition(|frame| !library(frame))?;
         let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
         let frame = &self.frames[caller];

@@ -7,6 +7,7 @@
 use super::{Executor, probe};
 use crate::backend::Kind;
 use crate::cpython::facts;
+use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
@@ -207,7 +208,7 @@ impl<'py> Executor<'py> {
                     let check = self.backend.tensor_check(&tensor).map_err(|e| self.internal(&e))?;
                     let meta = self.backend.tensor_meta(&tensor).map_err(|e| self.internal(&e))?;
                     let number = self.tensor_checks.len() as u32;
-                    self.tensor_checks.push(super::CapturedCheck { check, meta });
+                    self.tensor_checks.push(super::CapturedCheck { check: check.into(), meta });
                     // Its meta data can change where it is; its place is pinned above.
                     let at = if pinned_place { self.constant_tracker(object) } else { tracker };
                     self.guard(at, Check::Tensor(number));
@@ -480,20 +481,4 @@ impl<'py> Executor<'py> {
             format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
         ))
     }
-}
-
-/// Types whose values are immutable and compared by value.
-pub fn is_constant_type(ty: &Bound<'_, PyType>) -> bool {
-    let py = ty.py();
-    ty.is(py.get_type::<PyInt>())
-        || ty.is(py.get_type::<PyFloat>())
-        || ty.is(py.get_type::<PyString>())
-        || ty.is(py.get_type::<PyBool>())
-        || ty.is(py.get_type::<PyBytes>())
-        || ty.is(py.get_type::<PyComplex>())
-        || ty.is(py.get_type::<PyRange>())
-        || ty.is(py.get_type::<PyCode>())
-        || ty.is(py.get_type::<PyFrozenSet>())
-        || ty.is(py.Ellipsis().bind(py).get_type())
-        || ty.is(py.NotImplemented().bind(py).get_type())
 }

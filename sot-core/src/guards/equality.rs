@@ -1,6 +1,6 @@
 //! Equality of constants, without user code.
 
-use crate::executor::is_constant_type;
+use crate::objects::is_constant_type;
 use pyo3::prelude::*;
 use pyo3::types::*;
 

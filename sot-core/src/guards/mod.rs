@@ -1,88 +1,138 @@
 //! Guards in native form: what a cache entry checks at each call.
 //!
-//! Two parts. *Facts* hang off constant objects (a pinned layer's dicts, a class, a function, a module's globals): each
+//! Two parts. What is below a constant object (a pinned layer's dicts, a class, a function, a module's globals): each
 //! container is one stamp compare (dict version, type version, part addresses); only when a stamp is stale are
-//! its single facts checked, and the stamp renewed if they hold. So the cost does not grow with the number of
-//! facts but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
-//! the frame. The framework's ambient state is checked first, since it is cheap and its change spares the rest.
+//! its single checks made, and the stamp renewed if they hold. So the cost does not grow with the number of
+//! checks but with the number of containers, about a nanosecond each. *Steps* follow paths from the slots of
+//! the frame, in the order of sot-tracker's guard tree. Guards that others prove are left out of both. The framework's
+//! ambient state is checked first, since it is cheap and its change spares the rest.
 //!
 //! What the guards mean is said by sot-tracker; `reference` compares the two while tests run.
 //!
 //! Nothing here runs user code, and nothing is kept alive that the capture did not keep alive anyway.
 
 mod equality;
-mod facts;
 mod names;
 mod reference;
+mod stamped;
 mod steps;
 
 pub use names::GuardText;
 
 use crate::backend::AmbientCheck;
+use crate::capture::Captured;
 use crate::cpython::Slots;
-use crate::executor::Executor;
+use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
-use facts::Facts;
+use equality::equals;
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
 use reference::Reference;
 use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
-use std::sync::Mutex;
+use stamped::Stamped;
+use std::sync::{Arc, Mutex};
 use steps::Steps;
 
 /// The compiled guards of one cache entry.
 pub struct NativeGuards {
-    ambient: Box<dyn AmbientCheck>,
+    ambient: Arc<dyn AmbientCheck>,
     /// Stamps are renewed in place. Only ever locked for the check itself, under the GIL.
-    facts: Mutex<Facts>,
+    stamped: Mutex<Stamped>,
     steps: Steps,
-    count: usize,
     reference: Option<Reference>,
 }
 
+/// A check over CPython. Other values are named by register.
+type NativeCheck = Check<Py<PyAny>, Py<PyString>, usize>;
+
+fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
+    match check {
+        Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => visit(object),
+        Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
+        Check::SubclassOf { of, .. } => visit(of),
+        Check::LacksAttr(name) => visit(name.as_any()),
+        Check::ClassLookup { name, found } => {
+            visit(name.as_any());
+            found.iter().for_each(visit);
+        }
+        Check::Len(_)
+        | Check::Tensor(_)
+        | Check::SameAs(_)
+        | Check::Distinct(_)
+        | Check::HasNext(_)
+        | Check::IterIndex(_)
+        | Check::Unbound => {}
+    }
+}
+
+/// What is known of objects for ever: constants.
+struct Constants<'a, 'py> {
+    py: Python<'py>,
+    captured: &'a Captured,
+}
+
+impl sot_tracker::Known for Constants<'_, '_> {
+    fn is_immutable(&self, object: ObjectId) -> bool {
+        let object = self.captured.objects.get_ref(self.py, object);
+        object.is_none() || is_constant_type(&object.get_type())
+    }
+
+    fn type_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.captured.objects.find(self.captured.objects.get_ref(self.py, object).get_type().as_any())
+    }
+
+    fn equals(&self, a: ObjectId, b: ObjectId) -> bool {
+        equals(self.captured.objects.get_ref(self.py, a), self.captured.objects.get_ref(self.py, b))
+    }
+}
+
 /// What a guard's path starts at, when that is a constant whose container has a stamp.
-enum Fact {
-    Dict { dict: ObjectId, owner: Option<ObjectId>, key: ObjectId },
+enum Container<'py> {
+    Dict { dict: Bound<'py, PyDict>, owner: Option<ObjectId>, key: ObjectId },
     Type { class: ObjectId },
     Function { function: ObjectId },
 }
 
-fn constant(ex: &Executor<'_>, tracker: TrackerId) -> Option<ObjectId> {
-    match ex.trackers.get(tracker) {
+fn constant(captured: &Captured, tracker: TrackerId) -> Option<ObjectId> {
+    match captured.trackers.get(tracker) {
         Tracker::Constant(object) => Some(*object),
         _ => None,
     }
 }
 
 /// The dict at a tracker, and whose instance dict it is.
-fn constant_dict(ex: &mut Executor<'_>, tracker: TrackerId) -> Option<(ObjectId, Option<ObjectId>)> {
-    if let Some(dict) = constant(ex, tracker) {
-        return Some((dict, None));
+fn constant_dict<'py>(
+    py: Python<'py>,
+    captured: &Captured,
+    tracker: TrackerId,
+) -> Option<(Bound<'py, PyDict>, Option<ObjectId>)> {
+    if let Some(dict) = constant(captured, tracker) {
+        return Some((captured.objects.get(py, dict).cast_into().ok()?, None));
     }
-    let Tracker::InstanceDict(base) = ex.trackers.get(tracker).clone() else { return None };
-    let owner = constant(ex, base)?;
-    let object = ex.objects.get(ex.py, owner);
-    let dict = crate::cpython::facts::instance_dict(&object)?;
-    Some((ex.objects.add(dict.as_any()), Some(owner)))
+    let Tracker::InstanceDict(base) = captured.trackers.get(tracker) else { return None };
+    let owner = constant(captured, *base)?;
+    let dict = crate::cpython::facts::instance_dict(captured.objects.get_ref(py, owner))?;
+    Some((dict, Some(owner)))
 }
 
-fn fact_of(ex: &mut Executor<'_>, guard: &Guard) -> Option<Fact> {
+fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<Container<'py>> {
     match &guard.check {
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => {
-            constant(ex, guard.tracker).map(|class| Fact::Type { class })
+            constant(captured, guard.tracker).map(|class| Container::Type { class })
         }
         Check::Lacks(key) => {
-            let (dict, owner) = constant_dict(ex, guard.tracker)?;
-            Some(Fact::Dict { dict, owner, key: *key })
+            let (dict, owner) = constant_dict(py, captured, guard.tracker)?;
+            Some(Container::Dict { dict, owner, key: *key })
         }
         Check::SameAs(other) if *other != guard.tracker => None,
         Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
-            match ex.trackers.get(guard.tracker).clone() {
+            match captured.trackers.get(guard.tracker) {
                 Tracker::DictItem { base, key } => {
-                    let (dict, owner) = constant_dict(ex, base)?;
-                    Some(Fact::Dict { dict, owner, key })
+                    let (dict, owner) = constant_dict(py, captured, *base)?;
+                    Some(Container::Dict { dict, owner, key: *key })
                 }
-                Tracker::FunctionPart { base, part } if part != FunctionPart::Globals => {
-                    constant(ex, base).map(|function| Fact::Function { function })
+                Tracker::FunctionPart { base, part } if *part != FunctionPart::Globals => {
+                    constant(captured, *base).map(|function| Container::Function { function })
                 }
                 _ => None,
             }
@@ -93,38 +143,33 @@ fn fact_of(ex: &mut Executor<'_>, guard: &Guard) -> Option<Fact> {
 
 impl NativeGuards {
     /// Compile the guards of a capture.
-    pub fn compile(ex: &mut Executor<'_>, ambient: Box<dyn AmbientCheck>) -> Result<NativeGuards, Stop> {
-        let guards: Vec<Guard> = ex.guards.iter().cloned().collect();
-        let mut facts = Facts::default();
-        let mut steps = Steps::default();
+    pub fn compile(py: Python<'_>, captured: &Captured) -> Result<NativeGuards, Stop> {
+        let mut stamped = Stamped::default();
+        let mut guards = captured.guards.clone();
+        guards.simplify(&captured.trackers, &Constants { py, captured });
+        guards.drop_implied_presence(&captured.trackers);
+        let mut on_paths = Vec::new();
         for guard in &guards {
-            match fact_of(ex, guard) {
-                Some(Fact::Dict { dict, owner, key }) => facts.add_dict(ex, dict, owner, key, &guard.check)?,
-                Some(Fact::Type { class }) => facts.add_type(ex, class, &guard.check)?,
-                Some(Fact::Function { function }) => facts.add_function(ex, function)?,
-                None => steps.add(ex, guard)?,
+            match container_of(py, captured, guard) {
+                Some(Container::Dict { dict, owner, key }) => {
+                    stamped.add_dict(py, captured, &dict, owner, key, &guard.check)?;
+                }
+                Some(Container::Type { class }) => stamped.add_type(py, captured, class, &guard.check)?,
+                Some(Container::Function { function }) => stamped.add_function(py, captured, function)?,
+                None => on_paths.push(guard),
             }
         }
-        let snapshots = std::mem::take(&mut ex.snapshots);
-        for snapshot in &snapshots {
-            facts.add_snapshot(ex, snapshot)?;
+        let steps = Steps::compile(py, captured, on_paths)?;
+        for snapshot in &captured.snapshots {
+            stamped.add_snapshot(py, captured, snapshot)?;
         }
-        ex.snapshots = snapshots;
-        steps.take_tensor_checks(ex);
-        let count = guards.len() + ex.snapshots.len();
-        let reference = reference::wanted().then(|| Reference::new(ex)).flatten();
-        Ok(NativeGuards { ambient, facts: Mutex::new(facts), steps, count, reference })
+        let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
+        Ok(NativeGuards { ambient: captured.ambient.clone(), stamped: Mutex::new(stamped), steps, reference })
     }
 
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
-        NativeGuards {
-            ambient: Box::new(Always),
-            facts: Mutex::default(),
-            steps: Steps::default(),
-            count: 0,
-            reference: None,
-        }
+        NativeGuards { ambient: Arc::new(Always), stamped: Mutex::default(), steps: Steps::default(), reference: None }
     }
 
     /// Whether everything the capture depended on still holds.
@@ -132,7 +177,7 @@ impl NativeGuards {
         if !self.ambient.matches(py) {
             return false;
         }
-        let holds = self.steps.check(py, slots) && self.facts.lock().is_ok_and(|mut facts| facts.check(py));
+        let holds = self.steps.check(py, slots) && self.stamped.lock().is_ok_and(|mut stamped| stamped.check(py));
         if let Some(reference) = &self.reference {
             // It reads through Python, where a handler that raises would look like a difference.
             crate::cpython::signals::deferring(py, || {
@@ -157,18 +202,9 @@ impl NativeGuards {
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.steps.traverse(visit);
         self.reference.iter().for_each(|reference| reference.traverse(visit));
-        if let Ok(facts) = self.facts.try_lock() {
-            facts.traverse(visit);
+        if let Ok(stamped) = self.stamped.try_lock() {
+            stamped.traverse(visit);
         }
-    }
-
-    /// Number of facts that are guarded.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     pub fn ambient(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Guards as text, for reports.
 
-use crate::executor::Executor;
-use crate::rewrite::stable_repr;
+use crate::capture::Captured;
+use crate::objects::stable_repr;
 use pyo3::prelude::*;
 use sot_tracker::{Names, ObjectId};
 
@@ -9,7 +9,8 @@ use sot_tracker::{Names, ObjectId};
 pub struct GuardText;
 
 pub(super) struct Namer<'a, 'py> {
-    pub(super) ex: &'a Executor<'py>,
+    pub(super) py: Python<'py>,
+    pub(super) captured: &'a Captured,
     pub(super) slots: &'a [String],
 }
 
@@ -22,7 +23,7 @@ impl Names for Namer<'_, '_> {
     }
 
     fn object(&self, object: ObjectId) -> String {
-        let object = self.ex.objects.get(self.ex.py, object);
+        let object = self.captured.objects.get(self.py, object);
         // Exact dicts only: a subclass may run code of the user, or make the key.
         if let Ok(dict) = object.cast_exact::<pyo3::types::PyDict>() {
             let name = dict.get_item("__name__").ok().flatten().and_then(|n| n.extract::<String>().ok());
@@ -32,19 +33,19 @@ impl Names for Namer<'_, '_> {
     }
 
     fn tensor(&self, check: u32) -> String {
-        self.ex.tensor_checks.get(check as usize).map(|c| c.meta.to_string()).unwrap_or_default()
+        self.captured.tensor_checks.get(check as usize).map(|c| c.meta.to_string()).unwrap_or_default()
     }
 }
 
 impl GuardText {
     /// The lines, in the order in which the guards were left.
-    pub fn lines(ex: &Executor<'_>, slots: &[String]) -> Vec<String> {
-        let names = Namer { ex, slots };
-        let mut lines: Vec<String> = ex.guards.iter().map(|g| g.display(&ex.trackers, &names).to_string()).collect();
-        lines.extend(ex.snapshots.iter().map(|s| {
-            let size = s.copy.bind(ex.py).len();
+    pub fn lines(py: Python<'_>, captured: &Captured) -> Vec<String> {
+        let names = Namer { py, captured, slots: &captured.slots };
+        let lines = captured.guards.iter().map(|g| g.display(&captured.trackers, &names).to_string());
+        let snapshots = captured.snapshots.iter().map(|s| {
+            let size = s.copy.bind(py).len();
             format!("unchanged(<dict of {size}>)")
-        }));
-        lines
+        });
+        lines.chain(snapshots).collect()
     }
 }

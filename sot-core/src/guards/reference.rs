@@ -8,15 +8,15 @@
 
 use super::names::Namer;
 use crate::backend::TensorCheck;
+use crate::capture::Captured;
 use crate::cpython::{Slots, facts};
-use crate::executor::Executor;
 use crate::iterators;
 use crate::stats::STATS;
 use crate::stop::Reason;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Access, Accessed, Check, GuardSet, GuardTree, ObjectId, Tracker, TrackerTable, World};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Whether entries are to keep their reference form.
 pub(super) fn wanted() -> bool {
@@ -43,37 +43,36 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    pub(super) fn new(ex: &Executor<'_>) -> Option<Reference> {
-        let py = ex.py;
-        let tree = match GuardTree::compile(&ex.guards, &ex.trackers) {
+    pub(super) fn new(py: Python<'_>, captured: &Captured) -> Option<Reference> {
+        let tree = match GuardTree::compile(&captured.guards, &captured.trackers) {
             Ok(tree) => tree,
             Err(unreachable) => {
                 defect(&format!("a guard cannot be compiled: {unreachable}"));
                 return None;
             }
         };
-        let dict = |id: ObjectId| ex.objects.get(py, id).cast_into::<PyDict>().ok().map(Bound::unbind);
-        let snapshots = ex.snapshots.iter().filter_map(|s| Some((dict(s.dict)?, s.copy.clone_ref(py)))).collect();
-        let names = Namer { ex, slots: &[] };
+        let dict = |id: ObjectId| captured.objects.get(py, id).cast_into::<PyDict>().ok().map(Bound::unbind);
+        let snapshots = captured.snapshots.iter().filter_map(|s| Some((dict(s.dict)?, s.copy.clone_ref(py)))).collect();
+        let names = Namer { py, captured, slots: &[] };
         Some(Reference {
-            trackers: ex.trackers.clone(),
-            guards: ex.guards.clone(),
+            trackers: captured.trackers.clone(),
+            guards: captured.guards.clone(),
             tree,
-            objects: objects_of(ex),
-            lines: ex.guards.iter().map(|g| g.display(&ex.trackers, &names).to_string()).collect(),
+            objects: objects_of(py, captured),
+            lines: captured.guards.iter().map(|g| g.display(&captured.trackers, &names).to_string()).collect(),
             snapshots,
         })
     }
 
     /// The first guard that fails.
-    pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Box<dyn TensorCheck>]) -> &str {
+    pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>]) -> &str {
         let mut world = Live { py, slots, objects: &self.objects, tensors };
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         failing.map_or("a whole dict", |f| &self.lines[f])
     }
 
     /// Compare with the verdict of the native form.
-    pub(super) fn compare(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Box<dyn TensorCheck>], native: bool) {
+    pub(super) fn compare(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>], native: bool) {
         let mut world = Live { py, slots, objects: &self.objects, tensors };
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         let miss = self.tree.evaluate(&mut world).err();
@@ -100,18 +99,18 @@ impl Reference {
 }
 
 /// The objects that the guards of a capture name.
-fn objects_of(ex: &Executor<'_>) -> Vec<Option<Py<PyAny>>> {
+fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
     let mut objects = Vec::new();
     let mut name = |id: ObjectId| {
         let at = id.0 as usize;
         if objects.len() <= at {
             objects.resize_with(at + 1, || None);
         }
-        objects[at].get_or_insert_with(|| ex.objects.get(ex.py, id).unbind());
+        objects[at].get_or_insert_with(|| captured.objects.get(py, id).unbind());
     };
-    for guard in ex.guards.iter() {
-        for step in guard.trackers().flat_map(|t| ex.trackers.path(t)) {
-            match ex.trackers.get(step) {
+    for guard in captured.guards.iter() {
+        for step in guard.trackers().flat_map(|t| captured.trackers.path(t)) {
+            match captured.trackers.get(step) {
                 Tracker::Constant(object) | Tracker::DictItem { key: object, .. } => name(*object),
                 _ => {}
             }
@@ -138,7 +137,7 @@ struct Live<'a, 'py> {
     py: Python<'py>,
     slots: Slots<'a>,
     objects: &'a [Option<Py<PyAny>>],
-    tensors: &'a [Box<dyn TensorCheck>],
+    tensors: &'a [Arc<dyn TensorCheck>],
 }
 
 /// One exact type and one value, as far as a program can tell; for other types than those of constants, one object.

@@ -1,68 +1,44 @@
-//! Guards that follow paths from the frame's slots: a register per path, each computed once.
+//! Guards that follow paths from the frame's slots: sot-tracker's tree of them as a linear program over CPython, a register
+//! for each value.
 
 use super::equality::equals;
-use super::{constant, missing};
+use super::{NativeCheck, constant, missing, visit_check};
 use crate::backend::TensorCheck;
+use crate::capture::Captured;
 use crate::cpython::{Slots, facts};
-use crate::executor::Executor;
 use crate::iterators;
 use crate::stop::Stop;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
-use sot_tracker::{Accessed, Check, FunctionPart, Guard, Tracker, TrackerId};
+use sot_tracker::{Access, Accessed, Check, FunctionPart, Guard, GuardSet, GuardTree, NodeCheck, ObjectId};
+use std::sync::Arc;
 
-enum Access {
-    Slot(usize),
-    Constant(Py<PyAny>),
-    Attr(usize, Py<PyString>),
-    InstanceDict(usize),
-    DictItem(usize, Py<PyAny>),
-    DictKey(usize, usize),
-    SeqItem(usize, usize),
-    CellContent(usize),
-    FunctionPart(usize, FunctionPart),
-    TypeOf(usize),
-    MethodSelf(usize),
-    MethodFunction(usize),
-    IterPeek(usize),
-    IterSource(usize),
-}
-
-enum NativeCheck {
-    Is(Py<PyAny>),
-    TypeIs(Py<PyAny>),
-    Equals(Py<PyAny>),
-    Len(usize),
-    Lacks(Py<PyAny>),
-    Keys(Vec<Py<PyAny>>),
-    Tensor(usize),
-    SameAs(usize),
-    Distinct(Vec<usize>),
-    /// The address of none of these objects.
-    NoneOf(HashMap<usize, Py<PyAny>>),
-    /// There is a value.
-    Present,
-    HasNext(bool),
-    IterIndex(u64),
-    Unbound,
-    LacksAttr(Py<PyString>),
-    ClassLookup(Py<PyString>, Option<Py<PyAny>>),
-}
-
+/// One step of the program. A register holds what an access found.
 enum Step {
-    Access(Access),
-    Check(usize, NativeCheck),
+    /// Into the next register. `base` means nothing where the access needs no value.
+    Access {
+        base: usize,
+        access: Access<Py<PyAny>, Py<PyString>>,
+    },
+    Check {
+        register: usize,
+        check: NativeCheck,
+    },
+    /// The address of none of these objects.
+    NoneOf {
+        register: usize,
+        objects: HashMap<usize, Py<PyAny>>,
+    },
 }
 
 /// The linear program.
 #[derive(Default)]
 pub(super) struct Steps {
     steps: Vec<Step>,
-    registers: HashMap<TrackerId, usize>,
-    count: usize,
-    tensor_checks: Vec<Box<dyn TensorCheck>>,
+    registers: usize,
+    tensor_checks: Vec<Arc<dyn TensorCheck>>,
     /// Tensors whose place is pinned (parameters, mostly), by number of their check: no path to follow.
     pinned: Vec<(Py<PyAny>, usize)>,
 }
@@ -82,145 +58,95 @@ fn value<'a, 'py>(registers: &'a Registers<'py>, register: usize) -> Option<&'a 
 }
 
 impl Steps {
-    pub(super) fn take_tensor_checks(&mut self, ex: &mut Executor<'_>) {
-        self.tensor_checks = ex.tensor_checks.drain(..).map(|c| c.check).collect();
-    }
-
-    pub(super) fn tensor_checks(&self) -> &[Box<dyn TensorCheck>] {
-        &self.tensor_checks
-    }
-
-    /// The register of a path. Paths may be long: its steps are made one after the other, from the first that is new.
-    fn register(&mut self, ex: &Executor<'_>, tracker: TrackerId) -> Result<usize, Stop> {
-        let mut new = Vec::new();
-        let mut at = Some(tracker);
-        while let Some(step) = at
-            && !self.registers.contains_key(&step)
-        {
-            new.push(step);
-            at = ex.trackers.get(step).base();
-        }
-        for step in new.into_iter().rev() {
-            let access = self.access(ex, step)?;
-            self.steps.push(Step::Access(access));
-            self.registers.insert(step, self.count);
-            self.count += 1;
-        }
-        Ok(self.registers[&tracker])
-    }
-
-    /// One step of a path whose base has a register.
-    fn access(&self, ex: &Executor<'_>, tracker: TrackerId) -> Result<Access, Stop> {
-        let py = ex.py;
-        let at = |base: TrackerId| self.registers.get(&base).copied().ok_or_else(|| missing("a base"));
-        Ok(match ex.trackers.get(tracker).clone() {
-            Tracker::Slot(slot) => Access::Slot(slot as usize),
-            Tracker::Constant(object) => Access::Constant(ex.objects.get(py, object).unbind()),
-            Tracker::Attr { base, name } => Access::Attr(at(base)?, PyString::intern(py, &name).unbind()),
-            Tracker::InstanceDict(base) => Access::InstanceDict(at(base)?),
-            Tracker::DictItem { base, key } => Access::DictItem(at(base)?, ex.objects.get(py, key).unbind()),
-            Tracker::DictKey { base, index } => Access::DictKey(at(base)?, index as usize),
-            Tracker::SeqItem { base, index } => Access::SeqItem(at(base)?, index as usize),
-            Tracker::CellContent(base) => Access::CellContent(at(base)?),
-            Tracker::FunctionPart { base, part } => Access::FunctionPart(at(base)?, part),
-            Tracker::TypeOf(base) => Access::TypeOf(at(base)?),
-            Tracker::MethodSelf(base) => Access::MethodSelf(at(base)?),
-            Tracker::MethodFunction(base) => Access::MethodFunction(at(base)?),
-            Tracker::IterPeek(base) => Access::IterPeek(at(base)?),
-            Tracker::IterSource(base) => Access::IterSource(at(base)?),
-            Tracker::Computed => return Err(missing("a path")),
-        })
-    }
-
-    pub(super) fn add(&mut self, ex: &Executor<'_>, guard: &Guard) -> Result<(), Stop> {
-        let py = ex.py;
-        if let (Tracker::Constant(tensor), Check::Tensor(number)) = (ex.trackers.get(guard.tracker), &guard.check) {
-            self.pinned.push((ex.objects.get(py, *tensor).unbind(), *number as usize));
-            return Ok(());
-        }
-        let register = self.register(ex, guard.tracker)?;
-        let object = |id: &sot_tracker::ObjectId| ex.objects.get(py, *id).unbind();
-        let check = match &guard.check {
-            Check::Is(o) => NativeCheck::Is(object(o)),
-            Check::TypeIs(o) => NativeCheck::TypeIs(object(o)),
-            Check::Equals(o) => NativeCheck::Equals(object(o)),
-            Check::Len(n) => NativeCheck::Len(*n),
-            Check::Lacks(key) => NativeCheck::Lacks(object(key)),
-            Check::Keys(keys) => NativeCheck::Keys(keys.iter().map(object).collect()),
-            Check::Tensor(number) => NativeCheck::Tensor(*number as usize),
-            Check::SameAs(other) if *other == guard.tracker => NativeCheck::Present,
-            Check::SameAs(other) => NativeCheck::SameAs(self.register(ex, *other)?),
-            Check::Distinct(others) if others.iter().all(|o| constant(ex, *o).is_some()) => {
-                let objects = others.iter().filter_map(|o| constant(ex, *o)).map(|o| object(&o));
-                let found: HashMap<usize, Py<PyAny>> = objects.map(|o| (o.as_ptr() as usize, o)).collect();
-                if found.len() < others.len() {
-                    return Err(missing("distinct objects"));
+    /// The program of these guards, in the order that their tree says.
+    pub(super) fn compile(py: Python<'_>, captured: &Captured, guards: Vec<&Guard>) -> Result<Steps, Stop> {
+        let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
+        let name = |name: &String| PyString::intern(py, name).unbind();
+        let tensor_checks = captured.tensor_checks.iter().map(|c| c.check.clone()).collect();
+        let mut program = Steps { tensor_checks, ..Steps::default() };
+        let mut on_paths = GuardSet::new();
+        let mut none_of = Vec::new();
+        for guard in guards {
+            match (&guard.check, constant(captured, guard.tracker)) {
+                // Classes are always pinned.
+                (Check::Mro(_) | Check::SubclassOf { .. }, _) => return Err(missing("an evaluator")),
+                (Check::Tensor(number), Some(tensor)) => program.pinned.push((object(&tensor), *number as usize)),
+                (Check::Distinct(others), _) if others.iter().all(|o| constant(captured, *o).is_some()) => {
+                    let objects = others.iter().filter_map(|o| constant(captured, *o)).map(|o| object(&o));
+                    let objects: HashMap<usize, Py<PyAny>> = objects.map(|o| (o.as_ptr() as usize, o)).collect();
+                    if objects.len() < others.len() {
+                        return Err(missing("distinct objects"));
+                    }
+                    // That there is a value has the tree fetch it.
+                    on_paths.add(Guard::new(guard.tracker, Check::SameAs(guard.tracker)));
+                    none_of.push((guard.tracker, objects));
                 }
-                NativeCheck::NoneOf(found)
+                _ => {
+                    on_paths.add(guard.clone());
+                }
             }
-            Check::Distinct(others) => {
-                let others = others.iter().map(|o| self.register(ex, *o)).collect::<Result<Vec<_>, _>>()?;
-                NativeCheck::Distinct(others)
-            }
-            Check::HasNext(has) => NativeCheck::HasNext(*has),
-            Check::IterIndex(index) => NativeCheck::IterIndex(*index),
-            Check::Unbound => NativeCheck::Unbound,
-            Check::ClassLookup { name, found } => {
-                NativeCheck::ClassLookup(PyString::intern(py, name).unbind(), found.as_ref().map(object))
-            }
-            Check::LacksAttr(name) => NativeCheck::LacksAttr(PyString::intern(py, name).unbind()),
-            // Classes are always pinned.
-            Check::Mro(_) | Check::SubclassOf { .. } => return Err(missing("an evaluator")),
-        };
-        self.steps.push(Step::Check(register, check));
-        Ok(())
+        }
+        let tree = GuardTree::compile(&on_paths, &captured.trackers).map_err(|_| missing("a path"))?;
+        let mut registers = vec![0; tree.nodes().len()];
+        for step in tree.schedule() {
+            program.steps.push(match *step {
+                sot_tracker::Step::Access(id) => {
+                    let node = tree.node(id);
+                    registers[id.index()] = program.registers;
+                    program.registers += 1;
+                    let base = node.parent.map_or(0, |parent| registers[parent.index()]);
+                    Step::Access { base, access: node.access.map(object, name) }
+                }
+                sot_tracker::Step::Check(id, index) => {
+                    let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
+                    let mut others = others.iter().map(|other| registers[other.index()]);
+                    let check = check.map(object, name, |_| others.next().expect("a register of each"));
+                    Step::Check { register: registers[id.index()], check }
+                }
+            });
+        }
+        for (tracker, objects) in none_of {
+            let node = tree.node_of(tracker).ok_or_else(|| missing("a register"))?;
+            program.steps.push(Step::NoneOf { register: registers[node.index()], objects });
+        }
+        Ok(program)
+    }
+
+    pub(super) fn tensor_checks(&self) -> &[Arc<dyn TensorCheck>] {
+        &self.tensor_checks
     }
 
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.pinned.iter().for_each(|(tensor, _)| visit(tensor));
         for step in &self.steps {
             match step {
-                Step::Access(Access::Constant(object) | Access::DictItem(_, object)) => visit(object),
-                Step::Access(Access::Attr(_, name)) => visit(name.as_any()),
-                Step::Access(_) => {}
-                Step::Check(_, check) => match check {
-                    NativeCheck::Is(object)
-                    | NativeCheck::TypeIs(object)
-                    | NativeCheck::Equals(object)
-                    | NativeCheck::Lacks(object) => visit(object),
-                    NativeCheck::NoneOf(objects) => objects.values().for_each(&mut *visit),
-                    NativeCheck::Keys(keys) => keys.iter().for_each(&mut *visit),
-                    NativeCheck::LacksAttr(name) => visit(name.as_any()),
-                    NativeCheck::ClassLookup(name, found) => {
-                        visit(name.as_any());
-                        found.iter().for_each(&mut *visit);
-                    }
-                    NativeCheck::Len(_)
-                    | NativeCheck::Tensor(_)
-                    | NativeCheck::SameAs(_)
-                    | NativeCheck::Distinct(_)
-                    | NativeCheck::Present
-                    | NativeCheck::HasNext(_)
-                    | NativeCheck::IterIndex(_)
-                    | NativeCheck::Unbound => {}
-                },
+                Step::Access { access: Access::Constant(object) | Access::DictItem(object), .. } => visit(object),
+                Step::Access { access: Access::Attr(name), .. } => visit(name.as_any()),
+                Step::Access { .. } => {}
+                Step::Check { check, .. } => visit_check(check, visit),
+                Step::NoneOf { objects, .. } => objects.values().for_each(&mut *visit),
             }
         }
     }
 
     pub(super) fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
-        let mut registers: Registers<'_> = SmallVec::with_capacity(self.count);
+        let mut registers: Registers<'_> = SmallVec::with_capacity(self.registers);
         for step in &self.steps {
-            match step {
-                Step::Access(access) => {
-                    let value = access.get(py, slots, &registers);
+            let holds = match step {
+                Step::Access { base, access } => {
+                    let value = get(py, slots, &registers, *base, access);
+                    // Some guard is on it, or on what it leads to.
+                    let there = !matches!(value, Accessed::Missing);
                     registers.push(value);
+                    there
                 }
-                Step::Check(register, check) => {
-                    if !self.holds(py, check, &registers, *register) {
-                        return false;
-                    }
+                Step::Check { register, check } => self.holds(py, check, &registers, *register),
+                Step::NoneOf { register, objects } => {
+                    value(&registers, *register).is_some_and(|value| !objects.contains_key(&(value.as_ptr() as usize)))
                 }
+            };
+            if !holds {
+                return false;
             }
         }
         self.pinned.iter().all(|(tensor, check)| self.tensor_checks[*check].matches(tensor.bind_borrowed(py)))
@@ -229,32 +155,31 @@ impl Steps {
     fn holds(&self, py: Python<'_>, check: &NativeCheck, registers: &Registers<'_>, register: usize) -> bool {
         let value = match &registers[register] {
             Accessed::Value(value) => value,
-            Accessed::Empty => return matches!(check, NativeCheck::Unbound),
+            Accessed::Empty => return matches!(check, Check::Unbound),
             Accessed::Missing => return false,
         };
         match check {
-            NativeCheck::Is(expected) => value.is(expected),
-            NativeCheck::TypeIs(expected) => value.get_type().is(expected),
-            NativeCheck::Equals(expected) => equals(value, expected.bind(py)),
-            NativeCheck::Len(n) => length(value) == Some(*n),
-            NativeCheck::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
-            NativeCheck::Keys(keys) => same_keys(py, value, keys),
-            NativeCheck::Tensor(number) => self.tensor_checks[*number].matches(value.as_borrowed()),
-            NativeCheck::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
-            NativeCheck::Distinct(others) => distinct(registers, value, others),
-            NativeCheck::NoneOf(objects) => !objects.contains_key(&(value.as_ptr() as usize)),
-            NativeCheck::Present => true,
-            NativeCheck::HasNext(expected) => iterators::has_next(value) == Some(*expected),
-            NativeCheck::IterIndex(index) => iterators::position(value) == Some(*index),
-            NativeCheck::Unbound => false,
-            NativeCheck::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
-            NativeCheck::ClassLookup(name, found) => {
+            Check::Is(expected) => value.is(expected),
+            Check::TypeIs(expected) => value.get_type().is(expected),
+            Check::Equals(expected) => equals(value, expected.bind(py)),
+            Check::Len(n) => length(value) == Some(*n),
+            Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
+            Check::Keys(keys) => same_keys(py, value, keys),
+            Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
+            Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
+            Check::Distinct(others) => distinct(registers, value, others),
+            Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
+            Check::IterIndex(index) => iterators::position(value) == Some(*index),
+            Check::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
+            Check::ClassLookup { name, found } => {
                 value.cast::<PyType>().is_ok_and(|ty| match (facts::type_lookup(ty, name.bind(py)), found) {
                     (Some(now), Some(found)) => now.is(found),
                     (None, None) => true,
                     _ => false,
                 })
             }
+            // The last two are never compiled.
+            Check::Unbound | Check::Mro(_) | Check::SubclassOf { .. } => false,
         }
     }
 }
@@ -306,62 +231,65 @@ fn method_part<'py>(method: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> 
     }
 }
 
-impl Access {
-    fn get<'py>(&self, py: Python<'py>, slots: Slots<'_>, registers: &Registers<'py>) -> Register<'py> {
-        match self {
-            Access::Slot(slot) => slots.get(py, *slot).map_or(Accessed::Empty, |v| Accessed::Value(v.to_owned())),
-            Access::CellContent(base) => match value(registers, *base) {
-                Some(cell) if facts::is_cell(cell) => {
-                    facts::cell_contents(cell).map_or(Accessed::Empty, Accessed::Value)
-                }
-                _ => Accessed::Missing,
-            },
-            _ => found(self.follow(py, registers)),
-        }
+/// Follow an access from a register.
+fn get<'py>(
+    py: Python<'py>,
+    slots: Slots<'_>,
+    registers: &Registers<'py>,
+    base: usize,
+    access: &Access<Py<PyAny>, Py<PyString>>,
+) -> Register<'py> {
+    match access {
+        Access::Slot(slot) => slots.get(py, *slot as usize).map_or(Accessed::Empty, |v| Accessed::Value(v.to_owned())),
+        Access::Constant(object) => Accessed::Value(object.bind(py).clone()),
+        Access::CellContent => match value(registers, base) {
+            Some(cell) if facts::is_cell(cell) => facts::cell_contents(cell).map_or(Accessed::Empty, Accessed::Value),
+            _ => Accessed::Missing,
+        },
+        _ => found(value(registers, base).and_then(|base| follow(py, base, access))),
     }
+}
 
-    fn follow<'py>(&self, py: Python<'py>, registers: &Registers<'py>) -> Option<Bound<'py, PyAny>> {
-        let at = |base: usize| value(registers, base);
-        match self {
-            Access::Slot(_) | Access::CellContent(_) => None,
-            Access::Constant(object) => Some(object.bind(py).clone()),
-            Access::Attr(base, name) => match facts::field(at(*base)?, name.bind(py)) {
-                facts::Field::Value(value) => Some(value),
-                facts::Field::Empty | facts::Field::NoField => None,
-            },
-            Access::InstanceDict(base) => facts::instance_dict(at(*base)?).map(Bound::into_any),
-            Access::DictItem(base, key) => at(*base)?.cast::<PyDict>().ok()?.get_item(key).ok()?,
-            Access::DictKey(base, index) => at(*base)?.cast::<PyDict>().ok()?.iter().nth(*index).map(|kv| kv.0),
-            Access::SeqItem(base, index) => {
-                let base = at(*base)?;
-                if let Ok(list) = base.cast::<PyList>() {
-                    list.get_item(*index).ok()
-                } else if let Ok(tuple) = base.cast::<PyTuple>() {
-                    tuple.get_item(*index).ok()
-                } else {
-                    None
-                }
-            }
-            Access::FunctionPart(base, part) => {
-                let parts = facts::func_parts(at(*base)?)?;
-                let part = match part {
-                    FunctionPart::Code => Some(parts.code),
-                    FunctionPart::Globals => Some(parts.globals),
-                    FunctionPart::Defaults => parts.defaults,
-                    FunctionPart::KwDefaults => parts.kwdefaults,
-                    FunctionPart::Closure => parts.closure,
-                };
-                Some(part.map_or_else(|| py.None().into_bound(py), |p| p.to_owned()))
-            }
-            Access::TypeOf(base) => Some(at(*base)?.get_type().into_any()),
-            Access::MethodSelf(base) => method_part(at(*base)?, pyo3::intern!(py, "__self__")),
-            Access::MethodFunction(base) => method_part(at(*base)?, pyo3::intern!(py, "__func__")),
-            Access::IterPeek(base) => iterators::peek(at(*base)?),
-            // A range iterator has no sequence: what is left of it is asked of the iterator itself.
-            Access::IterSource(base) => {
-                let iterator = at(*base)?;
-                iterators::source(iterator).or_else(|| Some(iterator.clone()))
+fn follow<'py>(
+    py: Python<'py>,
+    base: &Bound<'py, PyAny>,
+    access: &Access<Py<PyAny>, Py<PyString>>,
+) -> Option<Bound<'py, PyAny>> {
+    match access {
+        Access::Slot(_) | Access::Constant(_) | Access::CellContent => None,
+        Access::Attr(name) => match facts::field(base, name.bind(py)) {
+            facts::Field::Value(value) => Some(value),
+            facts::Field::Empty | facts::Field::NoField => None,
+        },
+        Access::InstanceDict => facts::instance_dict(base).map(Bound::into_any),
+        Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(key).ok()?,
+        Access::DictKey(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.0),
+        Access::SeqItem(index) => {
+            let index = usize::try_from(*index).ok()?;
+            if let Ok(list) = base.cast::<PyList>() {
+                list.get_item(index).ok()
+            } else if let Ok(tuple) = base.cast::<PyTuple>() {
+                tuple.get_item(index).ok()
+            } else {
+                None
             }
         }
+        Access::FunctionPart(part) => {
+            let parts = facts::func_parts(base)?;
+            let part = match part {
+                FunctionPart::Code => Some(parts.code),
+                FunctionPart::Globals => Some(parts.globals),
+                FunctionPart::Defaults => parts.defaults,
+                FunctionPart::KwDefaults => parts.kwdefaults,
+                FunctionPart::Closure => parts.closure,
+            };
+            Some(part.map_or_else(|| py.None().into_bound(py), |p| p.to_owned()))
+        }
+        Access::TypeOf => Some(base.get_type().into_any()),
+        Access::MethodSelf => method_part(base, pyo3::intern!(py, "__self__")),
+        Access::MethodFunction => method_part(base, pyo3::intern!(py, "__func__")),
+        Access::IterPeek => iterators::peek(base),
+        // A range iterator has no sequence: what is left of it is asked of the iterator itself.
+        Access::IterSource => iterators::source(base).or_else(|| Some(base.clone())),
     }
 }

@@ -3,10 +3,10 @@
 use super::emit::{Callee, Emitter};
 use super::stand_in;
 use crate::code_unit::CodeUnit;
-use crate::continuation::{self, FrameShape, Led, Shape, SlotShape};
 use crate::executor::{Awaits, Executor};
+use crate::serve::continuation::{self, FrameShape, Led, Shape, SlotShape};
+use crate::serve::unwind;
 use crate::stop::{Reason, Stop};
-use crate::unwind;
 use crate::variables::*;
 use pyo3::prelude::*;
 use sot_opcodes::{CodeBuilder, JumpCond, Label, Local, Op, handling, method_layout, reach, stack_effect};

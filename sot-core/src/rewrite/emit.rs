@@ -4,10 +4,10 @@ use super::lifetimes::Lifetimes;
 use super::uses::{Uses, found_outside};
 use super::{Head, computed_symbol};
 use crate::code_unit::CodeUnit;
-use crate::continuation::Continuation;
 use crate::executor::Executor;
 use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
+use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Site;
 use crate::variables::*;
@@ -383,7 +383,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// An exception has passed these frames.
     pub(super) fn pass(&mut self, exception: VarId, sites: Vec<Arc<Site>>) -> Result<(), Stop> {
-        let passed = crate::cpython::native::new_native(self.ex.py, Box::new(crate::unwind::Passed { sites }));
+        let passed = crate::cpython::native::new_native(self.ex.py, Box::new(crate::serve::unwind::Passed { sites }));
         let passed = passed.map_err(|e| self.ex.internal(&e))?.into_bound(self.ex.py);
         self.push_callable(Callee::Object(passed));
         self.push(exception)?;

@@ -3,8 +3,8 @@
 use super::emit::{Callee, Emitter};
 use super::resume::generator_code;
 use crate::code_unit::assemble;
-use crate::continuation::{FrameShape, SlotShape, uses_super};
 use crate::executor::{Executor, Frame};
+use crate::serve::continuation::{FrameShape, SlotShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
 use pyo3::prelude::*;
@@ -58,7 +58,7 @@ impl Emitter<'_, '_> {
             GeneratorState::New(frame) => (frame.clone(), false),
             GeneratorState::Suspended(frame) => (frame.clone(), true),
             GeneratorState::Finished => {
-                let finished = crate::unwind::finished_generator(py).map_err(|e| self.ex.internal(&e))?;
+                let finished = crate::serve::unwind::finished_generator(py).map_err(|e| self.ex.internal(&e))?;
                 self.push_callable(Callee::Object(finished));
                 self.call(0);
                 return Ok(());
@@ -77,9 +77,9 @@ impl Emitter<'_, '_> {
         consts.push(py.None());
         let code = generator_code(&shape, pass, none, started).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
         let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
-        crate::registry::never_capture(&code);
+        crate::code_unit::records::never_capture(&code);
         if started {
-            let start = crate::unwind::start_generator(py).map_err(|e| self.ex.internal(&e))?;
+            let start = crate::serve::unwind::start_generator(py).map_err(|e| self.ex.internal(&e))?;
             self.push_callable(Callee::Object(start));
         }
         // FunctionType(code, globals, name, None, closure)

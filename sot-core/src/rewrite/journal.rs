@@ -59,9 +59,6 @@ impl Executor<'_> {
                         None => attributes.push((name.clone(), var(*value))),
                     }
                 }
-                Mutation::DelAttr { object, name } if var(*object) == instance => {
-                    attributes.retain(|(n, _)| n != name);
-                }
                 _ => {}
             }
         }
@@ -101,11 +98,6 @@ impl Emitter<'_, '_> {
                 self.push(var(object))?;
                 self.store_attr(&name);
             }
-            Mutation::DelAttr { object, name } => {
-                self.push(var(object))?;
-                let name = self.b.name(&name);
-                self.emit(Op::DeleteAttr(name));
-            }
             Mutation::SetItem { object, key, value } => {
                 self.push(var(value))?;
                 self.push(var(object))?;
@@ -128,12 +120,6 @@ impl Emitter<'_, '_> {
                     self.push_constant(&name);
                     self.emit(Op::StoreSubscr);
                 }
-            }
-            Mutation::DelGlobal { globals, name } => {
-                self.push_object(globals);
-                let name = pyo3::types::PyString::intern(self.ex.py, &name).into_any();
-                self.push_constant(&name);
-                self.emit(Op::DeleteSubscr);
             }
             Mutation::SetCell { cell, value } => {
                 self.push(var(value))?;
@@ -175,24 +161,10 @@ impl Emitter<'_, '_> {
                 self.call(1);
                 self.emit(Op::PopTop);
             }
-            Mutation::ListClear { object } | Mutation::SetClear { object } | Mutation::DictClear { object } => {
+            Mutation::ListClear { object } | Mutation::DictClear { object } => {
                 self.method(object, "clear", &[])?;
             }
             Mutation::ListReverse { object } => self.method(object, "reverse", &[])?,
-            Mutation::ListReplace { object, values } => {
-                for value in &values {
-                    self.push(var(*value))?;
-                }
-                self.emit(Op::BuildList(values.len() as u32));
-                self.push(var(object))?;
-                let none = self.ex.py.None().into_bound(self.ex.py);
-                self.push_constant(&none);
-                self.push_constant(&none);
-                self.emit(Op::BuildSlice(2));
-                self.emit(Op::StoreSubscr);
-            }
-            Mutation::SetAdd { object, value } => self.method(object, "add", &[value])?,
-            Mutation::SetDiscard { object, value } => self.method(object, "discard", &[value])?,
             Mutation::DictPop { object, key } => {
                 self.push(var(object))?;
                 self.push(var(key))?;

@@ -7,8 +7,8 @@
 use super::emit::Emitter;
 use super::uses::{found_outside, parts};
 use super::{breaks::Tail, journal};
-use crate::continuation::uses_super;
 use crate::executor::Executor;
+use crate::serve::continuation::uses_super;
 use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::{Local, Op};

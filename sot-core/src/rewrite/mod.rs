@@ -26,15 +26,16 @@ pub use stand_in::waiting;
 pub use uses::parts;
 
 use crate::code_unit::assemble;
-use crate::continuation::Continuation;
 use crate::executor::{Executor, Outcome};
 use crate::graph_fn::GraphFunction;
+use crate::objects::stable_repr;
+use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};
 use lifetimes::Lifetimes;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyCode, PyModule, PyType};
+use pyo3::types::PyCode;
 use sot_opcodes::Code;
 use sot_sir::Symbol;
 use std::sync::Arc;
@@ -146,25 +147,6 @@ pub fn listing(py: Python<'_>, code: &Code, consts: &[Py<PyAny>], listed_as: Opt
 /// Constants as stable text: no addresses.
 fn const_texts(py: Python<'_>, consts: &[Py<PyAny>]) -> Vec<String> {
     consts.iter().map(|c| stable_repr(c.bind(py))).collect()
-}
-
-/// `repr` where it is stable, `<type name>` where it would show an address.
-pub fn stable_repr(object: &Bound<'_, PyAny>) -> String {
-    let ty = object.get_type();
-    let class = ty.name().map(|n| n.to_string()).unwrap_or_default();
-    if crate::executor::is_constant_type(&ty) && class != "code" || object.is_none() {
-        return object.repr().map(|r| r.to_string()).unwrap_or(class);
-    }
-    // Only objects whose `__name__` is known not to run code of the user.
-    let named = object.cast_exact::<PyType>().is_ok()
-        || object.cast_exact::<PyModule>().is_ok()
-        || object.cast_exact::<PyCFunction>().is_ok()
-        || crate::cpython::facts::is_function(object)
-        || ["NativeFunction", "Entry", "method", "method_descriptor", "wrapper_descriptor"].contains(&class.as_str());
-    match named.then(|| object.getattr("__name__").and_then(|n| n.extract::<String>())) {
-        Some(Ok(name)) => format!("<{class} {name}>"),
-        _ => format!("<{class}>"),
-    }
 }
 
 /// Whether a variable is a computed tensor.

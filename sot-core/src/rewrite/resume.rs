@@ -3,7 +3,7 @@
 //! `__resume_fn_k(stack values..., locals...)` puts the values back where they were and jumps to the offset. It is the
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
-use crate::continuation::{FrameShape, SlotShape};
+use crate::serve::continuation::{FrameShape, SlotShape};
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
 use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
 

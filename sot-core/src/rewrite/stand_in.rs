@@ -10,10 +10,9 @@
 
 use super::breaks::BreakPlan;
 use super::emit::{Callee, Emitter};
-use crate::code_unit::{CodeUnit, assemble};
-use crate::dispatch::function_of;
-use crate::executor::is_constant_type;
+use crate::code_unit::{CodeUnit, assemble, function_of};
 use crate::iterators::pass_function;
+use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use crate::variables::{VarId, VarKind};
 use pyo3::exceptions::PyRuntimeError;

@@ -32,7 +32,7 @@ impl Operations for ConstantVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = ex.objects.get(ex.py, self.object);
         let ty = object.get_type();
-        if crate::executor::is_constant_type(&ty) || object.is_none() {
+        if crate::objects::is_constant_type(&ty) || object.is_none() {
             // A number, a part of a range or of a code object.
             return match ex.is_field(&ty, name) {
                 true => ex.constant_attribute(me, name).map(Some),

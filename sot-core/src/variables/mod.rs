@@ -57,16 +57,15 @@ pub use super_object::SuperVar;
 pub use tensor::{TensorSource, TensorVar};
 pub use traceback::TracebackVar;
 
-use crate::executor::{Awaits, Executor};
+pub use crate::objects::VarId;
+
+use crate::awaits::Awaits;
+use crate::executor::Executor;
 use crate::rewrite::Emitter;
 use crate::stop::{Reason, Stop};
 use enum_dispatch::enum_dispatch;
 use pyo3::prelude::*;
 use sot_tracker::TrackerId;
-
-/// Index into the arena of a capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct VarId(pub u32);
 
 /// A value and where it came from.
 #[derive(Clone)]

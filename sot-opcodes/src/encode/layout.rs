@@ -1,6 +1,6 @@
 //! Offsets: the least fixed point of jump operands and the EXTENDED_ARGs they need, then the bytes.
 
-use super::lower::{Dest, Lowered};
+use super::lower::{Dest, Lowered, prefixes};
 use crate::analysis::Covering;
 use crate::exctable::{self, Entry};
 use crate::jumps::{self, JumpForm};
@@ -18,16 +18,6 @@ impl Layout {
     /// The size in bytes of each raw instruction.
     pub(super) fn sizes(&self, count: usize) -> impl Iterator<Item = u32> + '_ {
         (0..count).map(|i| self.offsets[i + 1] - self.offsets[i])
-    }
-}
-
-/// EXTENDED_ARGs that an operand needs.
-pub(super) const fn prefixes(arg: u32) -> u8 {
-    match arg {
-        0..=0xff => 0,
-        0x100..=0xffff => 1,
-        0x1_0000..=0xff_ffff => 2,
-        _ => 3,
     }
 }
 

@@ -3,7 +3,6 @@
 //! Neighbours are joined when they have the same offset and location (both from one raw instruction, or both
 //! synthesized) and nothing jumps between them.
 
-use super::layout::prefixes;
 use super::single;
 use crate::analysis::Covering;
 use crate::jumps::{self, JumpForm};
@@ -11,6 +10,16 @@ use crate::slots::Slots;
 use crate::tables::Table;
 use crate::tables::raw::Raw;
 use crate::{Code, EncodeError, Instr, Label, Op, Version};
+
+/// EXTENDED_ARGs that an operand needs.
+pub(super) const fn prefixes(arg: u32) -> u8 {
+    match arg {
+        0..=0xff => 0,
+        0x100..=0xffff => 1,
+        0x1_0000..=0xff_ffff => 2,
+        _ => 3,
+    }
+}
 
 /// Where a raw jump goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,5 @@
-//! The journal against a toy heap: lookups, rollback, plans and text.
+//! The journal against a toy heap: lookups, rollback and text.
 
 mod lookup;
-mod plan;
 mod properties;
 mod toy;

@@ -1,8 +1,6 @@
-//! A made-up heap that mutations are replayed on. Dicts keep insertion order, a mutation of a target that is not
-//! plain writes down all it can see first, and anything that Python would refuse is an error.
+//! A made-up heap that mutations are replayed on. Dicts keep insertion order; what Python would refuse is an error.
 
-use sot_sideeffect::{Entry, Mutation, Policy, Target, VarRef};
-use sot_tracker::ObjectId;
+use sot_sideeffect::{Entry, Mutation, VarRef};
 
 pub(crate) type Names = Vec<(String, VarRef)>;
 
@@ -11,43 +9,17 @@ pub(crate) struct Object {
     pub(crate) attrs: Names,
     pub(crate) cell: Option<VarRef>,
     pub(crate) list: Vec<VarRef>,
-    /// A dict; a set is one whose values are its keys.
     pub(crate) dict: Vec<(VarRef, VarRef)>,
     /// Of an iterator over the list of the object of the same number less 6. `None`: exhausted for ever.
     pub(crate) position: Option<usize>,
 }
 
-/// Even objects are lists, odd ones dicts or sets. Objects 0..3 are plain and 3..6 are not; 6..9 are iterators over the lists of 0..3; 9 is virtual and 10 is virtual
-/// and escapes; from 11 on they are values only.
+/// Even objects are lists, odd ones dicts; 6 to 8 are iterators over the lists of 0 to 2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Heap {
     pub(crate) objects: Vec<Object>,
-    /// The first is plain.
     pub(crate) globals: [Names; 2],
-    /// What observers saw.
-    pub(crate) seen: Vec<String>,
 }
-
-pub(crate) struct Rules;
-
-impl Policy for Rules {
-    fn is_plain(&self, target: Target) -> bool {
-        match target {
-            Target::Object(VarRef(n)) => !(3..6).contains(&n),
-            Target::Globals(ObjectId(n)) => n == 0,
-        }
-    }
-
-    fn is_virtual(&self, object: VarRef) -> bool {
-        object.0 == 9 || object.0 == 10
-    }
-
-    fn escapes(&self, object: VarRef) -> bool {
-        object.0 == 10
-    }
-}
-
-pub(crate) const VIRTUAL: usize = 9;
 
 impl Heap {
     pub(crate) fn new() -> Heap {
@@ -60,7 +32,7 @@ impl Heap {
             object.position = Some(0);
         }
         let globals = vec![("a".to_owned(), v(0)), ("b".to_owned(), v(1))];
-        Heap { objects, globals: [globals.clone(), globals], seen: Vec::new() }
+        Heap { objects, globals: [globals.clone(), globals] }
     }
 
     /// Apply a mutation as Python would.
@@ -69,16 +41,9 @@ impl Heap {
         if is_of_list(mutation).is_some_and(|(object, list)| list != (object.0 % 2 == 0)) {
             return Err("AttributeError");
         }
-        if !Rules.is_plain(mutation.target()) {
-            // All but the virtual object that is not built yet.
-            let visible: Vec<&Object> = (0..11).filter(|n| *n != VIRTUAL).map(|n| &self.objects[n]).collect();
-            self.seen.push(format!("{mutation}: {visible:?} {:?}", self.globals));
-        }
         match mutation {
             Mutation::SetAttr { object, name, value } => set(&mut self.at(*object).attrs, name, *value),
-            Mutation::DelAttr { object, name } => return remove(&mut self.at(*object).attrs, name),
             Mutation::SetGlobal { globals, name, value } => set(&mut self.globals[globals.index()], name, *value),
-            Mutation::DelGlobal { globals, name } => return remove(&mut self.globals[globals.index()], name),
             Mutation::SetCell { cell, value } => self.at(*cell).cell = Some(*value),
             Mutation::ClearCell { cell } => self.at(*cell).cell = None,
             Mutation::SetItem { object, key, value } => set(&mut self.at(*object).dict, key, *value),
@@ -101,12 +66,7 @@ impl Heap {
             Mutation::ListExtend { object, values } => self.at(*object).list.extend(values),
             Mutation::ListClear { object } => self.at(*object).list.clear(),
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
-            Mutation::ListReplace { object, values } => self.at(*object).list.clone_from(values),
-            Mutation::SetAdd { object, value } => set(&mut self.at(*object).dict, value, *value),
-            Mutation::SetDiscard { object, value } => {
-                let _ = remove(&mut self.at(*object).dict, value);
-            }
-            Mutation::SetClear { object } | Mutation::DictClear { object } => self.at(*object).dict.clear(),
+            Mutation::DictClear { object } => self.at(*object).dict.clear(),
             Mutation::IterAdvance { iterator, .. } => {
                 let len = self.objects[iterator.0 as usize - 6].list.len();
                 let position = &mut self.at(*iterator).position;
@@ -132,19 +92,13 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::ListPop { object, .. }
         | Mutation::ListExtend { object, .. }
         | Mutation::ListClear { object }
-        | Mutation::ListReverse { object }
-        | Mutation::ListReplace { object, .. } => Some((*object, true)),
+        | Mutation::ListReverse { object } => Some((*object, true)),
         Mutation::SetItem { object, .. }
         | Mutation::DelItem { object, .. }
         | Mutation::DictPop { object, .. }
-        | Mutation::DictClear { object }
-        | Mutation::SetAdd { object, .. }
-        | Mutation::SetDiscard { object, .. }
-        | Mutation::SetClear { object } => Some((*object, false)),
+        | Mutation::DictClear { object } => Some((*object, false)),
         Mutation::SetAttr { .. }
-        | Mutation::DelAttr { .. }
         | Mutation::SetGlobal { .. }
-        | Mutation::DelGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }
         | Mutation::IterAdvance { .. } => None,

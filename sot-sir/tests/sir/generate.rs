@@ -1,8 +1,10 @@
-//! Random modules: any value at all for the text form, well-formed ones for the passes.
+//! Random modules: any value at all for the text form, well-formed ones for the rules.
 
+use crate::builder::SirBuilder;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use sot_sir::{Literal, Module, ObjectRef, Operand, Sir, SirBuilder, Statement, StatementKind, Symbol};
+use sot_sir::{Literal, Module, ObjectRef, Operand, Sir, Statement, StatementKind, Symbol};
+use std::collections::HashMap;
 
 fn literal() -> impl Strategy<Value = Literal> {
     prop_oneof![
@@ -187,4 +189,25 @@ pub(crate) fn renamed(module: &Module, by: u32) -> Module {
         }
     }
     module
+}
+
+/// The same SIR with symbols numbered from 0 by first occurrence in the text.
+pub(crate) fn renumbered(sir: &Sir) -> Sir {
+    let mut numbers: HashMap<Symbol, Symbol> = HashMap::new();
+    let mut number = |s: Symbol| {
+        let next = Symbol(numbers.len() as u32);
+        *numbers.entry(s).or_insert(next)
+    };
+    let mut sir = sir.clone();
+    for s in &mut sir.inputs {
+        *s = number(*s);
+    }
+    for statement in &mut sir.statements {
+        statement.result.rename_symbols(&mut number);
+        statement.operands_mut().for_each(|o| o.rename_symbols(&mut number));
+    }
+    for s in &mut sir.outputs {
+        *s = number(*s);
+    }
+    sir
 }

@@ -1,10 +1,8 @@
-//! SIR as text: printing, parsing, verification, hashing and passes, without any interpreter.
+//! SIR as text: printing, parsing, verification and hashing, without any interpreter.
 
+mod builder;
 mod generate;
 mod hash;
-mod inline;
-mod liveness;
-mod outline;
 mod parse;
 mod print;
 mod verify;

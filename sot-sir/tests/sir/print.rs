@@ -1,8 +1,9 @@
 //! The text is exact and looks like this.
 
+use crate::builder::SirBuilder;
 use crate::generate::{anything, operand, verified};
 use proptest::prelude::*;
-use sot_sir::{Literal, Module, ObjectRef, Operand, SirBuilder, Statement, StatementKind, Symbol, parse};
+use sot_sir::{Literal, Module, ObjectRef, Operand, Statement, StatementKind, parse};
 
 proptest! {
     #[test]
@@ -94,20 +95,4 @@ fn literals_differ_as_their_texts_do() {
     assert_eq!(Operand::from(1.0).to_string(), "1.0");
     assert_eq!(Operand::from(1e16).to_string(), "1e16");
     assert_eq!(Operand::from(i64::MIN).to_string(), "-9223372036854775808");
-}
-
-#[test]
-fn renumbering_follows_the_text() {
-    let sir = sot_sir::parse_sir(
-        "StatementIR: S inputs: [var_9] outputs: [var_4] statements: api || (var_7, var_4) = f (var_9, k=var_9)",
-    )
-    .unwrap();
-    assert_eq!(sir.next_symbol(), Symbol(10));
-    insta::assert_snapshot!(sir.renumbered(), @r"
-    StatementIR: S
-      inputs: [var_0]
-      outputs: [var_2]
-      statements:
-        api    || (var_1, var_2) = f (var_0, k=var_0)
-    ");
 }

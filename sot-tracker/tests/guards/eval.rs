@@ -62,5 +62,5 @@ fn a_miss_names_the_step_and_the_guard() {
     assert_eq!(miss(&other), Miss { step: Step::Check(NodeId(0), 0), guard: 0 });
     let apart = State { slots: vec![None, Some(ObjectId(2)), Some(ObjectId(1))], ..state() };
     let found = miss(&apart);
-    assert_eq!((found.guard, &tree.check_of(found.step).unwrap().check), (2, &Check::SameAs(y)));
+    assert_eq!((found.guard, &set.get(found.guard).unwrap().check), (2, &Check::SameAs(y)));
 }

@@ -4,7 +4,7 @@
 use crate::toy::{State, Stream, guards, paths};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use sot_tracker::{Access, Check, Guard, GuardSet, GuardTree, NoFacts, Step, TrackerTable};
+use sot_tracker::{Access, Check, Guard, GuardSet, GuardTree, NothingKnown, Step, TrackerTable};
 
 struct Case {
     state: State,
@@ -56,19 +56,19 @@ proptest! {
 
     #[test]
     fn simplify_keeps_the_verdict(case in cases()) {
-        let mut with_facts = case.guards.clone();
-        with_facts.simplify(&case.table, &case.state);
+        let mut with_knowledge = case.guards.clone();
+        with_knowledge.simplify(&case.table, &case.state);
         let mut without = case.guards.clone();
-        without.simplify(&case.table, &NoFacts);
-        prop_assert!(with_facts.len() <= without.len() && without.len() <= case.guards.len());
+        without.simplify(&case.table, &NothingKnown);
+        prop_assert!(with_knowledge.len() <= without.len() && without.len() <= case.guards.len());
         for state in case.others.iter().chain([&case.state]) {
             let verdict = one_by_one(&case, &case.guards, state);
-            prop_assert_eq!(one_by_one(&case, &with_facts, state), verdict);
+            prop_assert_eq!(one_by_one(&case, &with_knowledge, state), verdict);
             prop_assert_eq!(one_by_one(&case, &without, state), verdict);
         }
-        let again = with_facts.iter().cloned().collect::<Vec<_>>();
-        with_facts.simplify(&case.table, &case.state);
-        prop_assert!(with_facts.iter().eq(again.iter()), "idempotent");
+        let again = with_knowledge.iter().cloned().collect::<Vec<_>>();
+        with_knowledge.simplify(&case.table, &case.state);
+        prop_assert!(with_knowledge.iter().eq(again.iter()), "idempotent");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Each row of the table of implications, and what looks like one and is not.
 
 use crate::text::Example;
-use sot_tracker::{Check, Facts, Guard, GuardSet, ObjectId, Tracker, TrackerId, TrackerTable};
+use sot_tracker::{Check, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable};
 
 const INT: ObjectId = ObjectId(0);
 const THREE: ObjectId = ObjectId(1);
@@ -10,9 +10,9 @@ const LIST: ObjectId = ObjectId(3);
 const NET: ObjectId = ObjectId(5);
 
 /// 3 and "k" are immutable; a list is not.
-struct Known;
+struct Table;
 
-impl Facts for Known {
+impl Known for Table {
     fn is_immutable(&self, object: ObjectId) -> bool {
         object == THREE || object == K
     }
@@ -36,7 +36,7 @@ impl Facts for Known {
 
 fn simplified(table: &TrackerTable, guards: Vec<(TrackerId, Check)>) -> String {
     let mut set: GuardSet = guards.into_iter().map(|(t, c)| Guard::new(t, c)).collect();
-    set.simplify(table, &Known);
+    set.simplify(table, &Table);
     set.display(table, &Example).to_string()
 }
 

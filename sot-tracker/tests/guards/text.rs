@@ -126,8 +126,6 @@ fn tree_of_a_layer_call() {
     n1 = n0["k"]
     n1 is <function f>
     "#);
-    let roots: Vec<_> = tree.roots().map(|n| n.tracker).collect();
-    assert_eq!(roots, [net, x, globals]);
 }
 
 #[test]
@@ -151,7 +149,4 @@ fn the_first_origin_stays() {
     assert!(set.add(Guard::new(x, Check::Len(1)).at(origin(3))));
     assert!(!set.add(Guard::new(x, Check::Len(1)).at(origin(9))));
     assert_eq!(set.get(0).unwrap().origin.as_ref().unwrap().to_string(), "f.py:3: read x");
-    set.add(Guard::new(x, Check::Len(2)));
-    set.truncate(1);
-    assert!(set.len() == 1 && set.add(Guard::new(x, Check::Len(2))), "a truncated guard can come back");
 }

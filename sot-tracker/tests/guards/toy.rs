@@ -2,7 +2,7 @@
 //! random numbers so that proptest shrinks it.
 
 use sot_tracker::{
-    Access, Accessed, Check, Facts, FunctionPart, Guard, GuardSet, ObjectId, Tracker, TrackerId, TrackerTable, World,
+    Access, Accessed, Check, FunctionPart, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable, World,
 };
 
 /// Random numbers, then zeros.
@@ -253,7 +253,7 @@ impl World for &State {
 }
 
 /// True of every state that [`State::disturbed`] makes.
-impl Facts for State {
+impl Known for State {
     fn is_immutable(&self, object: ObjectId) -> bool {
         self.immutable(object)
     }

@@ -1,15 +1,14 @@
 """The extension module under test, and ways to hook frames with it.
 
-`SOT_TEST_MODULE` names the module (default `sot._sot`).
+It is the test backend's: the door to CPython is the same in each, and only this one has the probes of these tests.
 """
 
 import contextlib
 import importlib
-import os
 import sys
 import types
 
-native = importlib.import_module(os.environ.get("SOT_TEST_MODULE", "sot._sot"))
+native = importlib.import_module("toy_backend")
 
 PY311 = sys.version_info >= (3, 11)
 

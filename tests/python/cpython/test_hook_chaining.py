@@ -14,10 +14,10 @@ from eval_frame_helpers import native
 
 @pytest.fixture
 def other(tmp_path):
-    path = str(tmp_path / "_sot.so")
+    path = str(tmp_path / "toy_backend.so")
     shutil.copy(native.__file__, path)
-    loader = importlib.machinery.ExtensionFileLoader("_sot", path)
-    spec = importlib.util.spec_from_loader("_sot", loader)
+    loader = importlib.machinery.ExtensionFileLoader("toy_backend", path)
+    spec = importlib.util.spec_from_loader("toy_backend", loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     assert module is not native

@@ -1,6 +1,7 @@
 //! `Backend`: what the framework's objects are. Read it from top to bottom as the list of questions to answer.
 
 use crate::builder::{Builder, describe, dtype_class};
+use crate::graph;
 use crate::layers::{self, ATTR_DICTS, Layers, SOURCE};
 use crate::mode;
 use crate::op::Meta;
@@ -112,7 +113,7 @@ impl Backend for Toy {
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
         match () {
             () if mode::debug() => Some(Why::new(Reason::AmbientMode, "the debug mode runs operations one by one")),
-            () if mode::building().is_some() => Some(Why::new(Reason::AmbientMode, "a graph is being built")),
+            () if graph::building().is_some() => Some(Why::new(Reason::AmbientMode, "a graph is being built")),
             () => None,
         }
     }

@@ -5,9 +5,8 @@
 //! result. What it must never do: write to a user's object, or let a number computed now into the graph.
 
 use crate::compiled::{Compiled, Stream};
-use crate::graph::{Node, Origin, Recorder, Value};
+use crate::graph::{self, Node, Origin, Recorder, Value};
 use crate::layers::{self, Layers};
-use crate::mode;
 use crate::op::Op;
 use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
@@ -46,7 +45,7 @@ impl Builder {
     /// Enter building mode. What is entered here is left in `Drop`, which every path takes.
     pub(crate) fn begin(layers: Arc<Layers>) -> Builder {
         let recorder = Recorder::new();
-        mode::set_building(Some(recorder.clone()));
+        graph::set_building(Some(recorder.clone()));
         Builder { recorder, layers, inputs: Vec::new() }
     }
 
@@ -89,7 +88,7 @@ impl Builder {
 
 impl Drop for Builder {
     fn drop(&mut self) {
-        mode::set_building(None);
+        graph::set_building(None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A graph: operations on numbered values, while it is built and when it runs.
 //!
-//! The framework builds one by running its ordinary Python functions in building mode ([`crate::mode`]): they append
+//! The framework builds one by running its ordinary Python functions in building mode: they append
 //! operations to the [`Recorder`] and hand out symbolic [`Value`]s. Any framework with tracing has these three things
 //! (a graph, a mode, a stand-in for tensors); the backend only steers them.
 
@@ -9,6 +9,7 @@ use crate::op::{Meta, Op};
 use crate::tensor::{Operand, Tensor};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -119,4 +120,19 @@ pub(crate) struct Value {
     recorder: Recorder,
     pub(crate) number: usize,
     pub(crate) meta: Meta,
+}
+
+thread_local! {
+    /// The graph that operations are appended to instead of being run.
+    static BUILDING: RefCell<Option<Recorder>> = const { RefCell::new(None) };
+}
+
+/// The graph under construction in this thread.
+pub(crate) fn building() -> Option<Recorder> {
+    BUILDING.with_borrow(Clone::clone)
+}
+
+/// Enter (`Some`) or leave (`None`) building mode.
+pub(crate) fn set_building(recorder: Option<Recorder>) -> Option<Recorder> {
+    BUILDING.replace(recorder)
 }

@@ -9,7 +9,7 @@
 //! 3. [`builder`]: how a graph grows, one call for each operation. The two duties that are easy to forget are at its
 //!    end: refuse what writes in place, and report outputs that share memory in eager execution.
 //! 4. [`compiled`]: how a closed graph runs, how it is compared with eager, what it may have to take back.
-//! 5. The last line of the `#[pymodule]` below: `register` adds `to_static`, `explain`, `stats` and the rest.
+//! 5. The end of the `#[pymodule]` below: `register` adds `to_static`, `explain`, `stats` and the rest.
 //!
 //! `tests/python/toy/test_conformance.py` asks a backend every question of the contract; run it on yours.
 #![forbid(unsafe_code)]
@@ -52,6 +52,8 @@ mod toy_backend {
         }
         let layers = layers::Layers::load(module)?;
         let toy = backend::Toy::new(module, layers)?;
-        sot_core::python::register(module, std::sync::Arc::new(toy))
+        sot_core::python::register(module, std::sync::Arc::new(toy))?;
+        // Yours needs none of these: they are for the tests of sot-core's door to CPython.
+        sot_core::cpython::add_test_probes(module)
     }
 }

@@ -3,8 +3,7 @@
 //! Whatever is here and changes the meaning of an operation must be in the answer of `Backend::ambient`, or a graph
 //! that was captured in one mode would be served in another.
 
-use crate::graph::Recorder;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the random stream stands, for the whole process.
@@ -30,8 +29,6 @@ thread_local! {
     static GRAD: Cell<bool> = const { Cell::new(true) };
     /// In this mode every operation must run by itself, at once: nothing can be captured.
     static DEBUG: Cell<bool> = const { Cell::new(false) };
-    /// The graph that operations are appended to instead of being run.
-    static BUILDING: RefCell<Option<Recorder>> = const { RefCell::new(None) };
 }
 
 pub(crate) fn grad() -> bool {
@@ -48,14 +45,4 @@ pub(crate) fn debug() -> bool {
 
 pub(crate) fn set_debug(on: bool) -> bool {
     DEBUG.replace(on)
-}
-
-/// The graph under construction in this thread.
-pub(crate) fn building() -> Option<Recorder> {
-    BUILDING.with_borrow(Clone::clone)
-}
-
-/// Enter (`Some`) or leave (`None`) building mode.
-pub(crate) fn set_building(recorder: Option<Recorder>) -> Option<Recorder> {
-    BUILDING.replace(recorder)
 }

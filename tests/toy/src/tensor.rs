@@ -3,7 +3,7 @@
 //! [`Operand`] is the base class of both, so `x + y`, `x.sum()` and `relu(x)` are written once and mean "run it" or
 //! "append it", as [`apply`] decides. A tensor owns a window of a storage that its views share.
 
-use crate::graph::Value;
+use crate::graph::{self, Value};
 use crate::mode;
 use crate::op::{Binary, Element, Meta, Op, Reduce, Unary};
 use pyo3::basic::CompareOp;
@@ -99,7 +99,7 @@ pub(crate) fn apply<'py>(py: Python<'py>, op: Op, operands: &[Bound<'py, PyAny>]
             false => from_numbers(operand, false)?,
         });
     }
-    if let Some(recorder) = mode::building() {
+    if let Some(recorder) = graph::building() {
         return recorder.append(py, op, &all);
     }
     let eager = || PyRuntimeError::new_err("a symbolic value outside of its graph");
@@ -147,7 +147,7 @@ pub(crate) fn from_numbers<'py>(numbers: &Bound<'py, PyAny>, requires_grad: bool
 
 /// A new tensor with these numbers.
 pub(crate) fn constant(py: Python<'_>, meta: Meta, data: Vec<f64>) -> Any<'_> {
-    if meta.requires_grad && mode::building().is_some() {
+    if meta.requires_grad && graph::building().is_some() {
         return Err(PyRuntimeError::new_err("a graph cannot make a leaf for gradients"));
     }
     apply(py, Op::Constant(meta, data), &[])

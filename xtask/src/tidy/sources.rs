@@ -54,10 +54,12 @@ fn collect(root: &Path, dir: &Path, files: &mut Vec<Source>) -> Result<()> {
     for entry in dir.read_dir().with_context(|| format!("cannot list {}", dir.display()))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // `.git` may be a file.
+        if NOT_OURS.contains(&name.as_str()) {
+            continue;
+        }
         if path.is_dir() {
-            if !NOT_OURS.contains(&name.as_str()) {
-                collect(root, &path, files)?;
-            }
+            collect(root, &path, files)?;
             continue;
         }
         let extension = path.extension().map(|e| e.to_string_lossy().into_owned());

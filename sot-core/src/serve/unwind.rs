@@ -3,8 +3,8 @@
 //! The rules are those of the simulation (`executor::deliver`, `executor::exceptions`), applied to shapes and real values.
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
+use super::continuation::{self, Continuation, FrameShape, Led, Shape, SlotShape};
 use crate::code_unit::assemble;
-use crate::continuation::{self, Continuation, FrameShape, Led, Shape, SlotShape};
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};

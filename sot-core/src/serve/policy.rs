@@ -6,18 +6,8 @@
 //!
 //! Where every capture of a function has lost, most calls go to the original code without a look at the guards
 //! ([`Unguarded`]): it is right for every call. One call in 32 still looks, since another kind of call may gain.
-//!
-//! With `SOT_MEASURE=0` in the environment (read once) no choice depends on a clock: captures serve, and graphs run in
-//! their compiled form once it is proved. Which calls do what is then the same in each run.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-
-/// Whether measured times choose who runs.
-pub fn by_measurement() -> bool {
-    static MEASURED: OnceLock<bool> = OnceLock::new();
-    *MEASURED.get_or_init(|| std::env::var_os("SOT_MEASURE").is_none_or(|value| value != "0"))
-}
 
 /// Calls that are served by the capture before the trial: the graphs choose their executors in them.
 const WARM_UP: u32 = 12;

@@ -1,25 +1,20 @@
-//! The one engine of this process: what is known of code objects, functions and continuations, by weak keys.
+//! What is known of code objects and functions, by weak keys.
 //!
-//! Nothing here keeps anything alive. A record of a code object goes with the code; a continuation is owned by the
-//! rewritten code that asks for it (see [`crate::continuation`]); caches are owned by the entries whose calls fill them,
-//! those of frames below included ([`NestedHook`]). So what was captured goes with the function, method
-//! or layer that it was captured for, at once or when the collector finds the cycle that they form.
+//! Nothing here keeps anything alive: a record goes with its object.
 //!
 //! Lock discipline: no Python object is made or dropped while the table is locked. Either may run finalizers, and the death
 //! of a code object comes back here.
 
-use crate::code_unit::UnitData;
-use crate::continuation::{Continuation, FrameKey};
+use super::UnitData;
 use crate::cpython::Slots;
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
-use crate::dispatch::{CodeCache, NestedHook};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyWeakrefReference};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What is known of a code object or function.
 #[derive(Default)]
@@ -36,20 +31,17 @@ struct Record {
 }
 
 #[derive(Default)]
-struct Engine {
+struct Table {
     /// By address, with the weak reference whose callback ends the record.
     records: HashMap<usize, (Py<PyAny>, Record)>,
     /// Addresses by that of the weak reference.
     by_reference: HashMap<usize, usize>,
-    continuations: HashMap<Vec<FrameKey>, Weak<Continuation>>,
-    /// Caches of all entries and of the frames below them, for `reset`.
-    entries: Vec<(Weak<CodeCache>, Weak<NestedHook>)>,
 }
 
-static ENGINE: Mutex<Option<Engine>> = Mutex::new(None);
+static TABLE: Mutex<Option<Table>> = Mutex::new(None);
 
-fn engine() -> MutexGuard<'static, Option<Engine>> {
-    ENGINE.lock().expect("the engine")
+fn table() -> MutexGuard<'static, Option<Table>> {
+    TABLE.lock().expect("the table")
 }
 
 /// Ends a record when the object is about to die.
@@ -59,10 +51,10 @@ impl NativeBody for Forget {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(reference) = args.get(py, 0) {
             let old = {
-                let mut engine = engine();
-                let engine = engine.get_or_insert_default();
-                let address = engine.by_reference.remove(&(reference.as_ptr() as usize));
-                address.and_then(|address| engine.records.remove(&address))
+                let mut table = table();
+                let table = table.get_or_insert_default();
+                let address = table.by_reference.remove(&(reference.as_ptr() as usize));
+                address.and_then(|address| table.records.remove(&address))
             };
             drop(old);
         }
@@ -88,7 +80,7 @@ fn forget(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 /// Change the record of a code object or function, which is made if there is none.
 fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
     let address = object.as_ptr() as usize;
-    if let Some((_, record)) = engine().get_or_insert_default().records.get_mut(&address) {
+    if let Some((_, record)) = table().get_or_insert_default().records.get_mut(&address) {
         return change(record);
     }
     // Made without the lock, and so perhaps twice: the first one counts.
@@ -98,16 +90,16 @@ fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
     };
     let reference = reference.into_any().unbind();
     let spare = {
-        let mut engine = engine();
-        let engine = engine.get_or_insert_default();
-        if let Some((_, record)) = engine.records.get_mut(&address) {
+        let mut table = table();
+        let table = table.get_or_insert_default();
+        if let Some((_, record)) = table.records.get_mut(&address) {
             change(record);
             Some(reference)
         } else {
             let mut record = Record::default();
             change(&mut record);
-            engine.by_reference.insert(reference.as_ptr() as usize, address);
-            engine.records.insert(address, (reference, record));
+            table.by_reference.insert(reference.as_ptr() as usize, address);
+            table.records.insert(address, (reference, record));
             None
         }
     };
@@ -116,8 +108,8 @@ fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
 
 /// What is known of a code object or function; the default if nothing is.
 fn known<R>(object: &Bound<'_, PyAny>, read: impl FnOnce(&Record) -> R) -> Option<R> {
-    let engine = engine();
-    let (_, record) = engine.as_ref()?.records.get(&(object.as_ptr() as usize))?;
+    let table = table();
+    let (_, record) = table.as_ref()?.records.get(&(object.as_ptr() as usize))?;
     Some(read(record))
 }
 
@@ -167,55 +159,8 @@ pub fn set_unit(code: &Bound<'_, PyAny>, unit: &Arc<UnitData>) {
     change(code, |record| record.unit = Some(unit.clone()));
 }
 
-/// The continuation of a shape, if it is still in use.
-pub fn continuation(key: &[FrameKey]) -> Option<Arc<Continuation>> {
-    engine().as_ref()?.continuations.get(key)?.upgrade()
-}
-
-pub fn add_continuation(key: Vec<FrameKey>, continuation: &Arc<Continuation>) {
-    engine().get_or_insert_default().continuations.insert(key, Arc::downgrade(continuation));
-}
-
-/// A continuation is gone. Another one may have taken its place.
-pub fn remove_continuation(key: &[FrameKey]) {
-    let mut engine = engine();
-    if let Some(engine) = engine.as_mut()
-        && engine.continuations.get(key).is_some_and(|c| c.strong_count() == 0)
-    {
-        engine.continuations.remove(key);
-    }
-}
-
-pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
-    let mut engine = engine();
-    let entries = &mut engine.get_or_insert_default().entries;
-    if entries.len() == entries.capacity() {
-        entries.retain(|(cache, _)| cache.strong_count() > 0);
-    }
-    entries.push((Arc::downgrade(cache), Arc::downgrade(hook)));
-}
-
-/// Forget everything that was captured. What rewritten code that is still held refers to stays with it.
-pub fn reset() {
-    type Live = (Option<Arc<CodeCache>>, Option<Arc<NestedHook>>);
-    let entries: Vec<Live> = {
-        let mut engine = engine();
-        let engine = engine.get_or_insert_default();
-        engine.continuations.clear();
-        engine.records.values_mut().for_each(|(_, record)| record.served = false);
-        engine.entries.iter().map(|(cache, hook)| (cache.upgrade(), hook.upgrade())).collect()
-    };
-    for (cache, hook) in entries {
-        cache.inspect(|cache| cache.clear());
-        hook.inspect(|hook| hook.clear());
-    }
-}
-
-/// Sizes of the tables: records, continuations, entries. For tests.
-pub fn sizes() -> [usize; 3] {
-    let engine = engine();
-    engine.as_ref().map_or([0; 3], |e| {
-        let entries = e.entries.iter().filter(|(cache, _)| cache.strong_count() > 0).count();
-        [e.records.len(), e.continuations.len(), entries]
-    })
+/// No entry serves any code any more.
+pub fn unserve_all() {
+    let mut table = table();
+    table.get_or_insert_default().records.values_mut().for_each(|(_, record)| record.served = false);
 }

@@ -1,32 +1,25 @@
-//! Facts that hang off constant objects, a stamp per container.
+//! Guards below constant objects, by container: one stamp each, and single checks for when it is stale.
 
 use super::equality::equals;
-use super::missing;
+use super::{NativeCheck, missing, visit_check};
+use crate::capture::Captured;
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
-use crate::executor::{Executor, Snapshot};
+use crate::executor::Snapshot;
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_tracker::{Check, ObjectId};
 
-enum ItemCheck {
-    Is(Py<PyAny>),
-    TypeIs(Py<PyAny>),
-    Equals(Py<PyAny>),
-    Present,
-    Lacks,
-}
-
-struct DictFact {
-    id: ObjectId,
+struct StampedDict {
     stamp: DictStamp,
     /// The object whose instance dict it must still be.
     owner: Option<Py<PyAny>>,
-    items: Vec<(Py<PyAny>, ItemCheck)>,
+    /// What must hold of the item of each key, or that there is none; `SameAs` only says that there is one.
+    items: Vec<(Py<PyAny>, NativeCheck)>,
 }
 
-struct TypeFact {
+struct StampedType {
     id: ObjectId,
     stamp: TypeStamp,
     lookups: Vec<(Py<PyString>, Option<Py<PyAny>>)>,
@@ -35,18 +28,18 @@ struct TypeFact {
     bases: Vec<(Py<PyAny>, bool)>,
 }
 
-struct SnapshotFact {
+struct StampedSnapshot {
     stamp: DictStamp,
     copy: Py<PyDict>,
 }
 
-/// All facts of one cache entry.
+/// All containers of one cache entry.
 #[derive(Default)]
-pub(super) struct Facts {
-    dicts: Vec<DictFact>,
-    types: Vec<TypeFact>,
+pub(super) struct Stamped {
+    dicts: Vec<StampedDict>,
+    types: Vec<StampedType>,
     functions: Vec<(ObjectId, FunctionStamp)>,
-    snapshots: Vec<SnapshotFact>,
+    snapshots: Vec<StampedSnapshot>,
     /// Something is not an instance of an abstract class, as long as no class is registered with any.
     registrations: Option<u64>,
 }
@@ -59,46 +52,47 @@ fn registrations(py: Python<'_>) -> Option<u64> {
     token.bind(py).call0().ok()?.extract().ok()
 }
 
-impl Facts {
+impl Stamped {
     pub(super) fn add_dict(
         &mut self,
-        ex: &Executor<'_>,
-        dict: ObjectId,
+        py: Python<'_>,
+        captured: &Captured,
+        dict: &Bound<'_, PyDict>,
         owner: Option<ObjectId>,
         key: ObjectId,
         check: &Check,
     ) -> Result<(), Stop> {
-        let py = ex.py;
-        let object = |id: &ObjectId| ex.objects.get(py, *id).unbind();
+        let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
-            Check::Is(o) => ItemCheck::Is(object(o)),
-            Check::TypeIs(o) => ItemCheck::TypeIs(object(o)),
-            Check::Equals(o) => ItemCheck::Equals(object(o)),
-            Check::Lacks(_) => ItemCheck::Lacks,
-            Check::SameAs(_) => ItemCheck::Present,
-            _ => return Err(missing("a dict fact")),
+            Check::Is(_) | Check::TypeIs(_) | Check::Equals(_) | Check::Lacks(_) | Check::SameAs(_) => {
+                check.map(object, |name| PyString::intern(py, name).unbind(), |_| 0)
+            }
+            _ => return Err(missing("a check of a dict item")),
         };
-        let at = match self.dicts.iter().rposition(|d| d.id == dict) {
+        let at = match self.dicts.iter().rposition(|d| d.stamp.dict().is(dict)) {
             Some(at) => at,
             None => {
-                let held = ex.objects.get(py, dict);
-                let held = held.cast::<PyDict>().map_err(|_| missing("a dict"))?;
                 let owner = owner.map(|o| object(&o));
-                self.dicts.push(DictFact { id: dict, stamp: DictStamp::new(held), owner, items: Vec::new() });
+                self.dicts.push(StampedDict { stamp: DictStamp::new(dict), owner, items: Vec::new() });
                 self.dicts.len() - 1
             }
         };
-        let fact = &mut self.dicts[at];
-        if fact.owner.is_none() {
-            fact.owner = owner.map(|o| object(&o));
+        let stamped = &mut self.dicts[at];
+        if stamped.owner.is_none() {
+            stamped.owner = owner.map(|o| object(&o));
         }
-        fact.items.push((object(&key), item));
+        stamped.items.push((object(&key), item));
         Ok(())
     }
 
-    pub(super) fn add_type(&mut self, ex: &Executor<'_>, class: ObjectId, check: &Check) -> Result<(), Stop> {
-        let py = ex.py;
-        let object = |id: &ObjectId| ex.objects.get(py, *id);
+    pub(super) fn add_type(
+        &mut self,
+        py: Python<'_>,
+        captured: &Captured,
+        class: ObjectId,
+        check: &Check,
+    ) -> Result<(), Stop> {
+        let object = |id: &ObjectId| captured.objects.get(py, *id);
         if let Check::SubclassOf { of, holds } = check
             && !is_plain_class(&object(of))
         {
@@ -110,44 +104,49 @@ impl Facts {
         let at = match self.types.iter().rposition(|t| t.id == class) {
             Some(at) => at,
             None => {
-                let ty = ex.objects.get(py, class);
+                let ty = captured.objects.get(py, class);
                 let ty = ty.cast::<PyType>().map_err(|_| missing("a class"))?;
                 let stamp = TypeStamp::new(ty);
-                self.types.push(TypeFact { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
+                self.types.push(StampedType { id: class, stamp, lookups: Vec::new(), mro: None, bases: Vec::new() });
                 self.types.len() - 1
             }
         };
-        let fact = &mut self.types[at];
+        let stamped = &mut self.types[at];
         match check {
             Check::ClassLookup { name, found } => {
                 let found = found.as_ref().map(|f| object(f).unbind());
-                fact.lookups.push((PyString::intern(py, name).unbind(), found));
+                stamped.lookups.push((PyString::intern(py, name).unbind(), found));
             }
-            Check::Mro(classes) => fact.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
-            Check::SubclassOf { of, holds } => fact.bases.push((object(of).unbind(), *holds)),
-            _ => return Err(missing("a fact of a class")),
+            Check::Mro(classes) => stamped.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
+            Check::SubclassOf { of, holds } => stamped.bases.push((object(of).unbind(), *holds)),
+            _ => return Err(missing("a check of a class")),
         }
         Ok(())
     }
 
-    pub(super) fn add_function(&mut self, ex: &Executor<'_>, function: ObjectId) -> Result<(), Stop> {
+    pub(super) fn add_function(&mut self, py: Python<'_>, captured: &Captured, function: ObjectId) -> Result<(), Stop> {
         if !self.functions.iter().any(|f| f.0 == function) {
-            let object = ex.objects.get(ex.py, function);
+            let object = captured.objects.get(py, function);
             let stamp = FunctionStamp::new(&object).ok_or_else(|| missing("a function"))?;
             self.functions.push((function, stamp));
         }
         Ok(())
     }
 
-    pub(super) fn add_snapshot(&mut self, ex: &Executor<'_>, snapshot: &Snapshot) -> Result<(), Stop> {
-        let dict = ex.objects.get(ex.py, snapshot.dict);
+    pub(super) fn add_snapshot(
+        &mut self,
+        py: Python<'_>,
+        captured: &Captured,
+        snapshot: &Snapshot,
+    ) -> Result<(), Stop> {
+        let dict = captured.objects.get(py, snapshot.dict);
         let dict = dict.cast::<PyDict>().map_err(|_| missing("a dict"))?;
-        let fact = SnapshotFact { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(ex.py) };
-        self.snapshots.push(fact);
+        let stamped = StampedSnapshot { stamp: DictStamp::new(dict), copy: snapshot.copy.clone_ref(py) };
+        self.snapshots.push(stamped);
         Ok(())
     }
 
-    /// Whether all facts hold; renews stale stamps whose facts do.
+    /// Whether all are as they must be; renews stale stamps of those that are.
     pub(super) fn check(&mut self, py: Python<'_>) -> bool {
         self.functions.iter().all(|(_, stamp)| stamp.fresh())
             && self.dicts.iter_mut().all(|d| d.check(py))
@@ -162,24 +161,21 @@ fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
     class.get_type().is(class.py().get_type::<PyType>())
 }
 
-impl Facts {
+impl Stamped {
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        for fact in &self.dicts {
-            fact.stamp.traverse(visit);
-            fact.owner.iter().for_each(&mut *visit);
-            for (key, check) in &fact.items {
+        for stamped in &self.dicts {
+            stamped.stamp.traverse(visit);
+            stamped.owner.iter().for_each(&mut *visit);
+            for (key, check) in &stamped.items {
                 visit(key);
-                match check {
-                    ItemCheck::Is(object) | ItemCheck::TypeIs(object) | ItemCheck::Equals(object) => visit(object),
-                    ItemCheck::Present | ItemCheck::Lacks => {}
-                }
+                visit_check(check, visit);
             }
         }
-        for fact in &self.types {
-            fact.stamp.traverse(visit);
-            fact.mro.iter().flatten().for_each(&mut *visit);
-            fact.bases.iter().for_each(|(base, _)| visit(base));
-            for (name, found) in &fact.lookups {
+        for stamped in &self.types {
+            stamped.stamp.traverse(visit);
+            stamped.mro.iter().flatten().for_each(&mut *visit);
+            stamped.bases.iter().for_each(|(base, _)| visit(base));
+            for (name, found) in &stamped.lookups {
                 visit(name.as_any());
                 found.iter().for_each(&mut *visit);
             }
@@ -187,14 +183,14 @@ impl Facts {
         for (_, stamp) in &self.functions {
             stamp.traverse(visit);
         }
-        for fact in &self.snapshots {
-            fact.stamp.traverse(visit);
-            visit(fact.copy.as_any());
+        for stamped in &self.snapshots {
+            stamped.stamp.traverse(visit);
+            visit(stamped.copy.as_any());
         }
     }
 }
 
-impl DictFact {
+impl StampedDict {
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {
         if let Some(owner) = &self.owner
@@ -211,12 +207,13 @@ impl DictFact {
         let holds = self.items.iter().all(|(key, check)| {
             let Ok(value) = dict.get_item(key) else { return false };
             match (check, value) {
-                (ItemCheck::Lacks, value) => value.is_none(),
+                (Check::Lacks(_), value) => value.is_none(),
                 (_, None) => false,
-                (ItemCheck::Present, Some(_)) => true,
-                (ItemCheck::Is(expected), Some(value)) => value.is(expected),
-                (ItemCheck::TypeIs(expected), Some(value)) => value.get_type().is(expected),
-                (ItemCheck::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
+                (Check::SameAs(_), Some(_)) => true,
+                (Check::Is(expected), Some(value)) => value.is(expected),
+                (Check::TypeIs(expected), Some(value)) => value.get_type().is(expected),
+                (Check::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
+                (_, Some(_)) => false,
             }
         });
         if holds {
@@ -226,7 +223,7 @@ impl DictFact {
     }
 }
 
-impl TypeFact {
+impl StampedType {
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
         let ty = self.stamp.ty().bind(py);
@@ -249,7 +246,7 @@ impl TypeFact {
     }
 }
 
-impl SnapshotFact {
+impl StampedSnapshot {
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
         let now = self.stamp.dict().bind(py);

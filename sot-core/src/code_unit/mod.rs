@@ -1,13 +1,15 @@
 //! Decoded code objects.
 //!
 //! Decoding is pure, so what it yields is shared by all captures ([`UnitData`]) and kept for as long as the code object
-//! lives (`crate::registry`). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
+//! lives ([`records`]). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
+
+pub mod records;
 
 use crate::cpython::code::{build_code, read_code};
-use crate::registry;
+use crate::cpython::new_function;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
-use pyo3::types::PyCode;
+use pyo3::types::{PyCode, PyDict, PyTuple};
 use sot_opcodes::analysis::{Liveness, liveness};
 use sot_opcodes::{Code, ConstId};
 use std::ops::Deref;
@@ -47,7 +49,7 @@ impl CodeUnit {
     pub fn of(code: &Bound<'_, PyAny>) -> Result<Arc<CodeUnit>, Stop> {
         let unsupported = |e: String| Stop::fallback(Reason::Opcode, e);
         let object = code.cast::<PyCode>().map_err(|e| unsupported(e.to_string()))?.clone().unbind();
-        if let Some(data) = registry::unit(code) {
+        if let Some(data) = records::unit(code) {
             return Ok(Arc::new(CodeUnit { object, data }));
         }
         let (raw, consts) = read_code(code).map_err(|e| unsupported(e.to_string()))?;
@@ -60,7 +62,7 @@ impl CodeUnit {
             consts,
             liveness: OnceLock::new(),
         });
-        registry::set_unit(code, &data);
+        records::set_unit(code, &data);
         Ok(Arc::new(CodeUnit { object, data }))
     }
 
@@ -92,4 +94,15 @@ impl UnitData {
 pub fn assemble<'py>(py: Python<'py>, code: &Code, consts: &[Py<PyAny>]) -> Result<Bound<'py, PyCode>, String> {
     let raw = sot_opcodes::encode(code).map_err(|e| e.to_string())?;
     build_code(py, &raw, consts).map(|c| c.into_bound(py)).map_err(|e| e.to_string())
+}
+
+/// A function object for rewritten code.
+pub fn function_of<'py>(
+    py: Python<'py>,
+    code: &Bound<'py, PyCode>,
+    globals: &Bound<'py, PyAny>,
+    closure: Option<&Bound<'py, PyTuple>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    records::never_capture(code);
+    new_function(py, code, globals.cast::<PyDict>()?, None, closure)
 }

@@ -7,17 +7,18 @@
 //! cells.
 //!
 //! Rewritten code ends in `return continuation(values...)`. That call gives a [`Request`], an object that owns the
-//! continuation and its values; the driver that called the rewritten code ([`crate::dispatch`]) gets it as the result and
+//! continuation and its values; the driver that called the rewritten code ([`super`]) gets it as the result and
 //! goes on without nesting Python frames. No other code ever sees it.
 
+use super::cache::CodeCache;
+use super::registry;
+use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, assemble};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
-use crate::dispatch::CodeCache;
 use crate::executor::Awaits;
 use crate::iterators::pass_function;
-use crate::registry;
 use crate::rewrite::{resume_code, waiting as stand_in};
 use crate::user_frames::{self, Skipped};
 use pyo3::exceptions::PyRuntimeError;
@@ -342,7 +343,7 @@ impl Continuation {
         let code = self.resume.get_or_init(py, || {
             let (code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
             let code = assemble(py, &code, &consts)?;
-            registry::never_capture(&code);
+            records::never_capture(&code);
             Ok(code.unbind())
         });
         match code {
@@ -411,8 +412,8 @@ impl Continuation {
         let mut result = match outer.iter().rev().find(|f| f.handled > 0) {
             // What an outer frame handles is what `sys.exc_info` shows inside.
             Some(_) => {
-                let handled = crate::unwind::handled_of(outer, values.as_slots(), py);
-                crate::unwind::while_handling(py, handled.as_ref(), call)
+                let handled = super::unwind::handled_of(outer, values.as_slots(), py);
+                super::unwind::while_handling(py, handled.as_ref(), call)
             }
             None => call(),
         };
@@ -427,8 +428,8 @@ impl Continuation {
         }
         let values = values.0.into_iter().collect();
         let (continuation, values) = match result {
-            Ok(result) => crate::unwind::returned(py, outer, values, &result),
-            Err(error) => crate::unwind::raised(py, outer, values, error, Asker::Driver),
+            Ok(result) => super::unwind::returned(py, outer, values, &result),
+            Err(error) => super::unwind::raised(py, outer, values, error, Asker::Driver),
         }?;
         self.outer.request(py, continuation, values)
     }

@@ -1,0 +1,31 @@
+//! Pending operations: what frames do with the results that they wait for. Part of a continuation's shape.
+
+/// What becomes of the result of the call that a frame waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Awaits {
+    /// It is pushed; the frame goes on behind the instruction.
+    #[default]
+    Push,
+    /// It is dropped; the frame goes on behind the instruction.
+    Drop,
+    /// As `Drop`; a result other than None is a TypeError (`__init__`).
+    None,
+    /// As `None`, and the instruction runs again: what was constructed takes the place of an operand.
+    NoneAgain,
+    /// It is pushed, and the instruction runs again: it takes the place of an operand.
+    Again,
+    /// GET_ITER: as `Push`, after a check that it is an iterator.
+    Iterator,
+    /// FOR_ITER: it is the next item; StopIteration ends the loop.
+    Next,
+    /// SEND, YIELD_FROM: an item is handed on, the result ends the delegation.
+    Send,
+    /// `__bool__`: as `Again`, after a check that it is a bool.
+    Bool,
+    /// `__len__` as a truth value: as `Again`, after a check that it is a length.
+    Length,
+    /// LOAD_ATTR: it takes the place of the object, which an AttributeError that comes instead is told about.
+    Attribute,
+    /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.
+    Method,
+}

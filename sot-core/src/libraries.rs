@@ -1,0 +1,47 @@
+//! Whose code a file is: what is never captured, and what is nobody's business when it breaks.
+
+use crate::backend;
+use crate::capture_all;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCode;
+
+// Python runs while it is made: a thread that waits for it must not hold the GIL.
+static SKIP_PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
+
+fn skip_paths(py: Python<'_>) -> &'static [String] {
+    SKIP_PATHS.get_or_init(py, || {
+        let mut paths = backend::registered().map(|b| b.skip_paths(py)).unwrap_or_default();
+        if capture_all::on() {
+            return capture_all::skip_paths(py, paths);
+        }
+        let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
+        if let Ok(found) = sysconfig {
+            for key in ["stdlib", "platstdlib", "purelib", "platlib"] {
+                if let Ok(path) = found.get_item(key).and_then(|p| p.extract::<String>()) {
+                    paths.push(path);
+                }
+            }
+        }
+        paths.push("<frozen".to_owned());
+        paths.push("<string>".to_owned());
+        paths
+    })
+}
+
+/// Whether a file is of the standard library. Not where the whole program is to be captured: then it is like any other.
+pub fn is_standard_library(py: Python<'_>, file: &str) -> bool {
+    static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
+    let paths = PATHS.get_or_init(py, || {
+        let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
+        let path = |key: &str| sysconfig.as_ref().ok()?.get_item(key).ok()?.extract::<String>().ok();
+        ["stdlib", "platstdlib"].into_iter().filter_map(path).collect()
+    });
+    !capture_all::on() && paths.iter().any(|p| file.starts_with(p.as_str())) && !file.contains("-packages")
+}
+
+/// Whether a code object comes from a file that is never captured.
+pub fn is_never_captured(py: Python<'_>, code: &Bound<'_, PyCode>) -> bool {
+    let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
+    skip_paths(py).iter().any(|p| file.starts_with(p.as_str())) || !capture_all::wanted(code)
+}

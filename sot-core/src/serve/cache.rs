@@ -1,0 +1,166 @@
+//! What was captured of one code object or continuation: guards, and what to run when they hold.
+//!
+//! Invariants
+//! - What a cache holds is served until it is reset; when it is full nothing is added.
+//! - Guards are checked without a lock: a check may let another thread run.
+
+use super::continuation::Continuation;
+use super::policy::{Server, Trial, Unguarded};
+use crate::capture::{Became, Break, Captured, Subject};
+use crate::code_unit::function_of;
+use crate::cpython::facts;
+use crate::cpython::{Slots, gc};
+use crate::graph_fn::GraphFunction;
+use crate::guards::{GuardText, NativeGuards};
+use crate::stats::STATS;
+use crate::stop::{Reason, Stop, Why};
+use crate::user_frames::Shown;
+use pyo3::prelude::*;
+use pyo3::types::{PyCode, PyTuple};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, RwLock, Weak};
+
+/// Entries of one cache.
+const LIMIT: usize = 64;
+
+/// What a cache entry runs.
+pub enum Action {
+    /// Rewritten code, as a function of the slots. `shown`: the user's frames that it stands for in a traceback.
+    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, shown: Shown },
+    /// The original code.
+    Original { calls_out: bool },
+}
+
+/// What a capture found, for reports.
+pub struct EntryReport {
+    /// The graph is owned by the rewritten code.
+    pub graph: Option<Weak<GraphFunction>>,
+    pub breaks: Vec<Break>,
+    pub guards: Vec<String>,
+    pub code: String,
+    /// Where the code may go on. They are owned by the rewritten code.
+    pub continuations: Vec<Weak<Continuation>>,
+    pub capture_ns: u64,
+}
+
+/// Guards and what to run when they hold.
+pub struct Entry {
+    pub guards: NativeGuards,
+    pub action: Action,
+    pub report: EntryReport,
+    pub hits: AtomicU64,
+    /// Whether serving it pays.
+    pub trial: Trial,
+}
+
+impl Entry {
+    /// The entry that serves what was captured. An error: its guards cannot be checked.
+    pub fn of(py: Python<'_>, captured: Captured, subject: &Subject<'_, '_>) -> Result<Entry, Stop> {
+        let guards = match (NativeGuards::compile(py, &captured), &captured.became) {
+            (Ok(guards), _) => guards,
+            // Without guards it holds always, which is what running the original code allows.
+            (Err(_), Became::Fallback) => NativeGuards::always(),
+            (Err(stop), _) => return Err(stop),
+        };
+        let mut report = EntryReport {
+            graph: None,
+            guards: GuardText::lines(py, &captured),
+            breaks: captured.breaks,
+            code: String::new(),
+            continuations: Vec::new(),
+            capture_ns: 0,
+        };
+        let action = match captured.became {
+            Became::Fallback => Action::Original { calls_out: true },
+            Became::Nothing(rewritten) => {
+                STATS.note(Reason::NoTensor);
+                report.code = rewritten.text;
+                Action::Original { calls_out: false }
+            }
+            Became::Code(rewritten) => {
+                let (globals, closure) = match subject {
+                    Subject::Function { function } => {
+                        let no_function = || Stop::fallback(Reason::NotPython, "");
+                        let parts = facts::func_parts(function).ok_or_else(no_function)?;
+                        (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
+                    }
+                    Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
+                };
+                let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
+                let function = function_of(py, rewritten.code.bind(py), &globals, closure)
+                    .map_err(|e| Stop::fallback(Reason::InternalError, e.to_string()))?;
+                report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
+                report.code = rewritten.text;
+                report.continuations = rewritten.continuations.iter().map(Arc::downgrade).collect();
+                Action::Run {
+                    function: function.unbind(),
+                    code: rewritten.code,
+                    calls_out: rewritten.calls_out,
+                    shown: rewritten.shown,
+                }
+            }
+        };
+        report.capture_ns = captured.started.elapsed().as_nanos() as u64;
+        Ok(Entry { guards, action, report, hits: AtomicU64::new(0), trial: Trial::default() })
+    }
+
+    /// Names the calls of the rewritten code: by its graph, which says when it has run.
+    pub(super) fn mark(&self) -> usize {
+        self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
+    }
+}
+
+/// The entries of one code object, or of one continuation.
+#[derive(Default)]
+pub struct CodeCache {
+    /// Replaced as a whole: guards are checked without a lock, because a check may let another thread run.
+    entries: RwLock<Arc<Vec<Arc<Entry>>>>,
+    /// Nothing is captured here any more, and why.
+    pub(super) closed: OnceLock<Why>,
+    pub(super) unguarded: Unguarded,
+}
+
+impl CodeCache {
+    /// The entry whose guards hold.
+    pub(super) fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
+        let entries = self.entries.read().ok()?.clone();
+        let found = entries.iter().find(|e| e.guards.check(py, slots))?;
+        found.hits.fetch_add(1, Ordering::Relaxed);
+        Some(found.clone())
+    }
+
+    /// Every capture lost its trial.
+    pub(super) fn original_always_wins(&self) -> bool {
+        let lost = |entry: &Arc<Entry>| entry.trial.verdict() == Some(Server::Original);
+        self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
+    }
+
+    pub(super) fn add(&self, entry: Arc<Entry>) {
+        self.unguarded.revoke();
+        if let Ok(mut entries) = self.entries.write() {
+            let entries = Arc::make_mut(&mut entries);
+            entries.push(entry);
+            if entries.len() >= LIMIT {
+                let _ = self.closed.set(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
+            }
+        }
+    }
+
+    /// Visit what the entries hold, each reference once. What somebody else holds too is left out: it is alive anyway.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        let Ok(entries) = self.entries.try_read() else { return };
+        for entry in entries.iter().filter(|e| Arc::strong_count(e) == 1) {
+            if let Action::Run { function, code, shown, .. } = &entry.action {
+                gc::visit_owned_function(function, code, visit);
+                shown.traverse(visit);
+            }
+            entry.guards.traverse(visit);
+        }
+    }
+
+    pub fn clear(&self) {
+        self.unguarded.revoke();
+        let old = self.entries.write().map(|mut e| std::mem::take(&mut *e));
+        drop(old);
+    }
+}

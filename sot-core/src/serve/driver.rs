@@ -1,0 +1,149 @@
+//! The driver: runs what a lookup has found, and what rewritten code asks to go on with.
+//!
+//! Requests to go on are followed in a loop, so that a program with a hundred thousand breaks needs no deeper Python stack
+//! than one with none. A graph that fails has changed nothing: the original code runs in its place.
+
+use super::cache::{Action, Entry};
+use super::continuation::{self, Pending};
+use super::lookup::entry_for;
+use crate::capture::Subject;
+use crate::cpython::signature::Signature;
+use crate::cpython::{FrameHook, Slots, call_slots, facts, held, thread, with_hook};
+use crate::graph_fn::take_failure;
+use crate::stats::STATS;
+use crate::user_frames;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::sync::Arc;
+
+/// Who must run if the graph fails, or if nothing was captured.
+pub(super) enum Origin<'a, 'py> {
+    Function { function: &'a Bound<'py, PyAny>, slots: Slots<'a> },
+    Continuation(Pending),
+}
+
+impl<'py> Origin<'_, 'py> {
+    /// As plain Python; frames below may be captured.
+    pub(super) fn run_original(
+        self,
+        py: Python<'py>,
+        hook: &Arc<impl FrameHook + 'static>,
+        calls_out: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let run = || match self {
+            Origin::Function { function, slots } => call_original(py, function, slots),
+            Origin::Continuation(pending) => pending.continuation.run_eager(py, pending.values),
+        };
+        if calls_out { hooked(py, hook, run) } else { run() }
+    }
+}
+
+fn hooked<'py>(
+    py: Python<'py>,
+    hook: &Arc<impl FrameHook + 'static>,
+    run: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    with_hook(py, hook.clone(), run)?
+}
+
+pub(super) fn run_entry<'py>(
+    py: Python<'py>,
+    hook: &Arc<impl FrameHook + 'static>,
+    entry: Option<&Entry>,
+    origin: Origin<'_, 'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(entry) = entry else { return origin.run_original(py, hook, true) };
+    match &entry.action {
+        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
+        Action::Run { function, code, calls_out, shown } => {
+            let function = function.bind(py);
+            let (result, origin) = match origin {
+                Origin::Function { slots, .. } => {
+                    let result = match calls_out {
+                        true => hooked(py, hook, || call_slots(py, function, slots)),
+                        false => call_slots(py, function, slots),
+                    };
+                    (result, Some(origin))
+                }
+                Origin::Continuation(Pending { continuation, values }) => {
+                    // The frame owns the values alone once the graph has run.
+                    let ticket = held::hold(values, entry.mark(), None, None);
+                    let result = match calls_out {
+                        true => hooked(py, hook, || held::call_held(py, function, ticket)),
+                        false => held::call_held(py, function, ticket),
+                    };
+                    let values = held::take_back(ticket).values;
+                    (result, values.map(|values| Origin::Continuation(Pending { continuation, values })))
+                }
+            };
+            match (result, origin) {
+                (Err(error), Some(origin)) if take_failure(py, &error) => {
+                    STATS.add(&STATS.graph_failures);
+                    origin.run_original(py, hook, true)
+                }
+                (Err(error), _) => {
+                    user_frames::after_rewritten(py, &error, shown, code, function);
+                    Err(error)
+                }
+                (result, _) => result,
+            }
+        }
+    }
+}
+
+/// Follow requests to go on until there is a result.
+pub(super) fn drive<'py>(
+    py: Python<'py>,
+    hook: &Arc<impl FrameHook + 'static>,
+    mut result: PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    loop {
+        let value = result?;
+        let Some(pending) = continuation::requested(&value) else { return Ok(value) };
+        drop(value);
+        STATS.add(&STATS.continuations);
+        let continuation = pending.continuation.clone();
+        let subject = Subject::Continuation(&continuation);
+        let entry = match thread::tracing_active(py) {
+            true => None,
+            false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),
+        };
+        result = run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending));
+    }
+}
+
+/// Call a function with its argument slots as its signature wants them.
+pub fn call_original<'py>(
+    py: Python<'py>,
+    function: &Bound<'py, PyAny>,
+    slots: Slots<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let code = facts::func_parts(function).map(|parts| parts.code.to_owned());
+    let code = code.ok_or_else(|| PyTypeError::new_err("sot: an entry holds something that is no function"))?;
+    let Signature { positional: argcount, kwonly, varargs, varkw, .. } =
+        Signature::of(&code).ok_or_else(|| PyTypeError::new_err("sot: a function without code"))?;
+    if kwonly == 0 && !varargs && !varkw {
+        return call_slots(py, function, slots.range(0, argcount));
+    }
+    let mut positional: Vec<Bound<'py, PyAny>> =
+        (0..argcount).filter_map(|i| slots.get(py, i).map(|v| v.to_owned())).collect();
+    let mut next = argcount + kwonly;
+    if varargs {
+        if let Some(extra) = slots.get(py, next) {
+            positional.extend(extra.cast::<PyTuple>()?.iter());
+        }
+        next += 1;
+    }
+    let names = code.getattr("co_varnames")?;
+    let kwargs = PyDict::new(py);
+    for i in argcount..argcount + kwonly {
+        if let Some(value) = slots.get(py, i) {
+            kwargs.set_item(names.get_item(i)?, value)?;
+        }
+    }
+    if varkw && let Some(extra) = slots.get(py, next) {
+        kwargs.update(extra.cast::<PyDict>()?.as_mapping())?;
+    }
+    function.call(PyTuple::new(py, positional)?, Some(&kwargs))
+}

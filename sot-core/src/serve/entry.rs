@@ -1,0 +1,131 @@
+//! The first door: the body of the native callable that `to_static` makes.
+//!
+//! It gets bound arguments, so that a hit costs no Python frame but that of the rewritten code. Whatever stands in the
+//! way (a capture in progress, a debugger, other code under the same function) means that the original code runs.
+
+use super::cache::{Action, CodeCache, Entry};
+use super::driver::{Origin, call_original, drive, run_entry};
+use super::hook::{Hook, NestedHook};
+use super::lookup::{entry_for, inside_capture};
+use super::policy::{Server, Turn};
+use super::{recording, registry};
+use crate::capture::Subject;
+use crate::cpython::entry::EntryBody;
+use crate::cpython::{Slots, facts, thread};
+use crate::settings;
+use crate::stats::STATS;
+use crate::stop::Reason;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBool;
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// `to_static`, as the module has it.
+pub static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// `full_graph=True`: a break is the user's error.
+fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
+    let Some(entry) = entry else {
+        return Err(PyRuntimeError::new_err("full_graph=True, but the function was not captured"));
+    };
+    match entry.report.breaks.first() {
+        None => Ok(()),
+        Some(b) => Err(PyRuntimeError::new_err(format!(
+            "full_graph=True, but the graph breaks at {}:{} in {}(): {}. Rewrite that line, or use full_graph=False",
+            b.file, b.line, b.function, b.why
+        ))),
+    }
+}
+
+/// The body of a `to_static` callable.
+pub struct FunctionEntry {
+    pub cache: Arc<CodeCache>,
+    /// The code that the cache is of: a function that was given other code is served by that, as it is.
+    pub code: Py<PyAny>,
+    /// A break or fallback is an error for the user (`full_graph=True`).
+    pub full_graph: bool,
+    /// Captures frames below calls of this entry, and owns what it captured.
+    hook: Hook,
+}
+
+impl FunctionEntry {
+    pub fn new(code: Py<PyAny>, full_graph: bool) -> FunctionEntry {
+        let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
+        registry::add_entry(&cache, &hook);
+        FunctionEntry { cache, code, full_graph, hook }
+    }
+}
+
+impl EntryBody for FunctionEntry {
+    fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let same_code = facts::func_parts(func).is_some_and(|parts| parts.code.is(&self.code));
+        if inside_capture() || !same_code {
+            return call_original(py, func, slots);
+        }
+        if thread::tracing_active(py) {
+            STATS.note(Reason::Tracing);
+            return call_original(py, func, slots);
+        }
+        if !recording::recording() && self.cache.unguarded.take() {
+            STATS.add(&STATS.hits);
+            STATS.add(&STATS.unguarded);
+            return call_original(py, func, slots);
+        }
+        let hook = &self.hook;
+        let entry = entry_for(py, &self.cache, &Subject::Function { function: func }, slots);
+        if self.full_graph {
+            require_full_graph(entry.as_deref())?;
+        }
+        let origin = Origin::Function { function: func, slots };
+        let turn = match &entry {
+            Some(entry) if settings::by_measurement() && matches!(entry.action, Action::Run { .. }) => {
+                entry.trial.turn()
+            }
+            _ => Turn { server: Server::Captured, timed: false },
+        };
+        let start = turn.timed.then(Instant::now);
+        let result = match turn.server {
+            Server::Captured => {
+                let result = run_entry(py, hook, entry.as_deref(), origin);
+                drive(py, hook, result)
+            }
+            Server::Original => {
+                // With `full_graph` each call must say whether its graph breaks.
+                if !turn.timed && !self.full_graph && self.cache.original_always_wins() {
+                    self.cache.unguarded.grant();
+                }
+                origin.run_original(py, hook, false)
+            }
+        };
+        if let (Some(start), Some(entry)) = (start, &entry) {
+            entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);
+        }
+        result
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.code);
+        self.cache.traverse(visit);
+        // While it is installed somebody else holds it, too.
+        if Arc::strong_count(&self.hook) == 1 {
+            self.hook.traverse(visit);
+        }
+    }
+
+    fn clear(&self) {
+        self.cache.clear();
+        self.hook.clear();
+    }
+
+    fn maker<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+        let full_graph = PyBool::new(py, self.full_graph).to_owned().into_any();
+        Some((MAKER.get(py)?.bind(py).clone(), vec![full_graph]))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,128 @@
+//! From slots to the entry that serves them: found in the cache, or captured now.
+//!
+//! Invariants
+//! - One thread captures at a time; the others meanwhile run the original code.
+//! - A capture that panics closes its cache and is no more than a refusal.
+//! - No collection, no hook and no handler of a signal runs in the middle of a capture.
+
+use super::cache::{CodeCache, Entry};
+use super::recording;
+use crate::capture::{Subject, capture};
+use crate::capture_all;
+use crate::cpython::{Slots, facts, gc, signals, trampoline, without_hook};
+use crate::stats::STATS;
+use crate::stop::{Reason, Why};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static CAPTURING: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// This thread is inside a capture: whatever it calls is the framework's business.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a capture.
+pub fn inside_capture() -> bool {
+    INSIDE.get()
+}
+
+struct CaptureLock;
+
+impl CaptureLock {
+    fn take() -> Option<CaptureLock> {
+        CAPTURING.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
+        INSIDE.set(true);
+        Some(CaptureLock)
+    }
+}
+
+impl Drop for CaptureLock {
+    fn drop(&mut self) {
+        INSIDE.set(false);
+        CAPTURING.store(false, Ordering::Release);
+    }
+}
+
+/// The entry that serves these slots: from the cache, or captured now. `None`: run the original code.
+pub(super) fn entry_for(
+    py: Python<'_>,
+    cache: &CodeCache,
+    subject: &Subject<'_, '_>,
+    slots: Slots<'_>,
+) -> Option<Arc<Entry>> {
+    if let Subject::Function { function } = subject
+        && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
+        && let Ok(closure) = closure.cast::<PyTuple>()
+    {
+        // The cells are slots behind the arguments.
+        let mut all = slots.to_owned(py);
+        closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
+        return entry_for_slots(py, cache, subject, all.as_slots());
+    }
+    entry_for_slots(py, cache, subject, slots)
+}
+
+fn entry_for_slots(
+    py: Python<'_>,
+    cache: &CodeCache,
+    subject: &Subject<'_, '_>,
+    slots: Slots<'_>,
+) -> Option<Arc<Entry>> {
+    if let Some(entry) = cache.lookup(py, slots) {
+        STATS.add(&STATS.hits);
+        recording::note(&entry);
+        return Some(entry);
+    }
+    STATS.add(&STATS.misses);
+    if let Some(why) = cache.closed.get() {
+        recording::note_refusal(why);
+        return None;
+    }
+    let Some(lock) = CaptureLock::take() else {
+        STATS.note(Reason::Busy);
+        return None;
+    };
+    let backend = crate::backend::registered()?.clone();
+    // Nothing of the user's runs in the middle of a capture.
+    let captured = signals::deferring(py, || {
+        gc::without_collection(py, || {
+            without_hook(py, || {
+                trampoline(|| capture(py, backend, subject, slots).map(|captured| Entry::of(py, captured, subject)))
+            })
+        })
+    });
+    drop(lock);
+    let Some(captured) = captured else {
+        STATS.note(Reason::Interrupted);
+        return None;
+    };
+    match captured {
+        Ok(Some(Ok(entry))) => {
+            entry.guards.verify_accepts(py, slots);
+            let entry = Arc::new(entry);
+            cache.add(entry.clone());
+            recording::note(&entry);
+            Some(entry)
+        }
+        Ok(Some(Err(stop))) => {
+            STATS.add(&STATS.fallbacks);
+            STATS.note(stop.why().reason);
+            recording::note_refusal(stop.why());
+            None
+        }
+        Ok(None) => None,
+        Err(panic) => {
+            STATS.add(&STATS.fallbacks);
+            STATS.note(Reason::InternalError);
+            let why = Why::new(Reason::InternalError, panic.message);
+            capture_all::failed(&why);
+            recording::note_refusal(&why);
+            let _ = cache.closed.set(why);
+            None
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! From a call to the code that serves it.
+//!
+//! Two doors lead here. An *entry* ([`FunctionEntry`], made by `to_static`) passes bound arguments; the *hook*
+//! ([`NestedHook`]) passes frames that are called from code that was not captured. Both look into the cache of the code
+//! (`lookup`, [`cache`]); a hit runs rewritten code, a miss captures. The `driver` runs what rewritten code asks to go on
+//! with ([`continuation`]), in a loop. Whether serving a capture pays is found out by [`policy`].
+//!
+//! Invariant: nothing the translator does raises into the user's program. A failed capture, a panic or a failing graph means
+//! that the original code runs.
+
+pub mod cache;
+pub mod continuation;
+mod driver;
+mod entry;
+mod hook;
+mod lookup;
+pub mod policy;
+pub mod recording;
+pub mod registry;
+pub mod unwind;
+
+pub use driver::call_original;
+pub use entry::{FunctionEntry, MAKER};
+pub use hook::{Hook, NestedHook, process_hook};
+pub use lookup::inside_capture;

@@ -1,0 +1,36 @@
+//! A program as it has grown: what the builder adds to and the closing reads.
+
+use crate::handles::Handles;
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use sot_core::backend::TensorMeta;
+use std::sync::Arc;
+
+/// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
+pub(crate) struct Source {
+    pub(crate) tensor: Py<PyAny>,
+    pub(crate) value: Py<PyAny>,
+    pub(crate) meta: TensorMeta,
+}
+
+/// The program, and the tensors that it reads.
+pub(crate) struct Grown {
+    pub(crate) handles: Arc<Handles>,
+    pub(crate) main: Py<PyAny>,
+    pub(crate) inputs: Vec<Source>,
+    pub(crate) params: Vec<Source>,
+    /// Index into `inputs` by identity of the symbolic value.
+    pub(crate) input_of: HashMap<i64, usize>,
+    /// Whether eager would record gradients now.
+    pub(crate) grad: bool,
+    pub(crate) place: Box<str>,
+    /// A call with a number that the program rounds ([`crate::exact`]).
+    pub(crate) rounds: Option<String>,
+}
+
+impl Grown {
+    /// The input that a value is, if it is one.
+    pub(crate) fn input_index(&self, id: i64) -> Option<usize> {
+        self.input_of.get(&id).copied()
+    }
+}
