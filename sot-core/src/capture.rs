@@ -10,14 +10,14 @@ use crate::code_unit::CodeUnit;
 use crate::continuation::SlotShape;
 use crate::cpython::{Slots, facts};
 use crate::dispatch::{Action, Entry, Subject, function_of};
-use crate::executor::{self, Denied, Executor, Frame, Outcome};
+use crate::executor::{self, Awaits, Denied, Executor, Frame, Outcome};
 use crate::guards::{GuardText, NativeGuards};
 use crate::report::{BreakReport, EntryReport};
 use crate::rewrite::{Head, Rewritten, rewrite};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::trial::Trial;
-use crate::variables::{CellVar, NullVar, PreviousVar, VarId, VarKind};
+use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::Tracker;
@@ -148,7 +148,19 @@ fn enter_continuation(
     slots: Slots<'_>,
 ) -> Result<Head, Stop> {
     let mut next = 0;
-    for shape in &continuation.shape.frames {
+    let shapes = &continuation.shape.frames;
+    // Who delegates may die between two items, and end it.
+    let delegated = |at: usize| at > 0 && shapes[at - 1].awaits == Some(Awaits::Send);
+    let running = |ex: &mut Executor<'_>, at: usize| {
+        ex.virtual_var(GeneratorVar { state: GeneratorState::Running, made: None, delegated: delegated(at) })
+    };
+    let generators: Vec<Option<VarId>> =
+        shapes.iter().enumerate().map(|(at, shape)| shape.generator.then(|| running(ex, at))).collect();
+    let generator = |at: u32| {
+        let found = generators.get(at as usize).copied().flatten();
+        found.ok_or(Stop::fallback(Reason::InternalError, "a frame without a generator"))
+    };
+    for (at, shape) in shapes.iter().enumerate() {
         let globals = shape.globals.bind(ex.py).clone();
         let builtins = ex.builtins_of(&globals, None)?;
         let globals = ex.objects.add(&globals);
@@ -164,11 +176,15 @@ fn enter_continuation(
                 SlotShape::Value => take(ex)?,
                 SlotShape::Null => ex.virtual_var(NullVar),
                 SlotShape::Previous => ex.virtual_var(PreviousVar),
+                SlotShape::Generator(of) => generator(*of)?,
             };
             frame.stack.push(var);
         }
         for local in &shape.locals {
             frame.locals[*local as usize] = Some(take(ex)?);
+        }
+        for (local, of) in &shape.running {
+            frame.locals[*local as usize] = Some(generator(*of)?);
         }
         for _ in 0..shape.handled {
             frame.handled.push(take(ex)?);
@@ -183,6 +199,7 @@ fn enter_continuation(
         frame.ip = shape.ip;
         frame.awaits = shape.awaits.unwrap_or_default();
         frame.skipped = shape.skipped.clone();
+        frame.generator = generators[at];
         ex.push_frame(frame)?;
     }
     let outermost = &continuation.shape.frames[0];

@@ -18,9 +18,9 @@ use crate::dispatch::CodeCache;
 use crate::executor::Awaits;
 use crate::iterators::pass_function;
 use crate::registry;
-use crate::rewrite::{resume_code, waiting as stand_in};
+use crate::rewrite::{generator_within_code, resume_code, waiting as stand_in};
 use crate::user_frames::{self, Skipped};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
@@ -45,6 +45,10 @@ pub struct FrameShape {
     pub cells: usize,
     /// The frame between this one and the caller's, if the simulation left it out.
     pub skipped: Option<Arc<Skipped>>,
+    /// The frame belongs to a generator, which is asked by the frame below.
+    pub generator: bool,
+    /// Locals that are bound to a generator that runs, and the index of its frame.
+    pub running: Vec<(u32, u32)>,
 }
 
 /// What a stack slot of a continuation holds.
@@ -54,6 +58,9 @@ pub enum SlotShape {
     Null,
     /// What was handled before an exception: put there by handling the exception again.
     Previous,
+    /// The generator whose frame is the one of this index, counted from the outermost. It is the frame's other half and no
+    /// object yet.
+    Generator(u32),
 }
 
 impl FrameShape {
@@ -69,7 +76,9 @@ impl FrameShape {
     /// The frame's resume function and its constants.
     pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-        let code = resume_code(self, ConstId(consts.len() as u32)).map_err(PyRuntimeError::new_err)?;
+        let pass = ConstId(consts.len() as u32);
+        let code = if self.generator { generator_within_code(self, pass) } else { resume_code(self, pass) };
+        let code = code.map_err(PyRuntimeError::new_err)?;
         if !sot_opcodes::calls::can_push_null(code.version) {
             consts.push(pass_function(py)?.unbind());
         }
@@ -91,7 +100,25 @@ impl FrameShape {
             handled: self.handled,
             cells: self.cells,
             skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
+            generator: self.generator,
+            running: self.running.clone(),
         }
+    }
+
+    /// Whether it refers to the generator whose frame is the one of this index.
+    pub fn holds_generator(&self, of: usize) -> bool {
+        self.stack.contains(&SlotShape::Generator(of as u32)) || self.running.iter().any(|(_, at)| *at as usize == of)
+    }
+
+    /// As it is when the generators that it refers to are objects.
+    pub fn with_real_generators(&self, py: Python<'_>) -> FrameShape {
+        let mut frame = self.duplicate(py);
+        for slot in frame.stack.iter_mut().filter(|slot| matches!(slot, SlotShape::Generator(_))) {
+            *slot = SlotShape::Value;
+        }
+        frame.locals.extend(std::mem::take(&mut frame.running).into_iter().map(|(local, _)| local));
+        frame.locals.sort_unstable();
+        frame
     }
 
     pub fn duplicate(&self, py: Python<'_>) -> FrameShape {
@@ -105,6 +132,8 @@ impl FrameShape {
             handled: self.handled,
             cells: self.cells,
             skipped: self.skipped.clone(),
+            generator: self.generator,
+            running: self.running.clone(),
         }
     }
 }
@@ -146,6 +175,8 @@ pub struct FrameKey {
     handled: usize,
     cells: usize,
     skipped: Option<(usize, usize)>,
+    generator: bool,
+    running: Vec<(u32, u32)>,
 }
 
 /// A place where programs go on after a break.
@@ -231,18 +262,23 @@ pub struct Pending {
     pub values: OwnedSlots,
 }
 
-/// What rewritten code returns instead of a result: a request to go on.
+/// What rewritten code returns instead of a result: a request to go on, or to raise what has left the user's frames.
 #[pyclass(frozen, freelist = 16, module = "sot._sot", name = "_Request")]
-pub struct Request(Mutex<Option<Pending>>);
+pub struct Request(Mutex<Option<PyResult<Pending>>>);
 
 /// What a returned object asks for, if it is a request.
 #[inline]
-pub fn requested(value: &Bound<'_, PyAny>) -> Option<Pending> {
+pub fn requested(value: &Bound<'_, PyAny>) -> Option<PyResult<Pending>> {
     value.cast_exact::<Request>().ok()?.get().0.lock().ok()?.take()
 }
 
 fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-    Ok(Bound::new(py, Request(Mutex::new(Some(Pending { continuation, values }))))?.into_any())
+    Ok(Bound::new(py, Request(Mutex::new(Some(Ok(Pending { continuation, values })))))?.into_any())
+}
+
+/// Ask to raise an exception whose traceback is complete, so that it does not pass the frame of rewritten code.
+pub fn request_raise(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, Request(Mutex::new(Some(Err(error)))))?.into_any())
 }
 
 /// The callable that makes requests.
@@ -274,15 +310,26 @@ impl NativeBody for Ask {
     }
 }
 
-/// Calls the function of a frame with the values that are held for it.
-struct Innermost {
-    function: Py<PyAny>,
-    ticket: held::Ticket,
+/// Lets the innermost frame run.
+enum Innermost {
+    /// The function of a frame, with the values that are held for it.
+    Function { function: Py<PyAny>, ticket: held::Ticket },
+    /// A generator that goes on in the frame.
+    Generator(Py<PyAny>),
+}
+
+impl Innermost {
+    fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Innermost::Function { function, ticket } => held::call_held(py, function.bind(py), *ticket),
+            Innermost::Generator(generator) => generator.bind(py).call_method0(pyo3::intern!(py, "__next__")),
+        }
+    }
 }
 
 impl NativeBody for Innermost {
     fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        held::call_held(py, self.function.bind(py), self.ticket)
+        self.run(py)
     }
 
     fn name(&self) -> &str {
@@ -290,7 +337,9 @@ impl NativeBody for Innermost {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        visit(&self.function);
+        match self {
+            Innermost::Function { function: held, .. } | Innermost::Generator(held) => visit(held),
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -360,10 +409,8 @@ impl Continuation {
         }
     }
 
-    /// Call the innermost frame's function, with the values held under the ticket, below stand-ins for the others, so that
-    /// it sees whom it would in eager.
-    fn call_below<'py>(&self, function: &Bound<'py, PyAny>, ticket: held::Ticket) -> PyResult<Bound<'py, PyAny>> {
-        let py = function.py();
+    /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager.
+    fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
         let stand_ins = self.stand_ins.get_or_try_init(py, || {
             let mut made = Vec::new();
             for (depth, frame) in self.shape.frames.iter().enumerate() {
@@ -377,7 +424,6 @@ impl Continuation {
             PyResult::Ok(made)
         })?;
         // The values go past the stand-ins, which would keep them.
-        let innermost = Innermost { function: function.clone().unbind(), ticket };
         let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
         for stand_in in stand_ins.iter().rev() {
             arguments = PyTuple::new(py, [callee, arguments.into_any()])?;
@@ -404,9 +450,26 @@ impl Continuation {
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
         let cells = closure.clone();
         let ticket = held::hold(arguments, code.as_ptr() as usize, None, None);
+        let mut generator = None;
+        let innermost = if inner.generator {
+            // Calling the function makes the generator, which then owns what it was given.
+            let made = held::call_held(py, &function, ticket);
+            drop(held::take_back(ticket));
+            let made = made?;
+            if outer.last().is_some_and(|frame| frame.awaits == Some(Awaits::Send)) {
+                // Who delegates asks by itself, and knows then whom it delegates to.
+                let values = values.0.into_iter().collect();
+                let (continuation, values) = crate::unwind::delegates_again(py, outer, values, &made);
+                return self.outer.request(py, continuation, values);
+            }
+            generator = Some(made.clone());
+            Innermost::Generator(made.unbind())
+        } else {
+            Innermost::Function { function: function.clone().unbind(), ticket }
+        };
         let call = || match outer {
-            [] => held::call_held(py, &function, ticket),
-            _ => self.call_below(&function, ticket),
+            [] => innermost.run(py),
+            _ => self.call_below(py, innermost),
         };
         let mut result = match outer.iter().rev().find(|f| f.handled > 0) {
             // What an outer frame handles is what `sys.exc_info` shows inside.
@@ -417,7 +480,12 @@ impl Continuation {
             None => call(),
         };
         drop(held::take_back(ticket));
-        if let Err(error) = &mut result {
+        if let (Some(_), Err(error)) = (&generator, &result)
+            && error.is_instance_of::<PyStopIteration>(py)
+        {
+            // It has ended; what a body lets out of that class is another exception.
+            error.set_traceback(py, None);
+        } else if let Err(error) = &mut result {
             let stand_ins = self.stand_ins.get(py).filter(|_| !outer.is_empty()).map_or(0, Vec::len);
             user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
@@ -425,10 +493,13 @@ impl Continuation {
         if outer.is_empty() {
             return result;
         }
-        let values = values.0.into_iter().collect();
+        let mut waiting = crate::unwind::Waiting::new(py, outer, values.0.into_iter().collect());
+        if let Some(generator) = generator {
+            waiting.becomes_real(outer.len(), &generator);
+        }
         let (continuation, values) = match result {
-            Ok(result) => crate::unwind::returned(py, outer, values, &result),
-            Err(error) => crate::unwind::raised(py, outer, values, error, Asker::Driver),
+            Ok(result) => waiting.returned(&result),
+            Err(error) => waiting.raised(error, Asker::Driver),
         }?;
         self.outer.request(py, continuation, values)
     }

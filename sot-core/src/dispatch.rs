@@ -318,6 +318,7 @@ fn drive<'py>(py: Python<'py>, hook: &Hook, mut result: PyResult<Bound<'py, PyAn
     loop {
         let value = result?;
         let Some(pending) = continuation::requested(&value) else { return Ok(value) };
+        let pending = pending?;
         drop(value);
         STATS.add(&STATS.continuations);
         let continuation = pending.continuation.clone();

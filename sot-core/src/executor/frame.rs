@@ -113,18 +113,7 @@ impl Frame {
 
     /// Whether an exception at the current instruction would be seen by the program in this frame.
     pub fn catches(&self) -> bool {
-        let code = &self.unit.code;
-        let mut at = self.ip;
-        while let Some(region) = handler_at(code, at) {
-            let handler = code.target(region.handler);
-            // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
-            if matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow)) && handler != at {
-                at = handler;
-                continue;
-            }
-            return !only_restores(code, handler);
-        }
-        false
+        catches_at(&self.unit.code, self.ip)
     }
 
     /// What a suspended frame delegates to: the receiver of its `yield from`.
@@ -134,6 +123,21 @@ impl Frame {
         let later = self.ip > 0 && matches!(instrs[self.ip - 1].op, Op::Send(_));
         (up_to_3_10 || later).then(|| self.stack.last().copied()).flatten()
     }
+}
+
+/// Whether an exception at an instruction would be seen by the program in its frame.
+pub fn catches_at(code: &Code, ip: usize) -> bool {
+    let mut at = ip;
+    while let Some(region) = handler_at(code, at) {
+        let handler = code.target(region.handler);
+        // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
+        if matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow)) && handler != at {
+            at = handler;
+            continue;
+        }
+        return !only_restores(code, handler);
+    }
+    false
 }
 
 /// The innermost region that covers an instruction.

@@ -35,7 +35,7 @@ mod protocol;
 mod state;
 mod wrap;
 
-pub use frame::{Awaits, Frame, handler_at};
+pub use frame::{Awaits, Frame, catches_at, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 pub use wrap::is_constant_type;
@@ -479,11 +479,13 @@ impl<'py> Executor<'py> {
                 self.sync_depths.truncate(nested);
                 match self.raise(exception, floor, op.raises_again())? {
                     Unwound::Handled => Ok(Flow::Placed),
-                    Unwound::Uncaught if floor > 0 || op.raises_again() => Err(Stop::Raised(exception)),
+                    Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
+                    Unwound::Uncaught if op.raises_again() => {
+                        Err(Stop::Raised(self.leave_generators(exception, true)?))
+                    }
                     // No rewritten code could run it: it raises what was found.
                     Unwound::Uncaught if op.names_a_variable() => {
-                        self.passed(exception, self.frames.len() - 1);
-                        Err(Stop::Raised(exception))
+                        Err(Stop::Raised(self.leave_generators(exception, false)?))
                     }
                     Unwound::Uncaught => {
                         self.rollback(&mark);
@@ -506,10 +508,7 @@ impl<'py> Executor<'py> {
     fn raise_here(&mut self, exception: VarId, floor: usize) -> Result<(), Stop> {
         match self.raise(exception, floor, false)? {
             Unwound::Handled => Ok(()),
-            Unwound::Uncaught => {
-                self.passed(exception, self.frames.len() - 1);
-                Err(Stop::Raised(exception))
-            }
+            Unwound::Uncaught => Err(Stop::Raised(self.leave_generators(exception, false)?)),
         }
     }
 
@@ -601,15 +600,14 @@ impl<'py> Executor<'py> {
 
     /// Whether the state at the innermost instruction can be handed to a continuation.
     fn can_break_here(&self) -> bool {
-        self.sync_depths.is_empty() && !self.frames.iter().any(|f| f.generator.is_some())
+        self.sync_depths.is_empty()
     }
 
     /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame
     /// further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
         let innermost = self.frames.len().saturating_sub(1);
-        let generator = self.frames.iter().position(|f| f.generator.is_some());
-        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost)).min(generator.unwrap_or(innermost));
+        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost));
         let frame = self.frames.get(below.checked_sub(1)?)?;
         let site = (frame.unit.address(), frame.ip);
         (!self.denied.contains_key(&site)).then_some(site)

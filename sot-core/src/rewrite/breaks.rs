@@ -20,6 +20,22 @@ pub(super) enum Item {
     Result(usize),
     Null,
     Previous,
+    /// The generator of the frame of this index, which runs.
+    Generator(usize),
+}
+
+impl Item {
+    /// Whether it is a value to be handed on.
+    fn is_value(&self) -> bool {
+        matches!(self, Item::Var(_) | Item::Result(_))
+    }
+
+    fn var(&self) -> Option<VarId> {
+        match self {
+            Item::Var(var) => Some(*var),
+            Item::Result(_) | Item::Null | Item::Previous | Item::Generator(_) => None,
+        }
+    }
 }
 
 /// Where the emitted code goes on, for one outcome of the break instruction.
@@ -62,6 +78,8 @@ enum BreakKind {
     Enter { exit: Exit },
     /// `__exit__` with the exception; the function is the first operand, the exception the second.
     ExitCall { exit: Exit },
+    /// `yield from` something that is no simulated generator: who delegates becomes a real generator and asks by itself.
+    Delegate { exit: Exit },
     /// Never goes on.
     Raise,
 }
@@ -71,7 +89,17 @@ fn item(ex: &Executor<'_>, var: VarId) -> Item {
     match ex.var(var).kind {
         VarKind::Null(_) => Item::Null,
         VarKind::Previous(_) => Item::Previous,
-        _ => Item::Var(var),
+        _ => running(ex, var).map_or(Item::Var(var), Item::Generator),
+    }
+}
+
+/// The index of a generator's frame, if that is on the machine's stack.
+fn running(ex: &Executor<'_>, var: VarId) -> Option<usize> {
+    match &ex.var(var).kind {
+        VarKind::Generator(g) if matches!(g.state, GeneratorState::Running) => {
+            ex.frames.iter().position(|frame| frame.generator == Some(var))
+        }
+        _ => None,
     }
 }
 
@@ -99,7 +127,11 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
                 frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
-        items.extend(stack.iter().filter(|i| !matches!(i, Item::Null | Item::Previous)));
+        // A generator's frame is there as long as anybody could ask for more.
+        let bound = |l: usize| running(ex, frame.locals[l]?).map(|of| (l as u32, of as u32));
+        let runs: Vec<(u32, u32)> = (0..frame.locals.len()).filter_map(bound).collect();
+        let locals: Vec<u32> = locals.into_iter().filter(|l| runs.iter().all(|(running, _)| running != l)).collect();
+        items.extend(stack.iter().filter(|i| i.is_value()));
         items.extend(locals.iter().map(|l| Item::Var(frame.locals[*l as usize].expect("bound"))));
         // Levels that the stack has lost are over.
         let slots = handling::slots(frame.unit.code.version);
@@ -117,12 +149,15 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
                     Item::Var(_) | Item::Result(_) => SlotShape::Value,
                     Item::Null => SlotShape::Null,
                     Item::Previous => SlotShape::Previous,
+                    Item::Generator(of) => SlotShape::Generator(*of as u32),
                 })
                 .collect(),
             locals,
             handled,
             cells: frame.cells.iter().flatten().count(),
             skipped: frame.skipped.clone(),
+            generator: frame.generator.is_some(),
+            running: runs,
         });
     }
     Exit { shape: Shape { frames }, items }
@@ -178,6 +213,16 @@ impl Tail {
                 (operands_of(1), BreakKind::Loop { next, end })
             }
             Op::RaiseVarargs(n) => (operands_of(n as usize), BreakKind::Raise),
+            Op::Send(_) | Op::YieldFrom => {
+                if ex.steps() == 1 {
+                    return Err(Stop::fallback(
+                        Reason::Generator,
+                        "yield from something that is no simulated generator",
+                    ));
+                }
+                let all = under(ex, 0)?;
+                (Vec::new(), BreakKind::Delegate { exit: exit(ex, ip, all) })
+            }
             Op::LoadMethod(_) => {
                 let mut rest = under(ex, 1)?;
                 if method_layout::null_first(unit.code.version) {
@@ -219,9 +264,10 @@ impl Tail {
                 (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
-        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next);
-        let handled = ex.handled();
-        let raised = (seen || handled.is_some()).then(|| {
+        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some());
+        let runs_here = !matches!(kind, BreakKind::Delegate { .. });
+        let handled = ex.handled().filter(|_| runs_here);
+        let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let rest =
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(ex, *v)).collect();
             exit(ex, ip, rest)
@@ -240,10 +286,7 @@ impl Tail {
         let mut roots = plan.operands.clone();
         roots.extend(plan.handled);
         for exit in plan.exits() {
-            roots.extend(exit.items.iter().filter_map(|i| match i {
-                Item::Var(v) => Some(*v),
-                Item::Result(_) | Item::Null | Item::Previous => None,
-            }));
+            roots.extend(exit.items.iter().filter_map(Item::var));
         }
         roots
     }
@@ -252,11 +295,7 @@ impl Tail {
     pub(super) fn kept(&self) -> Vec<VarId> {
         let Tail::Break(plan) = self else { return self.roots() };
         let items = plan.exits().into_iter().flat_map(|exit| &exit.items);
-        let vars = items.filter_map(|i| match i {
-            Item::Var(v) => Some(*v),
-            Item::Result(_) | Item::Null | Item::Previous => None,
-        });
-        vars.chain(plan.handled).collect()
+        items.filter_map(Item::var).chain(plan.handled).collect()
     }
 
     /// Whether the break instruction may call Python functions.
@@ -303,7 +342,8 @@ impl BreakPlan {
             BreakKind::Plain { exit, .. }
             | BreakKind::Method { exit }
             | BreakKind::Enter { exit }
-            | BreakKind::ExitCall { exit } => vec![exit],
+            | BreakKind::ExitCall { exit }
+            | BreakKind::Delegate { exit } => vec![exit],
             BreakKind::Branch { next, jump, .. } => vec![next, jump],
             BreakKind::Loop { next, end } => vec![next, end],
             BreakKind::Raise => Vec::new(),
@@ -430,6 +470,11 @@ impl BreakPlan {
                 over(em)?;
                 leave(em, after, &[])?;
             }
+            BreakKind::Delegate { exit } => {
+                end(em);
+                over(em)?;
+                leave(em, exit, &[])?;
+            }
             BreakKind::Raise => {
                 em.emit(self.op);
                 end(em);
@@ -465,7 +510,7 @@ impl BreakPlan {
             BreakKind::Plain { pushes, .. } => *pushes,
             BreakKind::Method { .. } | BreakKind::Loop { .. } | BreakKind::ExitCall { .. } => 1,
             BreakKind::Enter { .. } => 2,
-            BreakKind::Branch { .. } | BreakKind::Raise => 0,
+            BreakKind::Branch { .. } | BreakKind::Delegate { .. } | BreakKind::Raise => 0,
         }
     }
 
@@ -513,8 +558,18 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
     results
 }
 
+/// Frames of an exit refer to generators that run above them only: those become real before the frame goes on.
+fn require_generators_above(exit: &Exit) -> Result<(), Stop> {
+    let below = |(at, frame): (usize, &FrameShape)| (0..=at).any(|of| frame.holds_generator(of));
+    match exit.shape.frames.iter().enumerate().any(below) {
+        true => Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
+        false => Ok(()),
+    }
+}
+
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.
 fn require_eager_form(em: &Emitter<'_, '_>, exit: &Exit) -> Result<(), Stop> {
+    require_generators_above(exit)?;
     match unwind::can_go_on(em.ex.py, &exit.shape) {
         true => Ok(()),
         false => Err(Stop::fallback(Reason::Reconstruct, "a block that cannot be entered again")),
@@ -535,7 +590,7 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
         match item {
             Item::Var(var) => em.push(*var)?,
             Item::Result(n) => em.load(results[*n]),
-            Item::Null | Item::Previous => continue,
+            Item::Null | Item::Previous | Item::Generator(_) => continue,
         }
         count += 1;
     }

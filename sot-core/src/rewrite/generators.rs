@@ -46,6 +46,8 @@ fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
         handled: frame.handled.len(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,
+        generator: true,
+        running: Vec::new(),
     }
 }
 

@@ -21,7 +21,7 @@ mod stand_in;
 mod uses;
 
 pub use emit::{Callee, Emitter};
-pub use resume::resume_code;
+pub use resume::{generator_within_code, resume_code};
 pub use stand_in::waiting;
 pub use uses::parts;
 
@@ -73,7 +73,7 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     roots.extend(journal::roots(ex));
     let uses = uses::count(ex, &roots);
     if let Some(made) = ex.abandoned_generator(|var| uses.count_of(var) > 0) {
-        ex.unkept = Some(made);
+        ex.unkept = made;
         return Err(Stop::fallback(Reason::Generator, "its clean-up runs when it dies"));
     }
     let outputs = uses.graph_outputs(ex);

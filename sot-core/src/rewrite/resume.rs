@@ -26,9 +26,16 @@ pub(super) fn generator_code(frame: &FrameShape, pass: ConstId, none: ConstId, s
     set_up(frame, pass, if started { Entry::Yield(none) } else { Entry::Start })
 }
 
+/// The code of a generator that goes on where a frame stands as soon as it is asked for an item.
+pub fn generator_within_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+    set_up(frame, pass, Entry::Within)
+}
+
 /// How the frame is entered.
 enum Entry {
     Function,
+    /// A generator that has not come to a yield yet.
+    Within,
     /// A new generator.
     Start,
     /// A generator that waits at a yield.
@@ -100,14 +107,14 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             Entry::Function => put.op(Op::Resume(0)),
             // The frame stands behind that instruction.
             Entry::Start => {}
-            Entry::Yield(_) => {
+            Entry::Within | Entry::Yield(_) => {
                 put.op(Op::PopTop);
                 put.op(Op::Resume(0));
             }
         }
     }
     let starts = match (&entry, frame.unit.code.instrs[0].op) {
-        (Entry::Start | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
+        (Entry::Start | Entry::Within | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
         _ => None,
     };
     if let Some(start) = starts {
@@ -127,6 +134,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             SlotShape::Null if finally => put.op(Op::BeginFinally),
             SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
             SlotShape::Null => put.op(Op::LoadConst(pass)),
+            SlotShape::Generator(_) => return Err("a generator that runs".to_owned()),
             SlotShape::Value => {
                 // The frame's variables are the user's again, and what it drops is gone.
                 put.load(next);
@@ -154,7 +162,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
     let mut ip = frame.ip;
     let mut waits = None;
     match entry {
-        Entry::Function => {}
+        Entry::Function | Entry::Within => {}
         Entry::Start => ip += usize::from(starts.is_some()),
         Entry::Yield(none) => {
             let there = put.code.instrs[ip].op;

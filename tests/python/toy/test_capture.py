@@ -16,6 +16,7 @@ from capture_cases import (  # noqa: F401
     copies,
     elsewhere,
     exceptions,
+    generator_breaks,
     generators,
     identity,
     iterating,
