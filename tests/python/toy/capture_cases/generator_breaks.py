@@ -366,7 +366,7 @@ def who_looks_at_the_frames():
     return f
 
 
-@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def a_delegate_that_nobody_simulates():
     def outer(x, items):
         for i in range(2):
@@ -386,7 +386,7 @@ def a_delegate_that_nobody_simulates():
     return f
 
 
-@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def left_in_the_middle():
     def numbers(x, log):
         try:
@@ -457,7 +457,7 @@ def named_by_two_variables():
     return f
 
 
-@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def known_to_itself():
     def numbers(box):
         print("inside")
@@ -482,7 +482,7 @@ def known_to_itself():
     return f
 
 
-@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def a_running_generator_is_asked():
     def f(x, log):
         def numbers():
@@ -626,7 +626,7 @@ def handled_outside_while_the_generator_runs():
     return f
 
 
-@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def context_managers():
     import contextlib
 
