@@ -566,7 +566,7 @@ impl<'py> Executor<'py> {
                 return Ok(Outcome::Raise(exception));
             }
             Err(Stop::Break(why)) if self.can_break_here() => {
-                return match self.call_of_library() {
+                return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
                     None => Ok(Outcome::Break(why)),
                 };
@@ -596,6 +596,18 @@ impl<'py> Executor<'py> {
         let can_break = !matches!(frame.unit.code.instrs[frame.ip].op, Op::WithCleanupStart);
         let site = (frame.unit.address(), frame.ip);
         (entered_here && can_break && !self.denied.contains_key(&site)).then_some(site)
+    }
+
+    /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at
+    /// each thing that it does for each of its items.
+    fn generator_of_framework(&self) -> Option<Site> {
+        let paths = self.frames.iter().any(|f| f.generator.is_some()).then(|| self.backend.skip_paths(self.py))?;
+        let framework = |frame: &Frame| paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()));
+        let first = self.frames.iter().position(|frame| frame.generator.is_some() && framework(frame))?;
+        let frame = self.frames.get(first.checked_sub(1)?)?;
+        let site = (frame.unit.address(), frame.ip);
+        let inside = first >= self.given && self.frames[first..].iter().all(framework);
+        (inside && !self.denied.contains_key(&site)).then_some(site)
     }
 
     /// Whether the state at the innermost instruction can be handed to a continuation.
