@@ -18,7 +18,8 @@ use crate::dispatch::CodeCache;
 use crate::executor::Awaits;
 use crate::iterators::pass_function;
 use crate::registry;
-use crate::rewrite::{generator_within_code, resume_code, waiting as stand_in};
+use crate::rewrite::{generator_within_code, resume_code, waiting as stand_in, waiting_generator};
+use crate::unwind::Waiting;
 use crate::user_frames::{self, Skipped};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
@@ -47,8 +48,8 @@ pub struct FrameShape {
     pub skipped: Option<Arc<Skipped>>,
     /// The frame belongs to a generator, which is asked by the frame below.
     pub generator: bool,
-    /// Locals that are bound to a generator that runs, and the index of its frame.
-    pub running: Vec<(u32, u32)>,
+    /// Locals that are bound to generators that are no objects yet.
+    pub generators: Vec<(u32, GeneratorAt)>,
 }
 
 /// What a stack slot of a continuation holds.
@@ -58,9 +59,42 @@ pub enum SlotShape {
     Null,
     /// What was handled before an exception: put there by handling the exception again.
     Previous,
-    /// The generator whose frame is the one of this index, counted from the outermost. It is the frame's other half and no
-    /// object yet.
-    Generator(u32),
+    /// A generator that is no object yet.
+    Generator(GeneratorAt),
+}
+
+/// A generator by its frame: the other half of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GeneratorAt {
+    /// It runs: the frame of this index, counted from the outermost.
+    Frame(u32),
+    /// It waits to be asked: the one of this index among those.
+    Waiting(u32),
+}
+
+/// A generator that waits to be asked.
+pub struct WaitingShape {
+    pub frame: FrameShape,
+    /// It stands at a yield.
+    pub started: bool,
+    /// The function that makes it as an object.
+    code: Arc<PyOnceLock<Py<PyCode>>>,
+}
+
+impl WaitingShape {
+    pub fn new(frame: FrameShape, started: bool) -> WaitingShape {
+        WaitingShape { frame, started, code: Arc::new(PyOnceLock::new()) }
+    }
+
+    fn duplicate(&self, py: Python<'_>) -> WaitingShape {
+        WaitingShape { frame: self.frame.duplicate(py), started: self.started, code: self.code.clone() }
+    }
+
+    /// Code of the function that makes it, if it can be made.
+    pub fn code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
+        let make = || waiting_generator(py, &self.frame.with_real_generators(py), self.started);
+        self.code.get_or_try_init(py, make).map(|code| code.bind(py).clone())
+    }
 }
 
 impl FrameShape {
@@ -77,7 +111,8 @@ impl FrameShape {
     pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
         let pass = ConstId(consts.len() as u32);
-        let code = if self.generator { generator_within_code(self, pass) } else { resume_code(self, pass) };
+        let frame = self.with_real_generators(py);
+        let code = if self.generator { generator_within_code(&frame, pass) } else { resume_code(&frame, pass) };
         let code = code.map_err(PyRuntimeError::new_err)?;
         if !sot_opcodes::calls::can_push_null(code.version) {
             consts.push(pass_function(py)?.unbind());
@@ -101,13 +136,18 @@ impl FrameShape {
             cells: self.cells,
             skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
             generator: self.generator,
-            running: self.running.clone(),
+            generators: self.generators.clone(),
+            waiting: None,
         }
     }
 
-    /// Whether it refers to the generator whose frame is the one of this index.
-    pub fn holds_generator(&self, of: usize) -> bool {
-        self.stack.contains(&SlotShape::Generator(of as u32)) || self.running.iter().any(|(_, at)| *at as usize == of)
+    /// The generators that it refers to.
+    pub fn generators(&self) -> impl Iterator<Item = GeneratorAt> + '_ {
+        let slots = self.stack.iter().filter_map(|slot| match slot {
+            SlotShape::Generator(at) => Some(*at),
+            SlotShape::Value | SlotShape::Null | SlotShape::Previous => None,
+        });
+        slots.chain(self.generators.iter().map(|(_, at)| *at))
     }
 
     /// As it is when the generators that it refers to are objects.
@@ -116,7 +156,7 @@ impl FrameShape {
         for slot in frame.stack.iter_mut().filter(|slot| matches!(slot, SlotShape::Generator(_))) {
             *slot = SlotShape::Value;
         }
-        frame.locals.extend(std::mem::take(&mut frame.running).into_iter().map(|(local, _)| local));
+        frame.locals.extend(std::mem::take(&mut frame.generators).into_iter().map(|(local, _)| local));
         frame.locals.sort_unstable();
         frame
     }
@@ -133,7 +173,7 @@ impl FrameShape {
             cells: self.cells,
             skipped: self.skipped.clone(),
             generator: self.generator,
-            running: self.running.clone(),
+            generators: self.generators.clone(),
         }
     }
 }
@@ -143,23 +183,28 @@ pub fn uses_super(code: &sot_opcodes::Code) -> bool {
     code.freevars.iter().any(|name| name == "__class__")
 }
 
-/// A stack of frames, outermost first.
+/// A stack of frames, outermost first, and the frames of generators that those refer to.
 pub struct Shape {
     pub frames: Vec<FrameShape>,
+    pub waiting: Vec<WaitingShape>,
 }
 
 impl Shape {
     fn key(&self) -> Vec<FrameKey> {
-        self.frames.iter().map(FrameShape::key).collect()
+        let waiting = self.waiting.iter().map(|w| FrameKey { waiting: Some(w.started), ..w.frame.key() });
+        self.frames.iter().map(FrameShape::key).chain(waiting).collect()
     }
 
     pub fn duplicate(&self, py: Python<'_>) -> Shape {
-        Shape { frames: self.frames.iter().map(|f| f.duplicate(py)).collect() }
+        Shape {
+            frames: self.frames.iter().map(|f| f.duplicate(py)).collect(),
+            waiting: self.waiting.iter().map(|w| w.duplicate(py)).collect(),
+        }
     }
 
     /// For the collector: what is not shared with other shapes.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        self.frames.iter().for_each(|f| visit(&f.globals));
+        self.frames.iter().chain(self.waiting.iter().map(|w| &w.frame)).for_each(|f| visit(&f.globals));
     }
 }
 
@@ -176,7 +221,9 @@ pub struct FrameKey {
     cells: usize,
     skipped: Option<(usize, usize)>,
     generator: bool,
-    running: Vec<(u32, u32)>,
+    generators: Vec<(u32, GeneratorAt)>,
+    /// Of a generator that waits: whether it has started.
+    waiting: Option<bool>,
 }
 
 /// A place where programs go on after a break.
@@ -370,11 +417,13 @@ impl Continuation {
     /// Names of the values, for reports and for the rewritten function's arguments.
     pub fn slot_names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for (depth, frame) in self.shape.frames.iter().enumerate() {
-            let prefix = match self.shape.frames.len() - 1 - depth {
-                0 => String::new(),
-                up => format!("___up{up}_"),
-            };
+        let depths = self.shape.frames.len();
+        let frames = self.shape.frames.iter().enumerate().map(|(depth, frame)| match depths - 1 - depth {
+            0 => (String::new(), frame),
+            up => (format!("___up{up}_"), frame),
+        });
+        let waiting = self.shape.waiting.iter().enumerate();
+        for (prefix, frame) in frames.chain(waiting.map(|(i, w)| (format!("___generator{i}_"), &w.frame))) {
             names.extend((0..frame.stack_values()).map(|i| format!("{prefix}___stack_{i}")));
             let code = &frame.unit.code;
             names.extend(frame.locals.iter().map(|l| format!("{prefix}{}", code.varnames[*l as usize])));
@@ -434,6 +483,12 @@ impl Continuation {
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
     pub fn run_eager<'py>(&self, py: Python<'py>, mut values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
+        if !self.shape.waiting.is_empty() {
+            // First the generators become objects: nothing may end them unseen.
+            let (next, values) =
+                Waiting::of(py, &self.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
+            return self.outer.request(py, next, values);
+        }
         let (inner, outer) = self.shape.frames.split_last().expect("a frame");
         let code = self.resume(py)?;
         let start = values.0.len().checked_sub(inner.values()).ok_or_else(missing)?;
@@ -493,9 +548,9 @@ impl Continuation {
         if outer.is_empty() {
             return result;
         }
-        let mut waiting = crate::unwind::Waiting::new(py, outer, values.0.into_iter().collect());
+        let mut waiting = Waiting::new(py, outer, values.0.into_iter().collect());
         if let Some(generator) = generator {
-            waiting.becomes_real(outer.len(), &generator);
+            waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);
         }
         let (continuation, values) = match result {
             Ok(result) => waiting.returned(&result),

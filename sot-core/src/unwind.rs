@@ -4,16 +4,17 @@
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
 use crate::code_unit::assemble;
-use crate::continuation::{self, Continuation, FrameShape, Led, Shape, SlotShape};
+use crate::continuation::{self, Continuation, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
-use crate::cpython::{OwnedSlots, Slots};
+use crate::cpython::{OwnedSlots, Slots, new_function};
 use crate::executor::{Awaits, catches_at, handler_at};
 use crate::user_frames::{self, Site};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
 use sot_opcodes::{Op, handling, method_layout};
 use std::any::Any;
 use std::sync::Arc;
@@ -33,13 +34,25 @@ pub struct Waiting<'py> {
     frames: Vec<FrameShape>,
     /// Values of each frame.
     values: Vec<Vec<Value>>,
+    /// Generators that wait to be asked, while they are no objects.
+    generators: Vec<(WaitingShape, Vec<Value>)>,
 }
 
 impl<'py> Waiting<'py> {
     pub fn new(py: Python<'py>, frames: &[FrameShape], values: Vec<Value>) -> Waiting<'py> {
         let mut values = values.into_iter();
         let values = frames.iter().map(|f| values.by_ref().take(f.values()).collect()).collect();
-        Waiting { py, frames: frames.iter().map(|f| f.duplicate(py)).collect(), values }
+        Waiting { py, frames: frames.iter().map(|f| f.duplicate(py)).collect(), values, generators: Vec::new() }
+    }
+
+    pub fn of(py: Python<'py>, shape: &Shape, mut values: Vec<Value>) -> Waiting<'py> {
+        let mut rest = values.split_off(shape.frames.iter().map(FrameShape::values).sum::<usize>().min(values.len()));
+        let mut waiting = Waiting::new(py, &shape.frames, values);
+        for shape in shape.duplicate(py).waiting {
+            let values = rest.drain(..shape.frame.values().min(rest.len())).collect();
+            waiting.generators.push((shape, values));
+        }
+        waiting
     }
 
     fn innermost(&mut self) -> (&mut FrameShape, &mut Vec<Value>) {
@@ -69,26 +82,46 @@ impl<'py> Waiting<'py> {
         frame.awaits = None;
     }
 
-    fn go_on(self) -> Next {
-        let continuation = continuation::of(self.py, &Shape { frames: self.frames });
+    pub fn go_on(self) -> Next {
+        let (waiting, of_waiting): (Vec<_>, Vec<_>) = self.generators.into_iter().unzip();
+        let continuation = continuation::of(self.py, &Shape { frames: self.frames, waiting });
         let mut slots = OwnedSlots::default();
-        self.values.into_iter().flatten().for_each(|value| slots.push(value));
+        self.values.into_iter().chain(of_waiting).flatten().for_each(|value| slots.push(value));
         (continuation, slots)
     }
 
-    /// The generator whose frame was the one of this index is an object from now on.
-    pub fn becomes_real(&mut self, of: usize, generator: &Bound<'py, PyAny>) {
+    /// The generators that wait to be asked become objects.
+    pub fn generators_become_real(mut self) -> PyResult<Waiting<'py>> {
+        // Those that are referred to by others first.
+        let mut left: Vec<u32> = (0..self.generators.len() as u32).collect();
+        while !left.is_empty() {
+            let ready = |at: &&u32| self.generators[**at as usize].0.frame.generators().next().is_none();
+            let Some(at) = left.iter().find(ready).copied() else {
+                return Err(PyRuntimeError::new_err("sot: generators that hold each other"));
+            };
+            let values = std::mem::take(&mut self.generators[at as usize].1);
+            let generator = new_generator(self.py, &self.generators[at as usize].0, values)?;
+            self.becomes_real(GeneratorAt::Waiting(at), &generator);
+            left.retain(|other| *other != at);
+        }
+        self.generators.clear();
+        Ok(self)
+    }
+
+    /// A generator is an object from now on.
+    pub fn becomes_real(&mut self, of: GeneratorAt, generator: &Bound<'py, PyAny>) {
         let value = || Some(generator.clone().unbind());
-        for (frame, values) in self.frames.iter_mut().zip(&mut self.values) {
+        let others = self.generators.iter_mut().map(|(shape, values)| (&mut shape.frame, values));
+        for (frame, values) in self.frames.iter_mut().zip(&mut self.values).chain(others) {
             for at in 0..frame.stack.len() {
-                if frame.stack[at] == SlotShape::Generator(of as u32) {
+                if frame.stack[at] == SlotShape::Generator(of) {
                     let before = frame.stack[..at].iter().filter(|slot| **slot == SlotShape::Value).count();
                     frame.stack[at] = SlotShape::Value;
                     values.insert(before, value());
                 }
             }
-            let (bound, others) = frame.running.iter().partition(|(_, frame)| *frame == of as u32);
-            frame.running = others;
+            let (bound, others) = frame.generators.iter().partition(|(_, at)| *at == of);
+            frame.generators = others;
             for (local, _) in bound {
                 let at = frame.locals.partition_point(|other| *other < local);
                 frame.locals.insert(at, local);
@@ -200,7 +233,8 @@ impl<'py> Waiting<'py> {
         self.frames.truncate(first);
         self.values.truncate(first);
         for at in ended {
-            if self.frames.iter().any(|frame| frame.holds_generator(at)) {
+            let at = GeneratorAt::Frame(at as u32);
+            if self.frames.iter().any(|frame| frame.generators().any(|held| held == at)) {
                 let finished = finished_generator(self.py)?.call0()?;
                 self.becomes_real(at, &finished);
             }
@@ -242,6 +276,26 @@ impl<'py> Waiting<'py> {
     }
 }
 
+/// The generator of a frame that refers to no other one that is no object, and that waits to be asked.
+fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Value>) -> PyResult<Bound<'py, PyAny>> {
+    let frame = &shape.frame;
+    let code = shape.code(py)?;
+    let cells: Vec<Py<PyAny>> =
+        values.split_off(values.len().saturating_sub(frame.cells)).into_iter().flatten().collect();
+    if frame.first_local_first() {
+        let first = values.remove(frame.stack_values());
+        values.insert(0, first);
+    }
+    let closure = (frame.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
+    let function = new_function(py, &code, frame.globals.bind(py).cast::<PyDict>()?, None, closure.as_ref())?;
+    let values: Vec<Py<PyAny>> = values.into_iter().flatten().collect();
+    let generator = function.call1(PyTuple::new(py, values)?)?;
+    if shape.started {
+        generator.call_method0(pyo3::intern!(py, "__next__"))?;
+    }
+    Ok(generator)
+}
+
 /// The frame of a generator goes on as plain Python, in this object. The innermost of these frames delegates to it: it asks
 /// again, by itself.
 pub fn delegates_again<'py>(
@@ -251,7 +305,7 @@ pub fn delegates_again<'py>(
     generator: &Bound<'py, PyAny>,
 ) -> Next {
     let mut waiting = Waiting::new(py, frames, values);
-    waiting.becomes_real(frames.len(), generator);
+    waiting.becomes_real(GeneratorAt::Frame(frames.len() as u32), generator);
     waiting.push(SlotShape::Value, Some(py.None()));
     let ip = frames[frames.len() - 1].ip;
     waiting.run_at(ip);
@@ -302,36 +356,37 @@ pub fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
         let made = frame.resume(py).map_err(|e| e.to_string());
         made.and_then(|(code, consts)| assemble(py, &code, &consts)).is_ok()
     };
-    shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
-        let behind = frame.awaits.is_none_or(|awaits| {
-            let mut next = frame.with_real_generators(py);
-            next.awaits = None;
-            match awaits {
-                Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Method => {
-                    next.stack.push(SlotShape::Value);
-                    next.ip += 1;
+    shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
+        && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
+            let behind = frame.awaits.is_none_or(|awaits| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                match awaits {
+                    Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Method => {
+                        next.stack.push(SlotShape::Value);
+                        next.ip += 1;
+                    }
+                    Awaits::Drop | Awaits::None => next.ip += 1,
+                    Awaits::NoneAgain => {}
+                    Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
                 }
-                Awaits::Drop | Awaits::None => next.ip += 1,
-                Awaits::NoneAgain => {}
-                Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
-            }
-            if awaits == Awaits::Method {
-                next.stack.push(SlotShape::Null);
-            }
-            resumes(next)
-        });
-        let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
-            let mut next = frame.with_real_generators(py);
-            next.awaits = None;
-            next.ip = frame.unit.code.target(region.handler);
-            next.stack.truncate(region.depth as usize);
-            next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
-            next.stack.extend([SlotShape::Previous; 3]);
-            next.stack.extend([SlotShape::Value; 3]);
-            resumes(next)
-        });
-        behind && handler
-    })
+                if awaits == Awaits::Method {
+                    next.stack.push(SlotShape::Null);
+                }
+                resumes(next)
+            });
+            let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                next.ip = frame.unit.code.target(region.handler);
+                next.stack.truncate(region.depth as usize);
+                next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
+                next.stack.extend([SlotShape::Previous; 3]);
+                next.stack.extend([SlotShape::Value; 3]);
+                resumes(next)
+            });
+            behind && handler
+        })
 }
 
 /// The exception that the innermost of these frames handles.
@@ -380,7 +435,9 @@ impl NativeBody for RaiseInto {
             // It leaves the rewritten code, which shows what it stands for.
             return Err(error);
         }
-        match Waiting::new(py, frames, values).raised(error, Asker::RewrittenCode) {
+        // Generators that wait end where eager's would.
+        let waiting = Waiting::of(py, &self.shape, values).generators_become_real()?;
+        match waiting.raised(error, Asker::RewrittenCode) {
             Ok((next, values)) => self.led.request(py, next, values),
             // Another one than the rewritten code has raised.
             Err(error) => continuation::request_raise(py, error),

@@ -31,7 +31,7 @@ impl<'py> Executor<'py> {
         Some(self.virtual_var(GeneratorVar { state: GeneratorState::New(Rc::new(frame)), made, delegated: false }))
     }
 
-    fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
+    pub fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
         if let VarKind::Generator(g) = &mut self.var_mut(generator).kind {
             g.state = state;
         }

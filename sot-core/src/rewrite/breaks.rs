@@ -3,13 +3,15 @@
 use super::emit::{Callee, Emitter};
 use super::stand_in;
 use crate::code_unit::CodeUnit;
-use crate::continuation::{self, FrameShape, Led, Shape, SlotShape};
-use crate::executor::{Awaits, Executor};
+use crate::continuation::{self, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
+use crate::executor::{Awaits, Executor, Frame};
 use crate::stop::{Reason, Stop};
 use crate::unwind;
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
 use sot_opcodes::{CodeBuilder, JumpCond, Label, Local, Op, handling, method_layout, reach, stack_effect};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value on a stack that a continuation takes over.
@@ -20,8 +22,8 @@ pub(super) enum Item {
     Result(usize),
     Null,
     Previous,
-    /// The generator of the frame of this index, which runs.
-    Generator(usize),
+    /// A generator that is no object yet.
+    Generator(GeneratorAt),
 }
 
 impl Item {
@@ -42,6 +44,8 @@ impl Item {
 struct Exit {
     shape: Shape,
     items: Vec<Item>,
+    /// The generators that wait to be asked, in the order of the shape.
+    waiting: Vec<VarId>,
 }
 
 /// How the emitted code ends.
@@ -89,25 +93,148 @@ fn item(ex: &Executor<'_>, var: VarId) -> Item {
     match ex.var(var).kind {
         VarKind::Null(_) => Item::Null,
         VarKind::Previous(_) => Item::Previous,
-        _ => running(ex, var).map_or(Item::Var(var), Item::Generator),
+        _ => Item::Var(var),
     }
 }
 
 /// The index of a generator's frame, if that is on the machine's stack.
-fn running(ex: &Executor<'_>, var: VarId) -> Option<usize> {
+fn running(ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
     match &ex.var(var).kind {
         VarKind::Generator(g) if matches!(g.state, GeneratorState::Running) => {
-            ex.frames.iter().position(|frame| frame.generator == Some(var))
+            let at = ex.frames.iter().position(|frame| frame.generator == Some(var))?;
+            Some(GeneratorAt::Frame(at as u32))
         }
         _ => None,
     }
 }
 
+/// The generators that frames of an exit refer to.
+struct Generators<'a> {
+    /// Those that stay frames while they wait.
+    carried: &'a [VarId],
+    /// Those of them that were met.
+    waiting: Vec<VarId>,
+}
+
+impl Generators<'_> {
+    /// Where the generator is, if it is no object.
+    fn at(&mut self, ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
+        if !self.carried.contains(&var) {
+            return running(ex, var);
+        }
+        let known = self.waiting.iter().position(|other| *other == var);
+        let at = known.unwrap_or_else(|| {
+            self.waiting.push(var);
+            self.waiting.len() - 1
+        });
+        Some(GeneratorAt::Waiting(at as u32))
+    }
+
+    /// The items of a stack or of variables, with generators by their frames.
+    fn replace(&mut self, ex: &Executor<'_>, item: &Item) -> Item {
+        item.var().and_then(|var| self.at(ex, var)).map_or(*item, Item::Generator)
+    }
+
+    /// The shape of a frame that stands at `ip`. Its values are appended to `items`.
+    fn frame(
+        &mut self,
+        ex: &Executor<'_>,
+        frame: &Frame,
+        (ip, awaits): (usize, Option<Awaits>),
+        (stack, locals): (&[Item], Vec<u32>),
+        items: &mut Vec<Item>,
+    ) -> FrameShape {
+        let stack: Vec<Item> = stack.iter().map(|item| self.replace(ex, item)).collect();
+        let bound = |l: u32| frame.locals[l as usize].expect("bound");
+        let at: Vec<Option<GeneratorAt>> = locals.iter().map(|l| self.at(ex, bound(*l))).collect();
+        let generators = locals.iter().zip(&at).filter_map(|(l, at)| Some((*l, (*at)?))).collect();
+        let locals: Vec<u32> = locals.iter().zip(&at).filter(|(_, at)| at.is_none()).map(|(l, _)| *l).collect();
+        items.extend(stack.iter().filter(|i| i.is_value()));
+        items.extend(locals.iter().map(|l| Item::Var(bound(*l))));
+        // Levels that the stack has lost are over.
+        let slots = handling::slots(frame.unit.code.version);
+        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
+        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
+        items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
+        FrameShape {
+            unit: frame.unit.clone(),
+            globals: ex.objects.get(ex.py, frame.globals).unbind(),
+            ip,
+            awaits,
+            stack: stack
+                .iter()
+                .map(|i| match i {
+                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
+                    Item::Null => SlotShape::Null,
+                    Item::Previous => SlotShape::Previous,
+                    Item::Generator(at) => SlotShape::Generator(*at),
+                })
+                .collect(),
+            locals,
+            handled,
+            cells: frame.cells.iter().flatten().count(),
+            skipped: frame.skipped.clone(),
+            generator: frame.generator.is_some(),
+            generators,
+        }
+    }
+}
+
+/// The suspended frame of a generator that could stay one over a break.
+fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
+    match &ex.var(var).kind {
+        VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
+        // What is delegated to ends with who delegates, which a generator that was put back there would not know.
+        VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. })
+            if frame.delegate().is_none() =>
+        {
+            Some((frame, true))
+        }
+        _ => None,
+    }
+}
+
+/// Generators that wait to be asked and that nothing but stacks and variables of frames refers to: they stay frames over
+/// the break. `operands`: what the break instruction sees.
+fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
+    let mut found: Vec<VarId> = Vec::new();
+    let mut others: Vec<VarId> = operands.to_vec();
+    others.extend(super::journal::roots(ex));
+    let frames = ex.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
+    let mut work: Vec<(&Frame, Vec<u32>)> = frames.collect();
+    while let Some((frame, locals)) = work.pop() {
+        others.extend(frame.handled.iter().chain(frame.cells.iter().flatten()));
+        let variables = locals.into_iter().filter_map(|l| frame.locals[l as usize]);
+        for var in frame.stack.iter().copied().chain(variables) {
+            match waiting_frame(ex, var) {
+                Some((frame, _)) if !found.contains(&var) => {
+                    found.push(var);
+                    work.push((frame, super::generators::live_locals(frame)));
+                }
+                Some(_) => {}
+                None => others.push(var),
+            }
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let mut seen = HashSet::new();
+    while let Some(var) = others.pop() {
+        if seen.insert(var) && !super::uses::found_outside(ex, var) {
+            others.extend(super::uses::parts(ex, var));
+        }
+    }
+    found.retain(|var| !seen.contains(var));
+    found
+}
+
 /// The state of all frames when the innermost goes on at `ip` with `stack`.
-fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
+fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
     let depth = ex.frames.len();
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
+    let mut generators = Generators { carried, waiting: Vec::new() };
     for (i, frame) in ex.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
@@ -123,47 +250,47 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
                         || live.live_before(at).local(Local(*l))
                         || *l == 0 && continuation::uses_super(&frame.unit.code)
                         || ex.holds_watched(var)
+                        // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
+                        || running(ex, var).is_some()
+                        || carried.contains(&var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
-        // A generator's frame is there as long as anybody could ask for more.
-        let bound = |l: usize| running(ex, frame.locals[l]?).map(|of| (l as u32, of as u32));
-        let runs: Vec<(u32, u32)> = (0..frame.locals.len()).filter_map(bound).collect();
-        let locals: Vec<u32> = locals.into_iter().filter(|l| runs.iter().all(|(running, _)| running != l)).collect();
-        items.extend(stack.iter().filter(|i| i.is_value()));
-        items.extend(locals.iter().map(|l| Item::Var(frame.locals[*l as usize].expect("bound"))));
-        // Levels that the stack has lost are over.
-        let slots = handling::slots(frame.unit.code.version);
-        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
-        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
-        items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
-        frames.push(FrameShape {
-            unit: frame.unit.clone(),
-            globals: ex.objects.get(ex.py, frame.globals).unbind(),
-            ip: at,
-            awaits: (!innermost).then_some(frame.awaits),
-            stack: stack
-                .iter()
-                .map(|i| match i {
-                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
-                    Item::Null => SlotShape::Null,
-                    Item::Previous => SlotShape::Previous,
-                    Item::Generator(of) => SlotShape::Generator(*of as u32),
-                })
-                .collect(),
-            locals,
-            handled,
-            cells: frame.cells.iter().flatten().count(),
-            skipped: frame.skipped.clone(),
-            generator: frame.generator.is_some(),
-            running: runs,
-        });
+        let place = (at, (!innermost).then_some(frame.awaits));
+        frames.push(generators.frame(ex, frame, place, (&stack, locals), &mut items));
     }
-    Exit { shape: Shape { frames }, items }
+    let mut waiting = Vec::new();
+    while let Some(var) = generators.waiting.get(waiting.len()) {
+        let (frame, started) = waiting_frame(ex, *var).expect("it was found to wait");
+        let stack: Vec<Item> = frame.stack.iter().map(|v| item(ex, *v)).collect();
+        let live = super::generators::live_locals(frame);
+        let shape = generators.frame(ex, frame, (frame.ip, None), (&stack, live), &mut items);
+        waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
+    }
+    Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }
+}
+
+/// How many slots of the stack a break instruction may look at.
+fn operand_count(op: &Op) -> usize {
+    match op {
+        Op::Send(_) | Op::YieldFrom => 0,
+        Op::JumpIfOrPop { .. } | Op::ForIter(_) | Op::LoadMethod(_) | Op::SetupWith(_) => 1,
+        Op::WithExceptStart | Op::WithExceptStartTriple => 7,
+        // The callable of a bad `f(*args, **kwargs)` is further down.
+        Op::DictMerge(n) => *n as usize + 4,
+        Op::BuildMapUnpackWithCall(_) | Op::BuildTupleUnpackWithCall(_) => usize::MAX,
+        _ => stack_effect(op, false).0.max(reach(op)) as usize,
+    }
 }
 
 impl Tail {
+    /// The generators that stay frames over a break.
+    pub(super) fn generators(&self) -> Vec<VarId> {
+        let Tail::Break(plan) = self else { return Vec::new() };
+        plan.exits().into_iter().flat_map(|exit| exit.waiting.iter().copied()).collect()
+    }
+
     pub(super) fn plan_break(ex: &mut Executor<'_>) -> Result<Tail, Stop> {
         let frame = ex.frame();
         let ip = frame.ip;
@@ -182,6 +309,8 @@ impl Tail {
             }
             _ => {}
         }
+        let carried = carried(ex, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
+        let exit = |ex: &mut Executor<'_>, ip: usize, stack: Vec<Item>| exit(ex, &carried, ip, stack);
         let under = |ex: &Executor<'_>, n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
             Ok(stack[..keep].iter().map(|v| item(ex, *v)).collect())
@@ -560,11 +689,27 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
 
 /// Frames of an exit refer to generators that run above them only: those become real before the frame goes on.
 fn require_generators_above(exit: &Exit) -> Result<(), Stop> {
-    let below = |(at, frame): (usize, &FrameShape)| (0..=at).any(|of| frame.holds_generator(of));
-    match exit.shape.frames.iter().enumerate().any(below) {
-        true => Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
-        false => Ok(()),
+    let runs = |frame: &FrameShape, from: usize| {
+        frame.generators().any(|of| matches!(of, GeneratorAt::Frame(of) if of as usize <= from))
+    };
+    let below = exit.shape.frames.iter().enumerate().any(|(at, frame)| runs(frame, at));
+    if below || exit.shape.waiting.iter().any(|waiting| runs(&waiting.frame, usize::MAX)) {
+        return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running"));
     }
+    // One that waits can be made when those that it refers to have been made.
+    let mut left: Vec<u32> = (0..exit.shape.waiting.len() as u32).collect();
+    while !left.is_empty() {
+        let before = left.len();
+        let others = left.clone();
+        left.retain(|at| {
+            let held = exit.shape.waiting[*at as usize].frame.generators();
+            held.into_iter().any(|of| matches!(of, GeneratorAt::Waiting(of) if others.contains(&of)))
+        });
+        if left.len() == before {
+            return Err(Stop::fallback(Reason::Reconstruct, "a value that contains itself"));
+        }
+    }
+    Ok(())
 }
 
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.

@@ -134,7 +134,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             SlotShape::Null if finally => put.op(Op::BeginFinally),
             SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
             SlotShape::Null => put.op(Op::LoadConst(pass)),
-            SlotShape::Generator(_) => return Err("a generator that runs".to_owned()),
+            SlotShape::Generator(_) => return Err("a generator that is no object".to_owned()),
             SlotShape::Value => {
                 // The frame's variables are the user's again, and what it drops is gone.
                 put.load(next);
