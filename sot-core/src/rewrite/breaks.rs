@@ -184,12 +184,7 @@ impl Generators<'_> {
 fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
     match &ex.var(var).kind {
         VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
-        // What is delegated to ends with who delegates, which a generator that was put back there would not know.
-        VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. })
-            if frame.delegate().is_none() =>
-        {
-            Some((frame, true))
-        }
+        VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),
         _ => None,
     }
 }

@@ -81,10 +81,6 @@ impl Emitter<'_, '_> {
             }
             GeneratorState::Running => return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
         };
-        // Started up to a yield, it would not know yet what it delegates to, and to close with it.
-        if started && frame.delegate().is_some() {
-            return Err(Stop::fallback(Reason::Reconstruct, "a generator in yield from"));
-        }
         let shape = shape(self.ex, &frame);
         let code = waiting_generator(py, &shape, started);
         let code = code.map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?.into_bound(py);

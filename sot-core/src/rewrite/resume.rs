@@ -166,18 +166,42 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
         Entry::Start => ip += usize::from(starts.is_some()),
         Entry::Yield(none) => {
             let there = put.code.instrs[ip].op;
+            let before = ip.checked_sub(1).map(|at| put.code.instrs[at].op);
+            let after = put.code.instrs.get(ip + 1).map(|i| i.op);
             put.op(Op::LoadConst(none));
-            waits = Some(put.ops.len());
-            match there {
-                // It asks again what it delegates to.
-                Op::YieldFrom => put.op(Op::YieldValue(0)),
-                op => {
-                    put.op(op);
+            // Whom the frame delegates to, the interpreter finds by what stands around the yield.
+            match (there, before) {
+                (Op::YieldFrom, _) => {
+                    waits = Some(put.ops.len()..put.ops.len() + 1);
+                    put.op(Op::YieldValue(0));
+                    put.op(there);
                     ip += 1;
                 }
-            }
-            if sot_opcodes::calls::has_resume(put.code.version) {
-                put.op(Op::Resume(1));
+                (_, Some(Op::Send(over))) if handling::throw_returns_to_send(put.code.version) => {
+                    let (yields, ended) = (put.code.new_label(0), put.code.new_label(0));
+                    let onwards = put.code.new_label(ip + 1);
+                    put.op(Op::Jump { target: yields, no_interrupt: false });
+                    put.op(Op::Send(ended));
+                    put.bound.push((yields, put.ops.len()));
+                    let first = put.ops.len();
+                    put.op(there);
+                    put.op(after.unwrap_or(Op::Resume(2)));
+                    put.op(Op::Jump { target: onwards, no_interrupt: false });
+                    // What is thrown in has ended the other one.
+                    put.bound.push((ended, put.ops.len()));
+                    put.op(Op::EndSend);
+                    // An exception of the other one is raised just before that.
+                    waits = Some(first..put.ops.len());
+                    ip = put.code.target(over) + 1;
+                }
+                _ => {
+                    waits = Some(put.ops.len()..put.ops.len() + 1);
+                    put.op(there);
+                    if sot_opcodes::calls::has_resume(put.code.version) {
+                        put.op(after.filter(|op| matches!(op, Op::Resume(_))).unwrap_or(Op::Resume(1)));
+                    }
+                    ip += 1;
+                }
             }
         }
     }
@@ -197,7 +221,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
         // What is thrown in arrives here, as it would at the yield.
         let covering =
             crate::executor::handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
-        code.regions.extend(covering.map(|region| Region { start: waits, end: waits + 1, ..region }));
+        code.regions.extend(covering.map(|region| Region { start: waits.start, end: waits.end, ..region }));
     }
     let target = code.new_label(ip + length);
     prologue.push(Instr::new(Op::Jump { target, no_interrupt: false }, here));

@@ -17,6 +17,7 @@ from capture_cases import (  # noqa: F401
     elsewhere,
     exceptions,
     generator_breaks,
+    generator_waits,
     generators,
     identity,
     iterating,
