@@ -29,3 +29,6 @@ pub enum Awaits {
     /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.
     Method,
 }
+
+/// What StopIteration becomes that would leave the frame of a generator.
+pub const STOPPED_IN_GENERATOR: &str = "generator raised StopIteration";

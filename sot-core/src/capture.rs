@@ -11,13 +11,14 @@ use crate::cpython::{Slots, facts};
 use crate::executor::{self, CapturedCheck, Denied, Executor, Frame, Outcome, Snapshot};
 use crate::objects::ObjectTable;
 use crate::rewrite::{Head, Rewritten, rewrite};
-use crate::serve::continuation::{Continuation, SlotShape};
+use crate::serve::continuation::{Continuation, FrameShape, GeneratorAt, SlotShape};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
-use crate::variables::{CellVar, NullVar, PreviousVar, VarId, VarKind};
+use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{GuardSet, Tracker, TrackerTable};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -195,36 +196,58 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     Ok(head)
 }
 
-/// Push the frames of a continuation, filled with its values.
-fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots: Slots<'_>) -> Result<Head, Stop> {
-    let mut next = 0;
-    for shape in &continuation.shape.frames {
+/// What a continuation is given.
+struct Given<'a> {
+    slots: Slots<'a>,
+    next: usize,
+    /// Generators of the frames, by index.
+    running: Vec<Option<VarId>>,
+    /// Generators that wait to be asked.
+    waiting: Vec<VarId>,
+}
+
+impl Given<'_> {
+    fn take(&mut self, ex: &mut Executor<'_>) -> Result<VarId, Stop> {
+        let value = self.slots.get(ex.py, self.next).ok_or(Stop::fallback(Reason::InternalError, "a missing value"))?;
+        let tracker = ex.trackers.intern(Tracker::Slot(self.next as u32));
+        self.next += 1;
+        Ok(ex.wrap(&value.to_owned(), tracker))
+    }
+
+    fn generator(&self, at: GeneratorAt) -> Result<VarId, Stop> {
+        let found = match at {
+            GeneratorAt::Frame(at) => self.running.get(at as usize).copied().flatten(),
+            GeneratorAt::Waiting(at) => self.waiting.get(at as usize).copied(),
+        };
+        found.ok_or(Stop::fallback(Reason::InternalError, "a generator without a frame"))
+    }
+
+    /// The next frame, filled with its values.
+    fn frame(&mut self, ex: &mut Executor<'_>, shape: &FrameShape) -> Result<Frame, Stop> {
         let globals = shape.globals.bind(ex.py).clone();
         let builtins = ex.builtins_of(&globals, None)?;
         let globals = ex.objects.add(&globals);
         let mut frame = Frame::new(shape.unit.clone(), globals, builtins);
-        let mut take = |ex: &mut Executor<'_>| -> Result<VarId, Stop> {
-            let value = slots.get(ex.py, next).ok_or(Stop::fallback(Reason::InternalError, "a missing value"))?;
-            let tracker = ex.trackers.intern(Tracker::Slot(next as u32));
-            next += 1;
-            Ok(ex.wrap(&value.to_owned(), tracker))
-        };
         for slot in &shape.stack {
             let var = match slot {
-                SlotShape::Value => take(ex)?,
+                SlotShape::Value => self.take(ex)?,
                 SlotShape::Null => ex.virtual_var(NullVar),
                 SlotShape::Previous => ex.virtual_var(PreviousVar),
+                SlotShape::Generator(at) => self.generator(*at)?,
             };
             frame.stack.push(var);
         }
         for local in &shape.locals {
-            frame.locals[*local as usize] = Some(take(ex)?);
+            frame.locals[*local as usize] = Some(self.take(ex)?);
+        }
+        for (local, at) in &shape.generators {
+            frame.locals[*local as usize] = Some(self.generator(*at)?);
         }
         for _ in 0..shape.handled {
-            frame.handled.push(take(ex)?);
+            frame.handled.push(self.take(ex)?);
         }
         for cell in 0..shape.cells {
-            let var = take(ex)?;
+            let var = self.take(ex)?;
             if !matches!(ex.var(var).kind, VarKind::Cell(CellVar { .. })) {
                 return Err(Stop::fallback(Reason::InternalError, "not a cell"));
             }
@@ -233,7 +256,32 @@ fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots:
         frame.ip = shape.ip;
         frame.awaits = shape.awaits.unwrap_or_default();
         frame.skipped = shape.skipped.clone();
+        Ok(frame)
+    }
+}
+
+/// Push the frames of a continuation, filled with its values.
+fn enter_continuation(
+    ex: &mut Executor<'_>,
+    continuation: &crate::serve::continuation::Continuation,
+    slots: Slots<'_>,
+) -> Result<Head, Stop> {
+    let shape = &continuation.shape;
+    // Who delegates may die between two items, and end it: asked for, that is looked up.
+    let generator = |ex: &mut Executor<'_>, state| ex.virtual_var(GeneratorVar { state, made: None, delegated: true });
+    let running = shape.frames.iter().map(|s| s.generator.then(|| generator(ex, GeneratorState::Running))).collect();
+    // The frames of these follow.
+    let waiting = shape.waiting.iter().map(|_| generator(ex, GeneratorState::Finished)).collect();
+    let mut given = Given { slots, next: 0, running, waiting };
+    for (at, shape) in shape.frames.iter().enumerate() {
+        let mut frame = given.frame(ex, shape)?;
+        frame.generator = given.running[at];
         ex.push_frame(frame)?;
+    }
+    for (at, shape) in shape.waiting.iter().enumerate() {
+        let frame = Rc::new(given.frame(ex, &shape.frame)?);
+        let state = if shape.started { GeneratorState::Suspended(frame) } else { GeneratorState::New(frame) };
+        ex.set_generator(given.waiting[at], state);
     }
     let outermost = &continuation.shape.frames[0];
     ex.entry_unit = Some(outermost.unit.clone());

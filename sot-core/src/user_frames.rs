@@ -157,11 +157,18 @@ pub fn after_resume(
     closure: Option<&Bound<'_, PyTuple>>,
     resume: &Bound<'_, PyCode>,
 ) {
-    let mut real = Entry::first(err, py);
+    let (mut real, mut caller) = (Entry::first(err, py), None);
     for _ in 0..callers {
-        real = real.and_then(|entry| entry.next());
+        caller = real.take();
+        real = caller.as_ref().and_then(Entry::next);
     }
-    let Some(real) = real.filter(|entry| entry.code.is(resume)) else { return };
+    let Some(real) = real.filter(|entry| entry.code.is(resume)) else {
+        // What is made of a generator's StopIteration has not passed its frame.
+        if let Some(caller) = caller.filter(|_| inner.generator) {
+            let _ = replace_head(py, err, &caller, &[]);
+        }
+        return;
+    };
     // The frame has moved on: its variables are what the real frame says, its cells are those it was given.
     let cells = cells(inner, |i| closure?.get_item(i).ok());
     let names = inner.unit.code.varnames.iter().enumerate();

@@ -26,6 +26,12 @@ pub const fn generator_starts_with_a_value(version: Version) -> bool {
     version.minor() >= 10
 }
 
+/// An exception that is thrown into a generator, and ends what that delegates to, goes on at the SEND before its yield.
+#[must_use]
+pub const fn throw_returns_to_send(version: Version) -> bool {
+    version.minor() == 11
+}
+
 /// The text of UnboundLocalError.
 #[must_use]
 pub fn unbound_local(version: Version, name: &str) -> String {

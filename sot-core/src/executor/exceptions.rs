@@ -349,7 +349,15 @@ impl<'py> Executor<'py> {
                 break;
             }
             if frame.generator.is_some() && stops {
-                return Err(Stop::brk(Reason::WouldRaise, "StopIteration in a generator"));
+                // Another exception leaves the generator.
+                if floor == 0 && !self.frames[..i].iter().any(Frame::catches) {
+                    return Ok(Unwound::Uncaught);
+                }
+                let exception = self.leave_generator(exception, i, again)?;
+                return match self.frames.len() > floor {
+                    true => self.raise(exception, floor, false),
+                    false => Err(Stop::Raised(exception)),
+                };
             }
         }
         let Some((at, ends_loop)) = at else { return Ok(Unwound::Uncaught) };
@@ -379,6 +387,48 @@ impl<'py> Executor<'py> {
             self.enter_handler(exception)?;
         }
         Ok(Unwound::Handled)
+    }
+
+    /// StopIteration leaves frames down to that of a generator, which lets it out as the cause of a RuntimeError.
+    fn leave_generator(&mut self, exception: VarId, at: usize, again: bool) -> Result<VarId, Stop> {
+        if !again {
+            self.passed(exception, self.frames.len() - 1);
+        }
+        loop {
+            let left = self.leave_frame();
+            if self.frames.len() == at {
+                break;
+            }
+            if let Some(skipped) = left.and_then(|frame| frame.skipped) {
+                let site = Arc::new(Site::of_skipped(self.py, &skipped));
+                self.change_exception(exception, |state| state.passed.push(site));
+            }
+            self.passed(exception, self.frames.len() - 1);
+        }
+        let Stop::Raised(other) = self.raise_error::<PyRuntimeError>(crate::awaits::STOPPED_IN_GENERATOR) else {
+            return Err(Stop::fallback(Reason::InternalError, "no exception"));
+        };
+        self.change_exception(other, |state| (state.cause, state.context) = (Some(Some(exception)), Some(exception)));
+        Ok(other)
+    }
+
+    /// An exception that nobody handles, and that no instruction can raise for real, leaves the generators that let none of
+    /// its class out.
+    pub(super) fn leave_generators(&mut self, exception: VarId, again: bool) -> Result<VarId, Stop> {
+        let at = self.frames.iter().rposition(|frame| frame.generator.is_some());
+        match at.filter(|_| self.is_stop_iteration(exception)) {
+            Some(at) => {
+                let other = self.leave_generator(exception, at, again)?;
+                self.passed(other, self.frames.len() - 1);
+                Ok(other)
+            }
+            None => {
+                if !again {
+                    self.passed(exception, self.frames.len() - 1);
+                }
+                Ok(exception)
+            }
+        }
     }
 
     /// The innermost frame ends, by a result or an exception.

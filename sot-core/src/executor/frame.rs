@@ -9,19 +9,19 @@ use sot_opcodes::{Code, Intrinsic, Op, Region};
 use sot_tracker::ObjectId;
 use std::sync::Arc;
 
-/// Whether a handler does nothing but put locals back and raise again (3.12+: an inlined comprehension): for a frame
+/// Where a handler raises again that does nothing but put locals back (3.12+: an inlined comprehension): for a frame
 /// that ends with the exception that is the same as no handler. So is the one that the compiler puts around the body of each
 /// generator (3.12+): it makes another exception of StopIteration, as earlier versions do without any code.
-fn only_restores(code: &Code, handler: usize) -> bool {
-    for instruction in &code.instrs[handler.min(code.instrs.len())..] {
+fn only_restores(code: &Code, handler: usize) -> Option<usize> {
+    for (at, instruction) in code.instrs.iter().enumerate().skip(handler) {
         match instruction.op {
             Op::Swap(_) | Op::PopTop | Op::StoreFast(_) | Op::StoreClosure(_) | Op::Nop => {}
             Op::Intrinsic1(Intrinsic::StopIterationError) => {}
-            Op::Reraise(_) => return true,
-            _ => return false,
+            Op::Reraise(_) => return Some(at),
+            _ => return None,
         }
     }
-    false
+    None
 }
 
 /// One simulated frame.
@@ -87,18 +87,7 @@ impl Frame {
 
     /// Whether an exception at the current instruction would be seen by the program in this frame.
     pub fn catches(&self) -> bool {
-        let code = &self.unit.code;
-        let mut at = self.ip;
-        while let Some(region) = handler_at(code, at) {
-            let handler = code.target(region.handler);
-            // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
-            if matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow)) && handler != at {
-                at = handler;
-                continue;
-            }
-            return !only_restores(code, handler);
-        }
-        false
+        catches_at(&self.unit.code, self.ip)
     }
 
     /// The name that this frame asks the object on top of its stack for, while a frame above it finds the answer.
@@ -113,6 +102,23 @@ impl Frame {
         let later = self.ip > 0 && matches!(instrs[self.ip - 1].op, Op::Send(_));
         (up_to_3_10 || later).then(|| self.stack.last().copied()).flatten()
     }
+}
+
+/// Whether an exception at an instruction would be seen by the program in its frame.
+pub fn catches_at(code: &Code, ip: usize) -> bool {
+    let mut at = ip;
+    // Handlers are within other regions, but for code that no compiler makes never in a circle.
+    for _ in 0..=code.regions.len() {
+        let Some(region) = handler_at(code, at) else { return false };
+        let handler = code.target(region.handler);
+        // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
+        let through = matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow));
+        match if through { Some(handler) } else { only_restores(code, handler) } {
+            Some(next) => at = next,
+            None => return true,
+        }
+    }
+    true
 }
 
 /// The innermost region that covers an instruction.

@@ -3,7 +3,7 @@
 //! A frame that is resumed delivers to the frame below it: a yield what that one awaits, a return the end of its loop, the
 //! result of its `yield from`, or StopIteration.
 
-use super::{Awaits, Executor, Flow, Frame};
+use super::{Awaits, Executor, Flow, Frame, Site};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyStopIteration;
@@ -27,11 +27,11 @@ impl<'py> Executor<'py> {
         if let Some(at) = code.instrs.iter().position(|i| matches!(i.op, Op::ReturnGenerator)) {
             frame.ip = at + 1;
         }
-        let made = self.frames.last().map_or((0, 0), |f| (f.unit.address(), f.ip));
+        let made = self.frames.last().map(|f| (f.unit.address(), f.ip));
         Some(self.virtual_var(GeneratorVar { state: GeneratorState::New(Rc::new(frame)), made, delegated: false }))
     }
 
-    fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
+    pub fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
         if let VarKind::Generator(g) = &mut self.var_mut(generator).kind {
             g.state = state;
         }
@@ -220,7 +220,7 @@ impl<'py> Executor<'py> {
 
     /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
     /// when they die, or for a generator that can be reached, which would end.
-    pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<(usize, usize)> {
+    pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<Option<Site>> {
         self.vars.iter().enumerate().find_map(|(i, v)| match &v.kind {
             VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), made, .. })
                 if !reachable(VarId(i as u32))

@@ -36,7 +36,7 @@ mod sites;
 mod state;
 mod wrap;
 
-pub use frame::{Awaits, Frame, asks_for, handler_at};
+pub use frame::{Awaits, Frame, asks_for, catches_at, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 
@@ -485,11 +485,13 @@ impl<'py> Executor<'py> {
                 self.sync_depths.truncate(nested);
                 match self.raise(exception, floor, op.raises_again())? {
                     Unwound::Handled => Ok(Flow::Placed),
-                    Unwound::Uncaught if floor > 0 || op.raises_again() => Err(Stop::Raised(exception)),
+                    Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
+                    Unwound::Uncaught if op.raises_again() => {
+                        Err(Stop::Raised(self.leave_generators(exception, true)?))
+                    }
                     // No rewritten code could run it: it raises what was found.
                     Unwound::Uncaught if op.names_a_variable() => {
-                        self.passed(exception, self.frames.len() - 1);
-                        Err(Stop::Raised(exception))
+                        Err(Stop::Raised(self.leave_generators(exception, false)?))
                     }
                     Unwound::Uncaught => {
                         self.rollback(&mark);
@@ -512,10 +514,7 @@ impl<'py> Executor<'py> {
     fn raise_here(&mut self, exception: VarId, floor: usize) -> Result<(), Stop> {
         match self.raise(exception, floor, false)? {
             Unwound::Handled => Ok(()),
-            Unwound::Uncaught => {
-                self.passed(exception, self.frames.len() - 1);
-                Err(Stop::Raised(exception))
-            }
+            Unwound::Uncaught => Err(Stop::Raised(self.leave_generators(exception, false)?)),
         }
     }
 
@@ -574,7 +573,7 @@ impl<'py> Executor<'py> {
                 return Ok(Outcome::Raise(exception));
             }
             Err(Stop::Break(why)) if self.can_break_here() => {
-                return match self.call_of_library() {
+                return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
                     None => Ok(Outcome::Break(why)),
                 };
@@ -606,17 +605,28 @@ impl<'py> Executor<'py> {
         (entered_here && can_break && !self.denied.contains_key(&site)).then_some(site)
     }
 
+    /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at
+    /// each thing that it does for each of its items.
+    fn generator_of_framework(&self) -> Option<Site> {
+        let paths = self.frames.iter().any(|f| f.generator.is_some()).then(|| self.backend.skip_paths(self.py))?;
+        let framework = |frame: &Frame| paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()));
+        let first = self.frames.iter().position(|frame| frame.generator.is_some() && framework(frame))?;
+        let frame = self.frames.get(first.checked_sub(1)?)?;
+        let site = (frame.unit.address(), frame.ip);
+        let inside = first >= self.given && self.frames[first..].iter().all(framework);
+        (inside && !self.denied.contains_key(&site)).then_some(site)
+    }
+
     /// Whether the state at the innermost instruction can be handed to a continuation.
     fn can_break_here(&self) -> bool {
-        self.sync_depths.is_empty() && !self.frames.iter().any(|f| f.generator.is_some())
+        self.sync_depths.is_empty()
     }
 
     /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame
     /// further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
         let innermost = self.frames.len().saturating_sub(1);
-        let generator = self.frames.iter().position(|f| f.generator.is_some());
-        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost)).min(generator.unwrap_or(innermost));
+        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost));
         let frame = self.frames.get(below.checked_sub(1)?)?;
         let site = (frame.unit.address(), frame.ip);
         (!self.denied.contains_key(&site)).then_some(site)

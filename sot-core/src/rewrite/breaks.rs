@@ -3,13 +3,15 @@
 use super::emit::{Callee, Emitter};
 use super::stand_in;
 use crate::code_unit::CodeUnit;
-use crate::executor::{Awaits, Executor};
-use crate::serve::continuation::{self, FrameShape, Led, Shape, SlotShape};
+use crate::executor::{Awaits, Executor, Frame};
+use crate::serve::continuation::{self, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
 use crate::serve::unwind;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
 use sot_opcodes::{CodeBuilder, JumpCond, Label, Local, Op, handling, method_layout, reach, stack_effect};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value on a stack that a continuation takes over.
@@ -20,12 +22,30 @@ pub(super) enum Item {
     Result(usize),
     Null,
     Previous,
+    /// A generator that is no object yet.
+    Generator(GeneratorAt),
+}
+
+impl Item {
+    /// Whether it is a value to be handed on.
+    fn is_value(&self) -> bool {
+        matches!(self, Item::Var(_) | Item::Result(_))
+    }
+
+    fn var(&self) -> Option<VarId> {
+        match self {
+            Item::Var(var) => Some(*var),
+            Item::Result(_) | Item::Null | Item::Previous | Item::Generator(_) => None,
+        }
+    }
 }
 
 /// Where the emitted code goes on, for one outcome of the break instruction.
 struct Exit {
     shape: Shape,
     items: Vec<Item>,
+    /// The generators that wait to be asked, in the order of the shape.
+    waiting: Vec<VarId>,
 }
 
 /// How the emitted code ends.
@@ -62,6 +82,8 @@ enum BreakKind {
     Enter { exit: Exit },
     /// `__exit__` with the exception; the function is the first operand, the exception the second.
     ExitCall { exit: Exit },
+    /// `yield from` something that is no simulated generator: who delegates becomes a real generator and asks by itself.
+    Delegate { exit: Exit },
     /// Never goes on.
     Raise,
 }
@@ -75,11 +97,139 @@ fn item(ex: &Executor<'_>, var: VarId) -> Item {
     }
 }
 
+/// The index of a generator's frame, if that is on the machine's stack.
+fn running(ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
+    match &ex.var(var).kind {
+        VarKind::Generator(g) if matches!(g.state, GeneratorState::Running) => {
+            let at = ex.frames.iter().position(|frame| frame.generator == Some(var))?;
+            Some(GeneratorAt::Frame(at as u32))
+        }
+        _ => None,
+    }
+}
+
+/// The generators that frames of an exit refer to.
+struct Generators<'a> {
+    /// Those that stay frames while they wait.
+    carried: &'a [VarId],
+    /// Those of them that were met.
+    waiting: Vec<VarId>,
+}
+
+impl Generators<'_> {
+    /// Where the generator is, if it is no object.
+    fn at(&mut self, ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
+        if !self.carried.contains(&var) {
+            return running(ex, var);
+        }
+        let known = self.waiting.iter().position(|other| *other == var);
+        let at = known.unwrap_or_else(|| {
+            self.waiting.push(var);
+            self.waiting.len() - 1
+        });
+        Some(GeneratorAt::Waiting(at as u32))
+    }
+
+    /// The items of a stack or of variables, with generators by their frames.
+    fn replace(&mut self, ex: &Executor<'_>, item: &Item) -> Item {
+        item.var().and_then(|var| self.at(ex, var)).map_or(*item, Item::Generator)
+    }
+
+    /// The shape of a frame that stands at `ip`. Its values are appended to `items`.
+    fn frame(
+        &mut self,
+        ex: &Executor<'_>,
+        frame: &Frame,
+        (ip, awaits): (usize, Option<Awaits>),
+        (stack, locals): (&[Item], Vec<u32>),
+        items: &mut Vec<Item>,
+    ) -> FrameShape {
+        let stack: Vec<Item> = stack.iter().map(|item| self.replace(ex, item)).collect();
+        let bound = |l: u32| frame.locals[l as usize].expect("bound");
+        let at: Vec<Option<GeneratorAt>> = locals.iter().map(|l| self.at(ex, bound(*l))).collect();
+        let generators = locals.iter().zip(&at).filter_map(|(l, at)| Some((*l, (*at)?))).collect();
+        let locals: Vec<u32> = locals.iter().zip(&at).filter(|(_, at)| at.is_none()).map(|(l, _)| *l).collect();
+        items.extend(stack.iter().filter(|i| i.is_value()));
+        items.extend(locals.iter().map(|l| Item::Var(bound(*l))));
+        // Levels that the stack has lost are over.
+        let slots = handling::slots(frame.unit.code.version);
+        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
+        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
+        items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
+        FrameShape {
+            unit: frame.unit.clone(),
+            globals: ex.objects.get(ex.py, frame.globals).unbind(),
+            ip,
+            awaits,
+            stack: stack
+                .iter()
+                .map(|i| match i {
+                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
+                    Item::Null => SlotShape::Null,
+                    Item::Previous => SlotShape::Previous,
+                    Item::Generator(at) => SlotShape::Generator(*at),
+                })
+                .collect(),
+            locals,
+            handled,
+            cells: frame.cells.iter().flatten().count(),
+            skipped: frame.skipped.clone(),
+            generator: frame.generator.is_some(),
+            generators,
+        }
+    }
+}
+
+/// The suspended frame of a generator that could stay one over a break.
+fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
+    match &ex.var(var).kind {
+        VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
+        VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),
+        _ => None,
+    }
+}
+
+/// Generators that wait to be asked and that nothing but stacks and variables of frames refers to: they stay frames over
+/// the break. `operands`: what the break instruction sees.
+fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
+    let mut found: Vec<VarId> = Vec::new();
+    let mut others: Vec<VarId> = operands.to_vec();
+    others.extend(super::journal::roots(ex));
+    let frames = ex.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
+    let mut work: Vec<(&Frame, Vec<u32>)> = frames.collect();
+    while let Some((frame, locals)) = work.pop() {
+        others.extend(frame.handled.iter().chain(frame.cells.iter().flatten()));
+        let variables = locals.into_iter().filter_map(|l| frame.locals[l as usize]);
+        for var in frame.stack.iter().copied().chain(variables) {
+            match waiting_frame(ex, var) {
+                Some((frame, _)) if !found.contains(&var) => {
+                    found.push(var);
+                    work.push((frame, super::generators::live_locals(frame)));
+                }
+                Some(_) => {}
+                None => others.push(var),
+            }
+        }
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let mut seen = HashSet::new();
+    while let Some(var) = others.pop() {
+        if seen.insert(var) && !super::uses::found_outside(ex, var) {
+            others.extend(super::uses::parts(ex, var));
+        }
+    }
+    found.retain(|var| !seen.contains(var));
+    found
+}
+
 /// The state of all frames when the innermost goes on at `ip` with `stack`.
-fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
+fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
     let depth = ex.frames.len();
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
+    let mut generators = Generators { carried, waiting: Vec::new() };
     for (i, frame) in ex.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
@@ -95,40 +245,47 @@ fn exit(ex: &mut Executor<'_>, ip: usize, inner_stack: Vec<Item>) -> Exit {
                         || live.live_before(at).local(Local(*l))
                         || *l == 0 && continuation::uses_super(&frame.unit.code)
                         || ex.may_be_seen_to_die(var)
+                        // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
+                        || running(ex, var).is_some()
+                        || carried.contains(&var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
-        items.extend(stack.iter().filter(|i| !matches!(i, Item::Null | Item::Previous)));
-        items.extend(locals.iter().map(|l| Item::Var(frame.locals[*l as usize].expect("bound"))));
-        // Levels that the stack has lost are over.
-        let slots = handling::slots(frame.unit.code.version);
-        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
-        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
-        items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
-        frames.push(FrameShape {
-            unit: frame.unit.clone(),
-            globals: ex.objects.get(ex.py, frame.globals).unbind(),
-            ip: at,
-            awaits: (!innermost).then_some(frame.awaits),
-            stack: stack
-                .iter()
-                .map(|i| match i {
-                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
-                    Item::Null => SlotShape::Null,
-                    Item::Previous => SlotShape::Previous,
-                })
-                .collect(),
-            locals,
-            handled,
-            cells: frame.cells.iter().flatten().count(),
-            skipped: frame.skipped.clone(),
-        });
+        let place = (at, (!innermost).then_some(frame.awaits));
+        frames.push(generators.frame(ex, frame, place, (&stack, locals), &mut items));
     }
-    Exit { shape: Shape { frames }, items }
+    let mut waiting = Vec::new();
+    while let Some(var) = generators.waiting.get(waiting.len()) {
+        let (frame, started) = waiting_frame(ex, *var).expect("it was found to wait");
+        let stack: Vec<Item> = frame.stack.iter().map(|v| item(ex, *v)).collect();
+        let live = super::generators::live_locals(frame);
+        let shape = generators.frame(ex, frame, (frame.ip, None), (&stack, live), &mut items);
+        waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
+    }
+    Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }
+}
+
+/// How many slots of the stack a break instruction may look at.
+fn operand_count(op: &Op) -> usize {
+    match op {
+        Op::Send(_) | Op::YieldFrom => 0,
+        Op::JumpIfOrPop { .. } | Op::ForIter(_) | Op::LoadMethod(_) | Op::SetupWith(_) => 1,
+        Op::WithExceptStart | Op::WithExceptStartTriple => 7,
+        // The callable of a bad `f(*args, **kwargs)` is further down.
+        Op::DictMerge(n) => *n as usize + 4,
+        Op::BuildMapUnpackWithCall(_) | Op::BuildTupleUnpackWithCall(_) => usize::MAX,
+        _ => stack_effect(op, false).0.max(reach(op)) as usize,
+    }
 }
 
 impl Tail {
+    /// The generators that stay frames over a break.
+    pub(super) fn generators(&self) -> Vec<VarId> {
+        let Tail::Break(plan) = self else { return Vec::new() };
+        plan.exits().into_iter().flat_map(|exit| exit.waiting.iter().copied()).collect()
+    }
+
     pub(super) fn plan_break(ex: &mut Executor<'_>) -> Result<Tail, Stop> {
         let frame = ex.frame();
         let ip = frame.ip;
@@ -147,6 +304,8 @@ impl Tail {
             }
             _ => {}
         }
+        let carried = carried(ex, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
+        let exit = |ex: &mut Executor<'_>, ip: usize, stack: Vec<Item>| exit(ex, &carried, ip, stack);
         let under = |ex: &Executor<'_>, n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
             Ok(stack[..keep].iter().map(|v| item(ex, *v)).collect())
@@ -178,6 +337,16 @@ impl Tail {
                 (operands_of(1), BreakKind::Loop { next, end })
             }
             Op::RaiseVarargs(n) => (operands_of(n as usize), BreakKind::Raise),
+            Op::Send(_) | Op::YieldFrom => {
+                if ex.steps() == 1 {
+                    return Err(Stop::fallback(
+                        Reason::Generator,
+                        "yield from something that is no simulated generator",
+                    ));
+                }
+                let all = under(ex, 0)?;
+                (Vec::new(), BreakKind::Delegate { exit: exit(ex, ip, all) })
+            }
             Op::LoadMethod(_) => {
                 let mut rest = under(ex, 1)?;
                 if method_layout::null_first(unit.code.version) {
@@ -221,10 +390,11 @@ impl Tail {
         };
         // Only frames below the innermost await something, but what they did before stays with them.
         let (_, below) = ex.frames.split_last().expect("a frame");
-        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next)
+        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some())
             || below.iter().any(|f| f.asks_for().is_some());
-        let handled = ex.handled();
-        let raised = (seen || handled.is_some()).then(|| {
+        let runs_here = !matches!(kind, BreakKind::Delegate { .. });
+        let handled = ex.handled().filter(|_| runs_here);
+        let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let rest =
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(ex, *v)).collect();
             exit(ex, ip, rest)
@@ -243,10 +413,7 @@ impl Tail {
         let mut roots = plan.operands.clone();
         roots.extend(plan.handled);
         for exit in plan.exits() {
-            roots.extend(exit.items.iter().filter_map(|i| match i {
-                Item::Var(v) => Some(*v),
-                Item::Result(_) | Item::Null | Item::Previous => None,
-            }));
+            roots.extend(exit.items.iter().filter_map(Item::var));
         }
         roots
     }
@@ -255,11 +422,7 @@ impl Tail {
     pub(super) fn kept(&self) -> Vec<VarId> {
         let Tail::Break(plan) = self else { return self.roots() };
         let items = plan.exits().into_iter().flat_map(|exit| &exit.items);
-        let vars = items.filter_map(|i| match i {
-            Item::Var(v) => Some(*v),
-            Item::Result(_) | Item::Null | Item::Previous => None,
-        });
-        vars.chain(plan.handled).collect()
+        items.filter_map(Item::var).chain(plan.handled).collect()
     }
 
     /// Whether the break instruction may call Python functions.
@@ -306,7 +469,8 @@ impl BreakPlan {
             BreakKind::Plain { exit, .. }
             | BreakKind::Method { exit }
             | BreakKind::Enter { exit }
-            | BreakKind::ExitCall { exit } => vec![exit],
+            | BreakKind::ExitCall { exit }
+            | BreakKind::Delegate { exit } => vec![exit],
             BreakKind::Branch { next, jump, .. } => vec![next, jump],
             BreakKind::Loop { next, end } => vec![next, end],
             BreakKind::Raise => Vec::new(),
@@ -440,6 +604,11 @@ impl BreakPlan {
                 over(em)?;
                 leave(em, after, &[])?;
             }
+            BreakKind::Delegate { exit } => {
+                end(em);
+                over(em)?;
+                leave(em, exit, &[])?;
+            }
             BreakKind::Raise => {
                 em.emit(self.op);
                 end(em);
@@ -475,7 +644,7 @@ impl BreakPlan {
             BreakKind::Plain { pushes, .. } => *pushes,
             BreakKind::Method { .. } | BreakKind::Loop { .. } | BreakKind::ExitCall { .. } => 1,
             BreakKind::Enter { .. } => 2,
-            BreakKind::Branch { .. } | BreakKind::Raise => 0,
+            BreakKind::Branch { .. } | BreakKind::Delegate { .. } | BreakKind::Raise => 0,
         }
     }
 
@@ -523,8 +692,34 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
     results
 }
 
+/// Frames of an exit refer to generators that run above them only: those become real before the frame goes on.
+fn require_generators_above(exit: &Exit) -> Result<(), Stop> {
+    let runs = |frame: &FrameShape, from: usize| {
+        frame.generators().any(|of| matches!(of, GeneratorAt::Frame(of) if of as usize <= from))
+    };
+    let below = exit.shape.frames.iter().enumerate().any(|(at, frame)| runs(frame, at));
+    if below || exit.shape.waiting.iter().any(|waiting| runs(&waiting.frame, usize::MAX)) {
+        return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running"));
+    }
+    // One that waits can be made when those that it refers to have been made.
+    let mut left: Vec<u32> = (0..exit.shape.waiting.len() as u32).collect();
+    while !left.is_empty() {
+        let before = left.len();
+        let others = left.clone();
+        left.retain(|at| {
+            let held = exit.shape.waiting[*at as usize].frame.generators();
+            held.into_iter().any(|of| matches!(of, GeneratorAt::Waiting(of) if others.contains(&of)))
+        });
+        if left.len() == before {
+            return Err(Stop::fallback(Reason::Reconstruct, "a value that contains itself"));
+        }
+    }
+    Ok(())
+}
+
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.
 fn require_eager_form(em: &Emitter<'_, '_>, exit: &Exit) -> Result<(), Stop> {
+    require_generators_above(exit)?;
     match unwind::can_go_on(em.ex.py, &exit.shape) {
         true => Ok(()),
         false => Err(Stop::fallback(Reason::Reconstruct, "a block that cannot be entered again")),
@@ -545,7 +740,7 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
         match item {
             Item::Var(var) => em.push(*var)?,
             Item::Result(n) => em.load(results[*n]),
-            Item::Null | Item::Previous => continue,
+            Item::Null | Item::Previous | Item::Generator(_) => continue,
         }
         count += 1;
     }

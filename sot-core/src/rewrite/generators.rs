@@ -7,11 +7,13 @@ use crate::executor::{Executor, Frame};
 use crate::serve::continuation::{FrameShape, SlotShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyCode;
 use sot_opcodes::{ConstId, Local, Op};
 
 /// Locals that the frame of a generator still needs.
-fn live_locals(frame: &Frame) -> Vec<u32> {
+pub(super) fn live_locals(frame: &Frame) -> Vec<u32> {
     let live = frame.unit.liveness().live_before(frame.ip);
     let kept = |l: &u32| {
         frame.locals[*l as usize].is_some() && (live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code))
@@ -46,7 +48,21 @@ fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
         handled: frame.handled.len(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,
+        generator: true,
+        generators: Vec::new(),
     }
+}
+
+/// Code of a function that makes a generator which waits at its start, or, once it has been started, at a yield.
+pub fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: bool) -> PyResult<Py<PyCode>> {
+    let mut consts: Vec<Py<PyAny>> = shape.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
+    let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
+    consts.push(crate::iterators::pass_function(py)?.unbind());
+    consts.push(py.None());
+    let code = generator_code(shape, pass, none, started).map_err(PyRuntimeError::new_err)?;
+    let code = assemble(py, &code, &consts).map_err(PyRuntimeError::new_err)?;
+    crate::code_unit::records::never_capture(&code);
+    Ok(code.unbind())
 }
 
 impl Emitter<'_, '_> {
@@ -65,19 +81,9 @@ impl Emitter<'_, '_> {
             }
             GeneratorState::Running => return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
         };
-        // Started up to a yield, it would not know yet what it delegates to, and to close with it.
-        if started && frame.delegate().is_some() {
-            return Err(Stop::fallback(Reason::Reconstruct, "a generator in yield from"));
-        }
         let shape = shape(self.ex, &frame);
-        let mut consts: Vec<Py<PyAny>> = frame.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-        let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
-        let nothing = |e: PyErr| Stop::fallback(Reason::Reconstruct, e.to_string());
-        consts.push(crate::iterators::pass_function(py).map_err(nothing)?.unbind());
-        consts.push(py.None());
-        let code = generator_code(&shape, pass, none, started).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
-        let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::Reconstruct, e))?;
-        crate::code_unit::records::never_capture(&code);
+        let code = waiting_generator(py, &shape, started);
+        let code = code.map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?.into_bound(py);
         if started {
             let start = crate::serve::unwind::start_generator(py).map_err(|e| self.ex.internal(&e))?;
             self.push_callable(Callee::Object(start));

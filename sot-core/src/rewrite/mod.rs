@@ -21,7 +21,8 @@ mod stand_in;
 mod uses;
 
 pub use emit::{Callee, Emitter};
-pub use resume::resume_code;
+pub use generators::waiting_generator;
+pub use resume::{generator_within_code, resume_code};
 pub use stand_in::waiting;
 pub use uses::parts;
 
@@ -73,8 +74,9 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     let mut roots = plan.roots();
     roots.extend(journal::roots(ex));
     let uses = uses::count(ex, &roots);
-    if let Some(made) = ex.abandoned_generator(|var| uses.count_of(var) > 0) {
-        ex.unkept = Some(made);
+    let carried = plan.generators();
+    if let Some(made) = ex.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
+        ex.unkept = made;
         return Err(Stop::fallback(Reason::Generator, "its clean-up runs when it dies"));
     }
     let outputs = uses.graph_outputs(ex);

@@ -26,9 +26,16 @@ pub(super) fn generator_code(frame: &FrameShape, pass: ConstId, none: ConstId, s
     set_up(frame, pass, if started { Entry::Yield(none) } else { Entry::Start })
 }
 
+/// The code of a generator that goes on where a frame stands as soon as it is asked for an item.
+pub fn generator_within_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+    set_up(frame, pass, Entry::Within)
+}
+
 /// How the frame is entered.
 enum Entry {
     Function,
+    /// A generator that has not come to a yield yet.
+    Within,
     /// A new generator.
     Start,
     /// A generator that waits at a yield.
@@ -100,14 +107,14 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             Entry::Function => put.op(Op::Resume(0)),
             // The frame stands behind that instruction.
             Entry::Start => {}
-            Entry::Yield(_) => {
+            Entry::Within | Entry::Yield(_) => {
                 put.op(Op::PopTop);
                 put.op(Op::Resume(0));
             }
         }
     }
     let starts = match (&entry, frame.unit.code.instrs[0].op) {
-        (Entry::Start | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
+        (Entry::Start | Entry::Within | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
         _ => None,
     };
     if let Some(start) = starts {
@@ -127,6 +134,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             SlotShape::Null if finally => put.op(Op::BeginFinally),
             SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
             SlotShape::Null => put.op(Op::LoadConst(pass)),
+            SlotShape::Generator(_) => return Err("a generator that is no object".to_owned()),
             SlotShape::Value => {
                 // The frame's variables are the user's again, and what it drops is gone.
                 put.load(next);
@@ -154,22 +162,46 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
     let mut ip = frame.ip;
     let mut waits = None;
     match entry {
-        Entry::Function => {}
+        Entry::Function | Entry::Within => {}
         Entry::Start => ip += usize::from(starts.is_some()),
         Entry::Yield(none) => {
             let there = put.code.instrs[ip].op;
+            let before = ip.checked_sub(1).map(|at| put.code.instrs[at].op);
+            let after = put.code.instrs.get(ip + 1).map(|i| i.op);
             put.op(Op::LoadConst(none));
-            waits = Some(put.ops.len());
-            match there {
-                // It asks again what it delegates to.
-                Op::YieldFrom => put.op(Op::YieldValue(0)),
-                op => {
-                    put.op(op);
+            // Whom the frame delegates to, the interpreter finds by what stands around the yield.
+            match (there, before) {
+                (Op::YieldFrom, _) => {
+                    waits = Some(put.ops.len()..put.ops.len() + 1);
+                    put.op(Op::YieldValue(0));
+                    put.op(there);
                     ip += 1;
                 }
-            }
-            if sot_opcodes::calls::has_resume(put.code.version) {
-                put.op(Op::Resume(1));
+                (_, Some(Op::Send(over))) if handling::throw_returns_to_send(put.code.version) => {
+                    let (yields, ended) = (put.code.new_label(0), put.code.new_label(0));
+                    let onwards = put.code.new_label(ip + 1);
+                    put.op(Op::Jump { target: yields, no_interrupt: false });
+                    put.op(Op::Send(ended));
+                    put.bound.push((yields, put.ops.len()));
+                    let first = put.ops.len();
+                    put.op(there);
+                    put.op(after.unwrap_or(Op::Resume(2)));
+                    put.op(Op::Jump { target: onwards, no_interrupt: false });
+                    // What is thrown in has ended the other one.
+                    put.bound.push((ended, put.ops.len()));
+                    put.op(Op::EndSend);
+                    // An exception of the other one is raised just before that.
+                    waits = Some(first..put.ops.len());
+                    ip = put.code.target(over) + 1;
+                }
+                _ => {
+                    waits = Some(put.ops.len()..put.ops.len() + 1);
+                    put.op(there);
+                    if sot_opcodes::calls::has_resume(put.code.version) {
+                        put.op(after.filter(|op| matches!(op, Op::Resume(_))).unwrap_or(Op::Resume(1)));
+                    }
+                    ip += 1;
+                }
             }
         }
     }
@@ -189,7 +221,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
         // What is thrown in arrives here, as it would at the yield.
         let covering =
             crate::executor::handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
-        code.regions.extend(covering.map(|region| Region { start: waits, end: waits + 1, ..region }));
+        code.regions.extend(covering.map(|region| Region { start: waits.start, end: waits.end, ..region }));
     }
     let target = code.new_label(ip + length);
     prologue.push(Instr::new(Op::Jump { target, no_interrupt: false }, here));

@@ -12,6 +12,7 @@
 
 use super::cache::CodeCache;
 use super::registry;
+use super::unwind::Waiting;
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, assemble};
 use crate::cpython::native::{NativeBody, new_native};
@@ -19,9 +20,9 @@ use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::executor::Awaits;
 use crate::iterators::pass_function;
-use crate::rewrite::{resume_code, waiting as stand_in};
+use crate::rewrite::{generator_within_code, resume_code, waiting as stand_in, waiting_generator};
 use crate::user_frames::{self, Skipped};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
@@ -46,6 +47,10 @@ pub struct FrameShape {
     pub cells: usize,
     /// The frame between this one and the caller's, if the simulation left it out.
     pub skipped: Option<Arc<Skipped>>,
+    /// The frame belongs to a generator, which is asked by the frame below.
+    pub generator: bool,
+    /// Locals that are bound to generators that are no objects yet.
+    pub generators: Vec<(u32, GeneratorAt)>,
 }
 
 /// What a stack slot of a continuation holds.
@@ -55,6 +60,42 @@ pub enum SlotShape {
     Null,
     /// What was handled before an exception: put there by handling the exception again.
     Previous,
+    /// A generator that is no object yet.
+    Generator(GeneratorAt),
+}
+
+/// A generator by its frame: the other half of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GeneratorAt {
+    /// It runs: the frame of this index, counted from the outermost.
+    Frame(u32),
+    /// It waits to be asked: the one of this index among those.
+    Waiting(u32),
+}
+
+/// A generator that waits to be asked.
+pub struct WaitingShape {
+    pub frame: FrameShape,
+    /// It stands at a yield.
+    pub started: bool,
+    /// The function that makes it as an object.
+    code: Arc<PyOnceLock<Py<PyCode>>>,
+}
+
+impl WaitingShape {
+    pub fn new(frame: FrameShape, started: bool) -> WaitingShape {
+        WaitingShape { frame, started, code: Arc::new(PyOnceLock::new()) }
+    }
+
+    fn duplicate(&self, py: Python<'_>) -> WaitingShape {
+        WaitingShape { frame: self.frame.duplicate(py), started: self.started, code: self.code.clone() }
+    }
+
+    /// Code of the function that makes it, if it can be made.
+    pub fn code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
+        let make = || waiting_generator(py, &self.frame.with_real_generators(py), self.started);
+        self.code.get_or_try_init(py, make).map(|code| code.bind(py).clone())
+    }
 }
 
 impl FrameShape {
@@ -70,7 +111,10 @@ impl FrameShape {
     /// The frame's resume function and its constants.
     pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-        let code = resume_code(self, ConstId(consts.len() as u32)).map_err(PyRuntimeError::new_err)?;
+        let pass = ConstId(consts.len() as u32);
+        let frame = self.with_real_generators(py);
+        let code = if self.generator { generator_within_code(&frame, pass) } else { resume_code(&frame, pass) };
+        let code = code.map_err(PyRuntimeError::new_err)?;
         if !sot_opcodes::calls::can_push_null(code.version) {
             consts.push(pass_function(py)?.unbind());
         }
@@ -92,7 +136,30 @@ impl FrameShape {
             handled: self.handled,
             cells: self.cells,
             skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
+            generator: self.generator,
+            generators: self.generators.clone(),
+            waiting: None,
         }
+    }
+
+    /// The generators that it refers to.
+    pub fn generators(&self) -> impl Iterator<Item = GeneratorAt> + '_ {
+        let slots = self.stack.iter().filter_map(|slot| match slot {
+            SlotShape::Generator(at) => Some(*at),
+            SlotShape::Value | SlotShape::Null | SlotShape::Previous => None,
+        });
+        slots.chain(self.generators.iter().map(|(_, at)| *at))
+    }
+
+    /// As it is when the generators that it refers to are objects.
+    pub fn with_real_generators(&self, py: Python<'_>) -> FrameShape {
+        let mut frame = self.duplicate(py);
+        for slot in frame.stack.iter_mut().filter(|slot| matches!(slot, SlotShape::Generator(_))) {
+            *slot = SlotShape::Value;
+        }
+        frame.locals.extend(std::mem::take(&mut frame.generators).into_iter().map(|(local, _)| local));
+        frame.locals.sort_unstable();
+        frame
     }
 
     pub fn duplicate(&self, py: Python<'_>) -> FrameShape {
@@ -106,6 +173,8 @@ impl FrameShape {
             handled: self.handled,
             cells: self.cells,
             skipped: self.skipped.clone(),
+            generator: self.generator,
+            generators: self.generators.clone(),
         }
     }
 }
@@ -115,23 +184,28 @@ pub fn uses_super(code: &sot_opcodes::Code) -> bool {
     code.freevars.iter().any(|name| name == "__class__")
 }
 
-/// A stack of frames, outermost first.
+/// A stack of frames, outermost first, and the frames of generators that those refer to.
 pub struct Shape {
     pub frames: Vec<FrameShape>,
+    pub waiting: Vec<WaitingShape>,
 }
 
 impl Shape {
     fn key(&self) -> Vec<FrameKey> {
-        self.frames.iter().map(FrameShape::key).collect()
+        let waiting = self.waiting.iter().map(|w| FrameKey { waiting: Some(w.started), ..w.frame.key() });
+        self.frames.iter().map(FrameShape::key).chain(waiting).collect()
     }
 
     pub fn duplicate(&self, py: Python<'_>) -> Shape {
-        Shape { frames: self.frames.iter().map(|f| f.duplicate(py)).collect() }
+        Shape {
+            frames: self.frames.iter().map(|f| f.duplicate(py)).collect(),
+            waiting: self.waiting.iter().map(|w| w.duplicate(py)).collect(),
+        }
     }
 
     /// For the collector: what is not shared with other shapes.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        self.frames.iter().for_each(|f| visit(&f.globals));
+        self.frames.iter().chain(self.waiting.iter().map(|w| &w.frame)).for_each(|f| visit(&f.globals));
     }
 }
 
@@ -147,6 +221,10 @@ pub struct FrameKey {
     handled: usize,
     cells: usize,
     skipped: Option<(usize, usize)>,
+    generator: bool,
+    generators: Vec<(u32, GeneratorAt)>,
+    /// Of a generator that waits: whether it has started.
+    waiting: Option<bool>,
 }
 
 /// A place where programs go on after a break.
@@ -232,18 +310,23 @@ pub struct Pending {
     pub values: OwnedSlots,
 }
 
-/// What rewritten code returns instead of a result: a request to go on.
+/// What rewritten code returns instead of a result: a request to go on, or to raise what has left the user's frames.
 #[pyclass(frozen, freelist = 16, module = "sot._sot", name = "_Request")]
-pub struct Request(Mutex<Option<Pending>>);
+pub struct Request(Mutex<Option<PyResult<Pending>>>);
 
 /// What a returned object asks for, if it is a request.
 #[inline]
-pub fn requested(value: &Bound<'_, PyAny>) -> Option<Pending> {
+pub fn requested(value: &Bound<'_, PyAny>) -> Option<PyResult<Pending>> {
     value.cast_exact::<Request>().ok()?.get().0.lock().ok()?.take()
 }
 
 fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-    Ok(Bound::new(py, Request(Mutex::new(Some(Pending { continuation, values }))))?.into_any())
+    Ok(Bound::new(py, Request(Mutex::new(Some(Ok(Pending { continuation, values })))))?.into_any())
+}
+
+/// Ask to raise an exception whose traceback is complete, so that it does not pass the frame of rewritten code.
+pub fn request_raise(py: Python<'_>, error: PyErr) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, Request(Mutex::new(Some(Err(error)))))?.into_any())
 }
 
 /// The callable that makes requests.
@@ -275,15 +358,26 @@ impl NativeBody for Ask {
     }
 }
 
-/// Calls the function of a frame with the values that are held for it.
-struct Innermost {
-    function: Py<PyAny>,
-    ticket: held::Ticket,
+/// Lets the innermost frame run.
+enum Innermost {
+    /// The function of a frame, with the values that are held for it.
+    Function { function: Py<PyAny>, ticket: held::Ticket },
+    /// A generator that goes on in the frame.
+    Generator(Py<PyAny>),
+}
+
+impl Innermost {
+    fn run<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Innermost::Function { function, ticket } => held::call_held(py, function.bind(py), *ticket),
+            Innermost::Generator(generator) => generator.bind(py).call_method0(pyo3::intern!(py, "__next__")),
+        }
+    }
 }
 
 impl NativeBody for Innermost {
     fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        held::call_held(py, self.function.bind(py), self.ticket)
+        self.run(py)
     }
 
     fn name(&self) -> &str {
@@ -291,7 +385,9 @@ impl NativeBody for Innermost {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        visit(&self.function);
+        match self {
+            Innermost::Function { function: held, .. } | Innermost::Generator(held) => visit(held),
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -322,11 +418,13 @@ impl Continuation {
     /// Names of the values, for reports and for the rewritten function's arguments.
     pub fn slot_names(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for (depth, frame) in self.shape.frames.iter().enumerate() {
-            let prefix = match self.shape.frames.len() - 1 - depth {
-                0 => String::new(),
-                up => format!("___up{up}_"),
-            };
+        let depths = self.shape.frames.len();
+        let frames = self.shape.frames.iter().enumerate().map(|(depth, frame)| match depths - 1 - depth {
+            0 => (String::new(), frame),
+            up => (format!("___up{up}_"), frame),
+        });
+        let waiting = self.shape.waiting.iter().enumerate();
+        for (prefix, frame) in frames.chain(waiting.map(|(i, w)| (format!("___generator{i}_"), &w.frame))) {
             names.extend((0..frame.stack_values()).map(|i| format!("{prefix}___stack_{i}")));
             let code = &frame.unit.code;
             names.extend(frame.locals.iter().map(|l| format!("{prefix}{}", code.varnames[*l as usize])));
@@ -361,10 +459,8 @@ impl Continuation {
         }
     }
 
-    /// Call the innermost frame's function, with the values held under the ticket, below stand-ins for the others, so that
-    /// it sees whom it would in eager.
-    fn call_below<'py>(&self, function: &Bound<'py, PyAny>, ticket: held::Ticket) -> PyResult<Bound<'py, PyAny>> {
-        let py = function.py();
+    /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager.
+    fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
         let stand_ins = self.stand_ins.get_or_try_init(py, || {
             let mut made = Vec::new();
             for (depth, frame) in self.shape.frames.iter().enumerate() {
@@ -378,7 +474,6 @@ impl Continuation {
             PyResult::Ok(made)
         })?;
         // The values go past the stand-ins, which would keep them.
-        let innermost = Innermost { function: function.clone().unbind(), ticket };
         let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
         for stand_in in stand_ins.iter().rev() {
             arguments = PyTuple::new(py, [callee, arguments.into_any()])?;
@@ -389,6 +484,12 @@ impl Continuation {
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
     pub fn run_eager<'py>(&self, py: Python<'py>, mut values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
+        if !self.shape.waiting.is_empty() {
+            // First the generators become objects: nothing may end them unseen.
+            let (next, values) =
+                Waiting::of(py, &self.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
+            return self.outer.request(py, next, values);
+        }
         let (inner, outer) = self.shape.frames.split_last().expect("a frame");
         let code = self.resume(py)?;
         let start = values.0.len().checked_sub(inner.values()).ok_or_else(missing)?;
@@ -405,9 +506,26 @@ impl Continuation {
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
         let cells = closure.clone();
         let ticket = held::hold(arguments, code.as_ptr() as usize, None, None);
+        let mut generator = None;
+        let innermost = if inner.generator {
+            // Calling the function makes the generator, which then owns what it was given.
+            let made = held::call_held(py, &function, ticket);
+            drop(held::take_back(ticket));
+            let made = made?;
+            if outer.last().is_some_and(|frame| frame.awaits == Some(Awaits::Send)) {
+                // Who delegates asks by itself, and knows then whom it delegates to.
+                let values = values.0.into_iter().collect();
+                let (continuation, values) = crate::serve::unwind::delegates_again(py, outer, values, &made);
+                return self.outer.request(py, continuation, values);
+            }
+            generator = Some(made.clone());
+            Innermost::Generator(made.unbind())
+        } else {
+            Innermost::Function { function: function.clone().unbind(), ticket }
+        };
         let call = || match outer {
-            [] => held::call_held(py, &function, ticket),
-            _ => self.call_below(&function, ticket),
+            [] => innermost.run(py),
+            _ => self.call_below(py, innermost),
         };
         let mut result = match outer.iter().rev().find(|f| f.handled > 0) {
             // What an outer frame handles is what `sys.exc_info` shows inside.
@@ -418,7 +536,12 @@ impl Continuation {
             None => call(),
         };
         drop(held::take_back(ticket));
-        if let Err(error) = &mut result {
+        if let (Some(_), Err(error)) = (&generator, &result)
+            && error.is_instance_of::<PyStopIteration>(py)
+        {
+            // It has ended; what a body lets out of that class is another exception.
+            error.set_traceback(py, None);
+        } else if let Err(error) = &mut result {
             let stand_ins = self.stand_ins.get(py).filter(|_| !outer.is_empty()).map_or(0, Vec::len);
             user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
@@ -426,10 +549,13 @@ impl Continuation {
         if outer.is_empty() {
             return result;
         }
-        let values = values.0.into_iter().collect();
+        let mut waiting = Waiting::new(py, outer, values.0.into_iter().collect());
+        if let Some(generator) = generator {
+            waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);
+        }
         let (continuation, values) = match result {
-            Ok(result) => super::unwind::returned(py, outer, values, &result),
-            Err(error) => super::unwind::raised(py, outer, values, error, Asker::Driver),
+            Ok(result) => waiting.returned(&result),
+            Err(error) => waiting.raised(error, Asker::Driver),
         }?;
         self.outer.request(py, continuation, values)
     }

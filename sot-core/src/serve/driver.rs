@@ -101,6 +101,7 @@ pub(super) fn drive<'py>(
     loop {
         let value = result?;
         let Some(pending) = continuation::requested(&value) else { return Ok(value) };
+        let pending = pending?;
         drop(value);
         STATS.add(&STATS.continuations);
         let continuation = pending.continuation.clone();

@@ -3,18 +3,19 @@
 //! The rules are those of the simulation (`executor::deliver`, `executor::exceptions`), applied to shapes and real values.
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
-use super::continuation::{self, Continuation, FrameShape, Led, Shape, SlotShape};
+use super::continuation::{self, Continuation, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
 use crate::code_unit::assemble;
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
-use crate::cpython::{OwnedSlots, Slots};
-use crate::executor::{Awaits, asks_for, handler_at};
+use crate::cpython::{OwnedSlots, Slots, new_function};
+use crate::executor::{Awaits, asks_for, catches_at, handler_at};
 use crate::user_frames::{self, Site};
-use pyo3::exceptions::{PyAttributeError, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
 use sot_opcodes::{Op, handling, method_layout};
 use std::any::Any;
 use std::sync::Arc;
@@ -26,18 +27,30 @@ type Value = Option<Py<PyAny>>;
 pub type Next = (Arc<Continuation>, OwnedSlots);
 
 /// Frames with their values, the innermost of which can be changed.
-struct Waiting<'py> {
+pub struct Waiting<'py> {
     py: Python<'py>,
     frames: Vec<FrameShape>,
     /// Values of each frame.
     values: Vec<Vec<Value>>,
+    /// Generators that wait to be asked, while they are no objects.
+    generators: Vec<(WaitingShape, Vec<Value>)>,
 }
 
 impl<'py> Waiting<'py> {
-    fn new(py: Python<'py>, frames: &[FrameShape], values: Vec<Value>) -> Waiting<'py> {
+    pub fn new(py: Python<'py>, frames: &[FrameShape], values: Vec<Value>) -> Waiting<'py> {
         let mut values = values.into_iter();
         let values = frames.iter().map(|f| values.by_ref().take(f.values()).collect()).collect();
-        Waiting { py, frames: frames.iter().map(|f| f.duplicate(py)).collect(), values }
+        Waiting { py, frames: frames.iter().map(|f| f.duplicate(py)).collect(), values, generators: Vec::new() }
+    }
+
+    pub fn of(py: Python<'py>, shape: &Shape, mut values: Vec<Value>) -> Waiting<'py> {
+        let mut rest = values.split_off(shape.frames.iter().map(FrameShape::values).sum::<usize>().min(values.len()));
+        let mut waiting = Waiting::new(py, &shape.frames, values);
+        for shape in shape.duplicate(py).waiting {
+            let values = rest.drain(..shape.frame.values().min(rest.len())).collect();
+            waiting.generators.push((shape, values));
+        }
+        waiting
     }
 
     fn innermost(&mut self) -> (&mut FrameShape, &mut Vec<Value>) {
@@ -67,159 +80,309 @@ impl<'py> Waiting<'py> {
         frame.awaits = None;
     }
 
-    fn go_on(self) -> Next {
-        let continuation = continuation::of(self.py, &Shape { frames: self.frames });
+    pub fn go_on(self) -> Next {
+        let (waiting, of_waiting): (Vec<_>, Vec<_>) = self.generators.into_iter().unzip();
+        let continuation = continuation::of(self.py, &Shape { frames: self.frames, waiting });
         let mut slots = OwnedSlots::default();
-        self.values.into_iter().flatten().for_each(|value| slots.push(value));
+        self.values.into_iter().chain(of_waiting).flatten().for_each(|value| slots.push(value));
         (continuation, slots)
     }
+
+    /// The generators that wait to be asked become objects.
+    pub fn generators_become_real(mut self) -> PyResult<Waiting<'py>> {
+        // Those that are referred to by others first.
+        let mut left: Vec<u32> = (0..self.generators.len() as u32).collect();
+        while !left.is_empty() {
+            let ready = |at: &&u32| self.generators[**at as usize].0.frame.generators().next().is_none();
+            let Some(at) = left.iter().find(ready).copied() else {
+                return Err(PyRuntimeError::new_err("sot: generators that hold each other"));
+            };
+            let values = std::mem::take(&mut self.generators[at as usize].1);
+            let generator = new_generator(self.py, &self.generators[at as usize].0, values)?;
+            self.becomes_real(GeneratorAt::Waiting(at), &generator);
+            left.retain(|other| *other != at);
+        }
+        self.generators.clear();
+        Ok(self)
+    }
+
+    /// A generator is an object from now on.
+    pub fn becomes_real(&mut self, of: GeneratorAt, generator: &Bound<'py, PyAny>) {
+        let value = || Some(generator.clone().unbind());
+        let others = self.generators.iter_mut().map(|(shape, values)| (&mut shape.frame, values));
+        for (frame, values) in self.frames.iter_mut().zip(&mut self.values).chain(others) {
+            for at in 0..frame.stack.len() {
+                if frame.stack[at] == SlotShape::Generator(of) {
+                    let before = frame.stack[..at].iter().filter(|slot| **slot == SlotShape::Value).count();
+                    frame.stack[at] = SlotShape::Value;
+                    values.insert(before, value());
+                }
+            }
+            let (bound, others) = frame.generators.iter().partition(|(_, at)| *at == of);
+            frame.generators = others;
+            for (local, _) in bound {
+                let at = frame.locals.partition_point(|other| *other < local);
+                frame.locals.insert(at, local);
+                values.insert(frame.stack_values() + at, value());
+            }
+        }
+    }
+
+    /// The frame above has returned, or has yielded.
+    pub fn returned(mut self, result: &Bound<'py, PyAny>) -> PyResult<Next> {
+        let py = self.py;
+        let (frame, _) = self.innermost();
+        let (ip, version) = (frame.ip, frame.unit.code.version);
+        let value = || Some(result.clone().unbind());
+        match frame.awaits.unwrap_or_default() {
+            Awaits::Push | Awaits::Next => {
+                self.push(SlotShape::Value, value());
+                self.run_at(ip + 1);
+            }
+            Awaits::Iterator => {
+                let class = result.get_type();
+                if crate::cpython::facts::type_lookup(&class, pyo3::intern!(py, "__next__")).is_none() {
+                    let text = format!("iter() returned non-iterator of type '{}'", class.name()?);
+                    return self.raised(PyTypeError::new_err(text), Asker::Driver);
+                }
+                self.push(SlotShape::Value, value());
+                self.run_at(ip + 1);
+            }
+            Awaits::Drop => self.run_at(ip + 1),
+            awaits @ (Awaits::None | Awaits::NoneAgain) => {
+                if !result.is_none() {
+                    let text = format!("__init__() should return None, not '{}'", result.get_type().name()?);
+                    return self.raised(PyTypeError::new_err(text), Asker::Driver);
+                }
+                self.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
+            }
+            // A wrong `__bool__` or `__len__` is an error of the instruction, which asks what it is given for its truth.
+            Awaits::Again | Awaits::Bool | Awaits::Length => {
+                self.push(SlotShape::Value, value());
+                self.run_at(ip);
+            }
+            // Only generators are above: see `delegates_again`.
+            Awaits::Send => {
+                return Err(PyRuntimeError::new_err("sot: a delegate that is no generator"));
+            }
+            Awaits::Attribute => {
+                self.drop_object();
+                self.push(SlotShape::Value, value());
+                self.run_at(ip + 1);
+            }
+            Awaits::Method => {
+                self.drop_object();
+                if method_layout::null_first(version) {
+                    self.push(SlotShape::Null, None);
+                    self.push(SlotShape::Value, value());
+                } else {
+                    self.push(SlotShape::Value, value());
+                    self.push(SlotShape::Null, None);
+                }
+                self.run_at(ip + 1);
+            }
+        }
+        Ok(self.go_on())
+    }
+
+    /// The frame above has raised, or the innermost of these frames at its own instruction. The traceback gets an entry for
+    /// each frame that the exception passes.
+    pub fn raised(mut self, mut error: PyErr, asker: Asker) -> PyResult<Next> {
+        let py = self.py;
+        loop {
+            let stops = error.is_instance_of::<PyStopIteration>(py);
+            let goes_to = goes_to(&self.frames, stops);
+            let (at, ends_loop) = match goes_to {
+                GoesTo::Handler(at) => (at, false),
+                GoesTo::Loop(at) => (at, true),
+                GoesTo::Generator(at) => {
+                    self.left(&error, at, asker);
+                    self.end_above(at)?;
+                    error = out_of_generator(py, &error)?;
+                    continue;
+                }
+                GoesTo::Nobody => {
+                    self.left(&error, 0, asker);
+                    return Err(error);
+                }
+            };
+            // Who asked for the next item takes the end of it as an answer.
+            self.left(&error, if ends_loop { at + 1 } else { at }, asker);
+            self.end_above(at + 1)?;
+            let unit = self.frames[at].unit.clone();
+            if ends_loop {
+                let depth = self.frames[at].stack.len().saturating_sub(1);
+                self.cut(depth);
+                let Op::ForIter(label) = unit.code.instrs[self.frames[at].ip].op else { return Err(error) };
+                self.run_at(unit.code.target(label));
+            } else {
+                self.handle(&error)?;
+            }
+            return Ok(self.go_on());
+        }
+    }
+
+    /// The attribute is known: the innermost frame lets go of the object that it asked.
+    fn drop_object(&mut self) {
+        let (frame, _) = self.innermost();
+        let depth = frame.stack.len() - 1;
+        self.cut(depth);
+    }
+
+    /// An exception leaves the frames from this one on.
+    fn left(&self, error: &PyErr, first: usize, asker: Asker) {
+        if first < self.frames.len() {
+            let py = self.py;
+            let values = self.values.iter().flatten().map(|v| v.as_ref().map(|v| v.clone_ref(py))).collect::<Vec<_>>();
+            // What cannot be told is not known to anybody.
+            let _ = tell_what_was_asked(py, &self.frames, &values, first, error);
+            user_frames::left_waiting(py, error, &self.frames, &values, first, asker);
+        }
+    }
+
+    /// The frames from this one on have ended, and with them their generators.
+    fn end_above(&mut self, first: usize) -> PyResult<()> {
+        let ended: Vec<usize> = (first..self.frames.len()).filter(|at| self.frames[*at].generator).collect();
+        self.frames.truncate(first);
+        self.values.truncate(first);
+        for at in ended {
+            let at = GeneratorAt::Frame(at as u32);
+            if self.frames.iter().any(|frame| frame.generators().any(|held| held == at)) {
+                let finished = finished_generator(self.py)?.call0()?;
+                self.becomes_real(at, &finished);
+            }
+        }
+        Ok(())
+    }
+
+    /// The innermost frame goes on in the handler that covers its instruction.
+    fn handle(&mut self, error: &PyErr) -> PyResult<()> {
+        let py = self.py;
+        let (frame, _) = self.innermost();
+        let unit = frame.unit.clone();
+        let region = handler_at(&unit.code, frame.ip).expect("found above");
+        self.cut(region.depth as usize);
+        let exception = with_traceback(py, error)?;
+        if handling::has_blocks(unit.code.version) {
+            let (shape, values) = self.innermost();
+            let levels = shape.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3;
+            let first = shape.stack_values() + shape.locals.len();
+            values.drain(first + levels..first + shape.handled);
+            values.insert(first + levels, Some(exception.clone().unbind()));
+            shape.handled = levels + 1;
+            for _ in 0..3 {
+                self.push(SlotShape::Previous, None);
+            }
+            let traceback = exception.getattr("__traceback__")?;
+            let class = exception.get_type().into_any();
+            for value in [traceback, exception, class] {
+                self.push(SlotShape::Value, Some(value.unbind()));
+            }
+        } else {
+            if region.lasti {
+                self.push(SlotShape::Value, Some(0i32.into_pyobject(py)?.into_any().unbind()));
+            }
+            self.push(SlotShape::Value, Some(exception.unbind()));
+        }
+        self.run_at(unit.code.target(region.handler));
+        Ok(())
+    }
 }
 
-/// The frame above has returned.
-pub fn returned(
-    py: Python<'_>,
+/// The generator of a frame that refers to no other one that is no object, and that waits to be asked.
+fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Value>) -> PyResult<Bound<'py, PyAny>> {
+    let frame = &shape.frame;
+    let code = shape.code(py)?;
+    let cells: Vec<Py<PyAny>> =
+        values.split_off(values.len().saturating_sub(frame.cells)).into_iter().flatten().collect();
+    if frame.first_local_first() {
+        let first = values.remove(frame.stack_values());
+        values.insert(0, first);
+    }
+    let closure = (frame.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
+    let function = new_function(py, &code, frame.globals.bind(py).cast::<PyDict>()?, None, closure.as_ref())?;
+    let values: Vec<Py<PyAny>> = values.into_iter().flatten().collect();
+    let generator = function.call1(PyTuple::new(py, values)?)?;
+    if shape.started {
+        generator.call_method0(pyo3::intern!(py, "__next__"))?;
+    }
+    Ok(generator)
+}
+
+/// The frame of a generator goes on as plain Python, in this object. The innermost of these frames delegates to it: it asks
+/// again, by itself.
+pub fn delegates_again<'py>(
+    py: Python<'py>,
     frames: &[FrameShape],
     values: Vec<Value>,
-    result: &Bound<'_, PyAny>,
-) -> PyResult<Next> {
+    generator: &Bound<'py, PyAny>,
+) -> Next {
     let mut waiting = Waiting::new(py, frames, values);
-    let (frame, _) = waiting.innermost();
-    let (ip, version) = (frame.ip, frame.unit.code.version);
-    let value = || Some(result.clone().unbind());
-    match frame.awaits.unwrap_or_default() {
-        Awaits::Push | Awaits::Next => {
-            waiting.push(SlotShape::Value, value());
-            waiting.run_at(ip + 1);
-        }
-        Awaits::Iterator => {
-            let class = result.get_type();
-            if crate::cpython::facts::type_lookup(&class, pyo3::intern!(py, "__next__")).is_none() {
-                let text = format!("iter() returned non-iterator of type '{}'", class.name()?);
-                let values = waiting.values.into_iter().flatten().collect();
-                return raised(py, frames, values, PyTypeError::new_err(text), Asker::Driver);
-            }
-            waiting.push(SlotShape::Value, value());
-            waiting.run_at(ip + 1);
-        }
-        Awaits::Drop => waiting.run_at(ip + 1),
-        awaits @ (Awaits::None | Awaits::NoneAgain) => {
-            if !result.is_none() {
-                let text = format!("__init__() should return None, not '{}'", result.get_type().name()?);
-                let values = waiting.values.into_iter().flatten().collect();
-                return raised(py, frames, values, PyTypeError::new_err(text), Asker::Driver);
-            }
-            waiting.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
-        }
-        // A wrong `__bool__` or `__len__` is an error of the instruction, which asks what it is given for its truth.
-        Awaits::Again | Awaits::Bool | Awaits::Length => {
-            waiting.push(SlotShape::Value, value());
-            waiting.run_at(ip);
-        }
-        // Frames of generators are never left behind a break.
-        Awaits::Send => {
-            return Err(pyo3::exceptions::PyRuntimeError::new_err("sot: a generator's frame in a continuation"));
-        }
-        Awaits::Attribute => {
-            let depth = frame.stack.len() - 1;
-            waiting.cut(depth);
-            waiting.push(SlotShape::Value, value());
-            waiting.run_at(ip + 1);
-        }
-        Awaits::Method => {
-            let depth = frame.stack.len() - 1;
-            waiting.cut(depth);
-            if method_layout::null_first(version) {
-                waiting.push(SlotShape::Null, None);
-                waiting.push(SlotShape::Value, value());
-            } else {
-                waiting.push(SlotShape::Value, value());
-                waiting.push(SlotShape::Null, None);
-            }
-            waiting.run_at(ip + 1);
-        }
-    }
-    Ok(waiting.go_on())
+    waiting.becomes_real(GeneratorAt::Frame(frames.len() as u32), generator);
+    waiting.push(SlotShape::Value, Some(py.None()));
+    let ip = frames[frames.len() - 1].ip;
+    waiting.run_at(ip);
+    waiting.go_on()
 }
 
-/// The innermost frame that goes on after an exception.
-fn handled_by(frames: &[FrameShape], stops: bool) -> Option<usize> {
-    frames.iter().rposition(|f| stops && f.awaits == Some(Awaits::Next) || handler_at(&f.unit.code, f.ip).is_some())
+/// Where an exception goes that leaves the frame above, or that the innermost frame raises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum GoesTo {
+    /// To a handler of the frame.
+    Handler(usize),
+    /// It is the end of the frame's loop.
+    Loop(usize),
+    /// It would leave the frame of a generator, which lets none of its class out.
+    Generator(usize),
+    Nobody,
 }
 
-/// The frame above has raised, or the innermost of these frames at its own instruction. The traceback gets an entry for each
-/// frame that the exception passes.
-pub fn raised(py: Python<'_>, frames: &[FrameShape], values: Vec<Value>, error: PyErr, asker: Asker) -> PyResult<Next> {
-    let stops = error.is_instance_of::<PyStopIteration>(py);
-    let handler = handled_by(frames, stops);
-    tell_what_was_asked(py, frames, &values, handler.unwrap_or_default(), &error)?;
-    let Some(at) = handler else {
-        user_frames::left_waiting(py, &error, frames, &values, 0, asker);
-        return Err(error);
-    };
-    let left: usize = frames[..=at].iter().map(FrameShape::values).sum();
-    let mut values = values;
-    if !(stops && frames[at].awaits == Some(Awaits::Next)) {
-        user_frames::left_waiting(py, &error, frames, &values, at, asker);
-    }
-    values.truncate(left);
-    let mut waiting = Waiting::new(py, &frames[..=at], values);
-    let frame = &frames[at];
-    if stops && frame.awaits == Some(Awaits::Next) {
-        let depth = frame.stack.len().saturating_sub(1);
-        waiting.cut(depth);
-        let Op::ForIter(label) = frame.unit.code.instrs[frame.ip].op else { return Err(error) };
-        waiting.run_at(frame.unit.code.target(label));
-        return Ok(waiting.go_on());
-    }
-    let region = handler_at(&frame.unit.code, frame.ip).expect("found above");
-    waiting.cut(region.depth as usize);
-    let exception = with_traceback(py, &error)?;
-    if handling::has_blocks(frame.unit.code.version) {
-        let (shape, values) = waiting.innermost();
-        let levels = shape.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3;
-        let first = shape.stack_values() + shape.locals.len();
-        values.drain(first + levels..first + shape.handled);
-        values.insert(first + levels, Some(exception.clone().unbind()));
-        shape.handled = levels + 1;
-        for _ in 0..3 {
-            waiting.push(SlotShape::Previous, None);
+fn goes_to(frames: &[FrameShape], stops: bool) -> GoesTo {
+    for (at, frame) in frames.iter().enumerate().rev() {
+        if stops && frame.awaits == Some(Awaits::Next) {
+            return GoesTo::Loop(at);
         }
-        let traceback = exception.getattr("__traceback__")?;
-        let class = exception.get_type().into_any();
-        for value in [traceback, exception, class] {
-            waiting.push(SlotShape::Value, Some(value.unbind()));
+        if catches_at(&frame.unit.code, frame.ip) {
+            return GoesTo::Handler(at);
         }
-    } else {
-        if region.lasti {
-            waiting.push(SlotShape::Value, Some(0i32.into_pyobject(py)?.into_any().unbind()));
+        if stops && frame.generator {
+            return GoesTo::Generator(at);
         }
-        waiting.push(SlotShape::Value, Some(exception.unbind()));
     }
-    waiting.run_at(frame.unit.code.target(region.handler));
-    Ok(waiting.go_on())
+    GoesTo::Nobody
 }
 
-/// An AttributeError leaves the inner ones of these frames, or comes to `last`: it is told the attribute that one of them asked for,
-/// as the interpreter does since 3.10.
+/// `RuntimeError("generator raised StopIteration")`, as the interpreter makes it of the exception that caused it.
+fn out_of_generator(py: Python<'_>, error: &PyErr) -> PyResult<PyErr> {
+    let stopped = with_traceback(py, error)?;
+    let raised = PyRuntimeError::new_err(crate::awaits::STOPPED_IN_GENERATOR);
+    let value = raised.value(py);
+    value.setattr("__cause__", &stopped)?;
+    value.setattr("__context__", &stopped)?;
+    Ok(raised)
+}
+
+/// An AttributeError leaves the frames from `first` on: it is told the attribute that one of them asked for, as the interpreter
+/// does since 3.10.
 fn tell_what_was_asked(
     py: Python<'_>,
     frames: &[FrameShape],
     values: &[Value],
-    last: usize,
+    first: usize,
     error: &PyErr,
 ) -> PyResult<()> {
     if py.version_info() < (3, 10) || !error.is_instance_of::<PyAttributeError>(py) {
         return Ok(());
     }
     let exception = error.value(py);
-    for (i, frame) in frames.iter().enumerate().skip(last).rev() {
+    for (i, frame) in frames.iter().enumerate().skip(first).rev() {
         let Some(name) = frame.awaits.and_then(|awaits| asks_for(&frame.unit.code, frame.ip, awaits)) else { continue };
         let told = |part: &str| exception.getattr(part).map(|told| !told.is_none());
         if told("name")? || told("obj")? {
             break;
         }
-        let first: usize = frames[..i].iter().map(FrameShape::values).sum();
-        let object = frame.stack_values().checked_sub(1).and_then(|top| values[first + top].as_ref());
+        let start: usize = frames[..i].iter().map(FrameShape::values).sum();
+        let object = frame.stack_values().checked_sub(1).and_then(|top| values[start + top].as_ref());
         let Some(object) = object.map(|object| object.bind(py)) else { continue };
         if !facts::tells_names(&object.get_type(), frame.awaits == Some(Awaits::Method)) {
             continue;
@@ -237,38 +400,39 @@ pub fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
         let made = frame.resume(py).map_err(|e| e.to_string());
         made.and_then(|(code, consts)| assemble(py, &code, &consts)).is_ok()
     };
-    shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
-        let behind = frame.awaits.is_none_or(|awaits| {
-            let mut next = frame.duplicate(py);
-            next.awaits = None;
-            match awaits {
-                Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Send => {
-                    next.stack.push(SlotShape::Value);
-                    next.ip += 1;
+    shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
+        && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
+            let behind = frame.awaits.is_none_or(|awaits| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                match awaits {
+                    Awaits::Push | Awaits::Next | Awaits::Iterator => {
+                        next.stack.push(SlotShape::Value);
+                        next.ip += 1;
+                    }
+                    // In the place of the object.
+                    Awaits::Attribute | Awaits::Method => next.ip += 1,
+                    Awaits::Drop | Awaits::None => next.ip += 1,
+                    Awaits::NoneAgain => {}
+                    Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
                 }
-                // In the place of the object.
-                Awaits::Attribute | Awaits::Method => next.ip += 1,
-                Awaits::Drop | Awaits::None => next.ip += 1,
-                Awaits::NoneAgain => {}
-                Awaits::Again | Awaits::Bool | Awaits::Length => next.stack.push(SlotShape::Value),
-            }
-            if awaits == Awaits::Method {
-                next.stack.push(SlotShape::Null);
-            }
-            resumes(next)
-        });
-        let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
-            let mut next = frame.duplicate(py);
-            next.awaits = None;
-            next.ip = frame.unit.code.target(region.handler);
-            next.stack.truncate(region.depth as usize);
-            next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
-            next.stack.extend([SlotShape::Previous; 3]);
-            next.stack.extend([SlotShape::Value; 3]);
-            resumes(next)
-        });
-        behind && handler
-    })
+                if awaits == Awaits::Method {
+                    next.stack.push(SlotShape::Null);
+                }
+                resumes(next)
+            });
+            let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                next.ip = frame.unit.code.target(region.handler);
+                next.stack.truncate(region.depth as usize);
+                next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
+                next.stack.extend([SlotShape::Previous; 3]);
+                next.stack.extend([SlotShape::Value; 3]);
+                resumes(next)
+            });
+            behind && handler
+        })
 }
 
 /// The exception that the innermost of these frames handles.
@@ -313,13 +477,18 @@ impl NativeBody for RaiseInto {
         user_frames::drop_real(py, &error, &self.stand_ins)?;
         let values: Vec<Value> = (0..last).map(|i| args.get(py, i).map(|v| v.to_owned().unbind())).collect();
         let frames = &self.shape.frames;
-        if handled_by(frames, error.is_instance_of::<PyStopIteration>(py)).is_none() {
+        if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
             tell_what_was_asked(py, frames, &values, 0, &error)?;
             // It leaves the rewritten code, which shows what it stands for.
             return Err(error);
         }
-        let (next, values) = raised(py, frames, values, error, Asker::RewrittenCode)?;
-        self.led.request(py, next, values)
+        // Generators that wait end where eager's would.
+        let waiting = Waiting::of(py, &self.shape, values).generators_become_real()?;
+        match waiting.raised(error, Asker::RewrittenCode) {
+            Ok((next, values)) => self.led.request(py, next, values),
+            // Another one than the rewritten code has raised.
+            Err(error) => continuation::request_raise(py, error),
+        }
     }
 
     fn name(&self) -> &str {

@@ -10,8 +10,8 @@ use std::rc::Rc;
 #[derive(Clone)]
 pub struct GeneratorVar {
     pub state: GeneratorState,
-    /// The call that made it: the place to deny where it cannot be kept.
-    pub made: (usize, usize),
+    /// The call that made it: the place to deny where it cannot be kept. `None`: an earlier capture has made it.
+    pub made: Option<(usize, usize)>,
     /// Whether another one has ever delegated to it.
     pub delegated: bool,
 }

@@ -17,6 +17,8 @@ from capture_cases import (  # noqa: F401
     elsewhere,
     exceptions,
     finalizers,
+    generator_breaks,
+    generator_waits,
     generators,
     identity,
     iterating,

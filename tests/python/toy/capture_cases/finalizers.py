@@ -40,7 +40,7 @@ def finalizer_case(f):
         return {"f": call, "args": lambda: (t([1.0, 2.0]),), "watch": lambda: list(DEAD)}
 
     build.__name__ = f.__name__
-    return case(graphs=None, captures=None, breaks=None, fallbacks=0, reasons=None)(build)
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 @finalizer_case
