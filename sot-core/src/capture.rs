@@ -192,7 +192,7 @@ fn enter_continuation(
 }
 
 fn break_report(ex: &Executor<'_>, why: &Why) -> BreakReport {
-    let frame = ex.frames.last();
+    let frame = ex.shown_frame();
     BreakReport {
         why: why.clone(),
         file: frame.map_or_else(|| "".into(), |f| f.unit.file.clone()),

@@ -1,6 +1,7 @@
 //! Taking items from iterators.
 
 use super::Executor;
+use super::generators::Ended;
 use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::stop::{Reason, Stop};
@@ -131,6 +132,11 @@ impl<'py> Executor<'py> {
                     return Ok(None);
                 }
                 Ok(Some(self.virtual_var(TupleVar::new(items))))
+            }
+            Iteration::Filter { .. } => {
+                let floor = self.frames.len();
+                self.enter_next(iterator)?;
+                self.next_of_frame(floor)
             }
             Iteration::Map { function, inners } => {
                 let mut items = Vec::with_capacity(inners.len());
@@ -315,6 +321,15 @@ impl<'py> Executor<'py> {
                 };
                 Ok(Some(self.wrap(&value, item_tracker)))
             }
+        }
+    }
+
+    /// The frame that was pushed gives the next item, in the middle of an instruction.
+    fn next_of_frame(&mut self, floor: usize) -> Result<Option<VarId>, Stop> {
+        match self.run_nested(floor) {
+            Ok(Ended::Returned(item) | Ended::Yielded(item)) => Ok(Some(item)),
+            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+            Err(stop) => Err(stop),
         }
     }
 

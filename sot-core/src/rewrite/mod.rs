@@ -22,7 +22,7 @@ mod uses;
 
 pub use emit::{Callee, Emitter};
 pub use resume::resume_code;
-pub use stand_in::waiting;
+pub use stand_in::{stand_in_for, waiting};
 pub use uses::parts;
 
 use crate::code_unit::assemble;
