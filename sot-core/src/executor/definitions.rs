@@ -343,7 +343,7 @@ impl<'py> Executor<'py> {
         let known = |names: &[&str]| args.keywords.iter().all(|(k, _)| names.contains(&k.as_str()));
         match (name, args.positional.as_slice()) {
             ("any" | "all", [iterable]) if args.keywords.is_empty() => {
-                if !self.iterates_by_code(*iterable)? {
+                if !self.iterates_by_code(*iterable)? && !self.any_item_has(*iterable, &["__bool__", "__len__"])? {
                     return Ok(None);
                 }
                 self.enter(if name == "any" { "any_of" } else { "all_of" }, &[*iterable]).map(Some)
@@ -385,10 +385,12 @@ impl<'py> Executor<'py> {
                 let key = self.unless_none(key)?;
                 let iterable = match positional {
                     [iterable] => *iterable,
-                    _ if default.is_some() || key.is_none() => return Ok(None),
+                    _ if default.is_some() => return Ok(None),
                     several => self.virtual_var(TupleVar::new(several.to_vec())),
                 };
-                if key.is_none() && !self.iterates_by_code(iterable)? || !self.can_iterate(iterable)? {
+                let order = if name == "min" { ["__lt__", "__gt__"] } else { ["__gt__", "__lt__"] };
+                let by_code = self.iterates_by_code(iterable)? || self.any_item_has(iterable, &order)?;
+                if key.is_none() && !by_code || !self.can_iterate(iterable)? {
                     return Ok(None);
                 }
                 let least = name == "min";
@@ -467,6 +469,25 @@ impl<'py> Executor<'py> {
             true => self.enter(search, &[container, item]).map(Some),
             false => Ok(None),
         }
+    }
+
+    /// Whether an item of a list or tuple has one of these methods from the program.
+    fn any_item_has(&mut self, sequence: VarId, methods: &[&str]) -> Result<bool, Stop> {
+        let items = match self.look(sequence)? {
+            VarKind::Tuple(tuple) => tuple.items.to_vec(),
+            VarKind::List(list) => list.items.to_vec(),
+            _ => return Ok(false),
+        };
+        for item in items {
+            let VarKind::Instance(_) = self.look(item)? else { continue };
+            let class = self.class_of(item)?;
+            for method in methods {
+                if self.class_lookup(&class, method)?.is_some_and(|found| facts::is_function(&found)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     fn any_compares_by_code(&mut self, item: VarId, items: &[VarId]) -> Result<bool, Stop> {
@@ -673,6 +694,11 @@ impl<'py> Executor<'py> {
                 self.enter("reduce_all", &[function, iterable, reduce]).map(Some)
             }
         }
+    }
+
+    pub(super) fn is_helper(&self, object: &Bound<'py, PyAny>) -> bool {
+        object.is_exact_instance_of::<PyCFunction>()
+            && definitions(self.py).is_ok_and(|made| made.helpers.iter().any(|(_, helper)| helper.is(object)))
     }
 
     /// A helper of the definitions.

@@ -134,6 +134,9 @@ impl<'py> Executor<'py> {
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
         }
+        if self.is_helper(object) {
+            return BuiltinVar { object: id }.into();
+        }
         if let Some(bound) = self.bound_builtin(object, tracker) {
             return bound.into();
         }

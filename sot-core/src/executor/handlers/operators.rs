@@ -187,7 +187,12 @@ impl<'py> Executor<'py> {
         if let (VarKind::Constant(_), VarKind::Constant(_)) = (&kind_a, &kind_b) {
             let (value_a, value_b) = (self.constant_value(a), self.constant_value(b));
             let (value_a, value_b) = (value_a.expect("a constant"), value_b.expect("a constant"));
-            let singleton = |v: &Bound<'_, PyAny>| v.is_none() || v.is_instance_of::<pyo3::types::PyBool>();
+            let singleton = |v: &Bound<'_, PyAny>| {
+                v.is_none()
+                    || v.is_instance_of::<pyo3::types::PyBool>()
+                    || v.is(v.py().NotImplemented())
+                    || v.is(v.py().Ellipsis())
+            };
             if singleton(&value_a) || singleton(&value_b) || !value_a.get_type().is(value_b.get_type()) {
                 return Ok(value_a.is(&value_b));
             }
