@@ -461,8 +461,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(ListVar { items, class: None, .. }) => self.any_compares_by_code(item, &items)?,
             VarKind::Tuple(TupleVar { items, .. }) => self.any_compares_by_code(item, &items)?,
-            VarKind::Generator(_) => true,
-            VarKind::Iterator(_) => self.iterates_by_code(container)?,
+            VarKind::Generator(_) | VarKind::Iterator(_) => true,
             _ => false,
         };
         match searched {
