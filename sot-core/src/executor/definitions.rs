@@ -32,8 +32,9 @@ struct Definitions {
     builtins: Py<PyAny>,
 }
 
+static DEFINITIONS: PyOnceLock<Definitions> = PyOnceLock::new();
+
 fn definitions(py: Python<'_>) -> PyResult<&'static Definitions> {
-    static DEFINITIONS: PyOnceLock<Definitions> = PyOnceLock::new();
     DEFINITIONS.get_or_try_init(py, || compile(py))
 }
 
@@ -696,13 +697,13 @@ impl<'py> Executor<'py> {
     }
 
     pub(super) fn is_helper(&self, object: &Bound<'py, PyAny>) -> bool {
-        object.is_exact_instance_of::<PyCFunction>()
-            && definitions(self.py).is_ok_and(|made| made.helpers.iter().any(|(_, helper)| helper.is(object)))
+        let made = DEFINITIONS.get(self.py);
+        made.is_some_and(|made| made.helpers.iter().any(|(_, helper)| helper.is(object)))
     }
 
     /// A helper of the definitions.
     pub(super) fn call_helper(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<VarId>, Stop> {
-        let made = definitions(self.py).map_err(|e| self.internal(&e))?;
+        let Some(made) = DEFINITIONS.get(self.py) else { return Ok(None) };
         let Some((name, _)) = made.helpers.iter().find(|(_, helper)| helper.is(callee)) else { return Ok(None) };
         match (*name, args) {
             ("is_number", [value]) => {

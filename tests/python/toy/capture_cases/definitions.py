@@ -292,7 +292,7 @@ class Loud:
         return speak(True)
 
 
-@breaking(graphs=1, breaks=8)
+@breaking(graphs=1, breaks=7)
 def in_eq_and_contains():
     def f(x):
         one, two = Loud(1), Loud(2)
