@@ -157,6 +157,30 @@ def sorted_by(iterable, key, reverse):
     return sort(items, keys, reverse)
 
 
+def sort_list(target, key, reverse):
+    # Meanwhile the list is empty.
+    items = target.copy()
+    target.clear()
+    try:
+        if key is None:
+            keys = items.copy()
+        else:
+            keys = []
+            for item in items:
+                keys.append(key(item))
+                del item
+        items = sort(items, keys, reverse)
+        modified = len(target) > 0
+    except:
+        target.clear()
+        target.extend(items)
+        raise
+    target.clear()
+    target.extend(items)
+    if modified:
+        raise ValueError("list modified during sort")
+
+
 def least(iterable, empty):
     iterator = iter(iterable)
     for best in iterator:

@@ -322,8 +322,29 @@ impl<'py> Executor<'py> {
         self.enter(name, &[list, iterable]).map(Some)
     }
 
+    /// `list.sort`. A sort that fails leaves some order, which only the real one knows: what cannot be compared is left to it.
+    fn enter_sort(&mut self, list: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        let (mut key, mut reverse) = (self.fold_none()?, self.fold_bool(false)?);
+        for (name, value) in &args.keywords {
+            match name.as_str() {
+                "key" => key = *value,
+                "reverse" if self.constant_int(*value).is_some() => reverse = *value,
+                _ => return Ok(None),
+            }
+        }
+        if self.unless_none(Some(key))?.is_none() && !self.is_plain(list)? {
+            return Ok(None);
+        }
+        self.enter("sort_list", &[list, key, reverse]).map(Some)
+    }
+
     /// Methods of builtin values whose work is code of the program. `None`: as ever.
     pub(super) fn enter_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Option<Called>, Stop> {
+        if let ("sort", [], VarKind::List(ListVar { class: None, .. })) =
+            (name, args.positional.as_slice(), self.look(me)?)
+        {
+            return self.enter_sort(me, args);
+        }
         let [argument] = *args.positional.as_slice() else { return Ok(None) };
         if !args.keywords.is_empty() {
             return Ok(None);
@@ -755,14 +776,21 @@ impl<'py> Executor<'py> {
             }
         }
         let (keys, reverse) = (self.require_plain(keys)?, self.require_plain(reverse)?);
-        let order = self.py.eval(
-            c"lambda keys, reverse: sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)",
-            None,
-            None,
-        );
-        let order = order.and_then(|order| order.call1((keys, reverse))).map_err(|e| self.would_raise(&e))?;
+        let order = PyList::new(self.py, 0..list.items.len()).map_err(|e| self.internal(&e))?;
+        let options = PyDict::new(self.py);
+        let made = keys.getattr("__getitem__").and_then(|key| options.set_item("key", key));
+        made.and_then(|()| options.set_item("reverse", reverse)).map_err(|e| self.internal(&e))?;
+        let result = order.call_method("sort", (), Some(&options));
         let order: Vec<usize> = order.extract().map_err(|e| self.internal(&e))?;
         let sorted = order.into_iter().filter_map(|at| list.items.get(at).copied()).collect();
-        Ok(self.virtual_var(ListVar::new(sorted)))
+        match result {
+            Ok(_) => Ok(self.virtual_var(ListVar::new(sorted))),
+            // They are left as far as they were sorted.
+            Err(error) if self.known_object(items).is_none() => {
+                self.replace_list(items, sorted);
+                Err(self.would_raise(&error))
+            }
+            Err(_) => Err(Stop::brk(Reason::WouldRaise, "sort")),
+        }
     }
 }

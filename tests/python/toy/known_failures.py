@@ -36,7 +36,7 @@ note("property_setter slots descriptor", "writing through descriptors, and descr
 note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes of the standard library")
 note("comprehensions sets in_displays", "sets")
 note("import_in_the_frame attribute_is_deleted", "import, del of attributes")
-note("list_methods list_is_sorted_in_place slice_assignment_and_deletion", "some builtins and methods of lists")
+note("list_methods slice_assignment_and_deletion", "some builtins and methods of lists")
 note("with_other_iterators_below", "a reversed or map iterator cannot be rebuilt after a break")
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("in_a_property_and_a_constructor", "a special method that breaks")

@@ -186,7 +186,45 @@ def items_are_taken_one_by_one():
     return f
 
 
+@log_case()
+def a_list_is_sorted_in_place():
+    def f(x, log):
+        numbers, names, pairs = [3, 1, 2], ["b", "a"], [(1, x), (0, x + 1)]
+        numbers.sort()
+        names.sort(reverse=True)
+        pairs.sort(key=lambda pair: pair[0])
+
+        def see(v):
+            log.append((v, list(numbers)))
+            return -v
+
+        numbers.sort(key=see)
+        log.append(list(numbers))
+        for some in ([3, 1, "a"], [5, 4, 3, 2, 1, 6, "a", 7, 0], [1, 5, 2, 4, "b", 0]):
+            some = list(some)
+            try:
+                some.sort(key=lambda v: v)
+            except TypeError as error:
+                log.append((some, str(error)))
+        try:
+            numbers.sort(key=lambda v: numbers.append(v) or v)
+        except ValueError as error:
+            log.append((numbers, str(error)))
+        return pairs, names
+
+    return f
+
+
 # ----- a break inside: the builtin goes on
+
+
+@breaking(graphs=1, breaks=3)
+def in_a_key_of_a_list_that_is_sorted():
+    def f(x, items):
+        items.sort(key=speak, reverse=True)
+        return items, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [2, 3, 1])}
 
 
 @breaking(graphs=4, breaks=3)
@@ -349,6 +387,7 @@ class Refusing:
 
 WAYS = {
     "sorted": lambda g: sorted([1, 2], key=g),
+    "sort": lambda g: [1, 2].sort(key=g),
     "max": lambda g: max([1, 2], key=g),
     "map": lambda g: [v for v in map(g, [1, 2])],
     "list": lambda g: list(map(g, [1, 2])),
