@@ -266,7 +266,13 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, key]) => {
                 let name = self.attribute_name(*key)?;
-                self.getattr(*object, &name)?
+                self.tail = Some(Awaits::Push);
+                let value = self.getattr(*object, &name);
+                self.tail = None;
+                match value {
+                    Err(Stop::Entered(awaits)) => return Ok(Some(Called::Entered(awaits))),
+                    value => value?,
+                }
             }
             ("getattr", [object, key, default]) => {
                 let name = self.attribute_name(*key)?;

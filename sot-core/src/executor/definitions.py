@@ -390,6 +390,21 @@ def truth_of_value(value):
     return False
 
 
+def attribute_or(object, name, default):
+    try:
+        return getattr(object, name)
+    except AttributeError:
+        return default
+
+
+def has_attribute(object, name):
+    try:
+        getattr(object, name)
+    except AttributeError:
+        return False
+    return True
+
+
 def truth_of(function, argument):
     if function(argument):
         return True

@@ -9,6 +9,7 @@
 //!
 //! A definition raises nothing of its own but what the builtin raises at that moment, and that by asking the builtin itself.
 
+use super::probe::{self, Membership};
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
@@ -272,7 +273,7 @@ impl<'py> Executor<'py> {
         }
         let name = match self.is_sized(iterable)? {
             false => "list_of",
-            true if constructor && super::probe::list_asks_for_the_length_first(self.py) => "list_of_sized_first",
+            true if constructor && probe::list_asks_for_the_length_first(self.py) => "list_of_sized_first",
             true => "list_of_sized",
         };
         self.enter(name, &[iterable]).map(Some)
@@ -439,6 +440,17 @@ impl<'py> Executor<'py> {
                     None => Ok(None),
                 }
             }
+            ("getattr", [object, name, default])
+                if args.keywords.is_empty() && self.attribute_by_code(*object, *name)? =>
+            {
+                self.enter("attribute_or", &[*object, *name, *default]).map(Some)
+            }
+            ("hasattr", [object, name]) if args.keywords.is_empty() && self.attribute_by_code(*object, *name)? => {
+                self.enter("has_attribute", &[*object, *name]).map(Some)
+            }
+            ("isinstance" | "issubclass", [value, class]) if args.keywords.is_empty() => {
+                self.enter_membership(*value, *class, name == "isinstance")
+            }
             ("next", [iterator, default]) if args.keywords.is_empty() => match self.look(*iterator)? {
                 VarKind::Generator(_) | VarKind::Instance(_) | VarKind::Iterator(_)
                     if self.steps_by_code(*iterator)? =>
@@ -447,6 +459,37 @@ impl<'py> Executor<'py> {
                 }
                 _ => Ok(None),
             },
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the attribute of an instance is what a property or a `__getattr__` of the program says.
+    fn attribute_by_code(&mut self, object: VarId, name: VarId) -> Result<bool, Stop> {
+        let (VarKind::Instance(_), Some(name)) = (self.look(object)?, self.constant_str(name)) else {
+            return Ok(false);
+        };
+        let class = self.class_of(object)?;
+        if self.class_lookup(&class, &name)?.is_some_and(|found| probe::is_exact_property(&found)) {
+            return Ok(true);
+        }
+        Ok(self.class_lookup(&class, "__getattr__")?.is_some_and(|found| facts::is_function(&found)))
+    }
+
+    /// A class whose metaclass, one of the program, says what its instances or subclasses are.
+    fn enter_membership(&mut self, value: VarId, class: VarId, of_value: bool) -> Result<Option<Called>, Stop> {
+        let VarKind::Class(candidate) = self.look(class)? else { return Ok(None) };
+        let candidate = self.objects.get(self.py, candidate.object);
+        let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
+        let Ok(ty) = candidate.cast::<PyType>() else { return Ok(None) };
+        if probe::membership(ty, method) != Membership::User || of_value && self.class_of(value)?.is(&candidate) {
+            return Ok(None);
+        }
+        match self.class_lookup(candidate.get_type().as_any(), method)? {
+            Some(found) if facts::is_function(&found) => {
+                let function = self.pin(&found);
+                let method = self.virtual_var(MethodVar { receiver: class, function });
+                self.enter("truth_of", &[method, value]).map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -355,6 +355,76 @@ def in_iter_len_and_bool():
     return {"f": f, "args": x1}
 
 
+class Meta(type):
+    def __instancecheck__(cls, value):
+        return speak(isinstance(value, int))
+
+    def __subclasscheck__(cls, other):
+        return speak([])
+
+
+class Judged(metaclass=Meta):
+    pass
+
+
+@breaking(graphs=1, breaks=3)
+def in_instance_and_subclass_checks():
+    def f(x):
+        if isinstance(3, Judged):
+            x = x + 1
+        return isinstance("a", Judged), issubclass(int, Judged), isinstance(3, (str, int)), x
+
+    return {"f": f, "args": x1}
+
+
+class Asked:
+    kept = 1
+
+    @property
+    def value(self):
+        return speak(5)
+
+    @property
+    def missing(self):
+        speak("missing")
+        raise AttributeError("nothing")
+
+    @property
+    def wrong(self):
+        speak("wrong")
+        raise KeyError("wrong")
+
+
+class Answering(Asked):
+    def __getattr__(self, name):
+        speak(name)
+        if name.startswith("no"):
+            raise AttributeError(name)
+        return name
+
+
+@breaking(graphs=1, breaks=None, reasons=None)
+def in_attributes_asked_for_by_name():
+    def f(x):
+        asked, answering = Asked(), Answering()
+        seen = [getattr(asked, "value"), getattr(asked, "value", 1), getattr(asked, "missing", 2)]
+        seen += [hasattr(asked, "value"), hasattr(asked, "missing"), hasattr(asked, "kept"), hasattr(asked, "other")]
+        seen += [hasattr(answering, "a"), hasattr(answering, "no"), getattr(answering, "no", 3)]
+        seen += [getattr(answering, "b", 4), getattr(answering, "missing", 5), getattr(answering, "kept", 6)]
+        for way in (lambda: hasattr(asked, "wrong"), lambda: getattr(asked, "wrong", 1)):
+            try:
+                way()
+            except KeyError as error:
+                seen.append(str(error))
+        try:
+            getattr(asked, "missing")
+        except AttributeError as error:
+            seen.append(str(error))
+        return seen, x + 1
+
+    return {"f": f, "args": x1}
+
+
 # ----- exceptions that pass a builtin
 
 
