@@ -290,7 +290,7 @@ fn enter_continuation(
 }
 
 fn break_at(ex: &Executor<'_>, why: &Why, fallback: bool) -> Break {
-    let frame = ex.frames.last();
+    let frame = ex.shown_frame();
     Break {
         why: why.clone(),
         file: frame.map_or_else(|| "".into(), |f| f.unit.file.clone()),

@@ -45,6 +45,40 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     Some(Combined::Zip { inners: parts.iter().collect() })
 }
 
+/// What combines other iterators without a state of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    Map,
+    Filter,
+    Zip,
+}
+
+/// The parts of an exact `map`, `filter` or `zip` object: its function, if it has one, then its iterators. Their `__reduce__`
+/// is C code without side effects.
+pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, PyTuple>)> {
+    let py = iterator.py();
+    static TYPES: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
+    let types = TYPES
+        .get_or_try_init(py, || -> PyResult<_> {
+            let builtins = py.import("builtins")?;
+            Ok([
+                builtins.getattr("map")?.unbind(),
+                builtins.getattr("filter")?.unbind(),
+                builtins.getattr("zip")?.unbind(),
+            ])
+        })
+        .ok()?;
+    let ty = iterator.get_type();
+    let at = types.iter().position(|known| ty.is(known))?;
+    let reduced = iterator.call_method0("__reduce__").ok()?;
+    // `zip(..., strict=True)` carries its state as a third part; ending it may raise.
+    if reduced.len().is_ok_and(|n| n > 2) {
+        return None;
+    }
+    let parts = reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
+    Some(([Opened::Map, Opened::Filter, Opened::Zip][at], parts))
+}
+
 /// What an exact iterator has left: items of a builtin sequence from a position on.
 pub struct Rest<'py> {
     sequence: Bound<'py, PyAny>,
@@ -184,8 +218,11 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
     }
 }
 
-/// The sequence under an exact builtin iterator; where it has none, a list of what is left.
+/// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if let Some((_, parts)) = opened(iterator) {
+        return Some(parts.into_any());
+    }
     if let Some(rest) = reduced(iterator) {
         return rest.all().map(Bound::into_any);
     }

@@ -169,6 +169,11 @@ pub fn after_resume(
         }
         return;
     };
+    if inner.unit.hidden {
+        // It ran in its caller's name, whose entry comes with the other frames that wait.
+        let _ = replace_head(py, err, &real, &[]);
+        return;
+    }
     // The frame has moved on: its variables are what the real frame says, its cells are those it was given.
     let cells = cells(inner, |i| closure?.get_item(i).ok());
     let names = inner.unit.code.varnames.iter().enumerate();
@@ -195,6 +200,10 @@ pub fn left_waiting(
     let mut next = frames[..first].iter().map(FrameShape::values).sum();
     let mut shown = Vec::with_capacity(frames.len() - first);
     for (depth, shape) in frames[first..].iter().enumerate() {
+        if shape.unit.hidden {
+            next += shape.values();
+            continue;
+        }
         shown.extend(shape.skipped.as_ref().filter(|_| depth > 0).map(|skipped| left_out(py, skipped)));
         shown.push(waiting(py, shape, values, &mut next));
     }

@@ -22,10 +22,15 @@ pub struct UnitData {
     /// Shared with `UserFrame`s.
     pub file: Arc<str>,
     pub function: Arc<str>,
+    /// It defines a builtin: no frame of it exists for the program.
+    pub hidden: bool,
     /// It may ask for its local variables by name: all that are bound stay alive.
     pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
 }
+
+/// The file name of the code whose frames are hidden.
+pub const HIDDEN_FILE: &str = "<sot: what builtins do>";
 
 /// A code object, decoded.
 pub struct CodeUnit {
@@ -57,6 +62,7 @@ impl CodeUnit {
         let data = Arc::new(UnitData {
             file: decoded.filename.as_str().into(),
             function: decoded.name.as_str().into(),
+            hidden: decoded.filename == HIDDEN_FILE,
             asks_for_locals: decoded.names.iter().any(|name| LOCALS.contains(&name.as_str())),
             code: decoded,
             consts,

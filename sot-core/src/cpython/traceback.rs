@@ -113,7 +113,7 @@ fn chain<'py>(
         back = Some(frame.clone());
         built.push(frame);
     }
-    if let (Some(rest), Some(innermost)) = (&rest, built.last()) {
+    if let (Some(rest), Some(innermost)) = (&rest, built.last().or(back.as_ref())) {
         let rest = rest.getattr("tb_frame")?;
         for caller in instead.map(|entry| &entry.frame).into_iter().chain(&caller) {
             rebuilt_frame::relink(&rest, caller, innermost);

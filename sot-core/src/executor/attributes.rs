@@ -516,7 +516,7 @@ impl<'py> Executor<'py> {
         let Some(getter) = self.instance_dict_item(me, module, "__getattr__")? else { return Ok(None) };
         let key = PyString::intern(self.py, name).into_any();
         let key = self.fold(&key)?;
-        self.call_now(getter, &Args::positional(vec![key])).map(Some)
+        self.call_tail(getter, &Args::positional(vec![key])).map(Some)
     }
 
     /// Whether `super(class, receiver)` looks in the MRO of the receiver itself (a class) or of its class; stops where

@@ -1,9 +1,9 @@
 //! Builtin functions and types that are simulated, and those that are folded by calling them on constants.
 
-use super::Executor;
 use super::calls::name_of;
 use super::probe::{self, Membership};
 use super::protocol::Copies;
+use super::{Awaits, Executor};
 use crate::backend::CallKind;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
@@ -31,7 +31,13 @@ impl<'py> Executor<'py> {
         let module: Option<String> = callee.getattr("__module__").and_then(|m| m.extract()).ok();
         let from_builtins = self.builtins_attribute(&name).is_ok_and(|b| b.is(callee));
         let positional = args.positional.as_slice();
+        if let Some(value) = self.call_helper(callee, positional)? {
+            return Ok(Called::Value(value));
+        }
         if from_builtins {
+            if let Some(entered) = self.enter_function(&name, args)? {
+                return Ok(entered);
+            }
             if args.keywords.is_empty()
                 && let Some(result) = self.builtin_function(&name, positional)?
             {
@@ -62,6 +68,11 @@ impl<'py> Executor<'py> {
         }
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
             return self.fold_call(callee, args).map(Called::Value);
+        }
+        if (module.as_deref(), &*name) == (Some("_functools"), "reduce")
+            && let Some(entered) = self.enter_reduce(callee, args)?
+        {
+            return Ok(entered);
         }
         if let Some("operator" | "_operator") = module.as_deref() {
             return self.operator_function(callee, &name, args).map(Called::Value);
@@ -255,7 +266,13 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, key]) => {
                 let name = self.attribute_name(*key)?;
-                self.getattr(*object, &name)?
+                self.tail = Some(Awaits::Push);
+                let value = self.getattr(*object, &name);
+                self.tail = None;
+                match value {
+                    Err(Stop::Entered(awaits)) => return Ok(Some(Called::Entered(awaits))),
+                    value => value?,
+                }
             }
             ("getattr", [object, key, default]) => {
                 let name = self.attribute_name(*key)?;
@@ -271,6 +288,17 @@ impl<'py> Executor<'py> {
                 self.setattr(*object, &name, *value)?;
                 self.fold_none()?
             }
+            ("iter", [value]) if matches!(self.look(*value)?, VarKind::Instance(_)) => {
+                let method = self.special_method(*value, "__iter__")?;
+                return match self.call(method, &Args::default())? {
+                    Called::Entered(Awaits::Push) => Ok(Some(Called::Entered(Awaits::Iterator))),
+                    Called::Entered(_) => Err(Stop::brk(Reason::UserCode, "a class in the place of a method")),
+                    Called::Value(iterator) => {
+                        self.check_iterator(iterator)?;
+                        Ok(Some(Called::Value(iterator)))
+                    }
+                };
+            }
             ("iter", [value]) => self.iterate(*value)?,
             ("next", [iterator]) => match self.look(*iterator)? {
                 VarKind::Generator(_) => return self.ask(*iterator, None).map(Some),
@@ -278,9 +306,12 @@ impl<'py> Executor<'py> {
                     let next = self.special_method(*iterator, "__next__")?;
                     return self.call(next, &Args::default()).map(Some);
                 }
-                _ => match self.next_item(*iterator)? {
-                    Some(item) => item,
-                    None => return Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new())),
+                _ => match self.enter_next(*iterator)? {
+                    Some(entered) => return Ok(Some(entered)),
+                    None => match self.next_item(*iterator)? {
+                        Some(item) => item,
+                        None => return Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new())),
+                    },
                 },
             },
             ("next", [iterator, default]) => self.next_item(*iterator)?.unwrap_or(*default),
@@ -336,13 +367,7 @@ impl<'py> Executor<'py> {
     }
 
     fn sum(&mut self, iterable: VarId, start: VarId) -> Result<VarId, Stop> {
-        let kind = self.look(start)?;
-        let class = kind.class(self, start)?;
-        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        if class.is_subclass_of::<PyString>().unwrap_or(true)
-            || class.is_subclass_of::<PyBytes>().unwrap_or(true)
-            || class.is_subclass_of::<PyByteArray>().unwrap_or(true)
-        {
+        if self.is_text(start)? {
             return Err(Stop::brk(Reason::WouldRaise, "sum() of text"));
         }
         let items = self.collect(iterable)?;
@@ -549,6 +574,10 @@ impl<'py> Executor<'py> {
                     inners.push(self.iterate(*iterable)?);
                 }
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Map { function: *function, inners })))
+            }
+            ("filter", [function, iterable], []) => {
+                let inner = self.iterate(*iterable)?;
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Filter { function: *function, inner })))
             }
             ("reversed", [sequence], []) => self.reversed(*sequence),
             ("type", [value], []) => {

@@ -361,6 +361,9 @@ impl<'py> Executor<'py> {
 
     /// Call a method of a builtin value.
     pub fn call_bound(&mut self, receiver: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        if let Some(entered) = self.enter_method(receiver, name, args)? {
+            return Ok(entered);
+        }
         match self.look(receiver)? {
             VarKind::Tensor(_) => {
                 self.record_call(CallKind::Method, name, None, &args.with_first(receiver)).map(Called::Value)

@@ -15,6 +15,9 @@ impl<'py> Executor<'py> {
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
         }
         if !facts::is_heap_type(&ty) {
+            if let Some(entered) = self.enter_type(class, args)? {
+                return Ok(entered);
+            }
             return self.call_builtin_type(class, args).map(Called::Value);
         }
         let opaque = || Stop::brk(Reason::OpaqueCall, format!("class {}", super::calls::name_of(class)));

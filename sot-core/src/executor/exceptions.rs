@@ -311,6 +311,9 @@ impl<'py> Executor<'py> {
     }
 
     pub(super) fn passed(&mut self, exception: VarId, frame: usize) {
+        if self.frames[frame].is_hidden() {
+            return;
+        }
         let site = Arc::new(Site::of(self, &self.frames[frame]));
         self.change_exception(exception, |state| state.passed.push(site));
     }

@@ -80,6 +80,11 @@ impl Frame {
         self.skipped.clone_from(skipped);
     }
 
+    /// Whether the frame is one of a definition: plain Python has none in its place.
+    pub fn is_hidden(&self) -> bool {
+        self.unit.hidden
+    }
+
     /// Where an exception at the current instruction goes.
     pub fn handler(&self) -> Option<Region> {
         handler_at(&self.unit.code, self.ip)

@@ -1,6 +1,7 @@
 //! Taking items from iterators.
 
 use super::Executor;
+use super::generators::Ended;
 use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::stop::{Reason, Stop};
@@ -18,6 +19,22 @@ impl<'py> Executor<'py> {
         };
         let state = Iteration::Dict { dict, what, backwards, index: 0, seen: now.entries, removed: now.removed };
         Ok(self.virtual_var(IteratorVar::new(state)))
+    }
+
+    /// Stop before a loop over an argument that would use up the budget: what was simulated of it by then would be lost.
+    fn worth_iterating(&mut self, sequence: VarId) -> Result<(), Stop> {
+        const MOST: usize = 10_000;
+        let object = self.known_object(sequence).map(|object| self.objects.get(self.py, object));
+        // Counted by C: a subclass may say anything.
+        let length = object.map_or(0, |object| match (object.cast::<PyList>(), object.cast::<PyTuple>()) {
+            (Ok(list), _) => list.len(),
+            (_, Ok(tuple)) => tuple.len(),
+            _ => 0,
+        });
+        match length > MOST {
+            true => Err(Stop::fallback(Reason::Budget, format!("a loop over {length} items"))),
+            false => Ok(()),
+        }
     }
 
     fn set_iteration(&mut self, iterator: VarId, state: Iteration) {
@@ -49,6 +66,9 @@ impl<'py> Executor<'py> {
         match state {
             Iteration::Exhausted => Ok(None),
             Iteration::Sequence { sequence, index } => {
+                if index == 0 {
+                    self.worth_iterating(sequence)?;
+                }
                 let item = match self.look(sequence)? {
                     VarKind::Tuple(t) => t.items.get(index).copied(),
                     VarKind::List(l) => l.items.get(index).copied(),
@@ -131,6 +151,11 @@ impl<'py> Executor<'py> {
                     return Ok(None);
                 }
                 Ok(Some(self.virtual_var(TupleVar::new(items))))
+            }
+            Iteration::Filter { .. } => {
+                let floor = self.frames.len();
+                self.enter_next(iterator)?;
+                self.next_of_frame(floor)
             }
             Iteration::Map { function, inners } => {
                 let mut items = Vec::with_capacity(inners.len());
@@ -315,6 +340,15 @@ impl<'py> Executor<'py> {
                 };
                 Ok(Some(self.wrap(&value, item_tracker)))
             }
+        }
+    }
+
+    /// The frame that was pushed gives the next item, in the middle of an instruction.
+    fn next_of_frame(&mut self, floor: usize) -> Result<Option<VarId>, Stop> {
+        match self.run_nested(floor) {
+            Ok(Ended::Returned(item) | Ended::Yielded(item)) => Ok(Some(item)),
+            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+            Err(stop) => Err(stop),
         }
     }
 

@@ -8,7 +8,7 @@ use super::Executor;
 use crate::cpython::facts;
 use crate::rewrite::parts;
 use crate::variables::{VarId, VarKind};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use sot_sideeffect::{Mutation, VarRef};
@@ -23,8 +23,11 @@ pub(super) struct Watched {
     vars: Vec<VarId>,
     /// Argument slots that hold them: one object may be given several times.
     slots: Vec<(VarId, u32)>,
-    /// Variables that no frame held before the journal's entry of this number.
+    /// Those of the variables that frames may still hold.
+    open: Vec<VarId>,
+    /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
     released: Vec<(usize, VarId)>,
+    released_before: HashMap<VarId, usize>,
     /// The length of the journal with an entry that drops a real value whose death could be seen.
     dropped: Option<usize>,
 }
@@ -44,6 +47,7 @@ impl Executor<'_> {
         let root = self.trackers.root(tracker);
         if may_hold && matches!(self.trackers.get(root), Tracker::Slot(_)) && facts::death_is_seen(object) {
             self.watched.vars.push(var);
+            self.watched.open.push(var);
             self.watch_slot(var, tracker);
         }
     }
@@ -70,22 +74,27 @@ impl Executor<'_> {
     /// The number of the effect before which frames let go of a variable.
     pub fn released_before(&self, var: VarId) -> Option<usize> {
         let effects = self.journal.len();
-        self.watched.released.iter().find(|(at, released)| *released == var && *at < effects).map(|(at, _)| *at)
+        self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
     }
 
     /// An effect follows: note what no frame holds any more.
     pub(super) fn note_released(&mut self) {
         let effects = self.journal.len();
         // What was noted before a rollback did not happen.
-        self.watched.released.retain(|(at, _)| *at < effects);
-        let open: Vec<VarId> =
-            self.watched.vars.iter().copied().filter(|v| self.released_before(*v).is_none()).collect();
-        if open.is_empty() {
+        while let Some((_, var)) = self.watched.released.pop_if(|(at, _)| *at >= effects) {
+            self.watched.released_before.remove(&var);
+            self.watched.open.push(var);
+        }
+        if self.watched.open.is_empty() {
             return;
         }
-        let held = self.held_by_frames(&open);
-        let released = open.into_iter().filter(|var| !held.contains(var)).map(|var| (effects, var));
-        self.watched.released.extend(released);
+        let held = self.held_by_frames(&self.watched.open);
+        let (open, released) = std::mem::take(&mut self.watched.open).into_iter().partition(|var| held.contains(var));
+        self.watched.open = open;
+        for var in released {
+            self.watched.released.push((effects, var));
+            self.watched.released_before.insert(var, effects);
+        }
     }
 
     /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of
@@ -96,7 +105,8 @@ impl Executor<'_> {
         if self.watched.dropped.is_some() {
             return true;
         }
-        let given: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
+        let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
+        let given: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).filter(|var| !at_hand(var)).collect();
         if given.is_empty() {
             return false;
         }

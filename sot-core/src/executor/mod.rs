@@ -19,6 +19,7 @@ mod builtin_methods;
 mod builtins;
 mod calls;
 mod classes;
+mod definitions;
 mod exceptions;
 mod frame;
 mod generators;
@@ -209,7 +210,7 @@ impl<'py> Executor<'py> {
 
     /// Leave a guard, with the current source line as its origin.
     pub fn guard(&mut self, tracker: TrackerId, check: Check) {
-        let origin = self.frames.last().map(|frame| Origin {
+        let origin = self.shown_frame().map(|frame| Origin {
             file: frame.unit.file.clone(),
             line: frame.unit.line(frame.ip),
             what: String::new(),
@@ -277,12 +278,18 @@ impl<'py> Executor<'py> {
     pub fn user_frames(&self) -> Vec<UserFrame> {
         self.frames
             .iter()
+            .filter(|f| !f.is_hidden())
             .map(|f| UserFrame {
                 file: f.unit.file.clone(),
                 function: f.unit.function.clone(),
                 line: f.unit.line(f.ip),
             })
             .collect()
+    }
+
+    /// The innermost frame of the program.
+    pub fn shown_frame(&self) -> Option<&Frame> {
+        self.frames.iter().rfind(|frame| !frame.is_hidden())
     }
 
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), Stop> {
@@ -414,6 +421,10 @@ impl<'py> Executor<'py> {
         self.tail = tail;
         match awaits {
             Awaits::None | Awaits::NoneAgain => self.pop(),
+            Awaits::Iterator => {
+                self.check_iterator(result)?;
+                Ok(result)
+            }
             _ => Ok(result),
         }
     }
@@ -596,7 +607,10 @@ impl<'py> Executor<'py> {
     /// program's business, and seldom computes on tensors: it runs as Python, with one break.
     fn call_of_library(&self) -> Option<Site> {
         let library = |frame: &Frame| crate::libraries::is_standard_library(self.py, &frame.unit.file);
-        let caller = self.frames.iter().rposition(|frame| !library(frame))?;
+        if !self.shown_frame().is_some_and(library) {
+            return None;
+        }
+        let caller = self.frames.iter().rposition(|frame| !frame.is_hidden() && !library(frame))?;
         let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
         let frame = &self.frames[caller];
         // 3.8's call of `__exit__` cannot be a break itself.
@@ -627,7 +641,10 @@ impl<'py> Executor<'py> {
     pub fn outer_site(&self) -> Option<Site> {
         let innermost = self.frames.len().saturating_sub(1);
         let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost));
-        let frame = self.frames.get(below.checked_sub(1)?)?;
+        // A definition is simulated as a whole or not at all, unless its caller's call is over and done with.
+        let frames = self.frames.get(..below)?;
+        let shown = frames.iter().rposition(|frame| !frame.is_hidden())?;
+        let frame = if shown + 1 < self.given { frames.last()? } else { &frames[shown] };
         let site = (frame.unit.address(), frame.ip);
         (!self.denied.contains_key(&site)).then_some(site)
     }

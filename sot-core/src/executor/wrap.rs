@@ -7,6 +7,7 @@
 use super::{Executor, probe};
 use crate::backend::Kind;
 use crate::cpython::facts;
+use crate::iterators::Opened;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -104,6 +105,24 @@ impl<'py> Executor<'py> {
         if probe::is_exact_cell(object) {
             return CellVar { content: None, object: Some(id), known: false }.into();
         }
+        if let Some((what, parts)) = crate::iterators::opened(object) {
+            let base = self.trackers.intern(Tracker::IterSource(tracker));
+            let mut wrapped = Vec::with_capacity(parts.len());
+            for (index, part) in parts.iter().enumerate() {
+                let at = self.trackers.intern(Tracker::SeqItem { base, index: index as i64 });
+                wrapped.push(self.wrap(&part, at));
+            }
+            let parts = wrapped;
+            return match (what, parts.as_slice()) {
+                (Opened::Map, [function, inners @ ..]) => {
+                    IteratorVar::new(Iteration::Map { function: *function, inners: inners.to_vec() }).into()
+                }
+                (Opened::Filter, [function, inner]) => {
+                    IteratorVar::new(Iteration::Filter { function: *function, inner: *inner }).into()
+                }
+                _ => IteratorVar::new(Iteration::Zip { inners: parts }).into(),
+            };
+        }
         if crate::iterators::is_peekable(object) {
             return IteratorVar::new(Iteration::Real { object: id, taken: 0, exhausted: false }).into();
         }
@@ -115,6 +134,9 @@ impl<'py> Executor<'py> {
             let receiver = self.wrap(&receiver, receiver_tracker);
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
+        }
+        if self.is_helper(object) {
+            return BuiltinVar { object: id }.into();
         }
         if let Some(bound) = self.bound_builtin(object, tracker) {
             return bound.into();
@@ -259,8 +281,19 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::Iterator(iterator) => {
-                if let Iteration::Real { object, .. } = iterator.state {
+                let combined = matches!(
+                    iterator.state,
+                    Iteration::Map { .. } | Iteration::Filter { .. } | Iteration::Zip { .. } | Iteration::Real { .. }
+                );
+                if combined && let Some(object) = self.known_object(var) {
                     self.guard_type(tracker, object);
+                    let parts = match &iterator.state {
+                        Iteration::Map { inners, .. } => 1 + inners.len(),
+                        Iteration::Zip { inners } => inners.len(),
+                        _ => return Ok(()),
+                    };
+                    let source = self.trackers.intern(Tracker::IterSource(tracker));
+                    self.guard(source, Check::Len(parts));
                 }
             }
             VarKind::Cell(cell) => {

@@ -23,7 +23,7 @@ mod uses;
 pub use emit::{Callee, Emitter};
 pub use generators::waiting_generator;
 pub use resume::{generator_within_code, resume_code};
-pub use stand_in::waiting;
+pub use stand_in::{stand_in_for, waiting};
 pub use uses::parts;
 
 use crate::code_unit::assemble;

@@ -22,7 +22,9 @@ impl Emitter<'_, '_> {
         let mut at_end: Vec<Site> = Vec::with_capacity(frames.len());
         for (depth, frame) in frames.iter().enumerate() {
             at_end.extend(skipped(frame).filter(|_| depth > 0));
-            at_end.push(self.site(frame));
+            if !frame.is_hidden() {
+                at_end.push(self.site(frame));
+            }
         }
         if let (Outcome::Raise(_), Some(innermost)) = (outcome, self.ex.frames.last().filter(|_| !frames.is_empty())) {
             at_end.extend(skipped(innermost));

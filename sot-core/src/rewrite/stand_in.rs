@@ -18,7 +18,7 @@ use crate::variables::{VarId, VarKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sot_opcodes::{CodeBuilder, ConstId, Local, Location, Op, Signature, calls};
+use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature, calls};
 
 fn location(unit: &CodeUnit, ip: usize) -> Location {
     let known = unit.code.instrs.get(ip).map(|instruction| instruction.loc).filter(|loc| loc.line.is_some());
@@ -44,6 +44,16 @@ pub fn waiting<'py>(
     b.emit(Op::ReturnValue, loc);
     let code = assemble(py, &b.finish(), &[]).map_err(PyRuntimeError::new_err)?;
     function_of(py, &code, globals, None)
+}
+
+/// Let code show as a frame that waits at `ip`.
+pub fn stand_in_for(code: &mut Code, unit: &CodeUnit, ip: usize) {
+    code.name.clone_from(&unit.code.name);
+    code.qualname.clone_from(&unit.code.qualname);
+    code.filename.clone_from(&unit.code.filename);
+    code.firstlineno = unit.code.firstlineno;
+    let loc = location(unit, ip);
+    code.instrs.iter_mut().for_each(|instruction| instruction.loc = loc);
 }
 
 /// Whether an instruction can run in a frame of its own: it depends on its operands and globals alone, and may call
@@ -76,9 +86,14 @@ fn movable(op: Op) -> bool {
     )
 }
 
+/// Index of the innermost frame of the program: what a hidden one above it runs eagerly runs in its name.
+fn shown(em: &Emitter<'_, '_>) -> usize {
+    em.ex.frames.iter().rposition(|frame| !frame.is_hidden()).unwrap_or_default()
+}
+
 /// Whether the break instruction is to run below stand-ins.
 pub(super) fn wanted(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
-    em.ex.frames.len() > 1 && plan.pushes() <= 1 && plan.kept == 0 && movable(plan.op)
+    shown(em) > 0 && plan.pushes() <= 1 && plan.kept == 0 && movable(plan.op)
 }
 
 /// Where the outermost frame waits: the location of code that runs for a break in an inlined function.
@@ -89,9 +104,12 @@ pub(super) fn outermost(em: &Emitter<'_, '_>) -> Location {
 /// Run the break instruction below stand-ins. Leaves its result, or None, on the stack.
 pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<(), Stop> {
     let (innermost, given) = innermost(em, plan)?;
-    let last = em.ex.frames.len() - 1;
+    let last = shown(em);
     let mut stand_ins = Vec::with_capacity(last);
-    for (depth, frame) in em.ex.frames.iter().enumerate().skip(1) {
+    for (depth, frame) in em.ex.frames.iter().enumerate().take(last + 1).skip(1) {
+        if frame.is_hidden() {
+            continue;
+        }
         let py = em.ex.py;
         let mut wait = |unit: &CodeUnit, ip: usize, globals: &Bound<'_, PyAny>| match waiting(py, unit, ip, globals) {
             Ok(made) => {
@@ -141,9 +159,11 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
 /// The innermost frame's stand-in, and the operands that it takes.
 fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<'py, PyAny>, Vec<VarId>), Stop> {
     let py = em.ex.py;
-    let unit = em.ex.frame().unit.clone();
-    let globals = em.ex.objects.get(py, em.ex.frame().globals);
-    let loc = location(&unit, em.ex.frame().ip);
+    let running = em.ex.frame().unit.clone();
+    let frame = &em.ex.frames[shown(em)];
+    let unit = frame.unit.clone();
+    let globals = em.ex.objects.get(py, frame.globals);
+    let loc = location(&unit, frame.ip);
     // Plain values only: the collector does not see what the constants of code hold.
     let constant = |em: &Emitter<'_, 'py>, var: VarId| {
         let object = em.constant_object(var).map(|id| em.ex.objects.get(py, id))?;
@@ -183,7 +203,7 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
             }
         }
     }
-    let mut ops = plan.translated(&unit, &mut b)?;
+    let mut ops = plan.translated(&running, &mut b)?;
     let pushes = plan.pushes();
     // The names of a keyword call must stay directly before it.
     if !matches!(plan.op, Op::CallKw { .. }) {

@@ -65,6 +65,7 @@ pub fn parts(ex: &Executor<'_>, var: VarId) -> Vec<VarId> {
             Iteration::Tensor { tensor, .. } => vec![*tensor],
             Iteration::Enumerate { inner, .. } => vec![*inner],
             Iteration::Zip { inners } => inners.clone(),
+            Iteration::Filter { function, inner } => vec![*function, *inner],
             Iteration::Map { function, inners } => std::iter::once(*function).chain(inners.iter().copied()).collect(),
             Iteration::Range { .. } | Iteration::Real { .. } | Iteration::Exhausted => Vec::new(),
         },

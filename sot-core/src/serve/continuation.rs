@@ -20,7 +20,7 @@ use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::executor::Awaits;
 use crate::iterators::pass_function;
-use crate::rewrite::{generator_within_code, resume_code, waiting as stand_in, waiting_generator};
+use crate::rewrite::{generator_within_code, resume_code, stand_in_for, waiting as stand_in, waiting_generator};
 use crate::user_frames::{self, Skipped};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
@@ -439,7 +439,10 @@ impl Continuation {
     pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
         let frame = self.shape.frames.last().expect("a frame");
         let code = self.resume.get_or_init(py, || {
-            let (code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
+            let (mut code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
+            if let Some(caller) = self.in_name_of() {
+                stand_in_for(&mut code, &caller.unit, caller.ip);
+            }
             let code = assemble(py, &code, &consts)?;
             records::never_capture(&code);
             Ok(code.unbind())
@@ -448,6 +451,13 @@ impl Continuation {
             Ok(code) => Ok(code.bind(py).clone()),
             Err(e) => Err(PyRuntimeError::new_err(format!("sot: no resume function: {e}"))),
         }
+    }
+
+    /// A hidden frame runs in the name of the frame that shows for it: its caller's.
+    fn in_name_of(&self) -> Option<&FrameShape> {
+        let frames = &self.shape.frames;
+        frames.last().filter(|frame| frame.unit.hidden)?;
+        frames.iter().rfind(|frame| !frame.unit.hidden)
     }
 
     /// The innermost frame's resume function as text.
@@ -463,11 +473,16 @@ impl Continuation {
     fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
         let stand_ins = self.stand_ins.get_or_try_init(py, || {
             let mut made = Vec::new();
-            for (depth, frame) in self.shape.frames.iter().enumerate() {
+            let runs = self.shape.frames.len() - 1;
+            let runs = self.shape.frames[..=runs].iter().rposition(|frame| !frame.unit.hidden).unwrap_or(runs);
+            for (depth, frame) in self.shape.frames.iter().enumerate().take(runs + 1) {
+                if frame.unit.hidden {
+                    continue;
+                }
                 if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
                     made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
                 }
-                if depth + 1 < self.shape.frames.len() {
+                if depth < runs {
                     made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
                 }
             }
@@ -501,7 +516,7 @@ impl Continuation {
             let first = arguments.0.remove(inner.stack_values());
             arguments.0.insert(0, first);
         }
-        let globals = inner.globals.bind(py).cast::<PyDict>()?;
+        let globals = self.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
         let cells = closure.clone();

@@ -60,6 +60,10 @@ pub enum Iteration {
         function: VarId,
         inners: Vec<VarId>,
     },
+    Filter {
+        function: VarId,
+        inner: VarId,
+    },
     /// Existed before the frame; `taken` items were taken by the simulation.
     Real {
         object: ObjectId,
@@ -75,7 +79,7 @@ impl IteratorVar {
     }
 }
 
-/// `enumerate`, `zip` and `map` ask what they are given for its iterator. That was done when the original was made, and an
+/// `enumerate`, `zip`, `map` and `filter` ask what they are given for its iterator. That was done when the original was made, and an
 /// iterator whose class is the program's would notice the second time.
 fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
     if matches!(em.ex.var(inner).kind, VarKind::Instance(_)) {
@@ -97,6 +101,7 @@ impl Operations for IteratorVar {
             Iteration::Enumerate { .. } => ex.builtins_attribute("enumerate"),
             Iteration::Zip { .. } => ex.builtins_attribute("zip"),
             Iteration::Map { .. } => ex.builtins_attribute("map"),
+            Iteration::Filter { .. } => ex.builtins_attribute("filter"),
             Iteration::Real { object, .. } => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
             Iteration::Sequence { sequence, .. } => ex.class_of_iterator(sequence, "iter"),
             Iteration::Reversed { sequence, .. } => ex.class_of_iterator(sequence, "reversed"),
@@ -195,6 +200,14 @@ impl Operations for IteratorVar {
                     push_inner(em, *inner)?;
                 }
                 em.call(1 + inners.len() as u32);
+                Ok(())
+            }
+            Iteration::Filter { function, inner } => {
+                let callee = em.builtins_attribute("filter")?;
+                em.push_callable(callee);
+                em.push(*function)?;
+                push_inner(em, *inner)?;
+                em.call(2);
                 Ok(())
             }
             Iteration::Exhausted => {

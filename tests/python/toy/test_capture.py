@@ -14,6 +14,7 @@ from capture_cases import (  # noqa: F401
     containers,
     control,
     copies,
+    definitions,
     elsewhere,
     exceptions,
     finalizers,

@@ -1,7 +1,7 @@
 //! Building and unpacking containers.
 
 use super::{Flow, handlers, mismatch};
-use crate::executor::Executor;
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyValueError;
@@ -118,6 +118,9 @@ fn map_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let iterable = ex.pop()?;
+    if ex.enter_list(iterable, false)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
     let target = ex.peek(count(op)?)?;
     ex.extend_at_once(target, iterable)?;
     Ok(Flow::Next)
@@ -166,6 +169,9 @@ fn list_to_tuple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn unpack_sequence(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
+    if ex.enter_at_most(value, count(op)? + 1)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
     let items = ex.collect_at_most(value, count(op)? + 1)?;
     if items.len() != count(op)? {
         return Err(wrong_count(ex, items.len(), count(op)?, false));
@@ -190,6 +196,9 @@ fn wrong_count(ex: &mut Executor<'_>, got: usize, expected: usize, at_least: boo
 fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::UnpackEx { before, after } = op else { return Err(mismatch()) };
     let value = ex.pop()?;
+    if ex.enter_list_of(value)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
     let mut items = ex.collect(value)?;
     let (before, after) = (before as usize, after as usize);
     if items.len() < before + after {

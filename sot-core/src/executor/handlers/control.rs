@@ -96,7 +96,16 @@ fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             ex.push(item);
             return Ok(Flow::Next);
         }
-        VarKind::Iterator(_) => {}
+        VarKind::Iterator(IteratorVar { state: Iteration::Map { function, inners } })
+            if matches!(ex.look(function)?, VarKind::Function(_)) && !ex.any_by_code(&inners)? =>
+        {
+            return mapped(ex, function, &inners, target(ex, label));
+        }
+        VarKind::Iterator(_) => {
+            if let Some(Called::Entered(_)) = ex.enter_next(iterator)? {
+                return Ok(Flow::Entered(Awaits::Next));
+            }
+        }
         other => return Err(Stop::fallback(Reason::ValueKind, format!("iteration over {}", other.kind_name()))),
     }
     match ex.next_item(iterator)? {
@@ -107,6 +116,28 @@ fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         None => {
             ex.pop()?;
             Ok(Flow::Jump(target(ex, label)))
+        }
+    }
+}
+
+/// FOR_ITER of `map(function, ..)`: what a call of the function gives is the next item.
+fn mapped(ex: &mut Executor<'_>, function: VarId, inners: &[VarId], end: usize) -> Result<Flow, Stop> {
+    let mut items = Vec::with_capacity(inners.len());
+    for inner in inners {
+        match ex.next_item(*inner)? {
+            Some(item) => items.push(item),
+            None => {
+                ex.pop()?;
+                return Ok(Flow::Jump(end));
+            }
+        }
+    }
+    match ex.call(function, &Args::positional(items))? {
+        Called::Entered(Awaits::Push) => Ok(Flow::Entered(Awaits::Next)),
+        Called::Entered(_) => Err(Stop::fallback(Reason::InternalError, "the call of a function")),
+        Called::Value(item) => {
+            ex.push(item);
+            Ok(Flow::Next)
         }
     }
 }
@@ -160,6 +191,13 @@ fn call_kw(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::CallEx { kwargs, null } = op else { return Err(mismatch()) };
     let mut args = Args::default();
+    if !kwargs {
+        let sequence = ex.pop()?;
+        if ex.enter_list(sequence, false)?.is_some() {
+            return Ok(Flow::Entered(Awaits::Again));
+        }
+        ex.push(sequence);
+    }
     if kwargs {
         let mapping = ex.pop()?;
         let VarKind::Dict(dict) = ex.look(mapping)? else {

@@ -2,8 +2,8 @@
 
 use super::{Flow, handlers, mismatch};
 use crate::backend::CallKind;
-use crate::executor::Executor;
 use crate::executor::protocol::Copies;
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -24,6 +24,10 @@ handlers! {
 fn unary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Unary(op) = op else { return Err(mismatch()) };
     let value = ex.pop()?;
+    if matches!(op, UnaryOp::Not | UnaryOp::ToBool) && ex.enter_truth(value)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
+    ex.tail = Some(Awaits::Push);
     let result = match op {
         UnaryOp::Not => {
             let truth = ex.truth(value)?;
@@ -45,6 +49,11 @@ fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Binary { op, inplace } = op else { return Err(mismatch()) };
     let right = ex.pop()?;
     let left = ex.pop()?;
+    if let (VarKind::List(ListVar { class: None, .. }), BinaryOp::Add, true) = (ex.look(left)?, op, inplace)
+        && ex.enter_extend(left, right, true)?.is_some()
+    {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let result = ex.binary(op, inplace, left, right)?;
     ex.push(result);
     Ok(Flow::Next)
@@ -94,7 +103,7 @@ impl<'py> Executor<'py> {
             VarKind::Tensor(_) => self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args),
             VarKind::Instance(_) => {
                 let method = self.special_method(value, &format!("__{name}__"))?;
-                self.call_now(method, &Args::default())
+                self.call_tail(method, &Args::default())
             }
             _ => self.fold_call(&operator, &args),
         }
@@ -178,7 +187,12 @@ impl<'py> Executor<'py> {
         if let (VarKind::Constant(_), VarKind::Constant(_)) = (&kind_a, &kind_b) {
             let (value_a, value_b) = (self.constant_value(a), self.constant_value(b));
             let (value_a, value_b) = (value_a.expect("a constant"), value_b.expect("a constant"));
-            let singleton = |v: &Bound<'_, PyAny>| v.is_none() || v.is_instance_of::<pyo3::types::PyBool>();
+            let singleton = |v: &Bound<'_, PyAny>| {
+                v.is_none()
+                    || v.is_instance_of::<pyo3::types::PyBool>()
+                    || v.is(v.py().NotImplemented())
+                    || v.is(v.py().Ellipsis())
+            };
             if singleton(&value_a) || singleton(&value_b) || !value_a.get_type().is(value_b.get_type()) {
                 return Ok(value_a.is(&value_b));
             }
@@ -237,6 +251,9 @@ fn compare(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let tensor = |k: &VarKind| matches!(k, VarKind::Tensor(_));
     if to_bool && (tensor(&ex.look(left)?) || tensor(&ex.look(right)?)) {
         return Err(Stop::brk(Reason::BranchOnTensor, ""));
+    }
+    if ex.enter_compare(op, left, right, to_bool)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
     }
     let result = ex.compare(op, left, right)?;
     ex.push(result);
@@ -301,6 +318,9 @@ fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Contains { invert } = op else { return Err(mismatch()) };
     let container = ex.pop()?;
     let item = ex.pop()?;
+    if ex.enter_contains(container, item, invert)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let found = ex.contains(container, item)?;
     let result = ex.fold_bool(found != invert)?;
     ex.push(result);
