@@ -19,6 +19,7 @@ mod builtin_methods;
 mod builtins;
 mod calls;
 mod classes;
+mod defined;
 mod definitions;
 mod exceptions;
 mod frame;
