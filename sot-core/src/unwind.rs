@@ -14,6 +14,7 @@ use crate::user_frames::{self, Site};
 use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBool;
 use sot_opcodes::{Op, handling, method_layout};
 use std::any::Any;
 use std::sync::Arc;
@@ -109,8 +110,11 @@ pub fn returned(
             }
             waiting.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
         }
-        // A wrong `__bool__` or `__len__` is an error of the instruction, which asks what it is given for its truth.
         Awaits::Again | Awaits::Bool | Awaits::Length => {
+            if let Err(error) = check_truth(frame.awaits, result) {
+                let values = waiting.values.into_iter().flatten().collect();
+                return raised(py, frames, values, error, Asker::Driver);
+            }
             waiting.push(SlotShape::Value, value());
             waiting.run_at(ip);
         }
@@ -130,6 +134,18 @@ pub fn returned(
         }
     }
     Ok(waiting.go_on())
+}
+
+/// What `__bool__` or `__len__` gave, as the interpreter checks it.
+fn check_truth(awaits: Option<Awaits>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    match awaits {
+        Some(Awaits::Bool) if !result.is_instance_of::<PyBool>() => {
+            let text = format!("__bool__ should return bool, returned {}", result.get_type().name()?);
+            Err(PyTypeError::new_err(text))
+        }
+        Some(Awaits::Length) => crate::executor::length_of(result).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// The innermost frame that goes on after an exception.

@@ -115,8 +115,12 @@ pub(super) fn is_number(value: &Bound<'_, PyAny>) -> bool {
 
 /// `length(value)`: what `len` makes of the result of a `__len__`.
 fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-    let py = args.py();
-    let length = py.import("operator")?.getattr("index")?.call1((args.get_item(0)?,))?;
+    length_of(&args.get_item(0)?)
+}
+
+/// The length that the result of a `__len__` stands for.
+pub fn length_of(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let length = value.py().import("operator")?.getattr("index")?.call1((value,))?;
     if length.lt(0)? {
         return Err(PyValueError::new_err("__len__() should return >= 0"));
     }

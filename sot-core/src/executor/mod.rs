@@ -37,6 +37,7 @@ mod protocol;
 mod state;
 mod wrap;
 
+pub use definitions::length_of;
 pub use frame::{Awaits, Frame, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
