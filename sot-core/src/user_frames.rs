@@ -166,11 +166,18 @@ pub fn after_resume(
     closure: Option<&Bound<'_, PyTuple>>,
     resume: &Bound<'_, PyCode>,
 ) {
-    let mut real = Entry::first(err, py);
+    let (mut real, mut caller) = (Entry::first(err, py), None);
     for _ in 0..callers {
-        real = real.and_then(|entry| entry.next());
+        let next = real.as_ref().and_then(Entry::next);
+        caller = std::mem::replace(&mut real, next);
     }
-    let Some(real) = real.filter(|entry| entry.code.is(resume)) else { return };
+    let Some(real) = real.filter(|entry| entry.code.is(resume)) else {
+        // It has raised again what it had caught, and has its entry from then.
+        if let Some(last) = caller {
+            let _ = replace_head(py, err, &last, &[]);
+        }
+        return;
+    };
     if inner.unit.hidden {
         // It ran in its caller's name, whose entry comes with the other frames that wait.
         let _ = replace_head(py, err, &real, &[]);
