@@ -159,13 +159,13 @@ pub fn after_resume(
 ) {
     let (mut real, mut caller) = (Entry::first(err, py), None);
     for _ in 0..callers {
-        caller = real.take();
-        real = caller.as_ref().and_then(Entry::next);
+        let next = real.as_ref().and_then(Entry::next);
+        caller = std::mem::replace(&mut real, next);
     }
     let Some(real) = real.filter(|entry| entry.code.is(resume)) else {
-        // What is made of a generator's StopIteration has not passed its frame.
-        if let Some(caller) = caller.filter(|_| inner.generator) {
-            let _ = replace_head(py, err, &caller, &[]);
+        // It has raised again what it had caught, and has its entry from then.
+        if let Some(last) = caller {
+            let _ = replace_head(py, err, &last, &[]);
         }
         return;
     };

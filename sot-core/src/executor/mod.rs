@@ -19,6 +19,7 @@ mod builtin_methods;
 mod builtins;
 mod calls;
 mod classes;
+mod defined;
 mod definitions;
 mod exceptions;
 mod frame;
@@ -37,6 +38,7 @@ mod sites;
 mod state;
 mod wrap;
 
+pub use definitions::length_of;
 pub use frame::{Awaits, Frame, asks_for, catches_at, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};

@@ -15,7 +15,7 @@ use crate::user_frames::{self, Site};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use sot_opcodes::{Op, handling, method_layout};
 use std::any::Any;
 use std::sync::Arc;
@@ -156,8 +156,10 @@ impl<'py> Waiting<'py> {
                 }
                 self.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
             }
-            // A wrong `__bool__` or `__len__` is an error of the instruction, which asks what it is given for its truth.
             Awaits::Again | Awaits::Bool | Awaits::Length => {
+                if let Err(error) = check_truth(frame.awaits, result) {
+                    return self.raised(error, Asker::Driver);
+                }
                 self.push(SlotShape::Value, value());
                 self.run_at(ip);
             }
@@ -323,6 +325,18 @@ pub fn delegates_again<'py>(
     let ip = frames[frames.len() - 1].ip;
     waiting.run_at(ip);
     waiting.go_on()
+}
+
+/// What `__bool__` or `__len__` gave, as the interpreter checks it.
+fn check_truth(awaits: Option<Awaits>, result: &Bound<'_, PyAny>) -> PyResult<()> {
+    match awaits {
+        Some(Awaits::Bool) if !result.is_instance_of::<PyBool>() => {
+            let text = format!("__bool__ should return bool, returned {}", result.get_type().name()?);
+            Err(PyTypeError::new_err(text))
+        }
+        Some(Awaits::Length) => crate::executor::length_of(result).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// Where an exception goes that leaves the frame above, or that the innermost frame raises.

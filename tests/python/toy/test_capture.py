@@ -4,6 +4,7 @@ Each case is run three times as plain Python and three times captured, on worlds
 captures, the second is a hit, the third runs the other executor of the graph.
 """
 
+import observe
 import pytest
 
 from capture_cases import (  # noqa: F401
@@ -61,6 +62,32 @@ def test_decisions(case):
     assert "internal-error" not in reasons
     stats["reasons"] = tuple(sorted(reasons))
     assert {name: stats[name] for name in case.expect} == case.expect
+
+
+SPEAKING = [c for c in CASES if c.build.__globals__.get("speak") or c.build.__module__ == protected.__name__]
+
+
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in SPEAKING])
+def test_same_where_a_break_turns_capture_off(case, monkeypatch):
+    """What comes after the first break runs in its eager form."""
+
+    def speak(value):
+        print("speak", value)
+        toy.set_debug_mode(True)
+        return value
+
+    class Observed(observe.Observed):
+        def __init__(self, *world):
+            super().__init__(*world)
+            toy.set_debug_mode(False)
+
+    monkeypatch.setattr(observe, "Observed", Observed)
+    for module in (definitions, break_positions):
+        monkeypatch.setattr(module, "speak", speak)
+    toy.reset()
+    eager = case.observe(lambda f: f, CALLS)
+    toy.reset()
+    assert case.observe(toy.to_static, CALLS) == eager
 
 
 def test_names_are_unique():

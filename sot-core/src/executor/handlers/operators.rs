@@ -24,10 +24,9 @@ handlers! {
 fn unary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Unary(op) = op else { return Err(mismatch()) };
     let value = ex.pop()?;
-    if matches!(op, UnaryOp::Not | UnaryOp::ToBool) && ex.enter_truth(value)?.is_some() {
-        return Ok(Flow::Entered(Awaits::Again));
-    }
-    ex.tail = Some(Awaits::Push);
+    // The truth that a method of the program gives takes the place of the operand.
+    let asks = matches!(op, UnaryOp::Not | UnaryOp::ToBool);
+    ex.tail = Some(if asks { Awaits::Again } else { Awaits::Push });
     let result = match op {
         UnaryOp::Not => {
             let truth = ex.truth(value)?;

@@ -447,6 +447,24 @@ def refuse_aloud(value):
     raise ValueError(value)
 
 
+class Odd:
+    """Gives what is no truth, and what is no length."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __bool__(self):
+        return speak(self.value)
+
+
+class OddlyLong:
+    def __init__(self, value):
+        self.value = value
+
+    def __len__(self):
+        return speak(self.value)
+
+
 class Refusing:
     def __eq__(self, other):
         return refuse_aloud("eq")
@@ -469,6 +487,15 @@ WAYS = {
     "eq": lambda g: Refusing() == g,
     "in": lambda g: g in [1, Refusing()],
     "len": lambda g: len(Refusing()),
+    "bool of 2": lambda g: bool(Odd(2)),
+    "not 2": lambda g: not Odd(2),
+    "if 2": lambda g: 1 if Odd(2) else 0,
+    "any 2": lambda g: any([Odd(2)]),
+    "len of text": lambda g: len(OddlyLong("a")),
+    "len of -1": lambda g: len(OddlyLong(-1)),
+    "if long as text": lambda g: 1 if OddlyLong("a") else 0,
+    "not long as -1": lambda g: not OddlyLong(-1),
+    "list as long as text": lambda g: list(OddlyLong("a")),
     "min of nothing": lambda g: min(v for v in ()),
     "sum of text": lambda g: sum((v for v in "ab"), ""),
     "sum of anything": lambda g: sum(v for v in (1, "a")),
@@ -483,7 +510,7 @@ WAYS = {
 
 
 def raising_case(way, function, caught):
-    name = f"raised_in_{way.replace(' ', '_')}_{function.__name__}_{'caught' if caught else 'shown'}"
+    name = f"raised_in_{way.replace(' ', '_').replace('-', 'minus_')}_{function.__name__}_{'caught' if caught else 'shown'}"
 
     def build():
         run, seen = WAYS[way], []

@@ -1,0 +1,588 @@
+//! Which builtins are simulated by their definitions (`definitions`): those whose work is, this time, code of the program.
+//!
+//! Where nothing of the program runs, builtins are simulated at once, as ever (`builtins`).
+
+use super::Executor;
+use super::probe::{self, Membership};
+use crate::cpython::facts;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::CompareOp;
+
+impl<'py> Executor<'py> {
+    /// Whether a callable runs code of the program, or may.
+    pub(super) fn runs_code(&mut self, function: VarId) -> Result<bool, Stop> {
+        Ok(match self.look(function)? {
+            VarKind::Builtin(builtin) => {
+                let builtin = self.objects.get(self.py, builtin.object);
+                crate::cpython::entry_parts(&builtin).is_some()
+            }
+            VarKind::Class(class) => {
+                let class = self.objects.get(self.py, class.object);
+                class.cast::<PyType>().is_ok_and(facts::is_heap_type)
+            }
+            VarKind::Bound(_) | VarKind::Constant(_) => false,
+            _ => true,
+        })
+    }
+
+    /// Whether taking the items of something runs code of the program.
+    pub(super) fn iterates_by_code(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        self.nested(|ex| match ex.look(iterable)? {
+            VarKind::Generator(_) => Ok(true),
+            VarKind::Instance(_) => {
+                let class = ex.class_of(iterable)?;
+                let of = |ex: &mut Self, name: &str| -> Result<bool, Stop> {
+                    let found = ex.class_lookup(&class, name)?;
+                    Ok(found.is_some_and(|f| facts::is_function(&f)))
+                };
+                Ok(of(ex, "__iter__")? && ex.class_lookup(&class, "__length_hint__")?.is_none())
+            }
+            VarKind::Iterator(IteratorVar { state }) => match state {
+                Iteration::Enumerate { .. } => Ok(false),
+                Iteration::Zip { inners } => ex.any_by_code(&inners),
+                Iteration::Map { function, inners } => Ok(ex.runs_code(function)? || ex.any_by_code(&inners)?),
+                Iteration::Filter { .. } => Ok(true),
+                Iteration::Sequence { .. }
+                | Iteration::Dict { .. }
+                | Iteration::Reversed { .. }
+                | Iteration::Tensor { .. }
+                | Iteration::Range { .. }
+                | Iteration::Real { .. }
+                | Iteration::Exhausted => Ok(false),
+            },
+            _ => Ok(false),
+        })
+    }
+
+    pub(super) fn any_by_code(&mut self, inners: &[VarId]) -> Result<bool, Stop> {
+        for inner in inners {
+            if self.iterates_by_code(*inner)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether the simulation can take the items of something at all.
+    fn can_iterate(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        Ok(match self.look(iterable)? {
+            VarKind::Tuple(_)
+            | VarKind::List(_)
+            | VarKind::Dict(_)
+            | VarKind::View(_)
+            | VarKind::Tensor(_)
+            | VarKind::Iterator(_)
+            | VarKind::Generator(_) => true,
+            VarKind::Constant(_) => self.constant_value(iterable).is_some_and(|value| {
+                value.is_exact_instance_of::<PyString>()
+                    || value.is_exact_instance_of::<PyBytes>()
+                    || value.is_exact_instance_of::<PyRange>()
+            }),
+            _ => self.iterates_by_code(iterable)?,
+        })
+    }
+
+    /// Whether something is asked for its length, too, by what takes all of its items.
+    fn is_sized(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        let VarKind::Instance(_) = self.look(iterable)? else { return Ok(false) };
+        let class = self.class_of(iterable)?;
+        Ok(self.class_lookup(&class, "__len__")?.is_some())
+    }
+
+    /// The frame of `list(iterable)`, if that runs code of the program.
+    pub(super) fn enter_list(&mut self, iterable: VarId, constructor: bool) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let name = match self.is_sized(iterable)? {
+            false => "list_of",
+            true if constructor && probe::list_asks_for_the_length_first(self.py) => "list_of_sized_first",
+            true => "list_of_sized",
+        };
+        self.enter(name, &[iterable]).map(Some)
+    }
+
+    /// All items, without a question for their number.
+    pub(super) fn enter_list_of(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
+        match self.iterates_by_code(iterable)? {
+            true => self.enter("list_of", &[iterable]).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The first items, as unpacking asks for them.
+    pub(super) fn enter_at_most(&mut self, iterable: VarId, count: usize) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let count = self.fold_int(count as i64)?;
+        self.enter("at_most", &[iterable, count]).map(Some)
+    }
+
+    pub(super) fn enter_tuple(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let name = if self.is_sized(iterable)? { "tuple_of_sized" } else { "tuple_of" };
+        self.enter(name, &[iterable]).map(Some)
+    }
+
+    /// `list.extend`, or `+=` of a list.
+    pub(super) fn enter_extend(
+        &mut self,
+        list: VarId,
+        iterable: VarId,
+        operator: bool,
+    ) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let name = match (self.is_sized(iterable)?, operator) {
+            (false, false) => "extend",
+            (true, false) => "extend_sized",
+            (false, true) => "extended",
+            (true, true) => "extended_sized",
+        };
+        self.enter(name, &[list, iterable]).map(Some)
+    }
+
+    /// `list.sort`. A sort that fails leaves some order, which only the real one knows: what cannot be compared is left to it.
+    fn enter_sort(&mut self, list: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        let (mut key, mut reverse) = (self.fold_none()?, self.fold_bool(false)?);
+        for (name, value) in &args.keywords {
+            match name.as_str() {
+                "key" => key = *value,
+                "reverse" if self.constant_int(*value).is_some() => reverse = *value,
+                _ => return Ok(None),
+            }
+        }
+        if self.unless_none(Some(key))?.is_none() && !self.is_plain(list)? {
+            return Ok(None);
+        }
+        self.enter("sort_list", &[list, key, reverse]).map(Some)
+    }
+
+    /// Methods of builtin values whose work is code of the program. `None`: as ever.
+    pub(super) fn enter_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<Option<Called>, Stop> {
+        if let ("sort", [], VarKind::List(ListVar { class: None, .. })) =
+            (name, args.positional.as_slice(), self.look(me)?)
+        {
+            return self.enter_sort(me, args);
+        }
+        let [argument] = *args.positional.as_slice() else { return Ok(None) };
+        if !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        match (self.look(me)?, name) {
+            (VarKind::List(ListVar { class: None, .. }), "extend") => self.enter_extend(me, argument, false),
+            (VarKind::Constant(_), "join") if self.iterates_by_code(argument)? && !self.is_sized(argument)? => {
+                let join = self.virtual_var(BoundVar::new(me, "join"));
+                self.enter("with_all", &[join, argument]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Builtin functions whose work is code of the program. `None`: as ever.
+    pub(super) fn enter_function(&mut self, name: &str, args: &Args) -> Result<Option<Called>, Stop> {
+        let keyword = |name: &str| args.keywords.iter().find(|(k, _)| k == name).map(|(_, value)| *value);
+        let known = |names: &[&str]| args.keywords.iter().all(|(k, _)| names.contains(&k.as_str()));
+        match (name, args.positional.as_slice()) {
+            ("any" | "all", [iterable]) if args.keywords.is_empty() => {
+                if !self.iterates_by_code(*iterable)? && !self.any_item_has(*iterable, &["__bool__", "__len__"])? {
+                    return Ok(None);
+                }
+                self.enter(if name == "any" { "any_of" } else { "all_of" }, &[*iterable]).map(Some)
+            }
+            ("sum", [iterable, rest @ ..]) if rest.len() <= 1 && known(&["start"]) => {
+                let start = match rest.first().copied().or(keyword("start")) {
+                    Some(start) => start,
+                    None => self.fold_int(0)?,
+                };
+                if !self.iterates_by_code(*iterable)? || self.is_text(start)? {
+                    return Ok(None);
+                }
+                self.look(start)?;
+                let number = self.constant_value(start).is_some_and(|start| super::definitions::is_number(&start));
+                self.enter(if number { "sum_of" } else { "sum_from" }, &[*iterable, start]).map(Some)
+            }
+            ("sorted", [iterable]) if known(&["key", "reverse"]) => {
+                let (key, reverse) = (keyword("key"), keyword("reverse"));
+                let key = self.unless_none(key)?;
+                let reverse = match reverse {
+                    Some(reverse) => match self.constant_int(reverse) {
+                        Some(_) => reverse,
+                        None => return Ok(None),
+                    },
+                    None => self.fold_bool(false)?,
+                };
+                let by_code = self.iterates_by_code(*iterable)?;
+                if self.is_sized(*iterable)? || !self.can_iterate(*iterable)? {
+                    return Ok(None);
+                }
+                match key {
+                    Some(key) => self.enter("sorted_by", &[*iterable, key, reverse]).map(Some),
+                    None if by_code => self.enter("sorted_of", &[*iterable, reverse]).map(Some),
+                    None => Ok(None),
+                }
+            }
+            ("min" | "max", positional) if !positional.is_empty() && known(&["key", "default"]) => {
+                let (key, default) = (keyword("key"), keyword("default"));
+                let key = self.unless_none(key)?;
+                let iterable = match positional {
+                    [iterable] => *iterable,
+                    _ if default.is_some() => return Ok(None),
+                    several => self.virtual_var(TupleVar::new(several.to_vec())),
+                };
+                let order = if name == "min" { ["__lt__", "__gt__"] } else { ["__gt__", "__lt__"] };
+                let by_code = self.iterates_by_code(iterable)? || self.any_item_has(iterable, &order)?;
+                if key.is_none() && !by_code || !self.can_iterate(iterable)? {
+                    return Ok(None);
+                }
+                let least = name == "min";
+                let definition = match (least, key, default) {
+                    (true, None, None) => "least",
+                    (true, None, Some(_)) => "least_or",
+                    (true, Some(_), None) => "least_by",
+                    (true, Some(_), Some(_)) => "least_by_or",
+                    (false, None, None) => "greatest",
+                    (false, None, Some(_)) => "greatest_or",
+                    (false, Some(_), None) => "greatest_by",
+                    (false, Some(_), Some(_)) => "greatest_by_or",
+                };
+                let otherwise = match default {
+                    Some(default) => default,
+                    None => self.builtin(name)?,
+                };
+                let args: Vec<VarId> = [iterable, otherwise].into_iter().chain(key).collect();
+                self.enter(definition, &args).map(Some)
+            }
+            ("len", [value]) if args.keywords.is_empty() && matches!(self.look(*value)?, VarKind::Instance(_)) => {
+                match self.special_method_if_any(*value, "__len__")? {
+                    Some(method) => self.enter("length_of", &[method]).map(Some),
+                    None => Ok(None),
+                }
+            }
+            ("getattr", [object, name, default])
+                if args.keywords.is_empty() && self.attribute_by_code(*object, *name)? =>
+            {
+                self.enter("attribute_or", &[*object, *name, *default]).map(Some)
+            }
+            ("hasattr", [object, name]) if args.keywords.is_empty() && self.attribute_by_code(*object, *name)? => {
+                self.enter("has_attribute", &[*object, *name]).map(Some)
+            }
+            ("isinstance" | "issubclass", [value, class]) if args.keywords.is_empty() => {
+                self.enter_membership(*value, *class, name == "isinstance")
+            }
+            ("next", [iterator, default]) if args.keywords.is_empty() => match self.look(*iterator)? {
+                VarKind::Generator(_) | VarKind::Instance(_) | VarKind::Iterator(_)
+                    if self.steps_by_code(*iterator)? =>
+                {
+                    self.enter("next_or", &[*iterator, *default]).map(Some)
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether the attribute of an instance is what a property or a `__getattr__` of the program says.
+    fn attribute_by_code(&mut self, object: VarId, name: VarId) -> Result<bool, Stop> {
+        let (VarKind::Instance(_), Some(name)) = (self.look(object)?, self.constant_str(name)) else {
+            return Ok(false);
+        };
+        let class = self.class_of(object)?;
+        if self.class_lookup(&class, &name)?.is_some_and(|found| probe::is_exact_property(&found)) {
+            return Ok(true);
+        }
+        Ok(self.class_lookup(&class, "__getattr__")?.is_some_and(|found| facts::is_function(&found)))
+    }
+
+    /// A class whose metaclass, one of the program, says what its instances or subclasses are.
+    fn enter_membership(&mut self, value: VarId, class: VarId, of_value: bool) -> Result<Option<Called>, Stop> {
+        let VarKind::Class(candidate) = self.look(class)? else { return Ok(None) };
+        let candidate = self.objects.get(self.py, candidate.object);
+        let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
+        let Ok(ty) = candidate.cast::<PyType>() else { return Ok(None) };
+        if probe::membership(ty, method) != Membership::User || of_value && self.class_of(value)?.is(&candidate) {
+            return Ok(None);
+        }
+        match self.class_lookup(candidate.get_type().as_any(), method)? {
+            Some(found) if facts::is_function(&found) => {
+                let function = self.pin(&found);
+                let method = self.virtual_var(MethodVar { receiver: class, function });
+                self.enter("truth_of", &[method, value]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether `next()` of an iterator runs code of the program.
+    fn steps_by_code(&mut self, iterator: VarId) -> Result<bool, Stop> {
+        if let VarKind::Instance(_) = self.look(iterator)? {
+            let class = self.class_of(iterator)?;
+            let found = self.class_lookup(&class, "__next__")?;
+            return Ok(found.is_some_and(|f| facts::is_function(&f)));
+        }
+        self.iterates_by_code(iterator)
+    }
+
+    /// The frame of `item in container`, if that runs code of the program.
+    pub(super) fn enter_contains(
+        &mut self,
+        container: VarId,
+        item: VarId,
+        invert: bool,
+    ) -> Result<Option<Called>, Stop> {
+        let search = if invert { "not_found" } else { "found" };
+        let searched = match self.look(container)? {
+            VarKind::Instance(_) => {
+                let class = self.class_of(container)?;
+                match self.class_lookup(&class, "__contains__")? {
+                    Some(method) if facts::is_function(&method) => {
+                        let method = self.special_method(container, "__contains__")?;
+                        return self.enter(if invert { "untruth_of" } else { "truth_of" }, &[method, item]).map(Some);
+                    }
+                    Some(_) => return Ok(None),
+                    None => self.iterates_by_code(container)?,
+                }
+            }
+            VarKind::List(ListVar { items, class: None, .. }) => self.any_compares_by_code(item, &items)?,
+            VarKind::Tuple(TupleVar { items, .. }) => self.any_compares_by_code(item, &items)?,
+            VarKind::Generator(_) | VarKind::Iterator(_) => true,
+            _ => false,
+        };
+        match searched {
+            true => self.enter(search, &[container, item]).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// Whether an item of a list or tuple has one of these methods from the program.
+    fn any_item_has(&mut self, sequence: VarId, methods: &[&str]) -> Result<bool, Stop> {
+        let items = match self.look(sequence)? {
+            VarKind::Tuple(tuple) => tuple.items.to_vec(),
+            VarKind::List(list) => list.items.to_vec(),
+            _ => return Ok(false),
+        };
+        for item in items {
+            let VarKind::Instance(_) = self.look(item)? else { continue };
+            let class = self.class_of(item)?;
+            for method in methods {
+                if self.class_lookup(&class, method)?.is_some_and(|found| facts::is_function(&found)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn any_compares_by_code(&mut self, item: VarId, items: &[VarId]) -> Result<bool, Stop> {
+        if self.compares_by_code(item)? {
+            return Ok(true);
+        }
+        for other in items {
+            if self.compares_by_code(*other)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether `==` of something is a method of the program.
+    fn compares_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
+        let class = self.class_of(value)?;
+        Ok(self.class_lookup(&class, "__eq__")?.is_some_and(|method| facts::is_function(&method)))
+    }
+
+    /// The frame of a comparison, if that is a method of the program: the methods are asked in the interpreter's order, until one
+    /// does not say NotImplemented.
+    pub(super) fn enter_compare(
+        &mut self,
+        op: CompareOp,
+        left: VarId,
+        right: VarId,
+        to_bool: bool,
+    ) -> Result<Option<Called>, Stop> {
+        let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
+        if !instance(self.look(left)?) && !instance(self.look(right)?) {
+            return Ok(None);
+        }
+        let (of_left, of_right) = match op {
+            CompareOp::Lt => ("__lt__", "__gt__"),
+            CompareOp::Le => ("__le__", "__ge__"),
+            CompareOp::Eq => ("__eq__", "__eq__"),
+            CompareOp::Ne => ("__ne__", "__ne__"),
+            CompareOp::Gt => ("__gt__", "__lt__"),
+            CompareOp::Ge => ("__ge__", "__le__"),
+        };
+        let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
+        let derived = !left_class.is(&right_class) && {
+            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+            self.guard_mro(&right_type);
+            right_type.mro().iter().any(|c| c.is(&left_class))
+        };
+        let mut order = [(left, &left_class, of_left, right), (right, &right_class, of_right, left)];
+        if derived {
+            order.reverse();
+        }
+        let mut attempts = Vec::new();
+        for (me, class, name, other) in order {
+            let by_default = self.py.get_type::<PyAny>().getattr(name).map_err(|e| self.internal(&e))?;
+            match self.class_lookup(class, name)? {
+                // `object.__ne__` asks `__eq__`; the other methods of `object` know nothing.
+                Some(found) if found.is(&by_default) && name == "__ne__" => {
+                    let plain = self.py.get_type::<PyAny>().getattr("__eq__").map_err(|e| self.internal(&e))?;
+                    match self.class_lookup(class, "__eq__")? {
+                        Some(eq) if eq.is(&plain) => {}
+                        Some(eq) if facts::is_function(&eq) => {
+                            let method = self.special_method(me, "__eq__")?;
+                            let inverted = self.fold_bool(true)?;
+                            attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
+                        }
+                        _ => return Ok(None),
+                    }
+                }
+                Some(found) if found.is(&by_default) => {}
+                Some(found) if facts::is_function(&found) => {
+                    let method = self.special_method(me, name)?;
+                    let inverted = self.fold_bool(false)?;
+                    attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
+                }
+                // A value of C whose comparison says NotImplemented to an instance of the program.
+                Some(_)
+                    if matches!(
+                        self.look(me)?,
+                        VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)
+                    ) => {}
+                _ => return Ok(None),
+            }
+        }
+        if attempts.is_empty() {
+            return Ok(None);
+        }
+        let attempts = self.virtual_var(TupleVar::new(attempts));
+        if let CompareOp::Eq | CompareOp::Ne = op {
+            let same = self.same_object(left, right)?;
+            let otherwise = self.fold_bool(same == (op == CompareOp::Eq))?;
+            let name = if to_bool { "truth_of_compared" } else { "compared" };
+            return self.enter(name, &[attempts, otherwise]).map(Some);
+        }
+        let name = |class: &Bound<'py, PyAny>| {
+            class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default()
+        };
+        let sign = match op {
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+            CompareOp::Eq | CompareOp::Ne => "==",
+        };
+        let text =
+            format!("'{sign}' not supported between instances of '{}' and '{}'", name(&left_class), name(&right_class));
+        let text = PyString::new(self.py, &text).into_any();
+        let text = self.fold(&text)?;
+        let definition = if to_bool { "truth_of_ordered" } else { "ordered" };
+        self.enter(definition, &[attempts, text]).map(Some)
+    }
+
+    /// The frame of `bool(value)`, if that runs code of the program.
+    pub(super) fn enter_truth(&mut self, value: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let class = self.class_of(value)?;
+        let method = match self.class_lookup(&class, "__bool__")? {
+            Some(method) => Some(method),
+            None => self.class_lookup(&class, "__len__")?,
+        };
+        match method {
+            Some(method) if facts::is_function(&method) => self.enter("truth_of_value", &[value]).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The frame that gives the next item of a combined iterator, if one has to: its result is the item, and StopIteration
+    /// the end.
+    pub(super) fn enter_next(&mut self, iterator: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Iterator(IteratorVar { state }) = self.look(iterator)? else { return Ok(None) };
+        match state {
+            Iteration::Map { function, inners } if self.iterates_by_code(iterator)? => {
+                let inners = self.virtual_var(TupleVar::new(inners));
+                self.enter("next_mapped", &[function, inners]).map(Some)
+            }
+            Iteration::Zip { inners } if self.iterates_by_code(iterator)? => {
+                let inners = self.virtual_var(TupleVar::new(inners));
+                self.enter("next_zipped", &[inners]).map(Some)
+            }
+            Iteration::Filter { function, inner } => {
+                let function = self.unless_none(Some(function))?;
+                match function {
+                    Some(function) => self.enter("next_filtered", &[function, inner]).map(Some),
+                    None => self.enter("next_true", &[inner]).map(Some),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Builtin types whose construction is code of the program. `None`: as ever.
+    pub(super) fn enter_type(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
+        if !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        let is = |name: &str| self.builtins_attribute(name).is_ok_and(|builtin| builtin.is(class));
+        match *args.positional.as_slice() {
+            [value] if is("bool") => self.enter_truth(value),
+            [iterable] if is("list") => self.enter_list(iterable, true),
+            [iterable] if is("tuple") => self.enter_tuple(iterable),
+            [iterable] if is("dict") && !matches!(self.look(iterable)?, VarKind::Instance(_)) => {
+                match self.iterates_by_code(iterable)? {
+                    true => self.enter("dict_of", &[iterable]).map(Some),
+                    false => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn unless_none(&mut self, value: Option<VarId>) -> Result<Option<VarId>, Stop> {
+        let Some(value) = value else { return Ok(None) };
+        self.look(value)?;
+        Ok(Some(value).filter(|value| !self.constant_value(*value).is_some_and(|v| v.is_none())))
+    }
+
+    /// Text, which `sum` refuses.
+    pub(super) fn is_text(&mut self, value: VarId) -> Result<bool, Stop> {
+        let class = self.class_of(value)?;
+        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        Ok(class.is_subclass_of::<PyString>().unwrap_or(true)
+            || class.is_subclass_of::<PyBytes>().unwrap_or(true)
+            || class.is_subclass_of::<PyByteArray>().unwrap_or(true))
+    }
+
+    /// `functools.reduce`.
+    pub(super) fn enter_reduce(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
+        let (function, iterable, initial) = match *args.positional.as_slice() {
+            [function, iterable] => (function, iterable, None),
+            [function, iterable, initial] => (function, iterable, Some(initial)),
+            _ => return Ok(None),
+        };
+        let iterates = match self.look(iterable)? {
+            VarKind::Tuple(t) if t.items.is_empty() && initial.is_none() => false,
+            _ => self.can_iterate(iterable)?,
+        };
+        if !iterates || !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        match initial {
+            Some(initial) => self.enter("reduce_from", &[function, iterable, initial]).map(Some),
+            None => {
+                let reduce = self.pin(callee);
+                self.enter("reduce_all", &[function, iterable, reduce]).map(Some)
+            }
+        }
+    }
+}
