@@ -213,9 +213,17 @@ impl<'py> Executor<'py> {
         Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new()))
     }
 
-    /// Whether a frame delegates to another generator, which ends with it.
+    /// Whether a frame delegates to what ends with it: another generator, or whatever may have a `close`.
     fn delegates(&self, frame: &Frame) -> bool {
-        frame.delegate().is_some_and(|to| matches!(self.var(to).kind, VarKind::Generator(_)))
+        frame.delegate().is_some_and(|to| match &self.var(to).kind {
+            VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Real { .. }),
+            _ => true,
+        })
+    }
+
+    /// Whether the end of what a frame delegates to could be seen.
+    fn end_is_seen(&self, delegate: VarId, reachable: &impl Fn(VarId) -> bool) -> bool {
+        !matches!(self.var(delegate).kind, VarKind::Generator(_)) || reachable(delegate)
     }
 
     /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
@@ -224,7 +232,9 @@ impl<'py> Executor<'py> {
         self.vars.iter().enumerate().find_map(|(i, v)| match &v.kind {
             VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), made, .. })
                 if !reachable(VarId(i as u32))
-                    && (frame.catches() || self.delegates(frame) && frame.delegate().is_some_and(&reachable)) =>
+                    && (frame.catches()
+                        || self.delegates(frame)
+                            && frame.delegate().is_some_and(|to| self.end_is_seen(to, &reachable))) =>
             {
                 Some(*made)
             }

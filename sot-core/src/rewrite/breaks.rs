@@ -1,52 +1,17 @@
 //! The end of the emitted code: the result, or the instruction that could not be simulated and its continuations.
 
 use super::emit::{Callee, Emitter};
+use super::exits::{Exit, Item, carried, exit, item, require_generators_above};
 use super::stand_in;
 use crate::code_unit::CodeUnit;
-use crate::executor::{Awaits, Executor, Frame};
-use crate::serve::continuation::{self, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
+use crate::executor::{Awaits, Executor};
+use crate::serve::continuation::{self, Led};
 use crate::serve::unwind;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use hashbrown::HashSet;
 use pyo3::prelude::*;
 use sot_opcodes::{CodeBuilder, JumpCond, Label, Local, Op, handling, method_layout, reach, stack_effect};
-use std::rc::Rc;
 use std::sync::Arc;
-
-/// A value on a stack that a continuation takes over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Item {
-    Var(VarId),
-    /// The n-th result of the break instruction, deepest first.
-    Result(usize),
-    Null,
-    Previous,
-    /// A generator that is no object yet.
-    Generator(GeneratorAt),
-}
-
-impl Item {
-    /// Whether it is a value to be handed on.
-    fn is_value(&self) -> bool {
-        matches!(self, Item::Var(_) | Item::Result(_))
-    }
-
-    fn var(&self) -> Option<VarId> {
-        match self {
-            Item::Var(var) => Some(*var),
-            Item::Result(_) | Item::Null | Item::Previous | Item::Generator(_) => None,
-        }
-    }
-}
-
-/// Where the emitted code goes on, for one outcome of the break instruction.
-struct Exit {
-    shape: Shape,
-    items: Vec<Item>,
-    /// The generators that wait to be asked, in the order of the shape.
-    waiting: Vec<VarId>,
-}
 
 /// How the emitted code ends.
 pub(super) enum Tail {
@@ -86,184 +51,6 @@ enum BreakKind {
     Delegate { exit: Exit },
     /// Never goes on.
     Raise,
-}
-
-/// What a slot of the simulated stack is to a continuation.
-fn item(ex: &Executor<'_>, var: VarId) -> Item {
-    match ex.var(var).kind {
-        VarKind::Null(_) => Item::Null,
-        VarKind::Previous(_) => Item::Previous,
-        _ => Item::Var(var),
-    }
-}
-
-/// The index of a generator's frame, if that is on the machine's stack.
-fn running(ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
-    match &ex.var(var).kind {
-        VarKind::Generator(g) if matches!(g.state, GeneratorState::Running) => {
-            let at = ex.frames.iter().position(|frame| frame.generator == Some(var))?;
-            Some(GeneratorAt::Frame(at as u32))
-        }
-        _ => None,
-    }
-}
-
-/// The generators that frames of an exit refer to.
-struct Generators<'a> {
-    /// Those that stay frames while they wait.
-    carried: &'a [VarId],
-    /// Those of them that were met.
-    waiting: Vec<VarId>,
-}
-
-impl Generators<'_> {
-    /// Where the generator is, if it is no object.
-    fn at(&mut self, ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
-        if !self.carried.contains(&var) {
-            return running(ex, var);
-        }
-        let known = self.waiting.iter().position(|other| *other == var);
-        let at = known.unwrap_or_else(|| {
-            self.waiting.push(var);
-            self.waiting.len() - 1
-        });
-        Some(GeneratorAt::Waiting(at as u32))
-    }
-
-    /// The items of a stack or of variables, with generators by their frames.
-    fn replace(&mut self, ex: &Executor<'_>, item: &Item) -> Item {
-        item.var().and_then(|var| self.at(ex, var)).map_or(*item, Item::Generator)
-    }
-
-    /// The shape of a frame that stands at `ip`. Its values are appended to `items`.
-    fn frame(
-        &mut self,
-        ex: &Executor<'_>,
-        frame: &Frame,
-        (ip, awaits): (usize, Option<Awaits>),
-        (stack, locals): (&[Item], Vec<u32>),
-        items: &mut Vec<Item>,
-    ) -> FrameShape {
-        let stack: Vec<Item> = stack.iter().map(|item| self.replace(ex, item)).collect();
-        let bound = |l: u32| frame.locals[l as usize].expect("bound");
-        let at: Vec<Option<GeneratorAt>> = locals.iter().map(|l| self.at(ex, bound(*l))).collect();
-        let generators = locals.iter().zip(&at).filter_map(|(l, at)| Some((*l, (*at)?))).collect();
-        let locals: Vec<u32> = locals.iter().zip(&at).filter(|(_, at)| at.is_none()).map(|(l, _)| *l).collect();
-        items.extend(stack.iter().filter(|i| i.is_value()));
-        items.extend(locals.iter().map(|l| Item::Var(bound(*l))));
-        // Levels that the stack has lost are over.
-        let slots = handling::slots(frame.unit.code.version);
-        let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
-        items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
-        items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
-        FrameShape {
-            unit: frame.unit.clone(),
-            globals: ex.objects.get(ex.py, frame.globals).unbind(),
-            ip,
-            awaits,
-            stack: stack
-                .iter()
-                .map(|i| match i {
-                    Item::Var(_) | Item::Result(_) => SlotShape::Value,
-                    Item::Null => SlotShape::Null,
-                    Item::Previous => SlotShape::Previous,
-                    Item::Generator(at) => SlotShape::Generator(*at),
-                })
-                .collect(),
-            locals,
-            handled,
-            cells: frame.cells.iter().flatten().count(),
-            skipped: frame.skipped.clone(),
-            generator: frame.generator.is_some(),
-            generators,
-        }
-    }
-}
-
-/// The suspended frame of a generator that could stay one over a break.
-fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
-    match &ex.var(var).kind {
-        VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
-        VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),
-        _ => None,
-    }
-}
-
-/// Generators that wait to be asked and that nothing but stacks and variables of frames refers to: they stay frames over
-/// the break. `operands`: what the break instruction sees.
-fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
-    let mut found: Vec<VarId> = Vec::new();
-    let mut others: Vec<VarId> = operands.to_vec();
-    others.extend(super::journal::roots(ex));
-    let frames = ex.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
-    let mut work: Vec<(&Frame, Vec<u32>)> = frames.collect();
-    while let Some((frame, locals)) = work.pop() {
-        others.extend(frame.handled.iter().chain(frame.cells.iter().flatten()));
-        let variables = locals.into_iter().filter_map(|l| frame.locals[l as usize]);
-        for var in frame.stack.iter().copied().chain(variables) {
-            match waiting_frame(ex, var) {
-                Some((frame, _)) if !found.contains(&var) => {
-                    found.push(var);
-                    work.push((frame, super::generators::live_locals(frame)));
-                }
-                Some(_) => {}
-                None => others.push(var),
-            }
-        }
-    }
-    if found.is_empty() {
-        return found;
-    }
-    let mut seen = HashSet::new();
-    while let Some(var) = others.pop() {
-        if seen.insert(var) && !super::uses::found_outside(ex, var) {
-            others.extend(super::uses::parts(ex, var));
-        }
-    }
-    found.retain(|var| !seen.contains(var));
-    found
-}
-
-/// The state of all frames when the innermost goes on at `ip` with `stack`.
-fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
-    let depth = ex.frames.len();
-    let mut frames = Vec::with_capacity(depth);
-    let mut items = Vec::new();
-    let mut generators = Generators { carried, waiting: Vec::new() };
-    for (i, frame) in ex.frames.iter().enumerate() {
-        let innermost = i + 1 == depth;
-        // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
-        let at = if innermost { ip } else { frame.ip };
-        let stack: Vec<Item> =
-            if innermost { inner_stack.clone() } else { frame.stack.iter().map(|v| item(ex, *v)).collect() };
-        let live = frame.unit.liveness();
-        let locals: Vec<u32> = (0..frame.locals.len() as u32)
-            .filter(|l| {
-                // What is dead but could be seen to die lives as long as eager's frame holds it.
-                let kept = |var: VarId| {
-                    frame.unit.asks_for_locals
-                        || live.live_before(at).local(Local(*l))
-                        || *l == 0 && continuation::uses_super(&frame.unit.code)
-                        || ex.may_be_seen_to_die(var)
-                        // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
-                        || running(ex, var).is_some()
-                        || carried.contains(&var)
-                };
-                frame.locals[*l as usize].is_some_and(kept)
-            })
-            .collect();
-        let place = (at, (!innermost).then_some(frame.awaits));
-        frames.push(generators.frame(ex, frame, place, (&stack, locals), &mut items));
-    }
-    let mut waiting = Vec::new();
-    while let Some(var) = generators.waiting.get(waiting.len()) {
-        let (frame, started) = waiting_frame(ex, *var).expect("it was found to wait");
-        let stack: Vec<Item> = frame.stack.iter().map(|v| item(ex, *v)).collect();
-        let live = super::generators::live_locals(frame);
-        let shape = generators.frame(ex, frame, (frame.ip, None), (&stack, live), &mut items);
-        waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
-    }
-    Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }
 }
 
 /// How many slots of the stack a break instruction may look at.
@@ -690,31 +477,6 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
         em.store(*local);
     }
     results
-}
-
-/// Frames of an exit refer to generators that run above them only: those become real before the frame goes on.
-fn require_generators_above(exit: &Exit) -> Result<(), Stop> {
-    let runs = |frame: &FrameShape, from: usize| {
-        frame.generators().any(|of| matches!(of, GeneratorAt::Frame(of) if of as usize <= from))
-    };
-    let below = exit.shape.frames.iter().enumerate().any(|(at, frame)| runs(frame, at));
-    if below || exit.shape.waiting.iter().any(|waiting| runs(&waiting.frame, usize::MAX)) {
-        return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running"));
-    }
-    // One that waits can be made when those that it refers to have been made.
-    let mut left: Vec<u32> = (0..exit.shape.waiting.len() as u32).collect();
-    while !left.is_empty() {
-        let before = left.len();
-        let others = left.clone();
-        left.retain(|at| {
-            let held = exit.shape.waiting[*at as usize].frame.generators();
-            held.into_iter().any(|of| matches!(of, GeneratorAt::Waiting(of) if others.contains(&of)))
-        });
-        if left.len() == before {
-            return Err(Stop::fallback(Reason::Reconstruct, "a value that contains itself"));
-        }
-    }
-    Ok(())
 }
 
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.

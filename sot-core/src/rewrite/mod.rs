@@ -11,6 +11,7 @@
 
 mod breaks;
 mod emit;
+mod exits;
 mod generators;
 mod journal;
 mod lifetimes;

@@ -195,8 +195,10 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
                     ip = put.code.target(over) + 1;
                 }
                 _ => {
-                    waits = Some(put.ops.len()..put.ops.len() + 1);
+                    let first = put.ops.len();
                     put.op(there);
+                    // Signals that arrive while it waits are handled behind it.
+                    waits = Some(first..first + 2);
                     if sot_opcodes::calls::has_resume(put.code.version) {
                         put.op(after.filter(|op| matches!(op, Op::Resume(_))).unwrap_or(Op::Resume(1)));
                     }

@@ -5,6 +5,8 @@
 //! time round reuses one, and so do all callers of a function that breaks. Its values are the slots of its cache's
 //! guards, in the order: per frame, outermost first, stack values (other slots left out), live locals, handled exceptions,
 //! cells.
+//! Frames of generators are among them: of one that runs, above the frame that asks it; of one that waits, behind all others.
+//! What refers to such a generator is a slot without a value.
 //!
 //! Rewritten code ends in `return continuation(values...)`. That call gives a [`Request`], an object that owns the
 //! continuation and its values; the driver that called the rewritten code ([`super`]) gets it as the result and

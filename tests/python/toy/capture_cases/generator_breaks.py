@@ -651,3 +651,25 @@ def context_managers():
         return x
 
     return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, reasons=None)
+def a_comprehension_fails_under_a_handler():
+    def fail(error):
+        print("fail")
+        raise error
+
+    def f(x, log):
+        i = 7
+        for items in ([0, 1], [2, "a"]):
+            try:
+                log.append([{2: 3}[i] for i in items])
+            except KeyError as error:
+                log.append((i, chain(error)))
+            try:
+                log.append([fail(ValueError(i)) for i in items])
+            except ValueError as error:
+                log.append((i, chain(error)))
+        return x * i
+
+    return f

@@ -578,3 +578,39 @@ def an_object_that_delegates_to_objects():
         return x * 2
 
     return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def what_is_delegated_to_is_closed():
+    class Source:
+        def __init__(self, log):
+            self.log = log
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            return 1
+
+        def close(self):
+            self.log.append("closed")
+
+    def outer(items):
+        yield from items
+
+    def f(x, log):
+        gen = outer(Source(log))
+        x = x + next(gen)
+        gen.close()
+        log.append("after close")
+        for n in outer(Source(log)):
+            x = x + n
+            break
+        log.append("after the loop")
+        gen = outer(Source(log))
+        x = x + next(gen)
+        gen = None
+        log.append("end")
+        return x
+
+    return f
