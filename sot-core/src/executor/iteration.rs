@@ -21,6 +21,19 @@ impl<'py> Executor<'py> {
         Ok(self.virtual_var(IteratorVar::new(state)))
     }
 
+    /// What an exhausted iterator runs over: nothing that anybody could add to.
+    fn empty_like(&mut self, sequence: VarId) -> Result<VarId, Stop> {
+        Ok(match self.look(sequence)? {
+            VarKind::Tuple(_) => self.virtual_var(TupleVar::new(Vec::new())),
+            VarKind::List(_) => self.virtual_var(ListVar::new(Vec::new())),
+            _ => {
+                let whole = self.constant_value(sequence).ok_or(Stop::brk(Reason::ValueKind, "iteration"))?;
+                let empty = whole.get_type().call0().map_err(|e| self.internal(&e))?;
+                self.fold(&empty)?
+            }
+        })
+    }
+
     /// Stop before a loop over an argument that would use up the budget: what was simulated of it by then would be lost.
     fn worth_iterating(&mut self, sequence: VarId) -> Result<(), Stop> {
         const MOST: usize = 10_000;
@@ -76,7 +89,10 @@ impl<'py> Executor<'py> {
                 };
                 match item {
                     Some(_) => self.set_iteration(iterator, Iteration::Sequence { sequence, index: index + 1 }),
-                    None => self.set_iteration(iterator, Iteration::Exhausted),
+                    None => {
+                        let sequence = self.empty_like(sequence)?;
+                        self.set_iteration(iterator, Iteration::Sequence { sequence, index: 0 });
+                    }
                 }
                 Ok(item)
             }
@@ -91,7 +107,10 @@ impl<'py> Executor<'py> {
                 // Values are those that the dict has by now.
                 let at = if backwards { now.entries.len().checked_sub(index + 1) } else { Some(index) };
                 let Some((key, value)) = at.and_then(|at| now.entries.get(at).copied()) else {
-                    self.set_iteration(iterator, Iteration::Exhausted);
+                    let empty = DictVar::new(Vec::new());
+                    let (seen, removed) = (empty.entries.clone(), empty.removed);
+                    let dict = self.virtual_var(empty);
+                    self.set_iteration(iterator, Iteration::Dict { dict, what, backwards, index: 0, seen, removed });
                     return Ok(None);
                 };
                 let seen = now.entries;
@@ -112,18 +131,15 @@ impl<'py> Executor<'py> {
                     (Some(at), VarKind::List(l)) => l.items.get(at).copied(),
                     (Some(at), _) => self.constant_item(sequence, at)?,
                 };
-                self.set_iteration(
-                    iterator,
-                    match item {
-                        Some(_) => Iteration::Reversed { sequence, index: index - 1 },
-                        None => Iteration::Exhausted,
-                    },
-                );
+                let (sequence, index) = match item {
+                    Some(_) => (sequence, index - 1),
+                    None => (self.empty_like(sequence)?, 0),
+                };
+                self.set_iteration(iterator, Iteration::Reversed { sequence, index });
                 Ok(item)
             }
             Iteration::Range { next, stop, step } => {
                 if (step > 0 && next >= stop) || (step < 0 && next <= stop) {
-                    self.set_iteration(iterator, Iteration::Exhausted);
                     return Ok(None);
                 }
                 let item = PyInt::new(self.py, next).into_any();
@@ -165,7 +181,11 @@ impl<'py> Executor<'py> {
                         None => return Ok(None),
                     }
                 }
-                self.call_now(function, &Args::positional(items)).map(Some)
+                match self.call_now(function, &Args::positional(items)) {
+                    // For who asks, the items end here.
+                    Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+                    other => other.map(Some),
+                }
             }
             Iteration::Tensor { tensor, index, length } => {
                 if index >= length {

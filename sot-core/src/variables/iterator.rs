@@ -70,6 +70,7 @@ pub enum Iteration {
         taken: usize,
         exhausted: bool,
     },
+    /// Over the first dimension of a tensor, to its end.
     Exhausted,
 }
 
