@@ -7,7 +7,7 @@ use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
-use sot_tracker::ObjectId;
+use sot_tracker::{ObjectId, Tracker};
 
 /// Objects that were made of variables, to call a pure function on them.
 #[derive(Default)]
@@ -216,6 +216,15 @@ impl<'py> Executor<'py> {
             | VarKind::Instance(_) => {
                 // Functions of C have an equality of their own, which is C as well.
                 let class = kind.class(self, var)?;
+                // Who has no other owner will be another object at the next call, and the guard would keep it alive.
+                if matches!(kind, VarKind::Instance(_))
+                    && matches!(self.trackers.get(self.var(var).tracker), Tracker::Slot(_))
+                {
+                    let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
+                    if object.is_some_and(|object| facts::is_held_once(&object)) {
+                        return Err(Stop::brk(Reason::ValueKind, "an object of this call alone as a dict key"));
+                    }
+                }
                 let by_identity = matches!(kind, VarKind::Builtin(_))
                     || match class.cast::<PyType>() {
                         Ok(class) => self.compares_by_identity(class)?,

@@ -451,6 +451,12 @@ impl<'py> Executor<'py> {
         if pairs.iter().any(|(key, _)| !probe::is_quiet_key(key)) {
             return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key"));
         }
+        // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
+        let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_));
+        let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::is_held_once(key);
+        if given && pairs.iter().any(|(key, _)| passing(key)) {
+            return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
+        }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
         self.guard(base, Check::Keys(keys.clone()));
         let entries: Vec<(VarId, VarId)> = pairs
