@@ -59,7 +59,7 @@ impl Executor<'_> {
                 | Op::CallEx { .. }
                 | Op::ForIter(_)
         );
-        if !only_moves(op) && self.has_died() {
+        if could_tell(op) && self.has_died() {
             return Err(Stop::brk(Reason::Finalizer, ""));
         }
         if lengthens && self.trackers.longest_path() > MAX_PATH {
@@ -140,24 +140,36 @@ impl Executor<'_> {
     }
 }
 
-/// Whether an instruction does nothing but move what the frame has in its hands: it cannot see what a finalizer did.
-fn only_moves(op: &Op) -> bool {
+/// Whether an instruction may find out what a finalizer did, and can run as Python by itself. Others move what the frame has
+/// in its hands, or belong to the frame: they yield, return, and handle exceptions.
+fn could_tell(op: &Op) -> bool {
     matches!(
         op,
-        Op::Nop
-            | Op::Resume(_)
-            | Op::LoadConst(_)
-            | Op::LoadFast { .. }
-            | Op::LoadClosure(_)
-            | Op::LoadDeref(_)
-            | Op::StoreFast(_)
-            | Op::StoreDeref(_)
-            | Op::DeleteFast(_)
-            | Op::PushNull
-            | Op::PopTop
-            | Op::Copy(_)
-            | Op::Swap(_)
-            | Op::Jump { .. }
-            | Op::ReturnValue
+        Op::LoadGlobal(_)
+            | Op::StoreGlobal(_)
+            | Op::DeleteGlobal(_)
+            | Op::LoadAttr(_)
+            | Op::LoadMethod(_)
+            | Op::StoreAttr(_)
+            | Op::DeleteAttr(_)
+            | Op::BinarySubscr
+            | Op::BinarySlice
+            | Op::StoreSubscr
+            | Op::DeleteSubscr
+            | Op::Unary(_)
+            | Op::Binary { .. }
+            | Op::Compare { .. }
+            | Op::Contains { .. }
+            | Op::PopJumpIf { .. }
+            | Op::GetIter
+            | Op::ForIter(_)
+            | Op::UnpackSequence(_)
+            | Op::ListExtend(_)
+            | Op::FormatValue { .. }
+            | Op::Call { .. }
+            | Op::CallKw { .. }
+            | Op::CallEx { .. }
+            | Op::ImportName(_)
+            | Op::ImportFrom(_)
     )
 }

@@ -175,10 +175,11 @@ impl Tail {
                 (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
-        // Only frames below the innermost await something, but what they did before stays with them.
+        // An AttributeError is told what a frame had asked for, and generators that are no objects clean up.
         let (_, below) = ex.frames.split_last().expect("a frame");
         let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some())
-            || below.iter().any(|f| f.asks_for().is_some());
+            || below.iter().any(|f| f.asks_for().is_some())
+            || !carried.is_empty();
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });
         let handled = ex.handled().filter(|_| runs_here);
         let raised = (runs_here && (seen || handled.is_some())).then(|| {

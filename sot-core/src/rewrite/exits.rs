@@ -164,7 +164,7 @@ pub(super) fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
             match waiting_frame(ex, var) {
                 Some((frame, _)) if !found.contains(&var) => {
                     found.push(var);
-                    work.push((frame, live_locals(frame)));
+                    work.push((frame, live_locals(ex, frame)));
                 }
                 Some(_) => {}
                 None => others.push(var),
@@ -219,7 +219,7 @@ pub(super) fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_st
     while let Some(var) = generators.waiting.get(waiting.len()) {
         let (frame, started) = waiting_frame(ex, *var).expect("it was found to wait");
         let stack: Vec<Item> = frame.stack.iter().map(|v| item(ex, *v)).collect();
-        let live = live_locals(frame);
+        let live = live_locals(ex, frame);
         let shape = generators.frame(ex, frame, (frame.ip, None), (&stack, live), &mut items);
         waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
     }

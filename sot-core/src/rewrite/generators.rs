@@ -13,10 +13,13 @@ use pyo3::types::PyCode;
 use sot_opcodes::{ConstId, Local, Op};
 
 /// Locals that the frame of a generator still needs.
-pub(super) fn live_locals(frame: &Frame) -> Vec<u32> {
+pub(super) fn live_locals(ex: &Executor<'_>, frame: &Frame) -> Vec<u32> {
     let live = frame.unit.liveness().live_before(frame.ip);
+    // What is dead but could be seen to die lives as long as eager's frame holds it.
     let kept = |l: &u32| {
-        frame.locals[*l as usize].is_some() && (live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code))
+        frame.locals[*l as usize].is_some_and(|var| {
+            live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code) || ex.may_be_seen_to_die(var)
+        })
     };
     (0..frame.locals.len() as u32).filter(kept).collect()
 }
@@ -26,7 +29,7 @@ pub(super) fn values(ex: &Executor<'_>, generator: &GeneratorVar) -> Vec<VarId> 
     let Some(frame) = generator.frame() else { return Vec::new() };
     let is_value = |v: &&VarId| !matches!(ex.var(**v).kind, VarKind::Null(_) | VarKind::Previous(_));
     let mut values: Vec<VarId> = frame.stack.iter().filter(is_value).copied().collect();
-    values.extend(live_locals(frame).into_iter().filter_map(|l| frame.locals[l as usize]));
+    values.extend(live_locals(ex, frame).into_iter().filter_map(|l| frame.locals[l as usize]));
     values.extend(&frame.handled);
     values.extend(frame.cells.iter().flatten());
     values
@@ -44,7 +47,7 @@ fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
         ip: frame.ip,
         awaits: None,
         stack: frame.stack.iter().map(slot).collect(),
-        locals: live_locals(frame),
+        locals: live_locals(ex, frame),
         handled: frame.handled.len(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,

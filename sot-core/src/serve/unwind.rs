@@ -493,6 +493,8 @@ impl NativeBody for RaiseInto {
         let frames = &self.shape.frames;
         if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
             tell_what_was_asked(py, frames, &values, 0, &error)?;
+            // Generators that wait die with their frames, and clean up.
+            drop(Waiting::of(py, &self.shape, values).generators_become_real()?);
             // It leaves the rewritten code, which shows what it stands for.
             return Err(error);
         }

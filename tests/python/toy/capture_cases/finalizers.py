@@ -165,3 +165,54 @@ def a_collection(x):
     none = len(DEAD)
     gc.collect()
     return none, len(DEAD), x + 1
+
+
+@finalizer_case
+def temporaries_in_a_generator(x):
+    total = sum(Loud(i).name for i in range(3))
+    tensors = sum(Loud(x * i).name for i in range(3))
+    DEAD[:] = [len(DEAD)]
+    return total, tensors
+
+
+@finalizer_case
+def a_local_of_a_generator(x):
+    def numbers():
+        d = Loud("first")  # noqa: F841
+        yield x
+        DEAD.append("end")
+
+    generator = numbers()
+    y = next(generator)
+    DEAD.append("between")
+    return y, list(generator), list(DEAD)
+
+
+@finalizer_case
+def a_local_of_a_frame_that_raises(x):
+    def fails():
+        d = Loud()  # noqa: F841
+        raise ValueError(1)
+
+    try:
+        fails()
+    except ValueError:
+        pass
+    try:
+        raise
+    except RuntimeError as error:
+        return str(error), x + 1
+
+
+@finalizer_case
+def a_manager(x):
+    class Manager(Loud):
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            DEAD.append("exit")
+
+    with Manager():
+        y = x + 1
+    return list(DEAD), y
