@@ -111,7 +111,8 @@ impl Finish {
         for taker in &self.0.takers {
             let taker = taker.bind(py).call0()?;
             if !taker.is_none() {
-                gradients::mark(&taker)?;
+                // What cannot be marked is a gradient all the same.
+                let _ = gradients::mark(&taker);
             }
         }
         Ok(())

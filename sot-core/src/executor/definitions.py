@@ -53,9 +53,12 @@ def list_of(iterable):
 
 
 def list_of_sized(iterable):
-    # The length is asked for once there is an iterator.
+    # The length is asked for once there is an iterator; who has none says so by a TypeError.
     iterator = iter(iterable)
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     items = []
     for item in iterator:
         items.append(item)
@@ -64,9 +67,15 @@ def list_of_sized(iterable):
 
 
 def list_of_sized_first(iterable):
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     iterator = iter(iterable)
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     items = []
     for item in iterator:
         items.append(item)
@@ -84,7 +93,10 @@ def tuple_of(iterable):
 
 def tuple_of_sized(iterable):
     iterator = iter(iterable)
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     items = []
     for item in iterator:
         items.append(item)
@@ -111,7 +123,10 @@ def extend(target, iterable):
 
 def extend_sized(target, iterable):
     iterator = iter(iterable)
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     for item in iterator:
         target.append(item)
         del item
@@ -464,7 +479,10 @@ def extended(target, iterable):
 
 def extended_sized(target, iterable):
     iterator = iter(iterable)
-    len(iterable)
+    try:
+        len(iterable)
+    except TypeError:
+        pass
     for item in iterator:
         target.append(item)
         del item

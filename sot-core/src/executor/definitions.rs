@@ -33,6 +33,11 @@ struct Definitions {
 
 static DEFINITIONS: PyOnceLock<Definitions> = PyOnceLock::new();
 
+/// Make the definitions: before the program can put functions of its own in the place of builtins.
+pub fn prepare(py: Python<'_>) -> PyResult<()> {
+    definitions(py).map(drop)
+}
+
 fn definitions(py: Python<'_>) -> PyResult<&'static Definitions> {
     DEFINITIONS.get_or_try_init(py, || compile(py))
 }
@@ -67,6 +72,13 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
                 };
                 decoded.instrs[at].op = Op::LoadConst(ConstId(consts.len() as u32));
                 consts.push(value);
+            }
+            // What is an iterator already is asked for items alone.
+            if matches!(decoded.instrs[at].op, Op::GetIter)
+                && let Some(Op::LoadFast { local, .. }) = at.checked_sub(1).map(|before| decoded.instrs[before].op)
+                && matches!(decoded.varnames[local.0 as usize].as_str(), "iterator" | "inner")
+            {
+                decoded.instrs[at].op = Op::Nop;
             }
         }
         let code = assemble(py, &decoded, &consts).map_err(failed)?;
@@ -134,8 +146,8 @@ pub fn length_of(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
 fn pair(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
     let (item, index) = (args.get_item(0)?, args.get_item(1)?);
-    let items = match item.try_iter() {
-        Ok(items) => items.collect::<PyResult<Vec<_>>>()?,
+    let items = match item.try_iter().and_then(|items| items.collect::<PyResult<Vec<_>>>()) {
+        Ok(items) => items,
         Err(e) if e.is_instance_of::<PyTypeError>(py) => {
             let text = format!("cannot convert dictionary update sequence element #{index} to a sequence");
             return Err(PyTypeError::new_err(text));

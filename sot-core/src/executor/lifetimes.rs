@@ -106,14 +106,19 @@ impl Executor<'_> {
             return true;
         }
         let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
-        let given: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).filter(|var| !at_hand(var)).collect();
+        // Asked first: most values have other holders, and then nothing is searched.
+        let last = |var: &VarId| {
+            self.known_object(*var).is_none_or(|object| facts::is_held_once(&self.objects.get(self.py, object)))
+        };
+        let slots = self.watched.slots.iter().map(|(var, _)| *var);
+        let given: Vec<VarId> = slots.filter(|var| last(var) && !at_hand(var)).collect();
         if given.is_empty() {
             return false;
         }
         let held = self.held_by_frames(&given);
         let dead = |var: &VarId| {
             let object = self.known_object(*var).map(|object| self.objects.get(self.py, object));
-            !held.contains(var) && object.is_none_or(|o| facts::is_held_once(&o) && facts::death_runs_code(&o))
+            !held.contains(var) && object.is_none_or(|object| facts::death_runs_code(&object))
         };
         given.iter().any(dead)
     }

@@ -38,7 +38,7 @@ mod sites;
 mod state;
 mod wrap;
 
-pub use definitions::length_of;
+pub use definitions::{length_of, prepare as prepare_definitions};
 pub use frame::{Awaits, Frame, asks_for, catches_at, handler_at};
 pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};

@@ -26,7 +26,7 @@ fn nop(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 fn pop_top(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let dropped = ex.pop()?;
     if ex.dies(dropped) {
-        return Err(Stop::brk(Reason::UserCode, "a finalizer, or who refers weakly to what is dropped"));
+        return Err(Stop::brk(Reason::Finalizer, ""));
     }
     Ok(Flow::Next)
 }

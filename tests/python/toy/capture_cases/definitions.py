@@ -681,3 +681,77 @@ def warnings_name_the_callers_line():
         return result, [(str(w.message), w.lineno, w.filename == __file__) for w in caught], x + 1
 
     return {"f": f, "args": x1}
+
+
+class ItemsOnly:
+    """What an `__iter__` may give: it has no `__iter__` itself."""
+
+    def __init__(self, items):
+        self.items = list(items)
+
+    def __next__(self):
+        if not self.items:
+            raise StopIteration
+        return speak(self.items.pop(0))
+
+
+class AskedForItself(ItemsOnly):
+    def __iter__(self):
+        speak("asked for an iterator")
+        return self
+
+
+class Gives:
+    def __init__(self, iterator):
+        self.iterator = iterator
+
+    def __iter__(self):
+        return self.iterator
+
+
+class Unsized(Gives):
+    def __len__(self):
+        speak("asked for a length")
+        raise TypeError("no length")
+
+
+class Worded(Gives):
+    def __len__(self):
+        return "three"
+
+
+USES = {
+    "next": lambda made: next(made.iterator, 7),
+    "sum": sum,
+    "min": min,
+    "max": max,
+    "reduce": lambda made: functools.reduce(lambda a, b: a + b, made),
+    "map": lambda made: list(map(lambda n: n + 1, made)),
+    "zip": lambda made: list(zip(made, (1, 2))),
+    "filter": lambda made: list(filter(None, made)),
+    "list": list,
+    "tuple": tuple,
+    "extend": lambda made: [0].extend(made),
+    "starred": lambda made: [0, *made],
+    "sorted": sorted,
+    "any": any,
+    "dict": lambda made: dict((n, n) for n in made),
+    "pairs": lambda made: dict([made]),
+}
+
+
+def _register_use(name, use, gives, iterator):
+    def build():
+        def f(x):
+            return use(gives(iterator([2, 1, 3]))), x + 1
+
+        return {"f": f, "args": x1}
+
+    build.__name__ = f"{name}_of_{gives.__name__}_{iterator.__name__}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+for _name, _use in USES.items():
+    for _gives in (Gives, Unsized, Worded):
+        for _iterator in (ItemsOnly, AskedForItself):
+            _register_use(_name, _use, _gives, _iterator)
