@@ -259,6 +259,16 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
     if !none {
         return Err(Stop::brk(Reason::Generator, "send() to what is no generator"));
     }
+    if let VarKind::Instance(_) = ex.look(receiver)? {
+        let next = ex.special_method(receiver, "__next__")?;
+        return match ex.call_now(next, &Args::default()) {
+            // What it says at its end is the result.
+            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception) => {
+                Ok(Delegated::Ended(ex.getattr(exception, "value")?))
+            }
+            other => other.map(Delegated::Item),
+        };
+    }
     match ex.next_item(receiver)? {
         Some(item) => Ok(Delegated::Item(item)),
         None => Ok(Delegated::Ended(ex.fold_none()?)),

@@ -468,3 +468,34 @@ def half_used_below_another_iterator():
         return x * n
 
     return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def an_iterator_of_the_program_says_what_a_delegation_gives():
+    class Counts:
+        def __init__(self):
+            self.n = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.n += 1
+            if self.n < 3:
+                return self.n
+            raise StopIteration("counted")
+
+    def delegating():
+        return (yield from Counts())
+
+    def f(x, log):
+        generator = delegating()
+        log.extend([next(generator), next(generator)])
+        try:
+            next(generator)
+        except StopIteration as stop:
+            log.append(stop.value)
+        log.append(list(delegating()))
+        return x + 1
+
+    return f
