@@ -5,12 +5,12 @@
 //! `warnings.warn_explicit` with the line and the registry of the original, so that filters, "once" and
 //! `catch_warnings` do what they do in eager execution.
 
+use crate::replaced::Replaced;
 use pyo3::exceptions::PyUserWarning;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyModule, PyTuple};
-use std::sync::Mutex;
-use std::thread::ThreadId;
+use pyo3::types::{PyDict, PyTuple};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// One warning, as `warn_explicit` takes it.
 pub(crate) struct Warning {
@@ -105,77 +105,37 @@ pub(crate) fn same(py: Python<'_>, a: &[Warning], b: &[Warning]) -> PyResult<boo
     Ok(true)
 }
 
-/// What `warnings.warn` is while somebody listens: the warning goes its way, too.
-#[pyclass(frozen, module = "sot")]
-struct Ear {
-    thread: ThreadId,
-    original: Py<PyAny>,
-    /// `None` when something was not understood.
-    heard: Mutex<Option<Vec<Warning>>>,
+/// `None` when something was not understood.
+type Heard = Arc<Mutex<Option<Vec<Warning>>>>;
+
+fn lock(heard: &Heard) -> MutexGuard<'_, Option<Vec<Warning>>> {
+    heard.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-impl Ear {
-    fn heard(&self) -> std::sync::MutexGuard<'_, Option<Vec<Warning>>> {
-        self.heard.lock().unwrap_or_else(|e| e.into_inner())
-    }
-}
-
-#[pymethods]
-impl Ear {
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        py: Python<'py>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if std::thread::current().id() == self.thread {
-            let warning = Warning::of(py, args, kwargs).unwrap_or(None);
-            let mut heard = self.heard();
-            match (warning, heard.as_mut()) {
-                (Some(warning), Some(list)) => list.push(warning),
-                _ => *heard = None,
-            }
-        }
-        // No Python frame is between: levels of the stack mean what they meant.
-        self.original.bind(py).call(args, kwargs)
-    }
-}
-
-/// While it lives, warnings of this thread are heard.
+/// While it lives, warnings of this thread are heard; they go their way, too.
 pub(crate) struct Listening<'py> {
-    warnings: Bound<'py, PyModule>,
-    original: Bound<'py, PyAny>,
-    ear: Bound<'py, Ear>,
+    _warn: Replaced<'py>,
+    heard: Heard,
 }
 
 impl<'py> Listening<'py> {
     pub(crate) fn start(py: Python<'py>) -> PyResult<Listening<'py>> {
-        let warnings = py.import(intern!(py, "warnings"))?;
-        let original = warnings.getattr(intern!(py, "warn"))?;
-        let ear = Ear {
-            thread: std::thread::current().id(),
-            original: original.clone().unbind(),
-            heard: Mutex::new(Some(Vec::new())),
-        };
-        let ear = Bound::new(py, ear)?;
-        warnings.setattr(intern!(py, "warn"), &ear)?;
-        Ok(Listening { warnings, original, ear })
+        let heard: Heard = Arc::new(Mutex::new(Some(Vec::new())));
+        let ours = heard.clone();
+        let warn = Replaced::new(py.import(intern!(py, "warnings"))?, "warn", move |args, kwargs| {
+            let warning = Warning::of(args.py(), args, kwargs).unwrap_or(None);
+            let mut heard = lock(&ours);
+            match (warning, heard.as_mut()) {
+                (Some(warning), Some(list)) => list.push(warning),
+                _ => *heard = None,
+            }
+            None
+        })?;
+        Ok(Listening { _warn: warn, heard })
     }
 
     /// All that was heard; `None` if something was not understood.
     pub(crate) fn finish(self) -> Option<Vec<Warning>> {
-        self.ear.get().heard().take()
-    }
-}
-
-impl Drop for Listening<'_> {
-    fn drop(&mut self) {
-        let name = intern!(self.warnings.py(), "warn");
-        // Somebody else may have replaced it meanwhile: then theirs stays.
-        if self.warnings.getattr(name).is_ok_and(|now| now.is(&self.ear)) {
-            // A module's dict takes any value; there is nothing to report to.
-            let _ = self.warnings.setattr(name, &self.original);
-        }
+        lock(&self.heard).take()
     }
 }

@@ -23,6 +23,7 @@ pub mod iterators;
 pub mod libraries;
 pub mod objects;
 pub mod python;
+pub mod replaced;
 pub mod report;
 pub mod rewrite;
 pub mod serve;

@@ -16,88 +16,10 @@
 use crate::handles::Handles;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyModule, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::UserFrame;
+use sot_core::replaced::Replaced;
 use std::sync::Arc;
-use std::thread::ThreadId;
-
-/// What `traceback.extract_stack` is while a program grows.
-#[pyclass(frozen, module = "sot")]
-struct UserStack {
-    thread: ThreadId,
-    original: Py<PyAny>,
-    frames: Py<PyList>,
-}
-
-#[pymethods]
-impl UserStack {
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        py: Python<'py>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if std::thread::current().id() == self.thread && args.is_empty() && kwargs.is_none() {
-            return Ok(self.frames.bind(py).clone().into_any());
-        }
-        self.original.bind(py).call(args, kwargs)
-    }
-}
-
-/// What `warnings.warn` is while a program grows.
-#[pyclass(frozen, module = "sot")]
-struct Silence {
-    thread: ThreadId,
-    original: Py<PyAny>,
-}
-
-#[pymethods]
-impl Silence {
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        &self,
-        py: Python<'py>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if std::thread::current().id() == self.thread {
-            return Ok(py.None().into_bound(py));
-        }
-        self.original.bind(py).call(args, kwargs)
-    }
-}
-
-/// A function of a module that another one stands in for.
-struct Replaced<'py> {
-    module: Bound<'py, PyModule>,
-    name: &'static str,
-    original: Bound<'py, PyAny>,
-    ours: Bound<'py, PyAny>,
-}
-
-impl<'py> Replaced<'py> {
-    fn new(
-        module: Bound<'py, PyModule>,
-        name: &'static str,
-        with: impl FnOnce(Py<PyAny>) -> PyResult<Bound<'py, PyAny>>,
-    ) -> PyResult<Replaced<'py>> {
-        let original = module.getattr(name)?;
-        let ours = with(original.clone().unbind())?;
-        module.setattr(name, &ours)?;
-        Ok(Replaced { module, name, original, ours })
-    }
-}
-
-impl Drop for Replaced<'_> {
-    fn drop(&mut self) {
-        // Somebody else may have replaced it meanwhile: then theirs stays.
-        if self.module.getattr(self.name).is_ok_and(|now| now.is(&self.ours)) {
-            // A module's dict takes any value; there is nothing to report to.
-            let _ = self.module.setattr(self.name, &self.original);
-        }
-    }
-}
 
 /// While it lives, Paddle's code builds.
 pub(crate) struct Building<'py> {
@@ -159,11 +81,12 @@ impl StaticMode {
 
     /// Until the guard is dropped, Paddle's code asks for the stack and warns as it should while it builds.
     pub(crate) fn building<'py>(&self, py: Python<'py>) -> PyResult<Building<'py>> {
-        let thread = std::thread::current().id();
         let traceback = self.handles.traceback.bind(py).clone();
-        let frames = self.stack.clone_ref(py);
-        let stack = |original| Ok(Bound::new(py, UserStack { thread, original, frames })?.into_any());
-        let silence = |original| Ok(Bound::new(py, Silence { thread, original })?.into_any());
+        let (frames, none) = (self.stack.clone_ref(py), py.None());
+        let stack = move |args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>| {
+            (args.is_empty() && kwargs.is_none()).then(|| frames.clone_ref(args.py()).into_any())
+        };
+        let silence = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| Some(none.clone_ref(args.py()));
         Ok(Building {
             _stack: Replaced::new(traceback, "extract_stack", stack)?,
             _silence: Replaced::new(py.import(intern!(py, "warnings"))?, "warn", silence)?,
