@@ -48,9 +48,35 @@ pub(super) unsafe fn run(
         ffi::Py_INCREF(code.cast());
         (*frame).f_code = code;
         ffi::Py_DECREF(old.cast());
-        Ok(eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, 0))
+        let result = eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, 0);
+        empty(frame);
+        Ok(result)
     }
 }
+
+/// 3.11: the caller clears a frame that has run, after whatever goes on in its place; its values end here. Those of a frame
+/// that somebody holds as an object are that object's.
+///
+/// # Safety
+/// `frame` has run to its end.
+#[cfg(not(Py_3_12))]
+unsafe fn empty(frame: *mut Frame) {
+    // SAFETY: by contract; each slot is emptied before what it held can look at it. A pending exception is kept while
+    // references are released.
+    unsafe {
+        if !(*frame).frame_obj.is_null() {
+            return;
+        }
+        let slots = slots_of(frame);
+        for index in 0..(*frame).stacktop as usize {
+            ffi::Py_XDECREF(slots.add(index).replace(std::ptr::null_mut()));
+        }
+    }
+}
+
+/// From 3.12 on the evaluator has cleared and popped the frame.
+#[cfg(Py_3_12)]
+unsafe fn empty(_frame: *mut Frame) {}
 
 /// Calls the code as a function of its own.
 ///
