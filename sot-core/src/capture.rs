@@ -46,6 +46,8 @@ pub struct Captured {
     /// Dicts that must be as they were.
     pub snapshots: Vec<Snapshot>,
     pub ambient: Arc<dyn AmbientCheck>,
+    /// Frames that eager would have open at a time.
+    pub deepest: usize,
     pub started: Instant,
 }
 
@@ -78,8 +80,8 @@ impl Captured {
         ambient: Arc<dyn AmbientCheck>,
         started: Instant,
     ) -> Captured {
-        let Executor { objects, trackers, guards, tensor_checks, snapshots, .. } = ex;
-        Captured { became, breaks, slots, objects, trackers, guards, tensor_checks, snapshots, ambient, started }
+        let Executor { objects, trackers, guards, tensor_checks, snapshots, deepest, .. } = ex;
+        Captured { became, breaks, slots, objects, trackers, guards, tensor_checks, snapshots, ambient, deepest, started }
     }
 }
 

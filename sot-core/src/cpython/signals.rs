@@ -12,7 +12,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyAnyMethods, PyModule};
@@ -20,6 +20,7 @@ use std::any::Any;
 
 use super::native::{NativeBody, new_native};
 use super::slots::Slots;
+use super::thread;
 
 /// Signals are numbered from 1 to here.
 const LAST: c_int = 64;
@@ -158,16 +159,23 @@ impl Drop for Deferral<'_> {
 }
 
 /// Runs `f` without Python-level signal handlers; those of signals that arrive meanwhile run after it, in the next frame
-/// that the interpreter executes. `None`: a handler that was due raised, `f` did not run, and the exception is raised in
-/// that frame.
+/// that the interpreter executes. `None`: `f` did not run, because a handler that was due raised, and the exception is raised
+/// in that frame; or because there was no room for a call.
 pub fn deferring<R>(py: Python<'_>, f: impl FnOnce() -> R) -> Option<R> {
     // SAFETY: reads two thread ids.
     if unsafe { _PyOS_IsMainThread() } == 0 || DEFERRING.swap(true, Ordering::Relaxed) {
         return Some(f());
     }
     let mut deferral = Deferral { py, replaced: Vec::new() };
-    match deferral.begin() {
+    // Handlers that are due run first, so that what is raised afterwards is not theirs.
+    if let Err(error) = py.check_signals() {
+        raise_soon(py, error);
+        return None;
+    }
+    match thread::absorbing_recursion(py, || deferral.begin()) {
         Ok(()) => Some(f()),
+        // So near to the limit nothing can be captured; the program's own call may still have room, or raises its own.
+        Err(error) if error.is_instance_of::<PyRecursionError>(py) => None,
         // In the main thread of a subinterpreter nobody may set handlers, and none runs.
         Err(error) if error.is_instance_of::<PyValueError>(py) && deferral.replaced.is_empty() => Some(f()),
         Err(error) => {

@@ -33,6 +33,28 @@ pub(super) unsafe fn inside_trace_function(tstate: *mut ThreadState) -> bool {
     unsafe { (*tstate).tracing > 0 }
 }
 
+/// Frames of Python code that this thread may enter before it is a `RecursionError`.
+#[inline]
+pub fn frames_left(py: Python<'_>) -> usize {
+    // SAFETY: the current thread state is alive.
+    let left = unsafe {
+        let tstate = current(py);
+        #[cfg(Py_3_12)]
+        {
+            (*tstate).py_recursion_remaining
+        }
+        #[cfg(all(Py_3_11, not(Py_3_12)))]
+        {
+            (*tstate).recursion_remaining
+        }
+        #[cfg(not(Py_3_11))]
+        {
+            ffi::Py_GetRecursionLimit() - (*tstate).recursion_depth
+        }
+    };
+    usize::try_from(left).unwrap_or(0)
+}
+
 /// Runs Python code whose `RecursionError` the caller will swallow.
 ///
 /// 3.8 and 3.9 note an overflow in the thread state and then abort the process 50 calls above the limit

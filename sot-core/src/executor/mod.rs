@@ -46,6 +46,7 @@ pub use handlers::{Flow, Handler};
 use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
 use crate::code_unit::CodeUnit;
 use crate::objects::ObjectTable;
+use crate::cpython::thread;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{VarId, VarKind, Variable};
 use exceptions::Unwound;
@@ -132,6 +133,9 @@ pub struct Executor<'py> {
     /// Frames that were entered by such calls: the stack's height below them.
     sync_depths: Vec<usize>,
     steps: usize,
+    /// Frames that may be open at a time, and the most that were.
+    room: usize,
+    pub deepest: usize,
     /// Questions that wait for answers of parts.
     nesting: u32,
     watched: lifetimes::Watched,
@@ -169,6 +173,8 @@ impl<'py> Executor<'py> {
             entry_globals: None,
             sync_depths: Vec::new(),
             steps: 0,
+            room: thread::frames_left(py).min(MAX_DEPTH),
+            deepest: 0,
             nesting: 0,
             watched: lifetimes::Watched::default(),
             denied,
@@ -294,11 +300,13 @@ impl<'py> Executor<'py> {
         self.frames.iter().rfind(|frame| !frame.is_hidden())
     }
 
+    /// Enter a frame. Where there are as many as the interpreter allows, the call is left to it.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), Stop> {
-        if self.frames.len() >= MAX_DEPTH {
-            return Err(Stop::fallback(Reason::Depth, ""));
+        if self.frames.len() >= self.room {
+            return Err(Stop::brk(Reason::Depth, ""));
         }
         self.frames.push(frame);
+        self.deepest = self.deepest.max(self.frames.len());
         Ok(())
     }
 

@@ -48,6 +48,9 @@ pub struct Entry {
     pub guards: NativeGuards,
     pub action: Action,
     pub report: EntryReport,
+    /// Frames that eager would have open at a time: with less room the original code runs, and raises its own
+    /// `RecursionError`.
+    pub deepest: usize,
     pub hits: AtomicU64,
     /// Whether serving it pays.
     pub trial: Trial,
@@ -101,7 +104,8 @@ impl Entry {
             }
         };
         report.capture_ns = captured.started.elapsed().as_nanos() as u64;
-        Ok(Entry { guards, action, report, hits: AtomicU64::new(0), trial: Trial::default() })
+        let deepest = captured.deepest;
+        Ok(Entry { guards, action, report, deepest, hits: AtomicU64::new(0), trial: Trial::default() })
     }
 
     /// Names the calls of the rewritten code: by its graph, which says when it has run.

@@ -9,7 +9,7 @@ use super::cache::{CodeCache, Entry};
 use super::recording;
 use crate::capture::{Subject, capture};
 use crate::capture_all;
-use crate::cpython::{Slots, facts, gc, signals, trampoline, without_hook};
+use crate::cpython::{Slots, facts, gc, signals, thread, trampoline, without_hook};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
@@ -17,6 +17,9 @@ use pyo3::types::PyTuple;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Frames that a capture may need for Python code of the framework. So near to the limit nothing is captured.
+const ROOM_TO_CAPTURE: usize = 50;
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 
@@ -73,6 +76,10 @@ fn entry_for_slots(
     slots: Slots<'_>,
 ) -> Option<Arc<Entry>> {
     if let Some(entry) = cache.lookup(py, slots) {
+        if entry.deepest > 1 && entry.deepest > thread::frames_left(py) {
+            STATS.note(Reason::Depth);
+            return None;
+        }
         STATS.add(&STATS.hits);
         recording::note(&entry);
         return Some(entry);
@@ -80,6 +87,10 @@ fn entry_for_slots(
     STATS.add(&STATS.misses);
     if let Some(why) = cache.closed.get() {
         recording::note_refusal(why);
+        return None;
+    }
+    if thread::frames_left(py) < ROOM_TO_CAPTURE {
+        STATS.note(Reason::Depth);
         return None;
     }
     let Some(lock) = CaptureLock::take() else {
