@@ -81,7 +81,19 @@ impl Captured {
         started: Instant,
     ) -> Captured {
         let Executor { objects, trackers, guards, tensor_checks, snapshots, deepest, .. } = ex;
-        Captured { became, breaks, slots, objects, trackers, guards, tensor_checks, snapshots, ambient, deepest, started }
+        Captured {
+            became,
+            breaks,
+            slots,
+            objects,
+            trackers,
+            guards,
+            tensor_checks,
+            snapshots,
+            ambient,
+            deepest,
+            started,
+        }
     }
 }
 

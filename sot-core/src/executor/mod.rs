@@ -45,8 +45,8 @@ pub use handlers::{Flow, Handler};
 
 use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
 use crate::code_unit::CodeUnit;
-use crate::objects::ObjectTable;
 use crate::cpython::thread;
+use crate::objects::ObjectTable;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{VarId, VarKind, Variable};
 use exceptions::Unwound;
