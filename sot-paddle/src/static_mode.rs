@@ -27,22 +27,17 @@ pub(crate) struct Building<'py> {
     _silence: Replaced<'py>,
 }
 
+/// Takes back one step of entering.
+type Back = Box<dyn FnOnce(Python<'_>, &Handles) -> PyResult<()> + Send + Sync>;
+
 /// The open mode; dropping it leaves it.
 pub(crate) struct StaticMode {
     handles: Arc<Handles>,
-    saved: Option<Saved>,
+    /// What was changed, in this order.
+    back: Vec<Back>,
     /// A list of `FrameSummary`, innermost last.
     stack: Py<PyList>,
     shown: Vec<UserFrame>,
-}
-
-struct Saved {
-    tracer: Py<PyAny>,
-    main: Py<PyAny>,
-    insertion_point: Py<PyAny>,
-    startup: Py<PyAny>,
-    to_static: Py<PyAny>,
-    hook: Py<PyAny>,
 }
 
 impl StaticMode {
@@ -52,31 +47,41 @@ impl StaticMode {
         main: &Bound<'_, PyAny>,
         startup: &Bound<'_, PyAny>,
     ) -> PyResult<StaticMode> {
-        let global_var = handles.global_var.bind(py);
-        let core = handles.core.bind(py);
-        let pir_core = handles.pir_core.bind(py);
-        let stack = frame_list(py, handles, &[])?;
-        let tracer = global_var.getattr(intern!(py, "_dygraph_tracer_"))?;
-        let to_static = global_var.getattr(intern!(py, "_in_to_static_mode_"))?;
+        let stack = frame_list(py, handles, &[])?.unbind();
+        let mut mode = StaticMode { handles: handles.clone(), back: Vec::new(), stack, shown: Vec::new() };
+        // If a step fails, dropping the mode takes back those before it.
+        mode.change(py, main, startup)?;
+        Ok(mode)
+    }
 
-        set_tracer(py, handles, &py.None().into_bound(py))?;
-        let switched = pir_core.getattr(intern!(py, "switch_main_program"))?.call1((main,))?;
-        let saved_startup = pir_core.getattr(intern!(py, "switch_startup_program"))?.call1((startup,))?;
-        set_to_static(py, handles, &true.into_pyobject(py)?.to_owned().into_any())?;
-        let hook = core.getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?.call1((handles.convert.bind(py),))?;
-        Ok(StaticMode {
-            handles: handles.clone(),
-            saved: Some(Saved {
-                tracer: tracer.unbind(),
-                main: switched.get_item(0)?.unbind(),
-                insertion_point: switched.get_item(1)?.unbind(),
-                startup: saved_startup.unbind(),
-                to_static: to_static.unbind(),
-                hook: hook.unbind(),
-            }),
-            stack: stack.unbind(),
-            shown: Vec::new(),
-        })
+    fn change(&mut self, py: Python<'_>, main: &Bound<'_, PyAny>, startup: &Bound<'_, PyAny>) -> PyResult<()> {
+        let handles = self.handles.clone();
+        let global_var = handles.global_var.bind(py);
+        let pir_core = handles.pir_core.bind(py);
+        let tracer = global_var.getattr(intern!(py, "_dygraph_tracer_"))?.unbind();
+        let to_static = global_var.getattr(intern!(py, "_in_to_static_mode_"))?.unbind();
+
+        self.back.push(Box::new(move |py, handles| set_tracer(py, handles, tracer.bind(py))));
+        set_tracer(py, &handles, &py.None().into_bound(py))?;
+
+        let switch_main = pir_core.getattr(intern!(py, "switch_main_program"))?;
+        let before = switch_main.call1((main,))?.cast_into::<PyTuple>()?.unbind();
+        let switch = switch_main.unbind();
+        self.back.push(Box::new(move |py, _| switch.bind(py).call1(before.bind(py)).map(drop)));
+
+        let switch_startup = pir_core.getattr(intern!(py, "switch_startup_program"))?;
+        let before = switch_startup.call1((startup,))?.unbind();
+        let switch = switch_startup.unbind();
+        self.back.push(Box::new(move |py, _| switch.bind(py).call1((before,)).map(drop)));
+
+        self.back.push(Box::new(move |py, handles| set_to_static(py, handles, to_static.bind(py))));
+        set_to_static(py, &handles, &true.into_pyobject(py)?.to_owned().into_any())?;
+
+        let set_hook = handles.core.bind(py).getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))?;
+        let before = set_hook.call1((handles.convert.bind(py),))?.unbind();
+        let set_hook = set_hook.unbind();
+        self.back.push(Box::new(move |py, _| set_hook.bind(py).call1((before,)).map(drop)));
+        Ok(())
     }
 
     /// Until the guard is dropped, Paddle's code asks for the stack and warns as it should while it builds.
@@ -104,33 +109,14 @@ impl StaticMode {
 
     /// Leave. Returns the first error, after every step was tried.
     pub(crate) fn leave(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Some(saved) = self.saved.take() else { return Ok(()) };
-        let pir_core = self.handles.pir_core.bind(py);
-        let steps = [
-            self.handles
-                .core
-                .bind(py)
-                .getattr(intern!(py, "set_static_op_arg_pre_cast_hook"))
-                .and_then(|set| set.call1((&saved.hook,)))
-                .map(drop),
-            set_to_static(py, &self.handles, saved.to_static.bind(py)),
-            pir_core
-                .getattr(intern!(py, "switch_startup_program"))
-                .and_then(|set| set.call1((&saved.startup,)))
-                .map(drop),
-            pir_core
-                .getattr(intern!(py, "switch_main_program"))
-                .and_then(|set| set.call1((&saved.main, &saved.insertion_point)))
-                .map(drop),
-            set_tracer(py, &self.handles, saved.tracer.bind(py)),
-        ];
+        let steps: Vec<PyResult<()>> = self.back.drain(..).rev().map(|back| back(py, &self.handles)).collect();
         steps.into_iter().collect()
     }
 }
 
 impl Drop for StaticMode {
     fn drop(&mut self) {
-        if self.saved.is_some() {
+        if !self.back.is_empty() {
             Python::attach(|py| {
                 // An error cannot be reported from a drop; every step was tried.
                 let _ = self.leave(py);

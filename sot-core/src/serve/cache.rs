@@ -18,7 +18,7 @@ use crate::user_frames::Shown;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, RwLock, Weak};
+use std::sync::{Arc, RwLock, Weak};
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
@@ -120,7 +120,7 @@ pub struct CodeCache {
     /// Replaced as a whole: guards are checked without a lock, because a check may let another thread run.
     entries: RwLock<Arc<Vec<Arc<Entry>>>>,
     /// Nothing is captured here any more, and why.
-    pub(super) closed: OnceLock<Why>,
+    closed: RwLock<Option<Why>>,
     pub(super) unguarded: Unguarded,
 }
 
@@ -145,8 +145,20 @@ impl CodeCache {
             let entries = Arc::make_mut(&mut entries);
             entries.push(entry);
             if entries.len() >= LIMIT {
-                let _ = self.closed.set(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
+                self.close(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
+        }
+    }
+
+    /// Why nothing is captured here any more.
+    pub(super) fn closed(&self) -> Option<Why> {
+        self.closed.read().ok()?.clone()
+    }
+
+    /// Capture nothing here any more. The first reason stays.
+    pub(super) fn close(&self, why: Why) {
+        if let Ok(mut closed) = self.closed.write() {
+            closed.get_or_insert(why);
         }
     }
 
@@ -162,8 +174,12 @@ impl CodeCache {
         }
     }
 
+    /// As if nothing had been captured.
     pub fn clear(&self) {
         self.unguarded.revoke();
+        if let Ok(mut closed) = self.closed.write() {
+            *closed = None;
+        }
         let old = self.entries.write().map(|mut e| std::mem::take(&mut *e));
         drop(old);
     }

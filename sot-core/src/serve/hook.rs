@@ -103,7 +103,7 @@ impl FrameHook for NestedHook {
         }
         let slots = frame.slots();
         let Some(entry) = entry_for(py, &cache, &Subject::Function { function: &function }, slots) else {
-            let why = cache.closed.get().map_or(Reason::Busy, |why| why.reason);
+            let why = cache.closed().map_or(Reason::Busy, |why| why.reason);
             capture_all::note(Served::Plain(why));
             return run;
         };

@@ -85,8 +85,8 @@ fn entry_for_slots(
         return Some(entry);
     }
     STATS.add(&STATS.misses);
-    if let Some(why) = cache.closed.get() {
-        recording::note_refusal(why);
+    if let Some(why) = cache.closed() {
+        recording::note_refusal(&why);
         return None;
     }
     if thread::frames_left(py) < ROOM_TO_CAPTURE {
@@ -132,7 +132,7 @@ fn entry_for_slots(
             let why = Why::new(Reason::InternalError, panic.message);
             capture_all::failed(&why);
             recording::note_refusal(&why);
-            let _ = cache.closed.set(why);
+            cache.close(why);
             None
         }
     }

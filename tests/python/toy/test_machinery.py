@@ -495,3 +495,17 @@ def test_wrong_arguments_raise_as_for_the_function():
         with pytest.raises(TypeError) as raised:
             translated(*args, **kwargs)
         assert str(raised.value) == str(expected.value)
+
+
+def test_a_full_cache_starts_anew_after_reset():
+    f = toy.to_static(lambda x, n: x * n)
+    for n in range(2, 80):
+        assert f(t([1.0]), n).item() == n
+    captures = toy.stats()["captures"]
+    f(t([1.0]), 100)
+    assert toy.stats()["captures"] == captures, "full"
+    toy.reset()
+    f(t([1.0]), 3)
+    f(t([1.0]), 3)
+    stats = toy.stats()
+    assert (stats["captures"], stats["hits"]) == (1, 1)
