@@ -10,7 +10,7 @@ use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::static_mode::StaticMode;
-use crate::{exact, layers, meta, program};
+use crate::{exact, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -142,54 +142,6 @@ impl PaddleBuilder {
         Ok(())
     }
 
-    /// The parameter that says where or how a function works, and that was given a tensor: eager reads the number in it, or
-    /// raises; a program may read memory that is not its own.
-    fn tensor_for_a_number(&self, op: &OpCall<'_, '_>) -> Option<String> {
-        const NUMBERS: &[&str] = &[
-            "axes",
-            "axis",
-            "axis1",
-            "axis2",
-            "destination",
-            "dim",
-            "dim1",
-            "dim2",
-            "dims",
-            "keepdim",
-            "perm",
-            "source",
-            "start_axis",
-            "stop_axis",
-        ];
-        let py = op.args.py();
-        let is_tensor = |argument: &Bound<'_, PyAny>| {
-            let mut values = Vec::new();
-            inspect::values_in(&self.grown.handles, argument, &mut values);
-            !values.is_empty()
-        };
-        for (name, argument) in op.kwargs.into_iter().flatten() {
-            let name = name.extract::<String>().ok()?;
-            if NUMBERS.contains(&name.as_str()) && is_tensor(&argument) {
-                return Some(name);
-            }
-        }
-        // The first one is what the function works on.
-        let given: Vec<usize> =
-            (1..op.args.len()).filter(|i| op.args.get_item(*i).is_ok_and(|a| is_tensor(&a))).collect();
-        if given.is_empty() || op.kind == CallKind::Layer {
-            return None;
-        }
-        let function = match op.callee {
-            Some(callee) => callee.clone(),
-            None => self.grown.handles.tensor.bind(py).getattr(op.name).ok()?,
-        };
-        let signature =
-            py.import(intern!(py, "inspect")).ok()?.call_method1(intern!(py, "signature"), (function,)).ok()?;
-        let names = signature.getattr(intern!(py, "parameters")).ok()?.try_iter().ok()?;
-        let names: Vec<String> = names.filter_map(|name| name.ok()?.extract().ok()).collect();
-        given.into_iter().filter_map(|i| names.get(i)).find(|name| NUMBERS.contains(&name.as_str())).cloned()
-    }
-
     /// Calls whose arguments make a program do something else than eager.
     fn differs(&self, op: &OpCall<'_, '_>) -> Option<Why> {
         let mut values = Vec::new();
@@ -214,7 +166,7 @@ impl PaddleBuilder {
         if arrays && !matches!(name, "to_tensor" | "assign") {
             return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
         }
-        if let Some(parameter) = self.tensor_for_a_number(op) {
+        if let Some(parameter) = number_parameters::given_a_tensor(&self.grown.handles, op) {
             return Some(Why::new(Reason::ApiRejected, format!("{name} with a tensor as {parameter}")));
         }
         let why = match name {

@@ -3,6 +3,7 @@
 //! Everything here is reached by public or semi-public Python names, so a Paddle release that moves one is a clear
 //! error at start-up (`PaddleBackend::new`), not a wrong graph later.
 
+use crate::number_parameters::NumberParameters;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
@@ -44,6 +45,7 @@ pub(crate) struct Handles {
     pub(crate) any_place: Py<PyAny>,
     /// `paddle.pir.core._convert_into_value`: the hook that turns an eager argument into a value of the program.
     pub(crate) convert: Py<PyAny>,
+    pub(crate) number_parameters: NumberParameters,
 }
 
 impl Handles {
@@ -69,6 +71,7 @@ impl Handles {
             program: py.import("paddle.static")?.getattr("Program")?.unbind(),
             any_place: core.getattr("Place")?.call0()?.unbind(),
             convert: pir_core.getattr("_convert_into_value")?.unbind(),
+            number_parameters: NumberParameters::default(),
             paddle: paddle.unbind(),
             framework: framework.unbind(),
             core: core.unbind(),

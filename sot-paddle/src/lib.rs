@@ -3,7 +3,8 @@
 //! Map (each module's doc is its contract):
 //! - what objects are: [`classify`], [`api_table`], [`layers`], [`fold`], [`attr`];
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
-//! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`];
+//! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
+//!   [`number_parameters`];
 //! - closing a graph: [`prune`], [`autograd`], [`program`];
 //! - running it: [`run_program`];
 //! - [`probe`]: the backend as Python sees it, for tests.
@@ -34,6 +35,7 @@ pub mod install;
 mod layers;
 mod lazy;
 mod meta;
+mod number_parameters;
 pub mod probe;
 mod program;
 mod prune;
