@@ -6,7 +6,7 @@
 use crate::number_parameters::NumberParameters;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyDict, PyList, PyType};
 
 /// Paddle's modules, classes and entry points.
 pub(crate) struct Handles {
@@ -46,6 +46,8 @@ pub(crate) struct Handles {
     /// `paddle.pir.core._convert_into_value`: the hook that turns an eager argument into a value of the program.
     pub(crate) convert: Py<PyAny>,
     pub(crate) number_parameters: NumberParameters,
+    /// The stack of the program that is shown to Paddle while it builds.
+    pub(crate) stack: Py<PyList>,
 }
 
 impl Handles {
@@ -72,6 +74,7 @@ impl Handles {
             any_place: core.getattr("Place")?.call0()?.unbind(),
             convert: pir_core.getattr("_convert_into_value")?.unbind(),
             number_parameters: NumberParameters::default(),
+            stack: PyList::empty(py).unbind(),
             paddle: paddle.unbind(),
             framework: framework.unbind(),
             core: core.unbind(),

@@ -35,8 +35,6 @@ pub(crate) struct StaticMode {
     handles: Arc<Handles>,
     /// What was changed, in this order.
     back: Vec<Back>,
-    /// A list of `FrameSummary`, innermost last.
-    stack: Py<PyList>,
     shown: Vec<UserFrame>,
 }
 
@@ -47,8 +45,8 @@ impl StaticMode {
         main: &Bound<'_, PyAny>,
         startup: &Bound<'_, PyAny>,
     ) -> PyResult<StaticMode> {
-        let stack = frame_list(py, handles, &[])?.unbind();
-        let mut mode = StaticMode { handles: handles.clone(), back: Vec::new(), stack, shown: Vec::new() };
+        fill_stack(py, handles, &[])?;
+        let mut mode = StaticMode { handles: handles.clone(), back: Vec::new(), shown: Vec::new() };
         // If a step fails, dropping the mode takes back those before it.
         mode.change(py, main, startup)?;
         Ok(mode)
@@ -87,7 +85,7 @@ impl StaticMode {
     /// Until the guard is dropped, Paddle's code asks for the stack and warns as it should while it builds.
     pub(crate) fn building<'py>(&self, py: Python<'py>) -> PyResult<Building<'py>> {
         let traceback = self.handles.traceback.bind(py).clone();
-        let (frames, none) = (self.stack.clone_ref(py), py.None());
+        let (frames, none) = (self.handles.stack.clone_ref(py), py.None());
         let stack = move |args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>| {
             (args.is_empty() && kwargs.is_none()).then(|| frames.clone_ref(args.py()).into_any())
         };
@@ -101,7 +99,7 @@ impl StaticMode {
     /// From now on operations belong to these lines of the user's program.
     pub(crate) fn show(&mut self, py: Python<'_>, at: &[UserFrame]) -> PyResult<()> {
         if self.shown != at {
-            self.stack = frame_list(py, &self.handles, at)?.unbind();
+            fill_stack(py, &self.handles, at)?;
             self.shown = at.to_vec();
         }
         Ok(())
@@ -138,17 +136,20 @@ fn set_to_static(py: Python<'_>, handles: &Handles, on: &Bound<'_, PyAny>) -> Py
     handles.global_var.bind(py).getattr(intern!(py, "__dict__"))?.set_item(intern!(py, "_in_to_static_mode_"), on)
 }
 
-/// `FrameSummary` objects, outermost first; never empty, because Paddle reads the last ones unchecked.
-fn frame_list<'py>(py: Python<'py>, handles: &Handles, at: &[UserFrame]) -> PyResult<Bound<'py, PyList>> {
+/// Writes the stack that is shown: `FrameSummary` objects, outermost first; never empty, because Paddle reads the last ones
+/// unchecked. The list is always the same one: Paddle reads it at once, and keeps a reference to each list that it is given
+/// for as long as the process lives.
+fn fill_stack(py: Python<'_>, handles: &Handles, at: &[UserFrame]) -> PyResult<()> {
     let class = handles.traceback.bind(py).getattr(intern!(py, "FrameSummary"))?;
     let kwargs = PyDict::new(py);
     kwargs.set_item(intern!(py, "lookup_line"), false)?;
-    let list = PyList::empty(py);
+    let shown = PyList::empty(py);
     for _ in at.len()..3 {
-        list.append(class.call(("<captured by sot>", 1, "<module>"), Some(&kwargs))?)?;
+        shown.append(class.call(("<captured by sot>", 1, "<module>"), Some(&kwargs))?)?;
     }
     for frame in at {
-        list.append(class.call((&*frame.file, frame.line, &*frame.function), Some(&kwargs))?)?;
+        shown.append(class.call((&*frame.file, frame.line, &*frame.function), Some(&kwargs))?)?;
     }
-    Ok(list)
+    let stack = handles.stack.bind(py);
+    stack.set_slice(0, stack.len(), &shown)
 }
