@@ -28,6 +28,7 @@ impl<'py> Executor<'py> {
             frame.ip = at + 1;
         }
         let made = self.frames.last().map(|f| (f.unit.address(), f.ip));
+        self.note_generator();
         Some(self.virtual_var(GeneratorVar { state: GeneratorState::New(Rc::new(frame)), made, delegated: false }))
     }
 

@@ -11,7 +11,7 @@ use crate::variables::{VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
-use sot_sideeffect::{Mutation, VarRef};
+use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_tracker::{Tracker, TrackerId};
 
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
@@ -28,11 +28,16 @@ pub(super) struct Watched {
     /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
     released: Vec<(usize, VarId)>,
     released_before: HashMap<VarId, usize>,
-    /// The length of the journal with an entry that drops a real value whose death could be seen.
+    /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
+    /// is to be real from then on.
     dropped: Option<usize>,
+    /// References to real values that the journal takes: the length of the journal with the entry, and the address.
+    taken: Vec<(usize, usize)>,
+    /// Generators were made.
+    generators: bool,
 }
 
-impl Executor<'_> {
+impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
     pub(super) fn watch(&mut self, var: VarId, object: &Bound<'_, PyAny>, tracker: TrackerId) {
         let may_hold = matches!(
@@ -108,7 +113,10 @@ impl Executor<'_> {
         let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
         // Asked first: most values have other holders, and then nothing is searched.
         let last = |var: &VarId| {
-            self.known_object(*var).is_none_or(|object| facts::is_held_once(&self.objects.get(self.py, object)))
+            self.known_object(*var).is_none_or(|object| {
+                let object = self.objects.get(self.py, object);
+                facts::is_held_by_at_most(&object, 1 + self.taken_of(&object))
+            })
         };
         let slots = self.watched.slots.iter().map(|(var, _)| *var);
         let given: Vec<VarId> = slots.filter(|var| last(var) && !at_hand(var)).collect();
@@ -125,13 +133,74 @@ impl Executor<'_> {
 
     /// A journal entry follows: note whether it takes the last reference to a real value whose death could be seen.
     pub(super) fn note_overwritten(&mut self, mutation: &Mutation) {
-        if self.overwritten(mutation).iter().any(|old| facts::is_held_once(old) && facts::death_runs_code(old)) {
-            self.watched.dropped = Some(self.journal.len() + 1);
+        let length = self.journal.len();
+        for old in self.overwritten(mutation) {
+            if old.is_none() || !facts::death_runs_code(&old) {
+                continue;
+            }
+            self.watched.taken.retain(|(at, _)| *at <= length);
+            // Slots whose frames let go of it hold it for nobody.
+            let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
+            let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get(self.py, o).is(&old));
+            let slots: Vec<VarId> = slots.into_iter().filter(same).collect();
+            let held = self.held_by_frames(&slots);
+            let released = slots.iter().filter(|var| !held.contains(*var)).count();
+            if facts::is_held_by_at_most(&old, 1 + released + self.taken_of(&old)) {
+                self.watched.dropped = Some(length + 1);
+            }
+            self.watched.taken.push((length + 1, old.as_ptr() as usize));
+        }
+    }
+
+    /// How many references to a real value the journal takes.
+    fn taken_of(&self, object: &Bound<'_, PyAny>) -> usize {
+        let (length, address) = (self.journal.len(), object.as_ptr() as usize);
+        self.watched.taken.iter().filter(|(at, of)| *at <= length && *of == address).count()
+    }
+
+    /// A generator was made.
+    pub(super) fn note_generator(&mut self) {
+        self.watched.generators = true;
+    }
+
+    /// A journal entry follows: a generator that cleans up and is stored in a real object ends when that lets go of it and no
+    /// frame holds it, which only real ones can tell.
+    pub(super) fn note_stored(&mut self, mutation: &Mutation) {
+        if !self.watched.generators {
+            return;
+        }
+        let virtual_target = match mutation.target() {
+            Target::Object(target) => !self.has_path(self.var(VarId(target.0)).tracker),
+            Target::Globals(_) => false,
+        };
+        if virtual_target {
+            return;
+        }
+        let mut seen = HashSet::new();
+        let mut work: Vec<VarId> = mutation.operands().iter().map(|var| VarId(var.0)).collect();
+        while let Some(var) = work.pop() {
+            if seen.len() > SEARCHED || self.may_clean_up(var) {
+                self.watched.dropped = Some(self.journal.len() + 1);
+                return;
+            }
+            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+                work.extend(parts(self, var));
+            }
+        }
+    }
+
+    /// Whether a generator has code that runs when it is closed.
+    fn may_clean_up(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::Generator(generator) => {
+                generator.frame().is_some_and(|frame| frame.delegate().is_some() || !frame.unit.code.regions.is_empty())
+            }
+            _ => false,
         }
     }
 
     /// Real values that a mutation takes out of a real object.
-    fn overwritten(&self, mutation: &Mutation) -> Vec<Bound<'_, PyAny>> {
+    fn overwritten(&self, mutation: &Mutation) -> Vec<Bound<'py, PyAny>> {
         let py = self.py;
         let real = |var: &VarRef| self.known_object(VarId(var.0)).map(|object| self.objects.get(py, object));
         let item = |object: &VarRef, key: &VarRef| {
@@ -187,7 +256,7 @@ impl Executor<'_> {
             }
             _ => false,
         };
-        of_a_class_of_the_program && (handed_over() || in_hand()) || self.holds_watched(var)
+        of_a_class_of_the_program && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
     }
 
     /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,

@@ -16,6 +16,7 @@ impl<'py> Executor<'py> {
     pub fn journal_record(&mut self, mutation: Mutation) {
         self.note_released();
         self.note_overwritten(&mutation);
+        self.note_stored(&mutation);
         let (file, line) = match self.shown_frame() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),

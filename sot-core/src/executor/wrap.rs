@@ -453,7 +453,8 @@ impl<'py> Executor<'py> {
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_));
-        let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::is_held_once(key);
+        let passing =
+            |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::is_held_by_at_most(key, 1);
         if given && pairs.iter().any(|(key, _)| passing(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
         }

@@ -12,6 +12,7 @@
 //! Nothing here runs user code, and nothing is kept alive that the capture did not keep alive anyway.
 
 mod equality;
+mod identity;
 mod names;
 mod reference;
 mod stamped;

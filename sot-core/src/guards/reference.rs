@@ -6,6 +6,7 @@
 //! stderr. Everything here asks Python itself, with no stamp and nothing of what the native form uses, but for iterators,
 //! which cannot be looked at without advancing them, and for what the backend checks.
 
+use super::identity;
 use super::names::Namer;
 use crate::backend::TensorCheck;
 use crate::capture::Captured;
@@ -43,7 +44,11 @@ pub(super) struct Reference {
 }
 
 impl Reference {
+    /// `None`: there is none to compare with.
     pub(super) fn new(py: Python<'_>, captured: &Captured) -> Option<Reference> {
+        if identity::names_mortals(py, captured) {
+            return None;
+        }
         let tree = match GuardTree::compile(&captured.guards, &captured.trackers) {
             Ok(tree) => tree,
             Err(unreachable) => {

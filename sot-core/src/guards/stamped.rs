@@ -1,6 +1,7 @@
 //! Guards below constant objects, by container: one stamp each, and single checks for when it is stale.
 
 use super::equality::equals;
+use super::identity;
 use super::{NativeCheck, missing, visit_check};
 use crate::capture::Captured;
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
@@ -65,7 +66,7 @@ impl Stamped {
         let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
             Check::Is(_) | Check::TypeIs(_) | Check::Equals(_) | Check::Lacks(_) | Check::SameAs(_) => {
-                check.map(object, |name| PyString::intern(py, name).unbind(), |_| 0)
+                check.map(identity::holder(py, captured, check), |name| PyString::intern(py, name).unbind(), |_| 0)
             }
             _ => return Err(missing("a check of a dict item")),
         };
@@ -210,7 +211,7 @@ impl StampedDict {
                 (Check::Lacks(_), value) => value.is_none(),
                 (_, None) => false,
                 (Check::SameAs(_), Some(_)) => true,
-                (Check::Is(expected), Some(value)) => value.is(expected),
+                (Check::Is(expected), Some(value)) => identity::is(&value, expected),
                 (Check::TypeIs(expected), Some(value)) => value.get_type().is(expected),
                 (Check::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
                 (_, Some(_)) => false,

@@ -2,6 +2,7 @@
 //! for each value.
 
 use super::equality::equals;
+use super::identity;
 use super::{NativeCheck, constant, missing, visit_check};
 use crate::backend::TensorCheck;
 use crate::capture::Captured;
@@ -100,7 +101,9 @@ impl Steps {
                 sot_tracker::Step::Check(id, index) => {
                     let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
                     let mut others = others.iter().map(|other| registers[other.index()]);
-                    let check = check.map(object, name, |_| others.next().expect("a register of each"));
+                    let check = check.map(identity::holder(py, captured, check), name, |_| {
+                        others.next().expect("a register of each")
+                    });
                     Step::Check { register: registers[id.index()], check }
                 }
             });
@@ -159,7 +162,7 @@ impl Steps {
             Accessed::Missing => return false,
         };
         match check {
-            Check::Is(expected) => value.is(expected),
+            Check::Is(expected) => identity::is(value, expected),
             Check::TypeIs(expected) => value.get_type().is(expected),
             Check::Equals(expected) => equals(value, expected.bind(py)),
             Check::Len(n) => length(value) == Some(*n),

@@ -437,3 +437,26 @@ def test_results_die_with_their_owner():
         alive.clear()
         translated(t([0.0]))
         assert alive == expected
+
+
+@pytest.mark.parametrize("make", [Runs, lambda: weakly_referenced()])
+def test_a_guard_keeps_nothing_alive(make):
+    """A comparison of identity is a guard on an object that the program could see die."""
+    translated = toy.to_static(lambda x, a, b: x * 2 if a is b else x * 3)
+    for _ in range(2):
+        one = make()
+        died = weakref.ref(one)
+        for _ in range(3):
+            assert translated(t([1.0]), one, one).item() == 2
+            assert translated(t([1.0]), one, None).item() == 3
+        del one
+        assert died() is None
+
+
+def weakly_referenced():
+    class Plain:
+        pass
+
+    made = Plain()
+    Plain.reference = weakref.ref(made)
+    return made

@@ -4,7 +4,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyAnyMethods, PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyAnyMethods, PyCFunction, PyDict, PyList, PyModule, PyTuple, PyType};
 
 use super::instance_dict;
 
@@ -15,6 +15,16 @@ const LOOKS: usize = 64;
 /// finalizer, or somebody refers to it weakly.
 pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
     search(object, |object, _| Some(has_finalizer(object) || is_weakly_referenced(object)))
+}
+
+/// Whether the program could see the death of this very object: it has a finalizer, or somebody refers to it weakly. Objects
+/// that are alive anyway, as modules, classes and functions, are not asked.
+pub fn own_death_is_seen(object: &Bound<'_, PyAny>) -> bool {
+    let lasting = object.is_instance_of::<PyType>()
+        || object.is_instance_of::<PyModule>()
+        || super::is_function(object)
+        || object.is_instance_of::<PyCFunction>();
+    !lasting && (has_finalizer(object) || is_weakly_referenced(object))
 }
 
 /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
@@ -59,11 +69,16 @@ fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> O
     false
 }
 
-/// Whether nobody but one holder has an object, as far as counting tells: the translator has it in a table and in its hands.
-pub fn is_held_once(object: &Bound<'_, PyAny>) -> bool {
-    const OWN: isize = 3;
+/// Whether nobody but so many holders has an object, as far as counting tells: the translator has it in a table and in its
+/// hands.
+pub fn is_held_by_at_most(object: &Bound<'_, PyAny>, holders: usize) -> bool {
+    const OWN: isize = 2;
     // SAFETY: a live object.
-    unsafe { ffi::Py_REFCNT(object.as_ptr()) <= OWN }
+    unsafe { ffi::Py_REFCNT(object.as_ptr()) <= OWN + holders as isize }
+}
+
+fn is_held_once(object: &Bound<'_, PyAny>) -> bool {
+    is_held_by_at_most(object, 1)
 }
 
 /// An exact list or dict.

@@ -216,3 +216,64 @@ def a_manager(x):
     with Manager():
         y = x + 1
     return list(DEAD), y
+
+
+def cleans_up(name):
+    try:
+        for i in range(3):
+            yield i
+    finally:
+        DEAD.append(name)
+
+
+TABLE = {}
+
+
+@finalizer_case
+def a_half_used_generator_outlives_what_it_was_stored_in(x):
+    held = cleans_up("held")
+    first = next(held)
+    TABLE["it"] = held
+    TABLE["it"] = None
+    none = len(DEAD)
+    DEAD.append("end")
+    return first, none, x + 1
+
+
+@finalizer_case
+def a_half_used_generator_that_a_dead_local_holds_over_a_break(x):
+    held = cleans_up("held")
+    first = next(held)
+    TABLE["it"] = held
+    print(end="")
+    TABLE["it"] = None
+    none = len(DEAD)
+    print(end="")
+    return first, none, len(DEAD), x + 1
+
+
+@finalizer_case
+def half_used_generators_that_are_bound_again_in_a_loop(x):
+    for name in "abc":
+        held = cleans_up(name)
+        next(held)
+        TABLE["it"] = held
+        DEAD.append(len(DEAD))
+    TABLE["it"] = None
+    DEAD.append("end")
+    return x + 1
+
+
+@finalizer_case
+def a_half_used_generator_of_a_callee(x):
+    def callee():
+        held = cleans_up("held")
+        next(held)
+        TABLE["it"] = held
+        TABLE["it"] = None
+        return len(DEAD)
+
+    none = callee()
+    one = len(DEAD)
+    print(end="")
+    return none, one, len(DEAD), x + 1

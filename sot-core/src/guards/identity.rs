@@ -1,0 +1,52 @@
+//! Comparing with an object that the program could see die: a guard must not keep it alive.
+
+use crate::capture::Captured;
+use crate::cpython::facts;
+use pyo3::prelude::*;
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+use sot_tracker::{Check, ObjectId};
+
+/// Stands for an object in a check of identity. The program never meets it.
+#[pyclass(frozen, module = "sot")]
+struct Mortal(Py<PyWeakrefReference>);
+
+/// What a check of identity holds for an object: itself, or what stands for it.
+fn expected(object: Bound<'_, PyAny>) -> Py<PyAny> {
+    let mortal = || Bound::new(object.py(), Mortal(PyWeakrefReference::new(&object).ok()?.unbind())).ok();
+    match facts::own_death_is_seen(&object).then(mortal).flatten() {
+        Some(mortal) => mortal.into_any().unbind(),
+        None => object.unbind(),
+    }
+}
+
+/// How objects of a check are held.
+pub(super) fn holder<'a>(
+    py: Python<'a>,
+    captured: &'a Captured,
+    check: &Check,
+) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
+    let of_identity = matches!(check, Check::Is(_));
+    move |id| {
+        let object = captured.objects.get(py, *id);
+        if of_identity { expected(object) } else { object.unbind() }
+    }
+}
+
+/// Whether a value is the object that a check was made for.
+pub(super) fn is(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
+    value.is(expected) || is_mortal(value, expected)
+}
+
+#[cold]
+fn is_mortal(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
+    let Ok(mortal) = expected.bind(value.py()).cast_exact::<Mortal>() else { return false };
+    mortal.get().0.bind(value.py()).upgrade().is_some_and(|object| object.is(value))
+}
+
+/// Whether guards compare with an object that they must not keep alive.
+pub(super) fn names_mortals(py: Python<'_>, captured: &Captured) -> bool {
+    captured.guards.iter().any(|guard| match &guard.check {
+        Check::Is(object) => facts::own_death_is_seen(captured.objects.get_ref(py, *object)),
+        _ => false,
+    })
+}
