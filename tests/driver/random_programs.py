@@ -101,6 +101,13 @@ def below(f):
     return call
 
 
+def message(error):
+    """What it says, but for the order of two operands: which of a set comes first is a matter of addresses."""
+    text, mark = str(error), "not supported between instances of "
+    start, found, classes = text.partition(mark)
+    return start + found + " and ".join(sorted(classes.split(" and "))) if found else text
+
+
 def run(source, seed, framework, translate):
     """What can be seen of each call."""
     module = types.ModuleType("program")
@@ -123,7 +130,7 @@ def run(source, seed, framework, translate):
             # Only the program's own lines: what stands between differs by the door.
             lines = [(f.name, f.lineno) for f in traceback.extract_tb(raised.__traceback__) if f.filename == file]
             context = [type(e).__name__ for e in (raised.__cause__, raised.__context__) if e is not None]
-            raised = (type(raised).__name__, str(raised), lines, context, raised.__suppress_context__)
+            raised = (type(raised).__name__, message(raised), lines, context, raised.__suppress_context__)
         picture = Picture(framework)
         world = {k: v for k, v in names.items() if not k.startswith("__") and k not in ("f", "args", "calls")}
         seen.append((picture([result, list(args)]), out.getvalue(), raised, picture.named(world)))

@@ -442,9 +442,11 @@ impl<'py> Executor<'py> {
                 dict.iter().map(|(key, value)| (key.as_ptr() as usize, value)).collect();
             let keys: Vec<_> = dict.try_iter().and_then(|keys| keys.collect()).map_err(|_| odd())?;
             for key in keys {
-                if let Some(value) = by_address.get(&(key.as_ptr() as usize)) {
-                    pairs.push((key, value.clone()));
-                }
+                let value = by_address.get(&(key.as_ptr() as usize)).ok_or_else(odd)?.clone();
+                pairs.push((key, value));
+            }
+            if pairs.len() != dict.len() {
+                return Err(odd());
             }
         }
         // A path to a value looks its key up.
