@@ -1,23 +1,25 @@
 //! One capture, from slots to what came of it.
 //!
 //! Simulate; if something cannot be realised where it happened, start over with the call above it denied; then rewrite.
-//! The yield is a [`Captured`]: nothing after it asks the machine. Whatever fails here ends in one that runs the original
+//! The simulation gives up a [`Captured`]: nothing after it asks the machine. Whatever fails here ends in one that runs the original
 //! code, guarded by what was read so far, so that other cases still get their chance.
 
 use crate::backend::{AmbientCheck, Backend};
 use crate::capture_all;
+use crate::captured::{Captured, Outcome};
 use crate::code_unit::CodeUnit;
 use crate::cpython::{Slots, facts};
-use crate::executor::{self, CapturedCheck, Denied, Executor, Frame, Outcome, Snapshot};
-use crate::objects::ObjectTable;
-use crate::rewrite::{Head, Rewritten, rewrite};
-use crate::serve::continuation::{Continuation, FrameShape, GeneratorAt, SlotShape};
+use crate::executor::{Denied, Executor};
+use crate::frame::{self, Frame};
+use crate::rewrite::{Head, Refused, Rewritten, rewrite};
+use crate::serve::continuation::Continuation;
+use crate::shapes::{FrameShape, GeneratorAt, SlotShape};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{GuardSet, Tracker, TrackerTable};
+use sot_tracker::Tracker;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,22 +34,13 @@ pub enum Subject<'a, 'py> {
 }
 
 /// What a capture came to: the code that serves such calls, and everything that it depends on.
-pub struct Captured {
+pub struct Capture {
+    pub captured: Captured,
     pub became: Became,
     pub breaks: Vec<Break>,
     /// Names of the slots, for readers.
     pub slots: Vec<String>,
-    /// What must hold for the code to serve: guards on paths, with the objects that they name by number.
-    pub objects: ObjectTable,
-    pub trackers: TrackerTable,
-    pub guards: GuardSet,
-    /// What the guards name by number of a check.
-    pub tensor_checks: Vec<CapturedCheck>,
-    /// Dicts that must be as they were.
-    pub snapshots: Vec<Snapshot>,
     pub ambient: Arc<dyn AmbientCheck>,
-    /// Frames that eager would have open at a time.
-    pub deepest: usize,
     pub started: Instant,
 }
 
@@ -71,39 +64,13 @@ pub struct Break {
     pub fallback: bool,
 }
 
-impl Captured {
-    fn new(
-        ex: Executor<'_>,
-        became: Became,
-        breaks: Vec<Break>,
-        slots: Vec<String>,
-        ambient: Arc<dyn AmbientCheck>,
-        started: Instant,
-    ) -> Captured {
-        let Executor { objects, trackers, guards, tensor_checks, snapshots, deepest, .. } = ex;
-        Captured {
-            became,
-            breaks,
-            slots,
-            objects,
-            trackers,
-            guards,
-            tensor_checks,
-            snapshots,
-            ambient,
-            deepest,
-            started,
-        }
-    }
-}
-
 /// Capture a subject. `None`: run the original, and ask again next time.
 pub fn capture(
     py: Python<'_>,
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-) -> Option<Captured> {
+) -> Option<Capture> {
     let start = Instant::now();
     if let Some(why) = backend.unavailable(py) {
         STATS.note(why.reason);
@@ -112,17 +79,11 @@ pub fn capture(
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
     let mut denied = Denied::new();
     for _ in 0..ATTEMPTS {
-        let mut ex = Executor::new(py, backend.clone(), denied.clone());
-        let result = attempt(&mut ex, subject, slots);
-        let (site, why) = match result {
-            Ok((head, outcome, rewritten)) => {
-                return Some(finish(ex, ambient, subject, head, &outcome, rewritten, start));
-            }
-            Err(failed) => failed,
+        let (site, why, captured) = match attempt(py, &backend, &denied, subject, slots) {
+            Ok(done) => return Some(finish(py, done, ambient, subject, start)),
+            Err(failed) => *failed,
         };
         capture_all::failed(&why);
-        // Leave building mode before anything else runs.
-        drop(ex.graph.take_builder());
         if why.reason == Reason::Interrupted {
             STATS.note(why.reason);
             return None;
@@ -132,34 +93,54 @@ pub fn capture(
                 STATS.add(&STATS.restarts);
                 denied.insert(site, why);
             }
-            None => return Some(fallback(ex, ambient, why, start)),
+            None => return Some(fallback(captured, ambient, why, start)),
         }
     }
     None
 }
 
-type Failed = (Option<executor::Site>, Why);
+/// The call to deny, why, and what was found out.
+type Failed = Box<(Option<frame::Site>, Why, Captured)>;
+
+/// An attempt that came to its end.
+struct Done {
+    captured: Captured,
+    head: Head,
+    outcome: Outcome,
+    rewritten: Rewritten,
+}
 
 fn attempt(
-    ex: &mut Executor<'_>,
+    py: Python<'_>,
+    backend: &Arc<dyn Backend>,
+    denied: &Denied,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-) -> Result<(Head, Outcome, Rewritten), Failed> {
-    let head = match subject {
-        Subject::Function { function } => enter_function(ex, function, slots),
-        Subject::Continuation(continuation) => enter_continuation(ex, continuation, slots),
+) -> Result<Done, Failed> {
+    let mut ex = Executor::new(py, backend.clone(), denied.clone());
+    let entered = match subject {
+        Subject::Function { function } => enter_function(&mut ex, function, slots),
+        Subject::Continuation(continuation) => enter_continuation(&mut ex, continuation, slots),
+    };
+    let simulated =
+        entered.map_err(|stop| (None, stop.why().clone())).and_then(|head| ex.execute().map(|outcome| (head, outcome)));
+    let outer_site = ex.outer_site();
+    // A builder that nobody wants leaves building mode before anything else runs.
+    let (captured, builder) = ex.into_captured();
+    let (head, outcome) = match simulated {
+        Ok(simulated) => simulated,
+        Err((site, why)) => return Err(Box::new((site, why, captured))),
+    };
+    match rewrite(py, &captured, builder, &head, &outcome) {
+        Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
+        Err(Refused { stop, unkept }) => {
+            let site = unkept.or(match outcome {
+                Outcome::Break(_) => outer_site,
+                Outcome::Return(_) | Outcome::Raise(_) => None,
+            });
+            Err(Box::new((site, stop.why().clone(), captured)))
+        }
     }
-    .map_err(|stop| (None, stop.why().clone()))?;
-    let outcome = ex.execute()?;
-    let rewritten = rewrite(ex, &head, &outcome).map_err(|stop| {
-        let site = match outcome {
-            _ if ex.unkept.is_some() => ex.unkept,
-            Outcome::Break(_) => ex.outer_site(),
-            Outcome::Return(_) | Outcome::Raise(_) => None,
-        };
-        (site, stop.why().clone())
-    })?;
-    Ok((head, outcome, rewritten))
 }
 
 /// Push the frame of a function whose argument slots are bound.
@@ -275,11 +256,7 @@ impl Given<'_> {
 }
 
 /// Push the frames of a continuation, filled with its values.
-fn enter_continuation(
-    ex: &mut Executor<'_>,
-    continuation: &crate::serve::continuation::Continuation,
-    slots: Slots<'_>,
-) -> Result<Head, Stop> {
+fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots: Slots<'_>) -> Result<Head, Stop> {
     let shape = &continuation.shape;
     // Who delegates may die between two items, and end it: asked for, that is looked up.
     let generator = |ex: &mut Executor<'_>, state| ex.virtual_var(GeneratorVar { state, made: None, delegated: true });
@@ -299,12 +276,13 @@ fn enter_continuation(
     }
     let outermost = &continuation.shape.frames[0];
     ex.entry_unit = Some(outermost.unit.clone());
-    ex.entry_globals = Some(ex.objects.add(outermost.globals.bind(ex.py)));
+    let globals = outermost.globals.bind(ex.py);
+    ex.entry_globals = Some(ex.objects.add(globals));
     Ok(Head { arguments: continuation.slot_names(), freevars: Vec::new(), listed_as: Some(continuation.name()) })
 }
 
-fn break_at(ex: &Executor<'_>, why: &Why, fallback: bool) -> Break {
-    let frame = ex.shown_frame();
+fn break_at(captured: &Captured, why: &Why, fallback: bool) -> Break {
+    let frame = captured.shown_frame();
     Break {
         why: why.clone(),
         file: frame.map_or_else(|| "".into(), |f| f.unit.file.clone()),
@@ -315,42 +293,41 @@ fn break_at(ex: &Executor<'_>, why: &Why, fallback: bool) -> Break {
 }
 
 fn finish(
-    mut ex: Executor<'_>,
+    py: Python<'_>,
+    done: Done,
     ambient: Arc<dyn AmbientCheck>,
     subject: &Subject<'_, '_>,
-    head: Head,
-    outcome: &Outcome,
-    rewritten: Rewritten,
-    start: Instant,
-) -> Captured {
+    started: Instant,
+) -> Capture {
+    let Done { mut captured, head, outcome, rewritten } = done;
     STATS.add(&STATS.captures);
     let mut breaks = Vec::new();
-    if let Outcome::Break(why) = outcome {
+    if let Outcome::Break(why) = &outcome {
         STATS.add(&STATS.breaks);
         STATS.note(why.reason);
-        breaks.push(break_at(&ex, why, false));
+        breaks.push(break_at(&captured, why, false));
     }
     if rewritten.graph.is_some() {
         STATS.add(&STATS.graphs);
     }
     let cells = head.freevars.iter().map(|name| format!("{name} (cell)"));
     let slots: Vec<String> = head.arguments.into_iter().chain(cells).collect();
-    ex.settle_guards();
+    captured.settle_guards(py);
     let nothing = rewritten.graph.is_none()
-        && ex.journal.is_empty()
+        && captured.journal.is_empty()
         && matches!(outcome, Outcome::Return(_))
         && !capture_all::on()
         && matches!(subject, Subject::Function { .. });
     let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
-    Captured::new(ex, became, breaks, slots, ambient, start)
+    Capture { captured, became, breaks, slots, ambient, started }
 }
 
 /// The original code serves.
-fn fallback(ex: Executor<'_>, ambient: Arc<dyn AmbientCheck>, why: Why, start: Instant) -> Captured {
+fn fallback(captured: Captured, ambient: Arc<dyn AmbientCheck>, why: Why, started: Instant) -> Capture {
     STATS.add(&STATS.captures);
     STATS.add(&STATS.fallbacks);
     STATS.note(why.reason);
-    let breaks = vec![break_at(&ex, &why, true)];
-    let slots = ex.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
-    Captured::new(ex, Became::Fallback, breaks, slots, ambient, start)
+    let breaks = vec![break_at(&captured, &why, true)];
+    let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
+    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started }
 }

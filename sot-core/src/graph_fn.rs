@@ -15,9 +15,9 @@
 //! they go to the user, for whom the call was interrupted before its first instruction.
 
 use crate::backend::{CallKind, CompiledGraph, Effects, Finished};
+use crate::captured::{Captured, ReplayArg, ReplayCall};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, held, signals, trampoline};
-use crate::executor::{Executor, ReplayArg, ReplayCall};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
 use crate::settings;
@@ -187,7 +187,8 @@ pub fn reset() {
 
 impl GraphFunction {
     pub(crate) fn new(
-        ex: &Executor<'_>,
+        py: Python<'_>,
+        captured: &Captured,
         inputs: Vec<Symbol>,
         input_vars: Vec<VarId>,
         outputs: Vec<Symbol>,
@@ -199,7 +200,7 @@ impl GraphFunction {
             name: format!("SIR_{number}"),
             inputs: inputs.clone(),
             outputs: outputs.clone(),
-            statements: ex.graph.statements.clone(),
+            statements: captured.graph.statements.clone(),
         };
         let sir = Module::single(sir);
         if cfg!(debug_assertions)
@@ -207,7 +208,7 @@ impl GraphFunction {
         {
             return Err(Stop::fallback(Reason::InternalError, format!("{errors:?}")));
         }
-        let replay = Replay::build(ex, &inputs, &outputs);
+        let replay = Replay::build(py, captured, &inputs, &outputs);
         let choice = match compiled {
             Some(_) => Choice::Measuring,
             None => Choice::Replay,
@@ -496,16 +497,16 @@ impl NativeBody for Body {
 }
 
 impl Replay {
-    fn build(ex: &Executor<'_>, inputs: &[Symbol], outputs: &[Symbol]) -> Replay {
+    fn build(py: Python<'_>, captured: &Captured, inputs: &[Symbol], outputs: &[Symbol]) -> Replay {
         let mut numbers: HashMap<u32, usize> = HashMap::new();
         let mut number = |s: Symbol| {
             let next = numbers.len();
             *numbers.entry(s.0).or_insert(next)
         };
         let input_registers: Vec<usize> = inputs.iter().map(|s| number(*s)).collect();
-        let mut steps: Vec<Step> = Vec::with_capacity(ex.graph.calls.len());
-        for call in &ex.graph.calls {
-            steps.push(Self::step(ex, call, &mut number));
+        let mut steps: Vec<Step> = Vec::with_capacity(captured.graph.calls.len());
+        for call in &captured.graph.calls {
+            steps.push(Self::step(py, captured, call, &mut number));
         }
         let output_registers: Vec<usize> = outputs.iter().map(|s| number(*s)).collect();
         let registers = numbers.len();
@@ -530,22 +531,21 @@ impl Replay {
         Replay { registers, inputs: input_registers, steps, outputs: output_registers }
     }
 
-    fn step(ex: &Executor<'_>, call: &ReplayCall, number: &mut dyn FnMut(Symbol) -> usize) -> Step {
-        let py = ex.py;
+    fn step(py: Python<'_>, captured: &Captured, call: &ReplayCall, number: &mut dyn FnMut(Symbol) -> usize) -> Step {
         Step {
             operator: (call.kind == CallKind::Method && call.callee.is_some() && call.args.len() == 2)
                 .then(|| operator(&call.name))
                 .flatten(),
-            callee: call.callee.map(|c| ex.objects.get(py, c).unbind()),
+            callee: call.callee.map(|c| captured.objects.get(py, c).unbind()),
             method: (call.kind == CallKind::Method && call.callee.is_none())
                 .then(|| PyString::intern(py, &call.name).unbind()),
-            args: call.args.iter().map(|a| Value::of(ex, a, number)).collect(),
+            args: call.args.iter().map(|a| Value::of(py, captured, a, number)).collect(),
             kwargs: call
                 .kwargs
                 .iter()
-                .map(|(n, a)| (PyString::intern(py, n).unbind(), Value::of(ex, a, number)))
+                .map(|(n, a)| (PyString::intern(py, n).unbind(), Value::of(py, captured, a, number)))
                 .collect(),
-            result: Value::pattern(ex, &call.result, number),
+            result: Value::pattern(py, captured, &call.result, number),
             dead: Vec::new(),
         }
     }
@@ -606,31 +606,37 @@ impl Replay {
 }
 
 impl Value {
-    fn of(ex: &Executor<'_>, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
+    fn of(py: Python<'_>, captured: &Captured, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
         match arg {
             ReplayArg::Symbol(s) => Value::Register(number(*s)),
-            ReplayArg::Object(o) => Value::Object(ex.objects.get(ex.py, *o).unbind()),
-            ReplayArg::Tuple(items) => Value::Tuple(items.iter().map(|i| Value::of(ex, i, number)).collect()),
-            ReplayArg::List(items) => Value::List(items.iter().map(|i| Value::of(ex, i, number)).collect()),
-            ReplayArg::Dict(entries) => {
-                Value::Dict(entries.iter().map(|(k, v)| (Value::of(ex, k, number), Value::of(ex, v, number))).collect())
-            }
+            ReplayArg::Object(o) => Value::Object(captured.objects.get(py, *o).unbind()),
+            ReplayArg::Tuple(items) => Value::Tuple(items.iter().map(|i| Value::of(py, captured, i, number)).collect()),
+            ReplayArg::List(items) => Value::List(items.iter().map(|i| Value::of(py, captured, i, number)).collect()),
+            ReplayArg::Dict(entries) => Value::Dict(
+                entries
+                    .iter()
+                    .map(|(k, v)| (Value::of(py, captured, k, number), Value::of(py, captured, v, number)))
+                    .collect(),
+            ),
             ReplayArg::Slice(parts) => Value::Slice(Box::new([
-                Value::of(ex, &parts[0], number),
-                Value::of(ex, &parts[1], number),
-                Value::of(ex, &parts[2], number),
+                Value::of(py, captured, &parts[0], number),
+                Value::of(py, captured, &parts[1], number),
+                Value::of(py, captured, &parts[2], number),
             ])),
         }
     }
 
-    fn pattern(ex: &Executor<'_>, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
+    fn pattern(py: Python<'_>, captured: &Captured, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
         match arg {
             ReplayArg::Symbol(s) => Value::Register(number(*s)),
             ReplayArg::Tuple(items) | ReplayArg::List(items) => {
-                Value::Tuple(items.iter().map(|i| Value::pattern(ex, i, number)).collect())
+                Value::Tuple(items.iter().map(|i| Value::pattern(py, captured, i, number)).collect())
             }
             ReplayArg::Dict(entries) => Value::Dict(
-                entries.iter().map(|(k, v)| (Value::of(ex, k, number), Value::pattern(ex, v, number))).collect(),
+                entries
+                    .iter()
+                    .map(|(k, v)| (Value::of(py, captured, k, number), Value::pattern(py, captured, v, number)))
+                    .collect(),
             ),
             ReplayArg::Object(_) | ReplayArg::Slice(_) => Value::Ignore,
         }

@@ -144,6 +144,10 @@ impl Stop {
     pub fn fallback(reason: Reason, detail: impl Into<String>) -> Stop {
         Stop::Fallback(Why::new(reason, detail))
     }
+    /// An exception where none can be: run the frame as plain Python, and count a defect.
+    pub fn internal(error: &pyo3::PyErr) -> Stop {
+        Stop::fallback(Reason::InternalError, error.to_string())
+    }
     pub fn why(&self) -> &Why {
         match self {
             Stop::Break(why) | Stop::Fallback(why) => why,

@@ -11,36 +11,11 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, prepend, replace_head};
-use crate::serve::continuation::FrameShape;
+use crate::frame::Skipped;
+use crate::shapes::FrameShape;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
-use sot_opcodes::{NameId, Op};
 use std::sync::Arc;
-
-/// A frame that the simulation leaves out because its code does nothing but make the call: a layer's `__call__`.
-pub struct Skipped {
-    pub unit: Arc<CodeUnit>,
-    pub globals: Py<PyAny>,
-    /// The instruction that makes the call.
-    pub ip: usize,
-}
-
-impl Skipped {
-    /// The frame of a function that ends by calling a method of this name.
-    pub fn of(function: &Bound<'_, PyAny>, method: &str) -> Option<Skipped> {
-        let (code, globals) = {
-            let parts = facts::func_parts(function)?;
-            (parts.code.to_owned(), parts.globals.to_owned().unbind())
-        };
-        let unit = CodeUnit::of(&code).ok()?;
-        let named = |id: NameId| unit.code.names[id.0 as usize] == method;
-        let found = |op: Op| matches!(op, Op::LoadAttr(id) | Op::LoadMethod(id) if named(id));
-        let at = unit.code.instrs.iter().position(|instruction| found(instruction.op))?;
-        let call = |op: Op| matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. });
-        let ip = at + unit.code.instrs[at..].iter().position(|instruction| call(instruction.op))?;
-        Some(Skipped { unit, globals, ip })
-    }
-}
 
 /// Where rewritten code has a value when it raises.
 pub enum Source {

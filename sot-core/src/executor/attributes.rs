@@ -4,8 +4,8 @@
 //! the name, or lacks it. Properties and `__getattr__` written in Python are simulated like any call.
 
 use super::Executor;
-use super::probe::{self, Descriptor};
 use crate::cpython::facts::{self, GetattrKind};
+use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyAttributeError;
@@ -438,11 +438,6 @@ impl<'py> Executor<'py> {
         let found = owner.cast::<PyType>().ok().and_then(|ty| probe::raw(ty, name));
         let wrapper = found.is_some_and(|f| probe::descriptor(&f) == Descriptor::Wrapper);
         self.types_attribute(if wrapper { "MethodWrapperType" } else { "BuiltinMethodType" })
-    }
-
-    /// Whether a callable is a raw method of a class written in C, which its own `__get__` binds.
-    pub fn binds_by_get(&self, object: sot_tracker::ObjectId) -> bool {
-        self.method_of_c(object).is_some()
     }
 
     fn method_of_c(&self, object: sot_tracker::ObjectId) -> Option<Descriptor> {

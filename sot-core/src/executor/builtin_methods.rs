@@ -1,7 +1,7 @@
 //! Methods of lists, dicts and constants.
 
 use super::Executor;
-use super::probe;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyIndexError;

@@ -1,11 +1,11 @@
 //! Builtin functions and types that are simulated, and those that are folded by calling them on constants.
 
 use super::calls::name_of;
-use super::probe::{self, Membership};
 use super::protocol::Copies;
 use super::{Awaits, Executor};
 use crate::backend::CallKind;
 use crate::cpython::facts;
+use crate::probe::{self, Membership};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyStopIteration;
@@ -417,7 +417,7 @@ impl<'py> Executor<'py> {
             }
             return Ok(false);
         }
-        let candidate = kind.pinned(self);
+        let candidate = self.pinned(&kind);
         let Some(candidate) = candidate.as_ref().and_then(|c| c.cast::<PyType>().ok()) else {
             return Err(Stop::brk(Reason::Builtin, if of_class { "issubclass" } else { "isinstance" }));
         };

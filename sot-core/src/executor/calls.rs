@@ -4,8 +4,8 @@ use super::{Awaits, Executor, Frame};
 use crate::backend::{CallKind, Kind, LayerCall};
 use crate::code_unit::CodeUnit;
 use crate::cpython::{entry, facts};
+use crate::frame::Skipped;
 use crate::stop::{Reason, Stop};
-use crate::user_frames::Skipped;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -277,7 +277,7 @@ impl<'py> Executor<'py> {
         for arg in &args.positional {
             // An object that only its type matters for may be anything.
             let kind = self.look(*arg)?;
-            let object = kind.pinned(self).or_else(|| self.known_object(*arg).map(|o| self.objects.get(self.py, o)));
+            let object = kind.pinned().or_else(|| self.known_object(*arg)).map(|o| self.objects.get(self.py, o));
             whole.push((*arg, object.filter(|_| !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)))));
         }
         let (tuple, kwargs) =
@@ -354,7 +354,7 @@ impl<'py> Executor<'py> {
                 }
                 self.guard_inner_layer(&value)?;
             }
-            self.snapshots.push(super::Snapshot { dict: id, copy: copy.unbind() });
+            self.snapshots.push(crate::captured::Snapshot { dict: id, copy: copy.unbind() });
         }
         Ok(())
     }

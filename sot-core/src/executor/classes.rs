@@ -1,7 +1,8 @@
 //! Calling classes: virtual instances, named tuples, and the builtin types that are functions in disguise.
 
-use super::{Awaits, Executor, probe};
+use super::{Awaits, Executor};
 use crate::cpython::facts;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -48,7 +49,7 @@ impl<'py> Executor<'py> {
         }
         let init = self.class_lookup(class, "__init__")?;
         let class_id = self.objects.add(class);
-        let instance = self.virtual_var(InstanceVar { class: class_id, object: None, pinned: false });
+        let instance = self.virtual_var(InstanceVar { class: class_id, object: None, pinned: false, of_program: true });
         match init {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);
@@ -104,15 +105,6 @@ impl<'py> Executor<'py> {
         }
         let class = self.objects.add(class);
         Ok(self.virtual_var(TupleVar { items: filled.into(), class: Some(class) }))
-    }
-
-    /// `tuple.__new__`, if this is the class of a named tuple.
-    pub fn tuple_new_of(&self, class: sot_tracker::ObjectId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
-        let class = self.objects.get(self.py, class);
-        if !class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
-            return Ok(None);
-        }
-        self.py.get_type::<PyTuple>().getattr("__new__").map(Some).map_err(|e| self.internal(&e))
     }
 
     /// A named tuple with converted items, for a framework call.

@@ -3,8 +3,8 @@
 //! Where nothing of the program runs, builtins are simulated at once, as ever (`builtins`).
 
 use super::Executor;
-use super::probe::{self, Membership};
 use crate::cpython::facts;
+use crate::probe::{self, Membership};
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;

@@ -184,8 +184,9 @@ impl<'py> Executor<'py> {
         let made = definitions(self.py).map_err(|e| self.internal(&e))?;
         let code = made.codes.get(name).ok_or(Stop::fallback(Reason::InternalError, "no such definition"))?;
         let unit = CodeUnit::of(code.bind(self.py))?;
-        let globals = self.objects.add(made.globals.bind(self.py).as_any());
-        let builtins = self.objects.add(made.builtins.bind(self.py));
+        let py = self.py;
+        let globals = self.objects.add(made.globals.bind(py).as_any());
+        let builtins = self.objects.add(made.builtins.bind(py));
         let mut frame = Frame::new(unit, globals, builtins);
         for (local, arg) in frame.locals.iter_mut().zip(args) {
             *local = Some(*arg);

@@ -9,6 +9,7 @@
 
 use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Site;
 use crate::variables::*;
@@ -49,19 +50,9 @@ impl<'py> Executor<'py> {
         class.mro().iter().any(|c| c.is(self.py.get_type::<PyBaseException>()))
     }
 
-    /// The class of C that an exception class extends.
-    fn exception_base(&self, class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
-        let mro = class.mro();
-        mro.iter().filter_map(|c| c.cast_into::<PyType>().ok()).find(|c| !facts::is_heap_type(c))
-    }
-
-    pub fn exception_base_of(&self, class: &Bound<'py, PyAny>) -> Option<Bound<'py, PyType>> {
-        class.cast::<PyType>().ok().and_then(|class| self.exception_base(class))
-    }
-
     /// Call an exception class: a virtual exception. `None`: not one that is simulated.
     pub fn call_exception_class(&mut self, class: &Bound<'py, PyType>, args: &Args) -> Result<Option<Called>, Stop> {
-        let Some(base) = self.exception_base(class).filter(is_plain_exception) else { return Ok(None) };
+        let Some(base) = probe::base_of_c(class).filter(is_plain_exception) else { return Ok(None) };
         let any = class.as_any();
         let own = |name: &str| base.getattr(name).ok();
         let new = self.class_lookup(any, "__new__")?;
@@ -95,17 +86,6 @@ impl<'py> Executor<'py> {
     /// Whether a variable is an exception that this capture has made.
     pub fn is_new_exception(&self, var: VarId) -> bool {
         matches!(&self.var(var).kind, VarKind::Exception(ExceptionVar { object: None, .. }))
-    }
-
-    /// Exceptions from before the frame that passed frames of this capture.
-    pub fn exceptions_passed(&self) -> Vec<(VarId, Vec<Arc<Site>>)> {
-        let of = |(i, v): (usize, &Variable)| match &v.kind {
-            VarKind::Exception(e) if e.object.is_some() && !e.state.passed.is_empty() => {
-                Some((VarId(i as u32), e.state.passed.clone()))
-            }
-            _ => None,
-        };
-        self.vars.iter().enumerate().filter_map(of).collect()
     }
 
     /// `BaseException.__init__(self, *args)`.
@@ -257,11 +237,6 @@ impl<'py> Executor<'py> {
         Ok(false)
     }
 
-    /// The exception that is being handled: of the innermost frame that handles one.
-    pub fn handled(&self) -> Option<VarId> {
-        self.frames.iter().rev().find_map(|f| f.handled.last().copied())
-    }
-
     /// `raise exception`: what is being handled becomes its context.
     pub fn set_context(&mut self, exception: VarId) {
         let Some(context) = self.handled().filter(|c| *c != exception) else { return };
@@ -314,14 +289,8 @@ impl<'py> Executor<'py> {
         if self.frames[frame].is_hidden() {
             return;
         }
-        let site = Arc::new(Site::of(self, &self.frames[frame]));
+        let site = Arc::new(self.site_of(self.py, &self.frames[frame]));
         self.change_exception(exception, |state| state.passed.push(site));
-    }
-
-    /// The frames that an exception passes when it leaves the outermost one, outermost first.
-    pub fn frames_to_pass(&self) -> &[Frame] {
-        // What it has passed before is in its traceback already.
-        &self.frames[..self.frames.len() - 1]
     }
 
     /// The innermost frame, which had caught the exception, ends with it: its entry in the traceback stays where it was, and
@@ -502,7 +471,7 @@ impl<'py> Executor<'py> {
                 None => Err(Stop::brk(Reason::WouldRaise, method)),
             };
         }
-        let Some(base) = self.exception_base_of(&class) else { return Ok(None) };
+        let Some(base) = class.cast::<PyType>().ok().and_then(probe::base_of_c) else { return Ok(None) };
         if !base.getattr(method).is_ok_and(|own| own.is(&found)) {
             return Ok(None);
         }

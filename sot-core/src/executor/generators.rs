@@ -3,7 +3,7 @@
 //! A frame that is resumed delivers to the frame below it: a yield what that one awaits, a return the end of its loop, the
 //! result of its `yield from`, or StopIteration.
 
-use super::{Awaits, Executor, Flow, Frame, Site};
+use super::{Awaits, Executor, Flow, Frame};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyStopIteration;
@@ -212,35 +212,6 @@ impl<'py> Executor<'py> {
             return Ok(Called::Entered(Awaits::Push));
         }
         Err(self.raised(&self.py.get_type::<PyStopIteration>(), Vec::new()))
-    }
-
-    /// Whether a frame delegates to what ends with it: another generator, or whatever may have a `close`.
-    fn delegates(&self, frame: &Frame) -> bool {
-        frame.delegate().is_some_and(|to| match &self.var(to).kind {
-            VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Real { .. }),
-            _ => true,
-        })
-    }
-
-    /// Whether the end of what a frame delegates to could be seen.
-    fn end_is_seen(&self, delegate: VarId, reachable: &impl Fn(VarId) -> bool) -> bool {
-        !matches!(self.var(delegate).kind, VarKind::Generator(_)) || reachable(delegate)
-    }
-
-    /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
-    /// when they die, or for a generator that can be reached, which would end.
-    pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<Option<Site>> {
-        self.vars.iter().enumerate().find_map(|(i, v)| match &v.kind {
-            VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), made, .. })
-                if !reachable(VarId(i as u32))
-                    && (frame.catches()
-                        || self.delegates(frame)
-                            && frame.delegate().is_some_and(|to| self.end_is_seen(to, &reachable))) =>
-            {
-                Some(*made)
-            }
-            _ => None,
-        })
     }
 }
 

@@ -6,92 +6,12 @@
 
 use super::Executor;
 use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, Kind, OpCall, TensorMeta};
+use crate::captured::{GraphInput, ReplayArg, ReplayCall};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
-use sot_tracker::ObjectId;
-
-/// An argument of a statement that is run on real tensors.
-#[derive(Clone, Debug)]
-pub enum ReplayArg {
-    Symbol(Symbol),
-    Object(ObjectId),
-    Tuple(Vec<ReplayArg>),
-    List(Vec<ReplayArg>),
-    Dict(Vec<(ReplayArg, ReplayArg)>),
-    Slice(Box<[ReplayArg; 3]>),
-}
-
-/// A statement that is run on real tensors. `result` is a pattern; objects in it are ignored.
-#[derive(Clone, Debug)]
-pub struct ReplayCall {
-    pub kind: CallKind,
-    pub name: String,
-    pub callee: Option<ObjectId>,
-    pub args: Vec<ReplayArg>,
-    pub kwargs: Vec<(String, ReplayArg)>,
-    pub result: ReplayArg,
-}
-
-/// An input of the graph, in the builder's numbering.
-pub struct GraphInput {
-    pub var: VarId,
-    pub symbol: Symbol,
-}
-
-/// The graph of one capture.
-#[derive(Default)]
-pub struct Graph {
-    builder: Option<Box<dyn GraphBuilder>>,
-    pub inputs: Vec<GraphInput>,
-    pub statements: Vec<Statement>,
-    pub calls: Vec<ReplayCall>,
-    next_symbol: u32,
-    /// Symbolic value of each symbol.
-    pub values: HashMap<u32, ObjectId>,
-    /// Variables by the address of their symbolic value.
-    by_value: HashMap<usize, VarId>,
-}
-
-/// The length of the graph at some point.
-pub(super) struct Mark {
-    statements: usize,
-    calls: usize,
-}
-
-impl Graph {
-    pub(super) fn mark(&self) -> Mark {
-        Mark { statements: self.statements.len(), calls: self.calls.len() }
-    }
-
-    /// Forget the statements since a mark. Their operations stay in the backend's program, where nothing uses them; inputs
-    /// stay known by their values, since a later use of the same tensor is the same input.
-    pub(super) fn rollback_to(&mut self, mark: &Mark) {
-        self.statements.truncate(mark.statements);
-        self.calls.truncate(mark.calls);
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
-    fn fresh_symbol(&mut self) -> Symbol {
-        self.next_symbol += 1;
-        Symbol(self.next_symbol - 1)
-    }
-
-    pub fn take_builder(&mut self) -> Option<Box<dyn GraphBuilder>> {
-        self.builder.take()
-    }
-
-    /// The variable that a symbolic value belongs to.
-    pub fn var_of(&self, value: &Bound<'_, PyAny>) -> Option<VarId> {
-        self.by_value.get(&(value.as_ptr() as usize)).copied()
-    }
-}
 
 fn stop(error: BuildError) -> Stop {
     Stop::Break(error.why)
@@ -99,13 +19,17 @@ fn stop(error: BuildError) -> Stop {
 
 impl<'py> Executor<'py> {
     fn builder(&mut self) -> Result<&mut Box<dyn GraphBuilder>, Stop> {
-        if self.graph.builder.is_none() {
+        if self.builder.is_none() {
             if let Some(why) = self.backend.unavailable(self.py) {
                 return Err(Stop::Fallback(why));
             }
-            self.graph.builder = Some(self.backend.begin(self.py).map_err(|e| self.internal(&e))?);
+            self.builder = Some(self.backend.begin(self.py).map_err(|e| self.internal(&e))?);
         }
-        Ok(self.graph.builder.as_mut().expect("a builder"))
+        Ok(self.builder.as_mut().expect("a builder"))
+    }
+
+    pub fn take_builder(&mut self) -> Option<Box<dyn GraphBuilder>> {
+        self.builder.take()
     }
 
     /// The symbolic value of a tensor variable; a sourced tensor becomes an input.
@@ -206,7 +130,8 @@ impl<'py> Executor<'py> {
         let (var, pattern) = self.wrap_result(result)?;
         let getattr = self.builtins_attribute("getattr")?;
         let callee = Some(self.objects.add(&getattr));
-        let key = self.objects.add(PyString::intern(self.py, name).as_any());
+        let key = PyString::intern(self.py, name);
+        let key = self.objects.add(key.as_any());
         let receiver = self.replay_arg(me)?;
         let call = ReplayCall {
             kind: CallKind::Method,

@@ -71,7 +71,8 @@ impl<'py> Executor<'py> {
     }
 
     fn guard_item_is(&mut self, dict: sot_tracker::TrackerId, name: &str, value: &Bound<'py, PyAny>) {
-        let key = self.objects.add(PyString::intern(self.py, name).as_any());
+        let key = PyString::intern(self.py, name);
+        let key = self.objects.add(key.as_any());
         let value = self.objects.add(value);
         let at = self.trackers.intern(Tracker::DictItem { base: dict, key });
         self.guard(at, Check::Is(value));

@@ -5,37 +5,14 @@
 //! breaks. Such values are *watched*; before each effect the simulation notes which of them no frame holds any more.
 
 use super::Executor;
+use crate::captured::SEARCHED;
 use crate::cpython::facts;
-use crate::rewrite::parts;
 use crate::variables::{VarId, VarKind};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyType};
+use pyo3::types::{PyDict, PyList};
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_tracker::{Tracker, TrackerId};
-
-/// Parts of simulated values that are searched for a watched one, before it counts as held.
-const SEARCHED: usize = 10_000;
-
-/// Watched variables.
-#[derive(Default)]
-pub(super) struct Watched {
-    vars: Vec<VarId>,
-    /// Argument slots that hold them: one object may be given several times.
-    slots: Vec<(VarId, u32)>,
-    /// Those of the variables that frames may still hold.
-    open: Vec<VarId>,
-    /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
-    released: Vec<(usize, VarId)>,
-    released_before: HashMap<VarId, usize>,
-    /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
-    /// is to be real from then on.
-    dropped: Option<usize>,
-    /// References to real values that the journal takes: the length of the journal with the entry, and the address.
-    taken: Vec<(usize, usize)>,
-    /// Generators were made.
-    generators: bool,
-}
 
 impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
@@ -59,27 +36,11 @@ impl<'py> Executor<'py> {
 
     /// A variable was found in an argument slot, perhaps once more.
     pub(super) fn watch_slot(&mut self, var: VarId, tracker: TrackerId) {
-        if let Tracker::Slot(slot) = self.trackers.get(tracker)
+        if let Tracker::Slot(slot) = *self.trackers.get(tracker)
             && self.watched.vars.contains(&var)
         {
-            self.watched.slots.push((var, *slot));
+            self.watched.slots.push((var, slot));
         }
-    }
-
-    /// Argument slots that hold watched variables.
-    pub fn watched_slots(&self) -> &[(VarId, u32)] {
-        &self.watched.slots
-    }
-
-    /// Variables whose death could be seen, in the order in which they were found.
-    pub fn watched(&self) -> &[VarId] {
-        &self.watched.vars
-    }
-
-    /// The number of the effect before which frames let go of a variable.
-    pub fn released_before(&self, var: VarId) -> Option<usize> {
-        let effects = self.journal.len();
-        self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
     }
 
     /// An effect follows: note what no frame holds any more.
@@ -184,18 +145,8 @@ impl<'py> Executor<'py> {
                 return;
             }
             if seen.insert(var) && !self.has_path(self.var(var).tracker) {
-                work.extend(parts(self, var));
+                work.extend(self.parts(var));
             }
-        }
-    }
-
-    /// Whether a generator has code that runs when it is closed.
-    fn may_clean_up(&self, var: VarId) -> bool {
-        match &self.var(var).kind {
-            VarKind::Generator(generator) => {
-                generator.frame().is_some_and(|frame| frame.delegate().is_some() || !frame.unit.code.regions.is_empty())
-            }
-            _ => false,
         }
     }
 
@@ -241,67 +192,9 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Whether a local that is not read any more must live on over a break: somebody may refer to it weakly, or will by what
-    /// the break does.
-    pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
-        let handed_over = || {
-            let root = self.trackers.root(self.var(var).tracker);
-            self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
-        };
-        let in_hand = || self.frames.last().is_some_and(|frame| frame.stack.contains(&var));
-        let of_a_class_of_the_program = match &self.var(var).kind {
-            VarKind::Instance(instance) => {
-                let class = self.objects.get(self.py, instance.class);
-                class.cast_into::<PyType>().is_ok_and(|class| facts::is_heap_type(&class))
-            }
-            _ => false,
-        };
-        of_a_class_of_the_program && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
-    }
-
     /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,
     /// which changes what was read before.
     pub(super) fn dies(&self, var: VarId) -> bool {
         self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var)
-    }
-
-    /// Those of the variables that frames hold, themselves or in what they made.
-    fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
-        let mut seen: HashSet<VarId> = HashSet::new();
-        let mut work: Vec<VarId> = Vec::new();
-        for frame in &self.frames {
-            work.extend(frame.stack.iter().chain(&frame.handled));
-            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
-        }
-        while let Some(var) = work.pop() {
-            if seen.len() > SEARCHED {
-                return wanted.iter().copied().collect();
-            }
-            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
-                work.extend(parts(self, var));
-            }
-        }
-        seen
-    }
-
-    /// Whether a value is watched, or is made of such.
-    pub fn holds_watched(&self, var: VarId) -> bool {
-        if self.watched.vars.is_empty() {
-            return false;
-        }
-        let mut seen = HashSet::new();
-        let mut work = vec![var];
-        while let Some(var) = work.pop() {
-            if self.watched.vars.contains(&var) {
-                return true;
-            }
-            if seen.len() > SEARCHED {
-                return false;
-            }
-            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
-                work.extend(parts(self, var));
-            }
-        }
-        false
     }
 }

@@ -22,7 +22,6 @@ mod classes;
 mod defined;
 mod definitions;
 mod exceptions;
-mod frame;
 mod generators;
 mod graph;
 mod handlers;
@@ -32,23 +31,20 @@ mod leaf;
 mod lifetimes;
 mod limits;
 mod mutation;
-mod probe;
 mod protocol;
-mod sites;
 mod state;
 mod wrap;
 
 pub use definitions::{length_of, prepare as prepare_definitions};
-pub use frame::{Awaits, Frame, asks_for, catches_at, handler_at};
-pub use graph::{Graph, ReplayArg, ReplayCall};
 pub use handlers::{Flow, Handler};
 
-use crate::backend::{Backend, TensorCheck, TensorMeta, UserFrame};
-use crate::code_unit::CodeUnit;
+use crate::awaits::Awaits;
+use crate::backend::{Backend, GraphBuilder, UserFrame};
+use crate::captured::{Captured, Outcome};
 use crate::cpython::thread;
-use crate::objects::ObjectTable;
+use crate::frame::{Frame, Site};
 use crate::stop::{Reason, Stop, Why};
-use crate::variables::{VarId, VarKind, Variable};
+use crate::variables::{Operations, VarId, VarKind, Variable};
 use exceptions::Unwound;
 use generators::Ended;
 use hashbrown::{HashMap, HashSet};
@@ -56,8 +52,9 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use sot_opcodes::Op;
-use sot_sideeffect::{Journal, VarRef};
-use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
+use sot_sideeffect::VarRef;
+use sot_tracker::TrackerId;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
@@ -67,55 +64,24 @@ const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
 
-/// A place in the bytecode at which the simulation must break instead of running the instruction.
-pub type Site = (usize, usize);
-
 /// Sites that earlier attempts of this capture found impossible, and why.
 pub type Denied = HashMap<Site, Why>;
-
-/// How a capture ended.
-pub enum Outcome {
-    Return(VarId),
-    /// The instruction at the innermost frame's `ip` must run as Python.
-    Break(Why),
-    /// An exception that a handler has seen leaves the outermost frame.
-    Raise(VarId),
-}
-
-/// A check of the backend, kept for the guard that names it by number.
-pub struct CapturedCheck {
-    pub check: Arc<dyn TensorCheck>,
-    pub meta: TensorMeta,
-}
-
-/// A dict whose whole content is guarded: what it held at capture.
-pub struct Snapshot {
-    pub dict: ObjectId,
-    pub copy: Py<pyo3::types::PyDict>,
-}
 
 /// One capture.
 pub struct Executor<'py> {
     pub py: Python<'py>,
     pub backend: Arc<dyn Backend>,
-    pub objects: ObjectTable,
-    vars: Vec<Variable>,
+    /// What was found out so far.
+    captured: Captured,
+    /// The backend's graph, as far as it has grown.
+    builder: Option<Box<dyn GraphBuilder>>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
-    /// The object that each sourced variable was wrapped from.
-    sourced: HashMap<VarId, ObjectId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
     dicts_below: HashMap<usize, Option<VarId>>,
-    pub trackers: TrackerTable,
-    pub guards: GuardSet,
-    pub tensor_checks: Vec<CapturedCheck>,
-    pub snapshots: Vec<Snapshot>,
-    pub journal: Journal,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
-    pub graph: Graph,
-    pub frames: Vec<Frame>,
-    /// How many of them the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
+    /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
     pub given: usize,
     /// Changes of variables since the outermost mark.
     undo: Vec<state::Undo>,
@@ -123,75 +89,62 @@ pub struct Executor<'py> {
     spare: Vec<Frame>,
     /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
     pub tail: Option<Awaits>,
-    /// The call that made a generator which cannot be kept: to be denied.
-    pub unkept: Option<Site>,
     /// Full marks that are held.
     marks: usize,
-    /// The outermost frame's code and globals: the rewritten function stands in for it.
-    pub entry_unit: Option<Arc<CodeUnit>>,
-    pub entry_globals: Option<ObjectId>,
     /// Frames that were entered by such calls: the stack's height below them.
     sync_depths: Vec<usize>,
-    steps: usize,
-    /// Frames that may be open at a time, and the most that were.
+    /// Frames that may be open at a time.
     room: usize,
-    pub deepest: usize,
     /// Questions that wait for answers of parts.
     nesting: u32,
-    watched: lifetimes::Watched,
     denied: Denied,
-    computed: TrackerId,
+}
+
+/// What was found out is read and written as the executor's own.
+impl Deref for Executor<'_> {
+    type Target = Captured;
+
+    #[inline(always)]
+    fn deref(&self) -> &Captured {
+        &self.captured
+    }
+}
+
+impl DerefMut for Executor<'_> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Captured {
+        &mut self.captured
+    }
 }
 
 impl<'py> Executor<'py> {
     pub fn new(py: Python<'py>, backend: Arc<dyn Backend>, denied: Denied) -> Executor<'py> {
-        let mut trackers = TrackerTable::default();
-        let computed = trackers.intern(Tracker::Computed);
         Executor {
             py,
             backend,
-            objects: ObjectTable::default(),
-            vars: Vec::with_capacity(256),
+            captured: Captured::default(),
+            builder: None,
             known: HashMap::new(),
-            sourced: HashMap::new(),
             dicts_below: HashMap::new(),
-            trackers,
-            guards: GuardSet::default(),
-            tensor_checks: Vec::new(),
-            snapshots: Vec::new(),
-            journal: Journal::default(),
             claimed: HashSet::new(),
-            graph: Graph::default(),
-            frames: Vec::new(),
             given: 0,
             undo: Vec::new(),
             spare: Vec::new(),
             tail: None,
-            unkept: None,
             marks: 0,
-            entry_unit: None,
-            entry_globals: None,
             sync_depths: Vec::new(),
-            steps: 0,
             room: thread::frames_left(py).min(MAX_DEPTH),
-            deepest: 0,
             nesting: 0,
-            watched: lifetimes::Watched::default(),
             denied,
-            computed,
         }
     }
 
-    /// Number of simulated instructions so far.
-    pub fn steps(&self) -> usize {
-        self.steps
+    /// The simulation is over: give up what was found out, and the backend's graph.
+    pub fn into_captured(self) -> (Captured, Option<Box<dyn GraphBuilder>>) {
+        (self.captured, self.builder)
     }
 
     // ----- variables
-
-    pub fn var(&self, id: VarId) -> &Variable {
-        &self.vars[id.0 as usize]
-    }
 
     fn add_var(&mut self, kind: VarKind, tracker: TrackerId) -> VarId {
         let id = VarId(self.vars.len() as u32);
@@ -211,49 +164,27 @@ impl<'py> Executor<'py> {
 
     // ----- guards
 
-    /// Whether a tracker names a path from the frame (and is not "computed").
-    pub fn has_path(&self, tracker: TrackerId) -> bool {
-        tracker != self.computed && self.trackers.is_reachable(tracker)
-    }
-
-    /// Leave a guard, with the current source line as its origin.
-    pub fn guard(&mut self, tracker: TrackerId, check: Check) {
-        let origin = self.shown_frame().map(|frame| Origin {
-            file: frame.unit.file.clone(),
-            line: frame.unit.line(frame.ip),
-            what: String::new(),
-        });
-        self.guards.add(Guard { tracker, check, origin });
-    }
-
-    pub fn constant_tracker(&mut self, object: ObjectId) -> TrackerId {
-        self.trackers.intern(Tracker::Constant(object))
-    }
-
     /// The tracker from which paths to parts of this variable start: the object itself once its identity is guarded.
     pub fn base_tracker(&mut self, var: VarId) -> TrackerId {
-        let kind = self.var(var).kind.clone();
-        match crate::variables::Operations::pinned(&kind, self) {
-            Some(object) => {
-                let id = self.objects.add(&object);
-                self.constant_tracker(id)
-            }
+        match self.var(var).kind.pinned() {
+            Some(object) => self.constant_tracker(object),
             None => self.var(var).tracker,
         }
+    }
+
+    /// The object that a value is known to be by identity, as a guarded fact.
+    pub fn pinned(&self, kind: &VarKind) -> Option<Bound<'py, PyAny>> {
+        kind.pinned().map(|object| self.objects.get(self.py, object))
     }
 
     // ----- stops
 
     /// An exception where none can be: run the frame as plain Python, and count a defect.
     pub fn internal(&self, error: &PyErr) -> Stop {
-        Stop::fallback(Reason::InternalError, error.to_string())
+        Stop::internal(error)
     }
 
     // ----- frames
-
-    pub fn frame(&self) -> &Frame {
-        self.frames.last().expect("a frame")
-    }
 
     pub fn frame_mut(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("a frame")
@@ -276,12 +207,6 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// The n-th operand from the top, 1-based.
-    pub fn peek(&self, n: usize) -> Result<VarId, Stop> {
-        let stack = &self.frame().stack;
-        stack.len().checked_sub(n).map(|at| stack[at]).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))
-    }
-
     /// The lines of the user's program that are being simulated, innermost last.
     pub fn user_frames(&self) -> Vec<UserFrame> {
         self.frames
@@ -293,11 +218,6 @@ impl<'py> Executor<'py> {
                 line: f.unit.line(f.ip),
             })
             .collect()
-    }
-
-    /// The innermost frame of the program.
-    pub fn shown_frame(&self) -> Option<&Frame> {
-        self.frames.iter().rfind(|frame| !frame.is_hidden())
     }
 
     /// Enter a frame. Where there are as many as the interpreter allows, the call is left to it.

@@ -1,8 +1,8 @@
 //! Writes: to the simulation's own state, and to the journal where the object existed before the frame.
 
 use super::Executor;
-use super::probe;
 use crate::cpython::facts;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::{PyBaseException, PyIndexError, PyNameError};
@@ -136,18 +136,6 @@ impl<'py> Executor<'py> {
             self.journal_record(Mutation::DelItem { object, key });
         }
         Ok(())
-    }
-
-    /// Whether a container existed before the frame (so that its mutations must be replayed).
-    pub fn is_sourced_container(&self, var: VarId) -> bool {
-        match &self.var(var).kind {
-            VarKind::List(l) => l.object.is_some(),
-            VarKind::Dict(d) => d.object.is_some(),
-            VarKind::Instance(i) => i.object.is_some(),
-            VarKind::Exception(e) => e.object.is_some(),
-            VarKind::Cell(c) => c.object.is_some(),
-            _ => false,
-        }
     }
 
     pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {

@@ -230,7 +230,7 @@ impl<'py> Executor<'py> {
                         Ok(class) => self.compares_by_identity(class)?,
                         Err(_) => false,
                     };
-                match kind.pinned(self).filter(|_| by_identity) {
+                match self.pinned(&kind).filter(|_| by_identity) {
                     Some(object) => Ok(object),
                     None => Err(Stop::brk(Reason::ValueKind, "a dict key")),
                 }

@@ -31,7 +31,7 @@ enum Saved {
 pub struct Mark {
     log: usize,
     journal: sot_sideeffect::Mark,
-    graph: super::graph::Mark,
+    graph: crate::captured::GraphMark,
     claimed: HashSet<usize>,
     depth: usize,
     frames: Saved,
@@ -44,7 +44,7 @@ impl Executor<'_> {
             // Nobody can go back further.
             self.undo.clear();
         }
-        let frame = self.frames.last().map(|frame| match self.spare.pop() {
+        let frame = self.captured.frames.last().map(|frame| match self.spare.pop() {
             Some(mut copy) => {
                 copy.copy_from(frame);
                 copy
@@ -108,7 +108,7 @@ impl Executor<'_> {
 
     /// A variable that the simulated program changes.
     pub fn var_mut(&mut self, id: VarId) -> &mut Variable {
-        let variable = &mut self.vars[id.0 as usize];
+        let variable = &mut self.captured.vars[id.0 as usize];
         self.undo.push(Undo { var: id, kind: variable.kind.clone() });
         variable
     }

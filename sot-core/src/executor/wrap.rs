@@ -4,11 +4,13 @@
 //! needs. Whatever is found under a pinned object is pinned too (its identity is guarded where it was found),
 //! because then one stamp on the containing dict covers it.
 
-use super::{Executor, probe};
+use super::Executor;
 use crate::backend::Kind;
+use crate::captured::CapturedCheck;
 use crate::cpython::facts;
 use crate::iterators::Opened;
 use crate::objects::is_constant_type;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
@@ -37,16 +39,6 @@ impl<'py> Executor<'py> {
             self.known.insert(address, var);
         }
         var
-    }
-
-    fn is_constant(&self, tracker: TrackerId) -> bool {
-        matches!(self.trackers.get(tracker), Tracker::Constant(_))
-    }
-
-    /// Whether a path starts at a constant object rather than at a slot of the frame.
-    pub fn is_under_constant(&self, tracker: TrackerId) -> bool {
-        let root = self.trackers.root(tracker);
-        self.is_constant(root)
     }
 
     /// A variable for an object that is the same at each call: its own address is its path.
@@ -148,7 +140,8 @@ impl<'py> Executor<'py> {
         if object.is_instance_of::<PyBaseException>() {
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
         }
-        InstanceVar { class, object: Some(id), pinned: self.is_under_constant(tracker) }.into()
+        let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));
+        InstanceVar { class, object: Some(id), pinned, of_program }.into()
     }
 
     /// A function found in a slot, by its parts.
@@ -230,7 +223,7 @@ impl<'py> Executor<'py> {
                     let check = self.backend.tensor_check(&tensor).map_err(|e| self.internal(&e))?;
                     let meta = self.backend.tensor_meta(&tensor).map_err(|e| self.internal(&e))?;
                     let number = self.tensor_checks.len() as u32;
-                    self.tensor_checks.push(super::CapturedCheck { check: check.into(), meta });
+                    self.tensor_checks.push(CapturedCheck { check: check.into(), meta });
                     // Its meta data can change where it is; its place is pinned above.
                     let at = if pinned_place { self.constant_tracker(object) } else { tracker };
                     self.guard(at, Check::Tensor(number));
@@ -333,7 +326,7 @@ impl<'py> Executor<'py> {
             | VarKind::Class(_)
             | VarKind::Module(_)
             | VarKind::Layer(_)) => {
-                if let Some(object) = kind.pinned(self) {
+                if let Some(object) = self.pinned(&kind) {
                     let id = self.objects.add(&object);
                     if !given {
                         self.guard(tracker, Check::Is(id));
@@ -363,15 +356,6 @@ impl<'py> Executor<'py> {
             | VarKind::Previous(_) => {}
         }
         Ok(())
-    }
-
-    /// The object a variable was wrapped from.
-    pub fn known_object(&self, var: VarId) -> Option<ObjectId> {
-        let tracker = self.var(var).tracker;
-        if let Tracker::Constant(object) = self.trackers.get(tracker) {
-            return Some(*object);
-        }
-        self.sourced.get(&var).copied()
     }
 
     fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {

@@ -1,6 +1,6 @@
 //! Comparing with an object that the program could see die: a guard must not keep it alive.
 
-use crate::capture::Captured;
+use crate::captured::Captured;
 use crate::cpython::facts;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};

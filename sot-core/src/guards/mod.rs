@@ -21,7 +21,7 @@ mod steps;
 pub use names::GuardText;
 
 use crate::backend::AmbientCheck;
-use crate::capture::Captured;
+use crate::captured::Captured;
 use crate::cpython::Slots;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
@@ -144,7 +144,7 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
 
 impl NativeGuards {
     /// Compile the guards of a capture.
-    pub fn compile(py: Python<'_>, captured: &Captured) -> Result<NativeGuards, Stop> {
+    pub fn compile(py: Python<'_>, captured: &Captured, ambient: &Arc<dyn AmbientCheck>) -> Result<NativeGuards, Stop> {
         let mut stamped = Stamped::default();
         let mut guards = captured.guards.clone();
         guards.simplify(&captured.trackers, &Constants { py, captured });
@@ -165,7 +165,7 @@ impl NativeGuards {
             stamped.add_snapshot(py, captured, snapshot)?;
         }
         let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
-        Ok(NativeGuards { ambient: captured.ambient.clone(), stamped: Mutex::new(stamped), steps, reference })
+        Ok(NativeGuards { ambient: ambient.clone(), stamped: Mutex::new(stamped), steps, reference })
     }
 
     /// Guards that always hold.

@@ -1,6 +1,6 @@
 //! Guards as text, for reports.
 
-use crate::capture::Captured;
+use crate::captured::Captured;
 use crate::objects::stable_repr;
 use pyo3::prelude::*;
 use sot_tracker::{Names, ObjectId};
@@ -39,8 +39,8 @@ impl Names for Namer<'_, '_> {
 
 impl GuardText {
     /// The lines, in the order in which the guards were left.
-    pub fn lines(py: Python<'_>, captured: &Captured) -> Vec<String> {
-        let names = Namer { py, captured, slots: &captured.slots };
+    pub fn lines(py: Python<'_>, captured: &Captured, slots: &[String]) -> Vec<String> {
+        let names = Namer { py, captured, slots };
         let lines = captured.guards.iter().map(|g| g.display(&captured.trackers, &names).to_string());
         let snapshots = captured.snapshots.iter().map(|s| {
             let size = s.copy.bind(py).len();

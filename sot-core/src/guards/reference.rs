@@ -9,7 +9,7 @@
 use super::identity;
 use super::names::Namer;
 use crate::backend::TensorCheck;
-use crate::capture::Captured;
+use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::stats::STATS;

@@ -3,9 +3,8 @@
 use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, missing, visit_check};
-use crate::capture::Captured;
+use crate::captured::{Captured, Snapshot};
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
-use crate::executor::Snapshot;
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

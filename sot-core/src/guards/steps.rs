@@ -5,7 +5,7 @@ use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, constant, missing, visit_check};
 use crate::backend::TensorCheck;
-use crate::capture::Captured;
+use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::stop::Stop;

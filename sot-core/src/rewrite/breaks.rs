@@ -3,8 +3,9 @@
 use super::emit::{Callee, Emitter};
 use super::exits::{Exit, Item, carried, exit, item, require_generators_above};
 use super::stand_in;
+use crate::awaits::Awaits;
+use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
-use crate::executor::{Awaits, Executor};
 use crate::serve::continuation::{self, Led};
 use crate::serve::unwind;
 use crate::stop::{Reason, Stop};
@@ -73,13 +74,13 @@ impl Tail {
         plan.exits().into_iter().flat_map(|exit| exit.waiting.iter().copied()).collect()
     }
 
-    pub(super) fn plan_break(ex: &mut Executor<'_>) -> Result<Tail, Stop> {
-        let frame = ex.frame();
+    pub(super) fn plan_break(py: Python<'_>, captured: &Captured) -> Result<Tail, Stop> {
+        let frame = captured.frame();
         let ip = frame.ip;
         let instruction = frame.unit.code.instrs[ip];
         let op = instruction.op;
         let unit = frame.unit.clone();
-        let same_globals = Some(frame.globals) == ex.entry_globals;
+        let same_globals = Some(frame.globals) == captured.entry_globals;
         let stack: Vec<VarId> = frame.stack.clone();
         match op {
             // A stand-in has the right globals, but such a module is the framework's as a rule, and better left alone.
@@ -91,75 +92,75 @@ impl Tail {
             }
             _ => {}
         }
-        let carried = carried(ex, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
-        let exit = |ex: &mut Executor<'_>, ip: usize, stack: Vec<Item>| exit(ex, &carried, ip, stack);
-        let under = |ex: &Executor<'_>, n: usize| -> Result<Vec<Item>, Stop> {
+        let carried = carried(captured, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
+        let exit = |ip: usize, stack: Vec<Item>| exit(py, captured, &carried, ip, stack);
+        let under = |n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
-            Ok(stack[..keep].iter().map(|v| item(ex, *v)).collect())
+            Ok(stack[..keep].iter().map(|v| item(captured, *v)).collect())
         };
         let operands_of = |n: usize| stack[stack.len() - n..].to_vec();
         let mut kept = 0;
         let (operands, kind) = match op {
             Op::PopJumpIf { cond, target } => {
-                let rest = under(ex, 1)?;
-                let next = exit(ex, ip + 1, rest.clone());
-                let jump = exit(ex, unit.code.target(target), rest);
+                let rest = under(1)?;
+                let next = exit(ip + 1, rest.clone());
+                let jump = exit(unit.code.target(target), rest);
                 (operands_of(1), BreakKind::Branch { cond, next, jump })
             }
             Op::JumpIfOrPop { cond, target } => {
-                let rest = under(ex, 1)?;
-                let next = exit(ex, ip + 1, rest.clone());
+                let rest = under(1)?;
+                let next = exit(ip + 1, rest.clone());
                 let mut kept = rest;
-                kept.push(item(ex, stack[stack.len() - 1]));
-                let jump = exit(ex, unit.code.target(target), kept);
+                kept.push(item(captured, stack[stack.len() - 1]));
+                let jump = exit(unit.code.target(target), kept);
                 (operands_of(1), BreakKind::Branch { cond, next, jump })
             }
             Op::ForIter(target) => {
-                let rest = under(ex, 1)?;
+                let rest = under(1)?;
                 let mut more = rest.clone();
-                more.push(item(ex, stack[stack.len() - 1]));
+                more.push(item(captured, stack[stack.len() - 1]));
                 more.push(Item::Result(0));
-                let next = exit(ex, ip + 1, more);
-                let end = exit(ex, unit.code.target(target), rest);
+                let next = exit(ip + 1, more);
+                let end = exit(unit.code.target(target), rest);
                 (operands_of(1), BreakKind::Loop { next, end })
             }
             Op::RaiseVarargs(n) => (operands_of(n as usize), BreakKind::Raise),
             Op::Send(_) | Op::YieldFrom => {
-                if ex.steps() == 1 {
+                if captured.steps() == 1 {
                     return Err(Stop::fallback(
                         Reason::Generator,
                         "yield from something that is no simulated generator",
                     ));
                 }
-                let all = under(ex, 0)?;
-                (Vec::new(), BreakKind::Delegate { exit: exit(ex, ip, all) })
+                let all = under(0)?;
+                (Vec::new(), BreakKind::Delegate { exit: exit(ip, all) })
             }
             Op::LoadMethod(_) => {
-                let mut rest = under(ex, 1)?;
+                let mut rest = under(1)?;
                 if method_layout::null_first(unit.code.version) {
                     rest.extend([Item::Null, Item::Result(0)]);
                 } else {
                     rest.extend([Item::Result(0), Item::Null]);
                 }
-                (operands_of(1), BreakKind::Method { exit: exit(ex, ip + 1, rest) })
+                (operands_of(1), BreakKind::Method { exit: exit(ip + 1, rest) })
             }
             Op::SetupWith(_) => {
-                let mut rest = under(ex, 1)?;
+                let mut rest = under(1)?;
                 rest.extend([Item::Result(0), Item::Result(1)]);
-                (operands_of(1), BreakKind::Enter { exit: exit(ex, ip + 1, rest) })
+                (operands_of(1), BreakKind::Enter { exit: exit(ip + 1, rest) })
             }
             Op::WithExceptStart | Op::WithExceptStartTriple => {
                 let (function, exception) = if op == Op::WithExceptStart { (4, 1) } else { (7, 2) };
-                let mut rest = under(ex, 0)?;
+                let mut rest = under(0)?;
                 rest.push(Item::Result(0));
-                let operands = vec![ex.peek(function)?, ex.peek(exception)?];
-                (operands, BreakKind::ExitCall { exit: exit(ex, ip + 1, rest) })
+                let operands = vec![captured.peek(function)?, captured.peek(exception)?];
+                (operands, BreakKind::ExitCall { exit: exit(ip + 1, rest) })
             }
             _ => {
                 let (pops, pushes) = stack_effect(&op, false);
-                let mut rest = under(ex, pops as usize)?;
+                let mut rest = under(pops as usize)?;
                 rest.extend((0..pushes as usize).map(Item::Result));
-                let exit = exit(ex, ip + 1, rest);
+                let exit = exit(ip + 1, rest);
                 kept = match op {
                     // The message of a bad `f(*args, **kwargs)` names the callable, which is further down.
                     Op::DictMerge(n) => n as usize + 3,
@@ -169,23 +170,23 @@ impl Tail {
                 };
                 kept = kept.min(stack.len() - pops as usize);
                 let operands = operands_of(pops as usize + kept);
-                if operands.iter().any(|v| matches!(ex.var(*v).kind, VarKind::Previous(_))) {
+                if operands.iter().any(|v| matches!(captured.var(*v).kind, VarKind::Previous(_))) {
                     return Err(Stop::fallback(Reason::Reconstruct, op.kind().name()));
                 }
                 (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
         // An AttributeError is told what a frame had asked for, and generators that are no objects clean up.
-        let (_, below) = ex.frames.split_last().expect("a frame");
-        let seen = ex.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some())
+        let (_, below) = captured.frames.split_last().expect("a frame");
+        let seen = captured.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some())
             || below.iter().any(|f| f.asks_for().is_some())
             || !carried.is_empty();
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });
-        let handled = ex.handled().filter(|_| runs_here);
+        let handled = captured.handled().filter(|_| runs_here);
         let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let rest =
-                stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(ex, *v)).collect();
-            exit(ex, ip, rest)
+                stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
+            exit(ip, rest)
         });
         let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled };
         Ok(Tail::Break(Box::new(plan)))
@@ -214,14 +215,14 @@ impl Tail {
     }
 
     /// Whether the break instruction may call Python functions.
-    pub(super) fn calls_out(&self, ex: &Executor<'_>) -> bool {
+    pub(super) fn calls_out(&self, captured: &Captured) -> bool {
         let Tail::Break(plan) = self else { return false };
         if !matches!(plan.op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. }) {
             return false;
         }
         plan.operands.iter().any(|v| {
             matches!(
-                ex.var(*v).kind,
+                captured.var(*v).kind,
                 VarKind::Function(_)
                     | VarKind::Method(_)
                     | VarKind::Instance(_)
@@ -239,7 +240,7 @@ impl Tail {
                 Ok(())
             }
             Tail::Raise(exception) => {
-                let raise = unwind::raise_again(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+                let raise = unwind::raise_again(em.py).map_err(|e| Stop::internal(&e))?;
                 em.push_callable(Callee::Object(raise));
                 em.push(*exception)?;
                 em.call(1);
@@ -275,7 +276,7 @@ impl BreakPlan {
             None => None,
         };
         // Of an inlined function's break the code's own frame shows where it waits.
-        em.set_location(if em.ex.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });
+        em.set_location(if em.captured.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });
         let mut protected = self.raised.is_some().then(|| Protected::begin(em));
         let below =
             matches!(self.kind, BreakKind::Plain { .. } | BreakKind::Method { .. }) && stand_in::wanted(em, self);
@@ -286,7 +287,7 @@ impl BreakPlan {
             let names = matches!(self.op, Op::CallKw { .. });
             let (operands, names) = self.operands.split_at(self.operands.len() - usize::from(names));
             for operand in operands {
-                match &em.ex.var(*operand).kind {
+                match &em.captured.var(*operand).kind {
                     // It is dropped afterwards, and nothing drops a NULL.
                     VarKind::Null(_) if self.kept > 0 => em.push_none(),
                     _ => em.push(*operand)?,
@@ -294,7 +295,8 @@ impl BreakPlan {
             }
             em.let_go_of_operands();
             for names in names {
-                let names = em.ex.require_plain(*names)?;
+                let names = em.captured.plain_value(em.py, *names);
+                let names = names.ok_or(Stop::fallback(Reason::InternalError, "names of keywords"))?;
                 em.push_constant(&names);
             }
         }
@@ -310,7 +312,7 @@ impl BreakPlan {
         match &self.kind {
             BreakKind::Plain { pushes, exit } => {
                 if !below {
-                    let unit = em.ex.frame().unit.clone();
+                    let unit = em.captured.frame().unit.clone();
                     for op in self.translated(&unit, &mut em.b)? {
                         em.emit(op);
                     }
@@ -329,7 +331,7 @@ impl BreakPlan {
                     return Err(Stop::fallback(Reason::InternalError, "not a method load"));
                 };
                 if !below {
-                    let name = em.ex.frame().unit.code.names[name.0 as usize].clone();
+                    let name = em.captured.frame().unit.code.names[name.0 as usize].clone();
                     em.load_attr(&name);
                 }
                 end(em);
@@ -357,8 +359,7 @@ impl BreakPlan {
                 for op in sot_opcodes::calls::callable_on_top(em.unit.code.version) {
                     em.emit(op);
                 }
-                let class = em.ex.class_of(exception)?;
-                em.push_constant(&class);
+                em.push_class(exception)?;
                 em.push(exception)?;
                 em.push(exception)?;
                 em.load_attr("__traceback__");
@@ -483,7 +484,7 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.
 fn require_eager_form(em: &Emitter<'_, '_>, exit: &Exit) -> Result<(), Stop> {
     require_generators_above(exit)?;
-    match unwind::can_go_on(em.ex.py, &exit.shape) {
+    match unwind::can_go_on(em.py, &exit.shape) {
         true => Ok(()),
         false => Err(Stop::fallback(Reason::Reconstruct, "a block that cannot be entered again")),
     }
@@ -492,10 +493,10 @@ fn require_eager_form(em: &Emitter<'_, '_>, exit: &Exit) -> Result<(), Stop> {
 /// Return the request to go on: `return continuation(values...)`.
 fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(), Stop> {
     require_eager_form(em, exit)?;
-    let continuation: Arc<continuation::Continuation> = continuation::of(em.ex.py, &exit.shape);
+    let continuation: Arc<continuation::Continuation> = continuation::of(em.py, &exit.shape);
     // The eager form must exist before a program depends on it.
-    continuation.resume(em.ex.py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
-    let callable: Bound<'_, PyAny> = continuation.callable(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+    continuation.resume(em.py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
+    let callable: Bound<'_, PyAny> = continuation.callable(em.py).map_err(|e| Stop::internal(&e))?;
     em.continuations.push(continuation);
     em.push_callable(Callee::Object(callable));
     let mut count = 0;
@@ -515,11 +516,11 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
 /// As `leave`, for an exception of the break instruction.
 fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Result<(), Stop> {
     require_eager_form(em, exit)?;
-    let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.ex.py)).collect();
-    let shape = exit.shape.duplicate(em.ex.py);
+    let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.py)).collect();
+    let shape = exit.shape.duplicate(em.py);
     let raise = unwind::RaiseInto { shape, stand_ins, led: Led::default() };
-    let raise = crate::cpython::native::new_native(em.ex.py, Box::new(raise)).map_err(|e| em.ex.internal(&e))?;
-    em.push_callable(Callee::Object(raise.into_bound(em.ex.py)));
+    let raise = crate::cpython::native::new_native(em.py, Box::new(raise)).map_err(|e| Stop::internal(&e))?;
+    em.push_callable(Callee::Object(raise.into_bound(em.py)));
     let mut count = 1;
     for item in &exit.items {
         if let Item::Var(var) = item {
@@ -540,7 +541,7 @@ enum Handle {
 
 /// Let an exception be what is being handled; what was before stays in a local.
 fn handle(em: &mut Emitter<'_, '_>, what: Handle) -> Result<Local, Stop> {
-    let function = unwind::handle(em.ex.py).map_err(|e| em.ex.internal(&e))?;
+    let function = unwind::handle(em.py).map_err(|e| Stop::internal(&e))?;
     em.push_callable(Callee::Object(function));
     match what {
         Handle::Var(var) => em.push(var)?,

@@ -1,19 +1,20 @@
 //! The emitter: pushes values of variables, whatever they are.
 
 use super::lifetimes::Lifetimes;
-use super::uses::{Uses, found_outside};
+use super::uses::Uses;
 use super::{Head, computed_symbol};
+use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
-use crate::executor::Executor;
 use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
+use crate::probe;
 use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Site;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
@@ -23,8 +24,9 @@ use std::sync::Arc;
 const MAX_BUILDING: usize = 200;
 
 /// Emits one rewritten function.
-pub struct Emitter<'a, 'py> {
-    pub ex: &'a mut Executor<'py>,
+pub(super) struct Emitter<'a, 'py> {
+    pub(super) py: Python<'py>,
+    pub(super) captured: &'a Captured,
     pub(super) b: CodeBuilder,
     consts: Vec<Py<PyAny>>,
     pub(super) const_ids: HashMap<usize, ConstId>,
@@ -45,8 +47,14 @@ pub struct Emitter<'a, 'py> {
 }
 
 impl<'a, 'py> Emitter<'a, 'py> {
-    pub(super) fn new(ex: &'a mut Executor<'py>, head: &Head, uses: Uses, lifetimes: Lifetimes) -> Emitter<'a, 'py> {
-        let unit = ex.entry_unit.clone().expect("an entry");
+    pub(super) fn new(
+        py: Python<'py>,
+        captured: &'a Captured,
+        head: &Head,
+        uses: Uses,
+        lifetimes: Lifetimes,
+    ) -> Emitter<'a, 'py> {
+        let unit = captured.entry_unit.clone().expect("an entry");
         let code = &unit.code;
         let mut b = CodeBuilder::new(code.version, code);
         b.set_args(&Signature { positional: head.arguments.clone(), ..Signature::default() });
@@ -54,7 +62,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
         b.prelude();
         let loc = Location::of_line(code.firstlineno);
         Emitter {
-            ex,
+            py,
+            captured,
             b,
             consts: Vec::new(),
             const_ids: HashMap::new(),
@@ -81,17 +90,17 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.loc = loc;
     }
 
-    pub fn emit(&mut self, op: Op) {
+    pub(super) fn emit(&mut self, op: Op) {
         self.b.emit(op, self.loc);
     }
 
-    pub fn push_null(&mut self) {
+    pub(super) fn push_null(&mut self) {
         if sot_opcodes::calls::can_push_null(self.unit.code.version) {
             self.emit(Op::PushNull);
             return;
         }
         // In the place of a NULL a callable that passes the call on does the same.
-        if let Ok(pass) = pass_function(self.ex.py) {
+        if let Ok(pass) = pass_function(self.py) {
             self.push_constant(&pass);
         }
     }
@@ -123,7 +132,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// The frame takes its arguments over: nobody needs them for the original code, since no graph can fail.
     pub(super) fn take_over(&mut self) -> Result<(), Stop> {
-        let callable = take_over_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+        let callable = take_over_function(self.py).map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(callable));
         self.call(0);
         self.emit(Op::PopTop);
@@ -143,67 +152,67 @@ impl<'a, 'py> Emitter<'a, 'py> {
         })
     }
 
-    pub fn push_constant(&mut self, object: &Bound<'py, PyAny>) {
+    pub(super) fn push_constant(&mut self, object: &Bound<'py, PyAny>) {
         let id = self.const_of(object);
         self.emit(Op::LoadConst(id));
     }
 
-    pub fn push_object(&mut self, object: ObjectId) {
-        let object = self.ex.objects.get(self.ex.py, object);
+    pub(super) fn push_object(&mut self, object: ObjectId) {
+        let object = self.captured.objects.get(self.py, object);
         self.push_constant(&object);
     }
 
-    pub fn push_none(&mut self) {
-        let none = self.ex.py.None().into_bound(self.ex.py);
+    pub(super) fn push_none(&mut self) {
+        let none = self.py.None().into_bound(self.py);
         self.push_constant(&none);
     }
 
-    pub fn push_int(&mut self, value: i64) -> Result<(), Stop> {
-        let value = PyInt::new(self.ex.py, value).into_any();
+    pub(super) fn push_int(&mut self, value: i64) -> Result<(), Stop> {
+        let value = PyInt::new(self.py, value).into_any();
         self.push_constant(&value);
         Ok(())
     }
 
     /// Push a callable object for `call`.
-    pub fn push_callable(&mut self, callee: impl Into<Callee<'py>>) {
+    pub(super) fn push_callable(&mut self, callee: impl Into<Callee<'py>>) {
         let callee = match callee.into() {
-            Callee::Id(id) => self.ex.objects.get(self.ex.py, id),
+            Callee::Id(id) => self.captured.objects.get(self.py, id),
             Callee::Object(object) => object,
         };
         let id = self.const_of(&callee);
         self.b.push_callable(Op::LoadConst(id), self.loc);
     }
 
-    pub fn call(&mut self, argc: u32) {
+    pub(super) fn call(&mut self, argc: u32) {
         self.b.call(argc, self.loc);
     }
 
-    pub fn load_attr(&mut self, name: &str) {
+    pub(super) fn load_attr(&mut self, name: &str) {
         let name = self.b.name(name);
         self.emit(Op::LoadAttr(name));
     }
 
-    pub fn store_attr(&mut self, name: &str) {
+    pub(super) fn store_attr(&mut self, name: &str) {
         let name = self.b.name(name);
         self.emit(Op::StoreAttr(name));
     }
 
     /// Make a function of the parts on the stack.
-    pub fn make_function(&mut self, flags: u32, qualname: bool) {
+    pub(super) fn make_function(&mut self, flags: u32, qualname: bool) {
         for op in sot_opcodes::calls::make_function(self.unit.code.version, flags, qualname) {
             self.emit(op);
         }
     }
 
     /// Push `receiver.name(*args)`.
-    pub fn call_method(&mut self, receiver: VarId, name: &str, args: &[VarId]) -> Result<(), Stop> {
+    pub(super) fn call_method(&mut self, receiver: VarId, name: &str, args: &[VarId]) -> Result<(), Stop> {
         self.push(receiver)?;
         self.load_attr(name);
         self.call_pushed(args)
     }
 
     /// Call what is on top of the stack.
-    pub fn call_pushed(&mut self, args: &[VarId]) -> Result<(), Stop> {
+    pub(super) fn call_pushed(&mut self, args: &[VarId]) -> Result<(), Stop> {
         self.pushed_is_callable();
         for arg in args {
             self.push(*arg)?;
@@ -220,31 +229,48 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// Bind the descriptor that was pushed last: `descriptor.__get__(receiver, type(receiver))`. CPython's own descriptors
     /// are not safe without the type: some methods crash.
-    pub fn bind_pushed(&mut self, receiver: VarId) -> Result<(), Stop> {
-        let class = self.ex.class_of(receiver)?;
-        let class = self.ex.objects.add(&class);
+    pub(super) fn bind_pushed(&mut self, receiver: VarId) -> Result<(), Stop> {
         self.load_attr("__get__");
         self.pushed_is_callable();
         self.push(receiver)?;
-        self.push_object(class);
+        self.push_class(receiver)?;
         self.call(2);
         Ok(())
     }
 
-    pub fn types_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
-        self.ex.types_attribute(name).map(Callee::Object)
+    /// Push the class of a value.
+    pub(super) fn push_class(&mut self, of: VarId) -> Result<(), Stop> {
+        match self.captured.known_class(self.py, of) {
+            Some(class) => self.push_constant(&class),
+            None => {
+                let callee = self.builtins_attribute("type")?;
+                self.push_callable(callee);
+                self.push(of)?;
+                self.call(1);
+            }
+        }
+        Ok(())
     }
 
-    pub fn builtins_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
-        self.ex.builtins_attribute(name).map(Callee::Object)
+    fn attribute_of(&self, module: &str, name: &str) -> Result<Callee<'py>, Stop> {
+        let found = self.py.import(module).and_then(|m| m.getattr(name));
+        found.map(Callee::Object).map_err(|e| Stop::internal(&e))
     }
 
-    pub fn cell_type(&self) -> Result<Callee<'py>, Stop> {
+    pub(super) fn types_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
+        self.attribute_of("types", name)
+    }
+
+    pub(super) fn builtins_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
+        self.attribute_of("builtins", name)
+    }
+
+    pub(super) fn cell_type(&self) -> Result<Callee<'py>, Stop> {
         self.types_attribute("CellType")
     }
 
     /// Push `name(*numbers)` of builtins.
-    pub fn push_int_call(&mut self, name: &str, numbers: &[i64]) -> Result<(), Stop> {
+    pub(super) fn push_int_call(&mut self, name: &str, numbers: &[i64]) -> Result<(), Stop> {
         let callee = self.builtins_attribute(name)?;
         self.push_callable(callee);
         for number in numbers {
@@ -255,7 +281,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// The iterator on top of the stack is at its start: set it to a position.
-    pub fn set_iterator_state(&mut self, position: i64) -> Result<(), Stop> {
+    pub(super) fn set_iterator_state(&mut self, position: i64) -> Result<(), Stop> {
         let temp = self.new_temp();
         self.store(temp);
         self.load(temp);
@@ -271,15 +297,15 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// Take items from the iterator on top of the stack.
-    pub fn skip_items(&mut self, count: usize) -> Result<(), Stop> {
+    pub(super) fn skip_items(&mut self, count: usize) -> Result<(), Stop> {
         if count == 0 {
             return Ok(());
         }
         let temp = self.new_temp();
         self.store(temp);
         // `next(islice(iterator, count - 1, count))` takes exactly that many.
-        let islice = self.ex.py.import("itertools").and_then(|m| m.getattr("islice"));
-        let islice = islice.map_err(|e| self.ex.internal(&e))?;
+        let islice = self.py.import("itertools").and_then(|m| m.getattr("islice"));
+        let islice = islice.map_err(|e| Stop::internal(&e))?;
         let next = self.builtins_attribute("next")?;
         self.push_callable(next);
         self.push_callable(Callee::Object(islice));
@@ -293,7 +319,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
-    pub fn push_graph_output(&mut self, symbol: Symbol) -> Result<(), Stop> {
+    pub(super) fn push_graph_output(&mut self, symbol: Symbol) -> Result<(), Stop> {
         match self.outputs.get(&symbol.0) {
             Some(local) => {
                 let local = *local;
@@ -305,24 +331,24 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// The value on top of the stack becomes that of a variable, and stays in a local.
-    pub fn remember(&mut self, var: VarId) {
+    pub(super) fn remember(&mut self, var: VarId) {
         let temp = self.new_temp();
         self.store(temp);
         self.bind(var, temp);
     }
 
     /// An instance of `class` without calling `__init__`, with the attributes that the simulation gave it.
-    pub fn new_instance(&mut self, class: ObjectId, me: VarId) -> Result<(), Stop> {
+    pub(super) fn new_instance(&mut self, class: ObjectId, me: VarId) -> Result<(), Stop> {
         let object_type = self.builtins_attribute("object")?;
         let Callee::Object(object_type) = object_type else {
             return Err(Stop::fallback(Reason::InternalError, "object"));
         };
-        let new = object_type.getattr("__new__").map_err(|e| self.ex.internal(&e))?;
+        let new = object_type.getattr("__new__").map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(new));
         self.push_object(class);
         self.call(1);
         self.remember(me);
-        for (name, value) in self.ex.virtual_attributes(me) {
+        for (name, value) in self.captured.virtual_attributes(me) {
             self.push(value)?;
             self.push(me)?;
             self.store_attr(&name);
@@ -331,14 +357,18 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// A new exception, with what raising set: the class's own `__new__` and `__init__` of C, then the attributes.
-    pub fn new_exception(&mut self, e: &ExceptionVar, me: VarId) -> Result<(), Stop> {
+    pub(super) fn new_exception(&mut self, e: &ExceptionVar, me: VarId) -> Result<(), Stop> {
         let Some(args) = e.state.args else {
             return Err(Stop::fallback(Reason::Reconstruct, "an exception without a path"));
         };
-        let class = self.ex.objects.get(self.ex.py, e.class);
-        let base = self.ex.exception_base_of(&class).ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+        let class = self.captured.objects.get(self.py, e.class);
+        let base = class
+            .cast::<PyType>()
+            .ok()
+            .and_then(probe::base_of_c)
+            .ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
         let method = |name: &str| base.getattr(name).map_err(|_| Stop::fallback(Reason::InternalError, "no exception"));
-        let VarKind::Tuple(items) = self.ex.var(args).kind.clone() else {
+        let VarKind::Tuple(items) = self.captured.var(args).kind.clone() else {
             return Err(Stop::fallback(Reason::Reconstruct, "the arguments of an exception"));
         };
         self.push_callable(Callee::Object(method("__new__")?));
@@ -360,7 +390,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.push(me)?;
             self.store_attr(name);
         }
-        for (name, value) in self.ex.virtual_attributes(me) {
+        for (name, value) in self.captured.virtual_attributes(me) {
             self.push(value)?;
             self.push(me)?;
             self.store_attr(&name);
@@ -383,8 +413,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// An exception has passed these frames.
     pub(super) fn pass(&mut self, exception: VarId, sites: Vec<Arc<Site>>) -> Result<(), Stop> {
-        let passed = crate::cpython::native::new_native(self.ex.py, Box::new(crate::serve::unwind::Passed { sites }));
-        let passed = passed.map_err(|e| self.ex.internal(&e))?.into_bound(self.ex.py);
+        let passed = crate::cpython::native::new_native(self.py, Box::new(crate::serve::unwind::Passed { sites }));
+        let passed = passed.map_err(|e| Stop::internal(&e))?.into_bound(self.py);
         self.push_callable(Callee::Object(passed));
         self.push(exception)?;
         self.call(1);
@@ -396,7 +426,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         match var {
             Some(var) => self.push(var),
             None => {
-                let none = self.ex.py.None().into_bound(self.ex.py);
+                let none = self.py.None().into_bound(self.py);
                 self.push_constant(&none);
                 Ok(())
             }
@@ -404,7 +434,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// Push the value of a variable.
-    pub fn push(&mut self, var: VarId) -> Result<(), Stop> {
+    pub(super) fn push(&mut self, var: VarId) -> Result<(), Stop> {
         if let Some(local) = self.temps.get(&var) {
             let local = *local;
             self.load(local);
@@ -414,21 +444,21 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.push_object(object);
             return Ok(());
         }
-        if let Some(symbol) = computed_symbol(self.ex, var) {
+        if let Some(symbol) = computed_symbol(self.captured, var) {
             return self.push_graph_output(symbol);
         }
-        let tracker = self.ex.var(var).tracker;
-        if found_outside(self.ex, var) {
+        let tracker = self.captured.var(var).tracker;
+        if self.captured.found_outside(var) {
             return self.push_path(tracker);
         }
         if !self.building.insert(var) {
             return Err(Stop::fallback(Reason::Reconstruct, "a value that contains itself"));
         }
-        let kind = self.ex.var(var).kind.clone();
+        let kind = self.captured.var(var).kind.clone();
         if self.building.len() > MAX_BUILDING {
             return Err(Stop::fallback(Reason::Reconstruct, "a value that is nested too deeply"));
         }
-        kind.rebuild(self, var)?;
+        self.rebuild(&kind, var)?;
         self.building.remove(&var);
         // What is used twice is one object.
         if self.uses.count_of(var) > 1 && !self.temps.contains_key(&var) && !matches!(kind, VarKind::Null(_)) {
@@ -441,32 +471,33 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// Whether a variable is virtual and has an identity that the program could see.
-    pub fn must_be_built_once(&self, var: VarId) -> bool {
+    pub(super) fn must_be_built_once(&self, var: VarId) -> bool {
         !self.temps.contains_key(&var)
             && self.constant_object(var).is_none()
-            && computed_symbol(self.ex, var).is_none()
-            && !found_outside(self.ex, var)
-            && !matches!(self.ex.var(var).kind, VarKind::Null(_))
+            && computed_symbol(self.captured, var).is_none()
+            && !self.captured.found_outside(var)
+            && !matches!(self.captured.var(var).kind, VarKind::Null(_))
     }
 
     /// The object that a variable is known to be, by guard or by nature: it can be embedded as a constant.
     pub(super) fn constant_object(&self, var: VarId) -> Option<ObjectId> {
-        let variable = self.ex.var(var);
-        if let Tracker::Constant(object) = self.ex.trackers.get(variable.tracker) {
+        let variable = self.captured.var(var);
+        if let Tracker::Constant(object) = self.captured.trackers.get(variable.tracker) {
             return Some(*object);
         }
         match &variable.kind {
             VarKind::Constant(c) if variable.valued => {
                 // An equal value from elsewhere is as good, but not the same object.
-                (!self.ex.has_path(variable.tracker)).then_some(c.object)
+                (!self.captured.has_path(variable.tracker)).then_some(c.object)
             }
             // What was found under a pinned object and looked at is pinned by identity, iterators' items excepted.
             VarKind::Constant(_) => None,
             kind if variable.looked
-                && (kind.pinned(self.ex).is_some()
-                    || self.ex.has_path(variable.tracker) && self.ex.is_under_constant(variable.tracker)) =>
+                && (kind.pinned().is_some()
+                    || self.captured.has_path(variable.tracker)
+                        && self.captured.is_under_constant(variable.tracker)) =>
             {
-                self.ex.known_object(var)
+                self.captured.known_object(var)
             }
             _ => None,
         }
@@ -475,13 +506,14 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// Load what paths lead to before anything changes.
     pub(super) fn prologue(&mut self) -> Result<(), Stop> {
         let mut wanted: Vec<VarId> = self.uses.order().to_vec();
-        wanted.extend(self.ex.graph.inputs.iter().map(|i| i.var));
+        wanted.extend(self.captured.graph.inputs.iter().map(|i| i.var));
         for var in wanted {
-            if self.temps.contains_key(&var) || !found_outside(self.ex, var) || self.constant_object(var).is_some() {
+            if self.temps.contains_key(&var) || !self.captured.found_outside(var) || self.constant_object(var).is_some()
+            {
                 continue;
             }
-            let tracker = self.ex.var(var).tracker;
-            if matches!(self.ex.trackers.get(tracker), Tracker::Slot(_)) {
+            let tracker = self.captured.var(var).tracker;
+            if matches!(self.captured.trackers.get(tracker), Tracker::Slot(_)) {
                 continue;
             }
             self.push_path(tracker)?;
@@ -492,7 +524,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// Call the graph and keep its outputs in locals.
     pub(super) fn call_graph(&mut self, graph: &Arc<GraphFunction>, outputs: &[Symbol]) -> Result<(), Stop> {
-        let callable = graph.callable(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+        let callable = graph.callable(self.py).map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(callable));
         let inputs = graph.input_vars().to_vec();
         for var in &inputs {
@@ -520,7 +552,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 }
 
 /// A callable as the emitter takes it.
-pub enum Callee<'py> {
+pub(super) enum Callee<'py> {
     Id(ObjectId),
     Object(Bound<'py, PyAny>),
 }

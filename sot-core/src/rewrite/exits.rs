@@ -3,14 +3,15 @@
 //! A generator whose frame is above another one on the stack runs; one that nothing but stacks and variables of frames refers
 //! to may go on waiting as a frame. Others become objects before the break instruction runs.
 
-use super::generators::live_locals;
 use super::journal;
-use super::uses::{found_outside, parts};
-use crate::executor::{Awaits, Executor, Frame};
-use crate::serve::continuation::{self, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
+use crate::awaits::Awaits;
+use crate::captured::Captured;
+use crate::frame::Frame;
+use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashSet;
+use pyo3::prelude::*;
 use sot_opcodes::{Local, handling};
 use std::rc::Rc;
 
@@ -49,8 +50,8 @@ pub(super) struct Exit {
 }
 
 /// What a slot of the simulated stack is to a continuation.
-pub(super) fn item(ex: &Executor<'_>, var: VarId) -> Item {
-    match ex.var(var).kind {
+pub(super) fn item(captured: &Captured, var: VarId) -> Item {
+    match captured.var(var).kind {
         VarKind::Null(_) => Item::Null,
         VarKind::Previous(_) => Item::Previous,
         _ => Item::Var(var),
@@ -58,10 +59,10 @@ pub(super) fn item(ex: &Executor<'_>, var: VarId) -> Item {
 }
 
 /// The index of a generator's frame, if that is on the machine's stack.
-fn running(ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
-    match &ex.var(var).kind {
+fn running(captured: &Captured, var: VarId) -> Option<GeneratorAt> {
+    match &captured.var(var).kind {
         VarKind::Generator(g) if matches!(g.state, GeneratorState::Running) => {
-            let at = ex.frames.iter().position(|frame| frame.generator == Some(var))?;
+            let at = captured.frames.iter().position(|frame| frame.generator == Some(var))?;
             Some(GeneratorAt::Frame(at as u32))
         }
         _ => None,
@@ -78,9 +79,9 @@ struct Generators<'a> {
 
 impl Generators<'_> {
     /// Where the generator is, if it is no object.
-    fn at(&mut self, ex: &Executor<'_>, var: VarId) -> Option<GeneratorAt> {
+    fn at(&mut self, captured: &Captured, var: VarId) -> Option<GeneratorAt> {
         if !self.carried.contains(&var) {
-            return running(ex, var);
+            return running(captured, var);
         }
         let known = self.waiting.iter().position(|other| *other == var);
         let at = known.unwrap_or_else(|| {
@@ -91,22 +92,23 @@ impl Generators<'_> {
     }
 
     /// The items of a stack or of variables, with generators by their frames.
-    fn replace(&mut self, ex: &Executor<'_>, item: &Item) -> Item {
-        item.var().and_then(|var| self.at(ex, var)).map_or(*item, Item::Generator)
+    fn replace(&mut self, captured: &Captured, item: &Item) -> Item {
+        item.var().and_then(|var| self.at(captured, var)).map_or(*item, Item::Generator)
     }
 
     /// The shape of a frame that stands at `ip`. Its values are appended to `items`.
     fn frame(
         &mut self,
-        ex: &Executor<'_>,
+        py: Python<'_>,
+        captured: &Captured,
         frame: &Frame,
         (ip, awaits): (usize, Option<Awaits>),
         (stack, locals): (&[Item], Vec<u32>),
         items: &mut Vec<Item>,
     ) -> FrameShape {
-        let stack: Vec<Item> = stack.iter().map(|item| self.replace(ex, item)).collect();
+        let stack: Vec<Item> = stack.iter().map(|item| self.replace(captured, item)).collect();
         let bound = |l: u32| frame.locals[l as usize].expect("bound");
-        let at: Vec<Option<GeneratorAt>> = locals.iter().map(|l| self.at(ex, bound(*l))).collect();
+        let at: Vec<Option<GeneratorAt>> = locals.iter().map(|l| self.at(captured, bound(*l))).collect();
         let generators = locals.iter().zip(&at).filter_map(|(l, at)| Some((*l, (*at)?))).collect();
         let locals: Vec<u32> = locals.iter().zip(&at).filter(|(_, at)| at.is_none()).map(|(l, _)| *l).collect();
         items.extend(stack.iter().filter(|i| i.is_value()));
@@ -118,7 +120,7 @@ impl Generators<'_> {
         items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
         FrameShape {
             unit: frame.unit.clone(),
-            globals: ex.objects.get(ex.py, frame.globals).unbind(),
+            globals: captured.objects.get(py, frame.globals).unbind(),
             ip,
             awaits,
             stack: stack
@@ -141,8 +143,8 @@ impl Generators<'_> {
 }
 
 /// The suspended frame of a generator that could stay one over a break.
-fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
-    match &ex.var(var).kind {
+fn waiting_frame<'a>(captured: &'a Captured, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
+    match &captured.var(var).kind {
         VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
         VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),
         _ => None,
@@ -151,20 +153,20 @@ fn waiting_frame<'a>(ex: &'a Executor<'_>, var: VarId) -> Option<(&'a Rc<Frame>,
 
 /// Generators that wait to be asked and that nothing but stacks and variables of frames refers to: they stay frames over
 /// the break. `operands`: what the break instruction sees.
-pub(super) fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
+pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     let mut found: Vec<VarId> = Vec::new();
     let mut others: Vec<VarId> = operands.to_vec();
-    others.extend(journal::roots(ex));
-    let frames = ex.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
+    others.extend(journal::roots(captured));
+    let frames = captured.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
     let mut work: Vec<(&Frame, Vec<u32>)> = frames.collect();
     while let Some((frame, locals)) = work.pop() {
         others.extend(frame.handled.iter().chain(frame.cells.iter().flatten()));
         let variables = locals.into_iter().filter_map(|l| frame.locals[l as usize]);
         for var in frame.stack.iter().copied().chain(variables) {
-            match waiting_frame(ex, var) {
+            match waiting_frame(captured, var) {
                 Some((frame, _)) if !found.contains(&var) => {
                     found.push(var);
-                    work.push((frame, live_locals(ex, frame)));
+                    work.push((frame, captured.live_locals(frame)));
                 }
                 Some(_) => {}
                 None => others.push(var),
@@ -176,8 +178,8 @@ pub(super) fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
     }
     let mut seen = HashSet::new();
     while let Some(var) = others.pop() {
-        if seen.insert(var) && !found_outside(ex, var) {
-            others.extend(parts(ex, var));
+        if seen.insert(var) && !captured.found_outside(var) {
+            others.extend(captured.parts(var));
         }
     }
     found.retain(|var| !seen.contains(var));
@@ -185,17 +187,17 @@ pub(super) fn carried(ex: &Executor<'_>, operands: &[VarId]) -> Vec<VarId> {
 }
 
 /// The state of all frames when the innermost goes on at `ip` with `stack`.
-pub(super) fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
-    let depth = ex.frames.len();
+pub(super) fn exit(py: Python<'_>, captured: &Captured, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
+    let depth = captured.frames.len();
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
     let mut generators = Generators { carried, waiting: Vec::new() };
-    for (i, frame) in ex.frames.iter().enumerate() {
+    for (i, frame) in captured.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
         let at = if innermost { ip } else { frame.ip };
         let stack: Vec<Item> =
-            if innermost { inner_stack.clone() } else { frame.stack.iter().map(|v| item(ex, *v)).collect() };
+            if innermost { inner_stack.clone() } else { frame.stack.iter().map(|v| item(captured, *v)).collect() };
         let live = frame.unit.liveness();
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
@@ -203,24 +205,24 @@ pub(super) fn exit(ex: &mut Executor<'_>, carried: &[VarId], ip: usize, inner_st
                 let kept = |var: VarId| {
                     frame.unit.asks_for_locals
                         || live.live_before(at).local(Local(*l))
-                        || *l == 0 && continuation::uses_super(&frame.unit.code)
-                        || ex.may_be_seen_to_die(var)
+                        || *l == 0 && uses_super(&frame.unit.code)
+                        || captured.may_be_seen_to_die(var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
-                        || running(ex, var).is_some()
+                        || running(captured, var).is_some()
                         || carried.contains(&var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
         let place = (at, (!innermost).then_some(frame.awaits));
-        frames.push(generators.frame(ex, frame, place, (&stack, locals), &mut items));
+        frames.push(generators.frame(py, captured, frame, place, (&stack, locals), &mut items));
     }
     let mut waiting = Vec::new();
     while let Some(var) = generators.waiting.get(waiting.len()) {
-        let (frame, started) = waiting_frame(ex, *var).expect("it was found to wait");
-        let stack: Vec<Item> = frame.stack.iter().map(|v| item(ex, *v)).collect();
-        let live = live_locals(ex, frame);
-        let shape = generators.frame(ex, frame, (frame.ip, None), (&stack, live), &mut items);
+        let (frame, started) = waiting_frame(captured, *var).expect("it was found to wait");
+        let stack: Vec<Item> = frame.stack.iter().map(|v| item(captured, *v)).collect();
+        let live = captured.live_locals(frame);
+        let shape = generators.frame(py, captured, frame, (frame.ip, None), (&stack, live), &mut items);
         waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
     }
     Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }

@@ -2,52 +2,30 @@
 
 use super::emit::{Callee, Emitter};
 use super::resume::generator_code;
+use crate::captured::Captured;
 use crate::code_unit::assemble;
-use crate::executor::{Executor, Frame};
-use crate::serve::continuation::{FrameShape, SlotShape, uses_super};
+use crate::frame::Frame;
+use crate::shapes::{FrameShape, SlotShape, WaitingShape};
 use crate::stop::{Reason, Stop};
 use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
-use sot_opcodes::{ConstId, Local, Op};
+use sot_opcodes::{ConstId, Op};
 
-/// Locals that the frame of a generator still needs.
-pub(super) fn live_locals(ex: &Executor<'_>, frame: &Frame) -> Vec<u32> {
-    let live = frame.unit.liveness().live_before(frame.ip);
-    // What is dead but could be seen to die lives as long as eager's frame holds it.
-    let kept = |l: &u32| {
-        frame.locals[*l as usize].is_some_and(|var| {
-            live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code) || ex.may_be_seen_to_die(var)
-        })
-    };
-    (0..frame.locals.len() as u32).filter(kept).collect()
-}
-
-/// What building a generator needs: stack, locals, handled exceptions, cells, in the order of a continuation's values.
-pub(super) fn values(ex: &Executor<'_>, generator: &GeneratorVar) -> Vec<VarId> {
-    let Some(frame) = generator.frame() else { return Vec::new() };
-    let is_value = |v: &&VarId| !matches!(ex.var(**v).kind, VarKind::Null(_) | VarKind::Previous(_));
-    let mut values: Vec<VarId> = frame.stack.iter().filter(is_value).copied().collect();
-    values.extend(live_locals(ex, frame).into_iter().filter_map(|l| frame.locals[l as usize]));
-    values.extend(&frame.handled);
-    values.extend(frame.cells.iter().flatten());
-    values
-}
-
-fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
-    let slot = |v: &VarId| match ex.var(*v).kind {
+fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
+    let slot = |v: &VarId| match captured.var(*v).kind {
         VarKind::Null(_) => SlotShape::Null,
         VarKind::Previous(_) => SlotShape::Previous,
         _ => SlotShape::Value,
     };
     FrameShape {
         unit: frame.unit.clone(),
-        globals: ex.objects.get(ex.py, frame.globals).unbind(),
+        globals: captured.objects.get(py, frame.globals).unbind(),
         ip: frame.ip,
         awaits: None,
         stack: frame.stack.iter().map(slot).collect(),
-        locals: live_locals(ex, frame),
+        locals: captured.live_locals(frame),
         handled: frame.handled.len(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,
@@ -57,7 +35,7 @@ fn shape(ex: &Executor<'_>, frame: &Frame) -> FrameShape {
 }
 
 /// Code of a function that makes a generator which waits at its start, or, once it has been started, at a yield.
-pub fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: bool) -> PyResult<Py<PyCode>> {
+pub(super) fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: bool) -> PyResult<Py<PyCode>> {
     let mut consts: Vec<Py<PyAny>> = shape.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
     let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
     consts.push(crate::iterators::pass_function(py)?.unbind());
@@ -68,27 +46,35 @@ pub fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: bool) -> P
     Ok(code.unbind())
 }
 
+impl WaitingShape {
+    /// Code of the function that makes it, if it can be made.
+    pub fn code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
+        let make = || waiting_generator(py, &self.frame.with_real_generators(py), self.started);
+        self.code.get_or_try_init(py, make).map(|code| code.bind(py).clone())
+    }
+}
+
 impl Emitter<'_, '_> {
     /// Push a real generator: made by a function that puts the frame back, and, if it had yielded before, started up to its
     /// yield, so that what is sent or thrown arrives there.
-    pub fn new_generator(&mut self, generator: &GeneratorVar) -> Result<(), Stop> {
-        let py = self.ex.py;
+    pub(super) fn new_generator(&mut self, generator: &GeneratorVar) -> Result<(), Stop> {
+        let py = self.py;
         let (frame, started) = match &generator.state {
             GeneratorState::New(frame) => (frame.clone(), false),
             GeneratorState::Suspended(frame) => (frame.clone(), true),
             GeneratorState::Finished => {
-                let finished = crate::serve::unwind::finished_generator(py).map_err(|e| self.ex.internal(&e))?;
+                let finished = crate::serve::unwind::finished_generator(py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(finished));
                 self.call(0);
                 return Ok(());
             }
             GeneratorState::Running => return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),
         };
-        let shape = shape(self.ex, &frame);
+        let shape = shape(py, self.captured, &frame);
         let code = waiting_generator(py, &shape, started);
         let code = code.map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?.into_bound(py);
         if started {
-            let start = crate::serve::unwind::start_generator(py).map_err(|e| self.ex.internal(&e))?;
+            let start = crate::serve::unwind::start_generator(py).map_err(|e| Stop::internal(&e))?;
             self.push_callable(Callee::Object(start));
         }
         // FunctionType(code, globals, name, None, closure)
@@ -113,7 +99,7 @@ impl Emitter<'_, '_> {
         for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
             self.emit(op);
         }
-        let mut values = values(self.ex, generator);
+        let mut values = self.captured.values(generator);
         values.truncate(values.len() - cells.len());
         if shape.first_local_first() {
             let first = values.remove(shape.stack_values());

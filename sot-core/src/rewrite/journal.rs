@@ -1,7 +1,7 @@
 //! Side effects: the journal, replayed in program order on the real objects.
 
-use super::emit::{Callee, Emitter};
-use crate::executor::Executor;
+use super::emit::Emitter;
+use crate::captured::Captured;
 use crate::stop::Stop;
 use crate::variables::{VarId, VarKind};
 use sot_opcodes::Op;
@@ -12,29 +12,30 @@ fn var(v: VarRef) -> VarId {
 }
 
 /// Whether an entry changes an object that the simulation made (its final state is built instead).
-fn is_virtual(ex: &Executor<'_>, object: VarRef) -> bool {
-    match &ex.var(var(object)).kind {
+fn is_virtual(captured: &Captured, object: VarRef) -> bool {
+    match &captured.var(var(object)).kind {
         VarKind::Iterator(_) => false,
-        _ => !ex.is_sourced_container(var(object)),
+        _ => !captured.is_sourced_container(var(object)),
     }
 }
 
 /// What the replay needs.
-pub(super) fn roots(ex: &Executor<'_>) -> Vec<VarId> {
-    roots_of_steps(ex).concat()
+pub(super) fn roots(captured: &Captured) -> Vec<VarId> {
+    roots_of_steps(captured).concat()
 }
 
 /// What each step of the replay needs: each entry, and at the end the exceptions that have passed frames.
-pub(super) fn roots_of_steps(ex: &Executor<'_>) -> Vec<Vec<VarId>> {
-    let mut steps: Vec<Vec<VarId>> = ex.journal.entries().iter().map(|entry| roots_of(ex, &entry.mutation)).collect();
-    steps.push(ex.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
+pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
+    let mut steps: Vec<Vec<VarId>> =
+        captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation)).collect();
+    steps.push(captured.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
     steps
 }
 
-fn roots_of(ex: &Executor<'_>, mutation: &Mutation) -> Vec<VarId> {
+fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {
     let mut roots = Vec::new();
     if let sot_sideeffect::Target::Object(object) = mutation.target() {
-        if is_virtual(ex, object) {
+        if is_virtual(captured, object) {
             return roots;
         }
         roots.push(var(object));
@@ -47,38 +48,19 @@ fn roots_of(ex: &Executor<'_>, mutation: &Mutation) -> Vec<VarId> {
     roots
 }
 
-impl Executor<'_> {
-    /// Final attributes of an instance that the simulation made, in the order in which they were first set.
-    pub fn virtual_attributes(&self, instance: VarId) -> Vec<(String, VarId)> {
-        let mut attributes: Vec<(String, VarId)> = Vec::new();
-        for entry in self.journal.entries() {
-            match &entry.mutation {
-                Mutation::SetAttr { object, name, value } if var(*object) == instance => {
-                    match attributes.iter_mut().find(|(n, _)| n == name) {
-                        Some(slot) => slot.1 = var(*value),
-                        None => attributes.push((name.clone(), var(*value))),
-                    }
-                }
-                _ => {}
-            }
-        }
-        attributes
-    }
-}
-
 impl Emitter<'_, '_> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
-        let entries: Vec<Mutation> = self.ex.journal.entries().iter().map(|e| e.mutation.clone()).collect();
+        let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
         for (entry, mutation) in entries.into_iter().enumerate() {
             if let sot_sideeffect::Target::Object(object) = mutation.target()
-                && is_virtual(self.ex, object)
+                && is_virtual(self.captured, object)
             {
                 continue;
             }
             self.let_go(entry + 1);
             self.replay(mutation)?;
         }
-        for (exception, sites) in self.ex.exceptions_passed() {
+        for (exception, sites) in self.captured.exceptions_passed() {
             self.pass(exception, sites)?;
         }
         Ok(())
@@ -111,12 +93,12 @@ impl Emitter<'_, '_> {
             }
             Mutation::SetGlobal { globals, name, value } => {
                 self.push(var(value))?;
-                if Some(globals) == self.ex.entry_globals {
+                if Some(globals) == self.captured.entry_globals {
                     let name = self.b.name(&name);
                     self.emit(Op::StoreGlobal(name));
                 } else {
                     self.push_object(globals);
-                    let name = pyo3::types::PyString::intern(self.ex.py, &name).into_any();
+                    let name = pyo3::types::PyString::intern(self.py, &name).into_any();
                     self.push_constant(&name);
                     self.emit(Op::StoreSubscr);
                 }
@@ -171,8 +153,8 @@ impl Emitter<'_, '_> {
                 self.emit(Op::DeleteSubscr);
             }
             Mutation::IterAdvance { iterator, .. } => {
-                let next = self.ex.builtins_attribute("next")?;
-                self.push_callable(Callee::Object(next));
+                let next = self.builtins_attribute("next")?;
+                self.push_callable(next);
                 self.push(var(iterator))?;
                 self.call(1);
                 self.emit(Op::PopTop);

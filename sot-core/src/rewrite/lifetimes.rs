@@ -5,10 +5,9 @@
 //! deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it.
 
 use super::emit::Emitter;
-use super::uses::{found_outside, parts};
 use super::{breaks::Tail, journal};
-use crate::executor::Executor;
-use crate::serve::continuation::uses_super;
+use crate::captured::Captured;
+use crate::shapes::uses_super;
 use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::{Local, Op};
@@ -27,27 +26,27 @@ pub(super) struct Lifetimes {
 }
 
 /// Add all that building the roots needs.
-fn reach(ex: &Executor<'_>, roots: &[VarId], mut first: impl FnMut(VarId) -> bool) {
+fn reach(captured: &Captured, roots: &[VarId], mut first: impl FnMut(VarId) -> bool) {
     let mut work = roots.to_vec();
     while let Some(var) = work.pop() {
-        if first(var) && !found_outside(ex, var) {
-            work.extend(parts(ex, var));
+        if first(var) && !captured.found_outside(var) {
+            work.extend(captured.parts(var));
         }
     }
 }
 
 impl Lifetimes {
-    pub(super) fn plan(ex: &Executor<'_>, tail: &Tail, arguments: usize) -> Lifetimes {
+    pub(super) fn plan(captured: &Captured, tail: &Tail, arguments: usize) -> Lifetimes {
         let mut plan = Lifetimes::default();
-        if ex.watched().is_empty() {
+        if captured.watched().is_empty() {
             return plan;
         }
-        let entries = journal::roots_of_steps(ex);
+        let entries = journal::roots_of_steps(captured);
         plan.tail = entries.len() + 1;
-        let inputs: Vec<VarId> = ex.graph.inputs.iter().map(|i| i.var).collect();
+        let inputs: Vec<VarId> = captured.graph.inputs.iter().map(|i| i.var).collect();
         let all = std::iter::once(inputs).chain(entries).chain([tail.roots()]);
         for (position, roots) in all.enumerate().collect::<Vec<_>>().into_iter().rev() {
-            reach(ex, &roots, |var| {
+            reach(captured, &roots, |var| {
                 let new = !plan.last_use.contains_key(&var);
                 if new {
                     plan.last_use.insert(var, position);
@@ -55,15 +54,15 @@ impl Lifetimes {
                 new
             });
         }
-        reach(ex, &tail.kept(), |var| plan.kept.insert(var));
-        let slots = ex.watched_slots().iter().filter(|(_, slot)| (*slot as usize) < arguments);
+        reach(captured, &tail.kept(), |var| plan.kept.insert(var));
+        let slots = captured.watched_slots().iter().filter(|(_, slot)| (*slot as usize) < arguments);
         plan.slots = slots.map(|(var, slot)| (*var, Local(*slot))).collect();
         plan
     }
 
-    fn is_over(&self, ex: &Executor<'_>, var: VarId, position: usize) -> bool {
+    fn is_over(&self, captured: &Captured, var: VarId, position: usize) -> bool {
         let needed = self.last_use.get(&var).is_some_and(|last| *last >= position);
-        let held = position < self.tail && ex.released_before(var).is_none_or(|entry| entry + 1 > position);
+        let held = position < self.tail && captured.released_before(var).is_none_or(|entry| entry + 1 > position);
         !needed && !held
     }
 }
@@ -72,7 +71,7 @@ impl Emitter<'_, '_> {
     /// Delete the locals whose values are over before a position.
     pub(super) fn let_go(&mut self, position: usize) {
         if self.lifetimes.tail != 0 {
-            let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.ex, var, position);
+            let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.captured, var, position);
             self.delete_locals(over);
         }
     }
@@ -93,7 +92,7 @@ impl Emitter<'_, '_> {
         // `super()` looks for the first argument where it was.
         let first_is_needed = uses_super(&self.unit.code);
         let slots = self.lifetimes.slots.iter().filter(|(_, local)| !(first_is_needed && local.0 == 0)).copied();
-        let temps = self.temps().filter(|(var, _)| self.ex.holds_watched(*var));
+        let temps = self.temps().filter(|(var, _)| self.captured.holds_watched(*var));
         let mut done: Vec<(VarId, Local)> = slots.chain(temps).filter(|(var, _)| over(self, *var)).collect();
         done.sort_unstable_by_key(|(_, local)| local.0);
         done.dedup_by_key(|(_, local)| local.0);

@@ -16,25 +16,25 @@ mod generators;
 mod journal;
 mod lifetimes;
 mod paths;
+mod rebuild;
 mod resume;
 mod shown;
 mod stand_in;
 mod uses;
 
-pub use emit::{Callee, Emitter};
-pub use generators::waiting_generator;
-pub use resume::{generator_within_code, resume_code};
 pub use stand_in::{stand_in_for, waiting};
-pub use uses::parts;
 
+use crate::backend::GraphBuilder;
+use crate::captured::{Captured, Outcome};
 use crate::code_unit::assemble;
-use crate::executor::{Executor, Outcome};
+use crate::frame;
 use crate::graph_fn::GraphFunction;
 use crate::objects::stable_repr;
 use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};
+use emit::Emitter;
 use lifetimes::Lifetimes;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
@@ -65,26 +65,45 @@ pub struct Rewritten {
     pub shown: Shown,
 }
 
-/// Emit code for the outcome of a simulation.
-pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<Rewritten, Stop> {
+/// Why there is no new code.
+pub struct Refused {
+    pub stop: Stop,
+    /// The call that made a generator which cannot be kept, to be denied.
+    pub unkept: Option<frame::Site>,
+}
+
+impl From<Stop> for Refused {
+    fn from(stop: Stop) -> Refused {
+        Refused { stop, unkept: None }
+    }
+}
+
+/// Emit code for the outcome of a simulation. `builder`: the backend's graph, to be closed.
+pub fn rewrite(
+    py: Python<'_>,
+    captured: &Captured,
+    builder: Option<Box<dyn GraphBuilder>>,
+    head: &Head,
+    outcome: &Outcome,
+) -> Result<Rewritten, Refused> {
     let plan = match outcome {
         Outcome::Return(value) => breaks::Tail::Return(*value),
-        Outcome::Break(_) => breaks::Tail::plan_break(ex)?,
+        Outcome::Break(_) => breaks::Tail::plan_break(py, captured)?,
         Outcome::Raise(exception) => breaks::Tail::Raise(*exception),
     };
     let mut roots = plan.roots();
-    roots.extend(journal::roots(ex));
-    let uses = uses::count(ex, &roots);
+    roots.extend(journal::roots(captured));
+    let uses = uses::count(captured, &roots);
     let carried = plan.generators();
-    if let Some(made) = ex.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
-        ex.unkept = made;
-        return Err(Stop::fallback(Reason::Generator, "its clean-up runs when it dies"));
+    if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
+        let stop = Stop::fallback(Reason::Generator, "its clean-up runs when it dies");
+        return Err(Refused { stop, unkept: made });
     }
-    let outputs = uses.graph_outputs(ex);
-    let graph = finish_graph(ex, &outputs)?;
-    let lifetimes = Lifetimes::plan(ex, &plan, head.arguments.len());
-    let mut em = Emitter::new(ex, head, uses, lifetimes);
-    if graph.is_none() && head.listed_as.is_some() && !em.ex.watched().is_empty() {
+    let outputs = uses.graph_outputs(captured);
+    let graph = finish_graph(py, captured, builder, &outputs)?;
+    let lifetimes = Lifetimes::plan(captured, &plan, head.arguments.len());
+    let mut em = Emitter::new(py, captured, head, uses, lifetimes);
+    if graph.is_none() && head.listed_as.is_some() && !captured.watched().is_empty() {
         em.take_over()?;
     }
     em.prologue()?;
@@ -93,38 +112,44 @@ pub fn rewrite(ex: &mut Executor<'_>, head: &Head, outcome: &Outcome) -> Result<
     }
     em.replay_journal()?;
     plan.emit(&mut em)?;
-    let calls_out = plan.calls_out(em.ex);
+    let calls_out = plan.calls_out(captured);
     let shown = em.shown(outcome);
     let continuations = std::mem::take(&mut em.continuations);
     let (code, consts) = em.finish();
-    let text = listing(ex.py, &code, &consts, head.listed_as.as_deref());
-    let code = assemble(ex.py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
+    let text = listing(py, &code, &consts, head.listed_as.as_deref());
+    let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
     Ok(Rewritten { code: code.unbind(), graph, text, continuations, calls_out, shown })
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.
-fn finish_graph(ex: &mut Executor<'_>, outputs: &[Symbol]) -> Result<Option<Arc<GraphFunction>>, Stop> {
-    let Some(builder) = ex.graph.take_builder() else { return Ok(None) };
-    if outputs.is_empty() && ex.graph.is_empty() {
+fn finish_graph(
+    py: Python<'_>,
+    captured: &Captured,
+    builder: Option<Box<dyn GraphBuilder>>,
+    outputs: &[Symbol],
+) -> Result<Option<Arc<GraphFunction>>, Stop> {
+    let Some(builder) = builder else { return Ok(None) };
+    if outputs.is_empty() && captured.graph.is_empty() {
         return Ok(None);
     }
-    let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(ex);
+    let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(captured);
     let values: Vec<Py<PyAny>> =
-        outputs.iter().map(|s| ex.objects.get(ex.py, ex.graph.values[&s.0]).unbind()).collect();
+        outputs.iter().map(|s| captured.objects.get(py, captured.graph.values[&s.0]).unbind()).collect();
     let finished =
-        builder.finish(ex.py, &used, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
-    let input_vars: Vec<VarId> = used.iter().map(|i| ex.graph.inputs[*i].var).collect();
-    let graph = GraphFunction::new(ex, inputs, input_vars, outputs.to_vec(), finished)?;
+        builder.finish(py, &used, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
+    let input_vars: Vec<VarId> = used.iter().map(|i| captured.graph.inputs[*i].var).collect();
+    let graph = GraphFunction::new(py, captured, inputs, input_vars, outputs.to_vec(), finished)?;
     Ok(Some(Arc::new(graph)))
 }
 
 /// The inputs that statements use.
-fn used_inputs(ex: &Executor<'_>) -> (Vec<Symbol>, Vec<usize>) {
+fn used_inputs(captured: &Captured) -> (Vec<Symbol>, Vec<usize>) {
     let mut uses = hashbrown::HashSet::new();
-    for statement in &ex.graph.statements {
+    for statement in &captured.graph.statements {
         uses.extend(statement.uses().into_iter().map(|s| s.0));
     }
-    ex.graph
+    captured
+        .graph
         .inputs
         .iter()
         .enumerate()
@@ -153,8 +178,8 @@ fn const_texts(py: Python<'_>, consts: &[Py<PyAny>]) -> Vec<String> {
 }
 
 /// Whether a variable is a computed tensor.
-fn computed_symbol(ex: &Executor<'_>, var: VarId) -> Option<Symbol> {
-    match &ex.var(var).kind {
+fn computed_symbol(captured: &Captured, var: VarId) -> Option<Symbol> {
+    match &captured.var(var).kind {
         VarKind::Tensor(t) => match t.source {
             TensorSource::Computed { symbol, .. } => Some(symbol),
             TensorSource::Object(_) => None,

@@ -9,7 +9,7 @@ use sot_tracker::{FunctionPart, Tracker, TrackerId};
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
     pub(super) fn push_path(&mut self, tracker: TrackerId) -> Result<(), Stop> {
-        match self.ex.trackers.get(tracker).clone() {
+        match self.captured.trackers.get(tracker).clone() {
             Tracker::Slot(slot) => match (slot as usize).checked_sub(self.arguments) {
                 None => self.load(Local(slot)),
                 Some(cell) => self.emit(Op::LoadClosure(Cell(cell as u32))),
@@ -62,13 +62,13 @@ impl Emitter<'_, '_> {
                 self.call(1);
             }
             Tracker::IterPeek(base) => {
-                let peek = peek_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+                let peek = peek_function(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(peek));
                 self.push_path(base)?;
                 self.call(1);
             }
             Tracker::IterSource(base) => {
-                let source = source_function(self.ex.py).map_err(|e| self.ex.internal(&e))?;
+                let source = source_function(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(source));
                 self.push_path(base)?;
                 self.call(1);

@@ -3,7 +3,11 @@
 //! `__resume_fn_k(stack values..., locals...)` puts the values back where they were and jumps to the offset. It is the
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
-use crate::serve::continuation::{FrameShape, SlotShape};
+use crate::frame::handler_at;
+use crate::iterators::pass_function;
+use crate::shapes::{FrameShape, SlotShape};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
 use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
 
@@ -16,7 +20,7 @@ use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, R
 /// offset are opened again, each under the slots that stand on it.
 ///
 /// `pass`: the constant that stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
-pub fn resume_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+fn resume_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
     set_up(frame, pass, Entry::Function)
 }
 
@@ -27,8 +31,23 @@ pub(super) fn generator_code(frame: &FrameShape, pass: ConstId, none: ConstId, s
 }
 
 /// The code of a generator that goes on where a frame stands as soon as it is asked for an item.
-pub fn generator_within_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+fn generator_within_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
     set_up(frame, pass, Entry::Within)
+}
+
+impl FrameShape {
+    /// The frame's resume function and its constants.
+    pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
+        let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
+        let pass = ConstId(consts.len() as u32);
+        let frame = self.with_real_generators(py);
+        let code = if self.generator { generator_within_code(&frame, pass) } else { resume_code(&frame, pass) };
+        let code = code.map_err(PyRuntimeError::new_err)?;
+        if !sot_opcodes::calls::can_push_null(code.version) {
+            consts.push(pass_function(py)?.unbind());
+        }
+        Ok((code, consts))
+    }
 }
 
 /// How the frame is entered.
@@ -221,8 +240,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
     }
     if let Some(waits) = waits {
         // What is thrown in arrives here, as it would at the yield.
-        let covering =
-            crate::executor::handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
+        let covering = handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
         code.regions.extend(covering.map(|region| Region { start: waits.start, end: waits.end, ..region }));
     }
     let target = code.new_label(ip + length);

@@ -2,8 +2,8 @@
 
 use super::computed_symbol;
 use super::emit::Emitter;
-use super::uses::found_outside;
-use crate::executor::{Frame, Outcome};
+use crate::captured::Outcome;
+use crate::frame::Frame;
 use crate::user_frames::{Shown, Site, Source};
 use crate::variables::{VarId, VarKind};
 use sot_opcodes::Local;
@@ -13,11 +13,11 @@ impl Emitter<'_, '_> {
     /// What the code stands for in a traceback. To be asked when all of it was emitted.
     pub(super) fn shown(&self, outcome: &Outcome) -> Shown {
         let frames = match outcome {
-            Outcome::Break(_) => self.ex.frames.as_slice(),
-            Outcome::Raise(_) => self.ex.frames_to_pass(),
+            Outcome::Break(_) => self.captured.frames.as_slice(),
+            Outcome::Raise(_) => self.captured.frames_to_pass(),
             Outcome::Return(_) => &[],
         };
-        let py = self.ex.py;
+        let py = self.py;
         let skipped = |frame: &Frame| frame.skipped.as_ref().map(|skipped| Site::of_skipped(py, skipped));
         let mut at_end: Vec<Site> = Vec::with_capacity(frames.len());
         for (depth, frame) in frames.iter().enumerate() {
@@ -26,10 +26,12 @@ impl Emitter<'_, '_> {
                 at_end.push(self.site(frame));
             }
         }
-        if let (Outcome::Raise(_), Some(innermost)) = (outcome, self.ex.frames.last().filter(|_| !frames.is_empty())) {
+        if let (Outcome::Raise(_), Some(innermost)) =
+            (outcome, self.captured.frames.last().filter(|_| !frames.is_empty()))
+        {
             at_end.extend(skipped(innermost));
         }
-        let globals = self.ex.entry_globals.map(|globals| self.ex.objects.get(self.ex.py, globals).unbind());
+        let globals = self.captured.entry_globals.map(|globals| self.captured.objects.get(self.py, globals).unbind());
         let elsewhere = globals.map(|globals| Site {
             unit: self.unit.clone(),
             globals,
@@ -38,7 +40,7 @@ impl Emitter<'_, '_> {
             locals: Vec::new(),
             cells: Vec::new(),
         });
-        let stand_ins = self.stand_ins.iter().map(|code| code.clone_ref(self.ex.py)).collect();
+        let stand_ins = self.stand_ins.iter().map(|code| code.clone_ref(self.py)).collect();
         Shown { at_end, always: matches!(outcome, Outcome::Raise(_)), elsewhere, stand_ins }
     }
 
@@ -47,34 +49,34 @@ impl Emitter<'_, '_> {
             let bound = vars.iter().enumerate().filter_map(|(index, var)| Some((index as u32, (*var)?)));
             bound.filter_map(|(index, var)| Some((index, self.source(var)?))).collect()
         };
-        Site { locals: known(&frame.locals), cells: known(&frame.cells), ..Site::of(self.ex, frame) }
+        Site { locals: known(&frame.locals), cells: known(&frame.cells), ..self.captured.site_of(self.py, frame) }
     }
 
     /// Where a variable's value is while the code runs. It is looked up, never built.
     fn source(&self, var: VarId) -> Option<Source> {
-        if matches!(self.ex.var(var).kind, VarKind::Null(_)) {
+        if matches!(self.captured.var(var).kind, VarKind::Null(_)) {
             return None;
         }
         if let Some(Local(local)) = self.temps.get(&var) {
             return Some(Source::Local(*local));
         }
-        if let Some(symbol) = computed_symbol(self.ex, var) {
+        if let Some(symbol) = computed_symbol(self.captured, var) {
             return self.outputs.get(&symbol.0).map(|Local(local)| Source::Local(*local));
         }
-        if let Tracker::Slot(slot) = self.ex.trackers.get(self.ex.var(var).tracker)
-            && found_outside(self.ex, var)
+        if let Tracker::Slot(slot) = self.captured.trackers.get(self.captured.var(var).tracker)
+            && self.captured.found_outside(var)
         {
             return Some(match slot.checked_sub(self.arguments as u32) {
                 None => Source::Local(*slot),
                 Some(cell) => Source::Closure(cell),
             });
         }
-        let object = self.ex.objects.get(self.ex.py, self.constant_object(var)?);
+        let object = self.captured.objects.get(self.py, self.constant_object(var)?);
         if let Some(id) = self.const_ids.get(&(object.as_ptr() as usize)) {
             return Some(Source::InCode(id.0));
         }
         // What may be large and is nobody's constant is not kept alive for the sake of tracebacks.
-        match self.ex.var(var).kind {
+        match self.captured.var(var).kind {
             VarKind::Constant(_)
             | VarKind::Builtin(_)
             | VarKind::Class(_)

@@ -88,7 +88,7 @@ fn movable(op: Op) -> bool {
 
 /// Index of the innermost frame of the program: what a hidden one above it runs eagerly runs in its name.
 fn shown(em: &Emitter<'_, '_>) -> usize {
-    em.ex.frames.iter().rposition(|frame| !frame.is_hidden()).unwrap_or_default()
+    em.captured.frames.iter().rposition(|frame| !frame.is_hidden()).unwrap_or_default()
 }
 
 /// Whether the break instruction is to run below stand-ins.
@@ -98,7 +98,7 @@ pub(super) fn wanted(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
 
 /// Where the outermost frame waits: the location of code that runs for a break in an inlined function.
 pub(super) fn outermost(em: &Emitter<'_, '_>) -> Location {
-    em.ex.frames.first().map_or_else(Location::default, |frame| location(&frame.unit, frame.ip))
+    em.captured.frames.first().map_or_else(Location::default, |frame| location(&frame.unit, frame.ip))
 }
 
 /// Run the break instruction below stand-ins. Leaves its result, or None, on the stack.
@@ -106,30 +106,30 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
     let (innermost, given) = innermost(em, plan)?;
     let last = shown(em);
     let mut stand_ins = Vec::with_capacity(last);
-    for (depth, frame) in em.ex.frames.iter().enumerate().take(last + 1).skip(1) {
+    for (depth, frame) in em.captured.frames.iter().enumerate().take(last + 1).skip(1) {
         if frame.is_hidden() {
             continue;
         }
-        let py = em.ex.py;
+        let py = em.py;
         let mut wait = |unit: &CodeUnit, ip: usize, globals: &Bound<'_, PyAny>| match waiting(py, unit, ip, globals) {
             Ok(made) => {
                 stand_ins.push(made.unbind());
                 Ok(())
             }
-            Err(error) => Err(em.ex.internal(&error)),
+            Err(error) => Err(Stop::internal(&error)),
         };
         if let Some(skipped) = &frame.skipped {
             wait(&skipped.unit, skipped.ip, skipped.globals.bind(py))?;
         }
         if depth < last {
-            wait(&frame.unit, frame.ip, &em.ex.objects.get(py, frame.globals))?;
+            wait(&frame.unit, frame.ip, &em.captured.objects.get(py, frame.globals))?;
         }
     }
     stand_ins.push(innermost.unbind());
-    let stand_ins: Vec<_> = stand_ins.into_iter().map(|made| made.into_bound(em.ex.py)).collect();
+    let stand_ins: Vec<_> = stand_ins.into_iter().map(|made| made.into_bound(em.py)).collect();
     let between = stand_ins.len() - 1;
     for made in &stand_ins {
-        let code = made.getattr("__code__").map_err(|e| em.ex.internal(&e))?;
+        let code = made.getattr("__code__").map_err(|e| Stop::internal(&e))?;
         em.stand_ins.push(code.unbind());
     }
     // outer(next, (.., (innermost, (operands..))))
@@ -158,20 +158,20 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
 
 /// The innermost frame's stand-in, and the operands that it takes.
 fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<'py, PyAny>, Vec<VarId>), Stop> {
-    let py = em.ex.py;
-    let running = em.ex.frame().unit.clone();
-    let frame = &em.ex.frames[shown(em)];
+    let py = em.py;
+    let running = em.captured.frame().unit.clone();
+    let frame = &em.captured.frames[shown(em)];
     let unit = frame.unit.clone();
-    let globals = em.ex.objects.get(py, frame.globals);
+    let globals = em.captured.objects.get(py, frame.globals);
     let loc = location(&unit, frame.ip);
     // Plain values only: the collector does not see what the constants of code hold.
     let constant = |em: &Emitter<'_, 'py>, var: VarId| {
-        let object = em.constant_object(var).map(|id| em.ex.objects.get(py, id))?;
+        let object = em.constant_object(var).map(|id| em.captured.objects.get(py, id))?;
         let plain =
             is_constant_type(&object.get_type()) || object.is_none() || object.is_exact_instance_of::<PyTuple>();
         plain.then_some(object)
     };
-    let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.ex.var(var).kind, VarKind::Null(_));
+    let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.captured.var(var).kind, VarKind::Null(_));
     let given: Vec<VarId> =
         plan.operands.iter().copied().filter(|v| !is_null(em, *v) && constant(em, *v).is_none()).collect();
 
@@ -188,7 +188,7 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
                 b.emit(Op::PushNull, loc);
                 continue;
             }
-            true => Some(pass_function(py).map_err(|e| em.ex.internal(&e))?),
+            true => Some(pass_function(py).map_err(|e| Stop::internal(&e))?),
             false => constant(em, *operand),
         };
         match object {

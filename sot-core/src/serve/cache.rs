@@ -6,7 +6,7 @@
 
 use super::continuation::Continuation;
 use super::policy::{Server, Trial, Unguarded};
-use crate::capture::{Became, Break, Captured, Subject};
+use crate::capture::{Became, Break, Capture, Subject};
 use crate::code_unit::function_of;
 use crate::cpython::facts;
 use crate::cpython::{Slots, gc};
@@ -58,8 +58,8 @@ pub struct Entry {
 
 impl Entry {
     /// The entry that serves what was captured. An error: its guards cannot be checked.
-    pub fn of(py: Python<'_>, captured: Captured, subject: &Subject<'_, '_>) -> Result<Entry, Stop> {
-        let guards = match (NativeGuards::compile(py, &captured), &captured.became) {
+    pub fn of(py: Python<'_>, capture: Capture, subject: &Subject<'_, '_>) -> Result<Entry, Stop> {
+        let guards = match (NativeGuards::compile(py, &capture.captured, &capture.ambient), &capture.became) {
             (Ok(guards), _) => guards,
             // Without guards it holds always, which is what running the original code allows.
             (Err(_), Became::Fallback) => NativeGuards::always(),
@@ -67,13 +67,13 @@ impl Entry {
         };
         let mut report = EntryReport {
             graph: None,
-            guards: GuardText::lines(py, &captured),
-            breaks: captured.breaks,
+            guards: GuardText::lines(py, &capture.captured, &capture.slots),
+            breaks: capture.breaks,
             code: String::new(),
             continuations: Vec::new(),
             capture_ns: 0,
         };
-        let action = match captured.became {
+        let action = match capture.became {
             Became::Fallback => Action::Original { calls_out: true },
             Became::Nothing(rewritten) => {
                 STATS.note(Reason::NoTensor);
@@ -103,8 +103,8 @@ impl Entry {
                 }
             }
         };
-        report.capture_ns = captured.started.elapsed().as_nanos() as u64;
-        let deepest = captured.deepest;
+        report.capture_ns = capture.started.elapsed().as_nanos() as u64;
+        let deepest = capture.captured.deepest;
         Ok(Entry { guards, action, report, deepest, hits: AtomicU64::new(0), trial: Trial::default() })
     }
 

@@ -10,9 +10,10 @@
 //! of a continuation comes back here.
 
 use super::cache::CodeCache;
-use super::continuation::{Continuation, FrameKey};
+use super::continuation::Continuation;
 use super::hook::NestedHook;
 use crate::code_unit::records;
+use crate::shapes::FrameKey;
 use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 

@@ -3,14 +3,16 @@
 //! The rules are those of the simulation (`executor::deliver`, `executor::exceptions`), applied to shapes and real values.
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
-use super::continuation::{self, Continuation, FrameShape, GeneratorAt, Led, Shape, SlotShape, WaitingShape};
+use super::continuation::{self, Continuation, Led};
+use crate::awaits::Awaits;
 use crate::code_unit::assemble;
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
-use crate::executor::{Awaits, asks_for, catches_at, handler_at};
+use crate::frame::{asks_for, catches_at, handler_at};
+use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames::{self, Site};
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;

@@ -57,10 +57,4 @@ impl Operations for BoundVar {
             None => ex.call_bound(self.receiver, &self.name.clone(), args),
         }
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push(self.receiver)?;
-        em.load_attr(&self.name);
-        Ok(())
-    }
 }

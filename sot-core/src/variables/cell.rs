@@ -21,19 +21,4 @@ impl Operations for CellVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.cell_type()
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        // Built empty first, so that a function that refers to itself through the cell can be built.
-        let cell_type = em.cell_type()?;
-        em.push_callable(cell_type);
-        em.call(0);
-        if let Some(content) = self.content {
-            em.remember(me);
-            em.push(content)?;
-            em.push(me)?;
-            em.store_attr("cell_contents");
-            em.push(me)?;
-        }
-        Ok(())
-    }
 }

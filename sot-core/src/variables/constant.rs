@@ -71,17 +71,12 @@ impl Operations for ConstantVar {
         Err(Stop::brk(Reason::WouldRaise, "iteration of a constant"))
     }
 
-    fn pinned<'py>(&self, _ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
+    fn pinned(&self) -> Option<ObjectId> {
         None
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.constant_value(me).expect("a constant"))
-    }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push_object(self.object);
-        Ok(())
     }
 }
 

@@ -46,8 +46,4 @@ impl Operations for ExceptionVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         ex.attribute_of_exception(me, self, name)
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        em.new_exception(self, me)
-    }
 }

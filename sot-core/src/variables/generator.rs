@@ -4,7 +4,7 @@
 //! yield takes it off again. Handed out, a generator becomes a real one that goes on where the frame stands.
 
 use super::*;
-use crate::executor::Frame;
+use crate::frame::Frame;
 use std::rc::Rc;
 
 #[derive(Clone)]
@@ -58,9 +58,5 @@ impl Operations for GeneratorVar {
 
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         Ok(me)
-    }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.new_generator(self)
     }
 }

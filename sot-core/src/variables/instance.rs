@@ -11,6 +11,8 @@ pub struct InstanceVar {
     pub object: Option<ObjectId>,
     /// Its identity is a guarded fact: it was found under another pinned object.
     pub pinned: bool,
+    /// Its class is made by code of Python, not by C.
+    pub of_program: bool,
 }
 
 impl Operations for InstanceVar {
@@ -49,13 +51,9 @@ impl Operations for InstanceVar {
         ex.call(method, args)
     }
 
-    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
-        self.object.filter(|_| self.pinned).map(|o| ex.objects.get(ex.py, o))
+    fn pinned(&self) -> Option<ObjectId> {
+        self.object.filter(|_| self.pinned)
     }
 
     // No `as_argument`: an opaque framework call may look at any of its state, which has no guard.
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        em.new_instance(self.class, me)
-    }
 }

@@ -43,16 +43,11 @@ impl Operations for LayerVar {
         ex.call_layer(me, &layer, args)
     }
 
-    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
-        Some(ex.objects.get(ex.py, self.object))
+    fn pinned(&self) -> Option<ObjectId> {
+        Some(self.object)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get(ex.py, self.object))
-    }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push_object(self.object);
-        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use pyo3::types::PyDict;
-use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 
@@ -112,21 +111,6 @@ impl Operations for DictVar {
             Some(class) => ex.objects.get(ex.py, class).call1((dict,)).map_err(|e| ex.internal(&e)),
         }
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        if let Some(class) = self.class {
-            em.push_callable(class);
-        }
-        for (key, value) in self.entries.iter() {
-            em.push(*key)?;
-            em.push(*value)?;
-        }
-        em.emit(Op::BuildMap(self.entries.len() as u32));
-        if self.class.is_some() {
-            em.call(1);
-        }
-        Ok(())
-    }
 }
 
 impl Operations for ViewVar {
@@ -163,14 +147,5 @@ impl Operations for ViewVar {
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         ex.attribute_of_builtin(me, name)
-    }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        let name = match self.what {
-            ViewWhat::Keys => "keys",
-            ViewWhat::Values => "values",
-            ViewWhat::Items => "items",
-        };
-        em.call_method(self.dict, name, &[])
     }
 }

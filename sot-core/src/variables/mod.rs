@@ -61,11 +61,10 @@ pub use crate::objects::VarId;
 
 use crate::awaits::Awaits;
 use crate::executor::Executor;
-use crate::rewrite::Emitter;
 use crate::stop::{Reason, Stop};
 use enum_dispatch::enum_dispatch;
 use pyo3::prelude::*;
-use sot_tracker::TrackerId;
+use sot_tracker::{ObjectId, TrackerId};
 
 /// A value and where it came from.
 #[derive(Clone)]
@@ -184,9 +183,8 @@ pub trait Operations {
         unanswered(self.kind_name(), "call")
     }
 
-    /// The Python object behind a sourced variable whose identity is a guarded fact.
-    fn pinned<'py>(&self, ex: &Executor<'py>) -> Option<Bound<'py, PyAny>> {
-        let _ = ex;
+    /// The object behind a sourced variable whose identity is a guarded fact.
+    fn pinned(&self) -> Option<ObjectId> {
         None
     }
 
@@ -194,11 +192,5 @@ pub trait Operations {
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let _ = (ex, me);
         unanswered(self.kind_name(), "use as an argument of a framework call")
-    }
-
-    /// Emit code that pushes the value of a *virtual* variable.
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        let _ = (em, me);
-        Err(Stop::fallback(Reason::Reconstruct, self.kind_name()))
     }
 }

@@ -13,9 +13,4 @@ impl Operations for NullVar {
     fn class<'py>(&self, _ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Err(Stop::fallback(Reason::InternalError, "class of NULL"))
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push_null();
-        Ok(())
-    }
 }

@@ -6,7 +6,6 @@
 use super::*;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
-use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 
@@ -127,38 +126,6 @@ impl Operations for TupleVar {
             Some(class) => ex.rebuild_tuple_class(class, &tuple),
         }
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        match self.class {
-            None => {
-                for item in self.items.iter() {
-                    em.push(*item)?;
-                }
-                em.emit(Op::BuildTuple(self.items.len() as u32));
-            }
-            Some(class) => {
-                // A named tuple is made without its class's own `__new__`, which may be the program's.
-                let named = em.ex.tuple_new_of(class)?;
-                let named_tuple = named.is_some();
-                let count = self.items.len() as u32;
-                match named {
-                    Some(new) => {
-                        em.push_callable(crate::rewrite::Callee::Object(new));
-                        em.push_object(class);
-                    }
-                    None => em.push_callable(class),
-                }
-                for item in self.items.iter() {
-                    em.push(*item)?;
-                }
-                if named_tuple {
-                    em.emit(Op::BuildTuple(count));
-                }
-                em.call(if named_tuple { 2 } else { count });
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Operations for ListVar {
@@ -211,19 +178,5 @@ impl Operations for ListVar {
             None => Ok(list),
             Some(class) => ex.objects.get(ex.py, class).call1((list,)).map_err(|e| ex.internal(&e)),
         }
-    }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        if let Some(class) = self.class {
-            em.push_callable(class);
-        }
-        for item in self.items.iter() {
-            em.push(*item)?;
-        }
-        em.emit(Op::BuildList(self.items.len() as u32));
-        if self.class.is_some() {
-            em.call(1);
-        }
-        Ok(())
     }
 }

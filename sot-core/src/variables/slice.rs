@@ -39,12 +39,4 @@ impl Operations for SliceVar {
         let slice = ex.py.get_type::<PySlice>();
         slice.call1((&parts[0], &parts[1], &parts[2])).map_err(|e| ex.internal(&e))
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        for part in self.parts {
-            em.push(part)?;
-        }
-        em.emit(sot_opcodes::Op::BuildSlice(3));
-        Ok(())
-    }
 }

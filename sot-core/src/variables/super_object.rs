@@ -20,13 +20,4 @@ impl Operations for SuperVar {
     fn getattr(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         ex.super_attribute(self.class, self.receiver, name)
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        let super_type = em.builtins_attribute("super")?;
-        em.push_callable(super_type);
-        em.push(self.class)?;
-        em.push(self.receiver)?;
-        em.call(2);
-        Ok(())
-    }
 }

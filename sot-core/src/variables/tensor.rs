@@ -78,13 +78,4 @@ impl Operations for TensorVar {
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.tensor_value(me)
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        match self.source {
-            TensorSource::Computed { symbol, .. } => em.push_graph_output(symbol),
-            TensorSource::Object(_) => {
-                Err(Stop::fallback(Reason::Reconstruct, format!("tensor {me:?} without a path")))
-            }
-        }
-    }
 }

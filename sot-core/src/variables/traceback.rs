@@ -19,10 +19,4 @@ impl Operations for TracebackVar {
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
         Ok(true)
     }
-
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push(self.exception)?;
-        em.load_attr("__traceback__");
-        Ok(())
-    }
 }

@@ -21,9 +21,6 @@ const CUT_LATER: &[(&str, &str, &str, &str)] = &[
         "executor",
         "the kinds answer over the whole machine instead of over a state of their own",
     ),
-    ("sot-core", "variables", "rewrite", "each kind emits itself: reconstruction wants an interface below the kinds"),
-    ("sot-core", "executor", "rewrite", "lifetimes ask for a variable's parts, which belong to its kind"),
-    ("sot-core", "user_frames", "serve", "shapes of frames are in serve/continuation.rs and want a room of their own"),
     ("sot-core", "capture", "serve", "the same: a capture starts from a shape"),
     ("sot-core", "rewrite", "serve", "the same; and new code holds the callables that ask to go on"),
     (
@@ -46,7 +43,6 @@ const CUT_LATER: &[(&str, &str, &str, &str)] = &[
         "rewrite/lifetimes",
         "the emitter asks what dies, which is planned for all that it emits",
     ),
-    ("sot-core", "rewrite/uses", "rewrite/generators", "a generator's parts are its own to say"),
     ("sot-core", "serve/cache", "serve/continuation", "an entry's report lists the continuations, which own caches"),
     ("sot-core", "serve/continuation", "serve/registry", "a continuation leaves the registry when it dies"),
     ("sot-core", "serve/unwind", "serve/continuation", "the same"),

@@ -4,7 +4,7 @@ use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use crate::variables::{NullVar, Operations, SliceVar, VarKind};
+use crate::variables::{NullVar, SliceVar, VarKind};
 use pyo3::prelude::*;
 use sot_opcodes::{Op, method_layout};
 
@@ -79,7 +79,7 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let operands = ex.pop_n(3)?;
     let builtin = ex.builtins_attribute("super")?;
     let kind = ex.look(operands[0])?;
-    if !kind.pinned(ex).is_some_and(|callee| callee.is(&builtin)) {
+    if !ex.pinned(&kind).is_some_and(|callee| callee.is(&builtin)) {
         return Err(Stop::brk(Reason::UserCode, "super that is not the builtin"));
     }
     let found = ex.super_attribute(operands[1], operands[2], &name)?;

@@ -279,7 +279,7 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
     let kind = ex.look(value)?;
-    let object = kind.pinned(ex).filter(|object| object.is_exact_instance_of::<PyModule>());
+    let object = ex.pinned(&kind).filter(|object| object.is_exact_instance_of::<PyModule>());
     let object = object.ok_or_else(|| Stop::brk(Reason::OpaqueCall, format!("import {module}")))?;
     // Both are asked of a `__getattr__`, too.
     let mut has = |name: &str| ex.instance_dict_item(value, &object, name).map(|found| found.is_some());

@@ -207,7 +207,7 @@ impl<'py> Executor<'py> {
                 Err(Stop::brk(Reason::OpaqueValue, "identity of equal constants"))
             };
         }
-        if let (Some(a), Some(b)) = (kind_a.pinned(self), kind_b.pinned(self)) {
+        if let (Some(a), Some(b)) = (self.pinned(&kind_a), self.pinned(&kind_b)) {
             return Ok(a.is(&b));
         }
         // A constant is no container.
@@ -271,7 +271,7 @@ impl Executor<'_> {
         }
         // Classes of a plain metaclass are compared by identity.
         if let (VarKind::Class(_), VarKind::Class(_)) = (&left_kind, &right_kind)
-            && let (Some(a), Some(b)) = (left_kind.pinned(self), right_kind.pinned(self))
+            && let (Some(a), Some(b)) = (self.pinned(&left_kind), self.pinned(&right_kind))
             && matches!(op, CompareOp::Eq | CompareOp::Ne)
             && self.compares_by_identity(&a.get_type())?
             && self.compares_by_identity(&b.get_type())?

@@ -1,13 +1,16 @@
-//! Virtual frames.
+//! Virtual frames, and what code says about them.
 
-pub use crate::awaits::Awaits;
-
+use crate::awaits::Awaits;
 use crate::code_unit::CodeUnit;
-use crate::user_frames::Skipped;
-use crate::variables::VarId;
-use sot_opcodes::{Code, Intrinsic, Op, Region};
+use crate::cpython::facts;
+use crate::objects::VarId;
+use pyo3::prelude::*;
+use sot_opcodes::{Code, Intrinsic, NameId, Op, Region};
 use sot_tracker::ObjectId;
 use std::sync::Arc;
+
+/// A place in the bytecode: code, by address, and the instruction.
+pub type Site = (usize, usize);
 
 /// Where a handler raises again that does nothing but put locals back (3.12+: an inlined comprehension): for a frame
 /// that ends with the exception that is the same as no handler. So is the one that the compiler puts around the body of each
@@ -66,7 +69,7 @@ impl Frame {
     }
 
     /// Become a copy of another frame, in the memory that is there.
-    pub(super) fn copy_from(&mut self, other: &Frame) {
+    pub(crate) fn copy_from(&mut self, other: &Frame) {
         let Frame { unit, globals, builtins, locals, cells, stack, ip, awaits, handled, generator, skipped } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
@@ -137,5 +140,30 @@ pub fn asks_for(code: &Code, ip: usize, awaits: Awaits) -> Option<&str> {
     match code.instrs[ip].op {
         Op::LoadAttr(name) | Op::LoadMethod(name) => code.names.get(name.0 as usize).map(String::as_str),
         _ => None,
+    }
+}
+
+/// A frame that the simulation leaves out because its code does nothing but make the call: a layer's `__call__`.
+pub struct Skipped {
+    pub unit: Arc<CodeUnit>,
+    pub globals: Py<PyAny>,
+    /// The instruction that makes the call.
+    pub ip: usize,
+}
+
+impl Skipped {
+    /// The frame of a function that ends by calling a method of this name.
+    pub fn of(function: &Bound<'_, PyAny>, method: &str) -> Option<Skipped> {
+        let (code, globals) = {
+            let parts = facts::func_parts(function)?;
+            (parts.code.to_owned(), parts.globals.to_owned().unbind())
+        };
+        let unit = CodeUnit::of(&code).ok()?;
+        let named = |id: NameId| unit.code.names[id.0 as usize] == method;
+        let found = |op: Op| matches!(op, Op::LoadAttr(id) | Op::LoadMethod(id) if named(id));
+        let at = unit.code.instrs.iter().position(|instruction| found(instruction.op))?;
+        let call = |op: Op| matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. });
+        let ip = at + unit.code.instrs[at..].iter().position(|instruction| call(instruction.op))?;
+        Some(Skipped { unit, globals, ip })
     }
 }

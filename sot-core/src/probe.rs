@@ -21,7 +21,7 @@ struct Types {
 
 /// What a raw class attribute is, as far as binding it goes. By exact type: a subclass may bind as it likes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Descriptor {
+pub enum Descriptor {
     Function,
     StaticMethod,
     ClassMethod,
@@ -89,24 +89,24 @@ fn types(py: Python<'_>) -> &Types {
     })
 }
 
-pub(super) fn is_exact_cell(object: &Bound<'_, PyAny>) -> bool {
+pub fn is_exact_cell(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).cell)
 }
 
-pub(super) fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
+pub fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).method)
 }
 
-pub(super) fn is_exact_ordered_dict(object: &Bound<'_, PyAny>) -> bool {
+pub fn is_exact_ordered_dict(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).ordered_dict)
 }
 
-pub(super) fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
+pub fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).property)
 }
 
 /// How a raw class attribute binds.
-pub(super) fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
+pub fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
     let ty = object.get_type();
     match types(object.py()).descriptors.iter().find(|(known, _)| ty.is(known)) {
         Some((_, kind)) => *kind,
@@ -116,12 +116,12 @@ pub(super) fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
 }
 
 /// Whether the MRO of a class has a name. Runs no code of a metaclass.
-pub(super) fn has(ty: &Bound<'_, PyType>, name: &str) -> bool {
+pub fn has(ty: &Bound<'_, PyType>, name: &str) -> bool {
     raw(ty, name).is_some()
 }
 
 /// What reading the items of a tuple goes by.
-pub(super) const OF_TUPLES: &[&str] = &[
+pub const OF_TUPLES: &[&str] = &[
     "__getitem__",
     "__len__",
     "__iter__",
@@ -148,7 +148,7 @@ pub(super) const OF_TUPLES: &[&str] = &[
 ];
 
 /// Whether a class is a named tuple whose items are read as those of any tuple.
-pub(super) fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
+pub fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
     let py = ty.py();
     let tuple = py.get_type::<PyTuple>();
     ty.get_type().is(py.get_type::<PyType>())
@@ -158,7 +158,7 @@ pub(super) fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
 }
 
 /// Whether a `__new__` is the one that `collections.namedtuple` writes.
-pub(super) fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
+pub fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
     // `typing.NamedTuple` and a subclass leave it as a static method.
     let new = match descriptor(new) {
         Descriptor::StaticMethod => new.getattr("__func__").ok(),
@@ -170,25 +170,25 @@ pub(super) fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Whether instances of a class have a dict.
-pub(super) fn has_dict(ty: &Bound<'_, PyType>) -> bool {
+pub fn has_dict(ty: &Bound<'_, PyType>) -> bool {
     let py = ty.py();
     let offset = raw(&py.get_type::<PyType>(), "__dictoffset__").and_then(|d| d.call_method1("__get__", (ty,)).ok());
     offset.and_then(|offset| offset.extract::<isize>().ok()).is_some_and(|offset| offset != 0)
 }
 
 /// The raw attribute on the MRO of a class.
-pub(super) fn raw<'py>(ty: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
+pub fn raw<'py>(ty: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
     facts::type_lookup(ty, &PyString::intern(ty.py(), name))
 }
 
 /// The raw attribute in the dict of this very class.
-pub(super) fn own<'py>(ty: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
+pub fn own<'py>(ty: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
     let dict = types(ty.py()).type_dict.bind(ty.py()).call_method1("__get__", (ty,)).ok()?;
     dict.get_item(name).ok()
 }
 
 /// Whether two classes agree on all of these names.
-pub(super) fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bool {
+pub fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bool {
     names.iter().all(|name| match (raw(a, name), raw(b, name)) {
         (Some(a), Some(b)) => a.is(&b),
         (None, None) => true,
@@ -197,13 +197,13 @@ pub(super) fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]
 }
 
 /// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program.
-pub(super) fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
+pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
     let asked = raw(ty, "__getattribute__").is_some_and(|found| descriptor(&found) == Descriptor::Wrapper);
     asked && raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
 }
 
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.
-pub(super) fn compares_by_identity(ty: &Bound<'_, PyType>) -> bool {
+pub fn compares_by_identity(ty: &Bound<'_, PyType>) -> bool {
     let by_identity = raw(ty, "__eq__").is_some_and(|found| found.is(&types(ty.py()).object_eq));
     let hash = raw(ty, "__hash__").map(|hash| match descriptor(&hash) {
         Descriptor::Wrapper => true,
@@ -215,7 +215,7 @@ pub(super) fn compares_by_identity(ty: &Bound<'_, PyType>) -> bool {
 }
 
 /// Whether `list(x)` asks `x` for its length before it asks for an iterator (and then once more), as old interpreters do.
-pub(super) fn list_asks_for_the_length_first(py: Python<'_>) -> bool {
+pub fn list_asks_for_the_length_first(py: Python<'_>) -> bool {
     static FIRST: PyOnceLock<bool> = PyOnceLock::new();
     *FIRST.get_or_init(py, || {
         let code = c"
@@ -237,7 +237,7 @@ list(asked)
 }
 
 /// Whether looking a key up in a dict runs no code of the program.
-pub(super) fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
+pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
     if let Ok(tuple) = key.cast_exact::<PyTuple>() {
         return tuple.iter().all(|item| is_quiet_key(&item));
     }
@@ -252,7 +252,7 @@ pub(super) fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
 
 /// How a class answers `isinstance` and `issubclass`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Membership {
+pub enum Membership {
     /// By the MRO.
     Mro,
     /// By the MRO and by what `abc` knows; asking runs no code of the user.
@@ -261,7 +261,7 @@ pub(super) enum Membership {
     User,
 }
 
-pub(super) fn membership(class: &Bound<'_, PyType>, method: &str) -> Membership {
+pub fn membership(class: &Bound<'_, PyType>, method: &str) -> Membership {
     let py = class.py();
     let meta = class.get_type();
     let same = |other: &Bound<'_, PyType>| agree(&meta, other, &[method]);
@@ -306,4 +306,15 @@ fn hooks_are_standard(class: &Bound<'_, PyType>, depth: usize) -> bool {
                 })
             })
         })
+}
+
+/// Whether it is a raw method of a class written in C.
+pub fn is_method_of_c(object: &Bound<'_, PyAny>) -> bool {
+    matches!(descriptor(object), Descriptor::Method | Descriptor::Wrapper)
+}
+
+/// The class of C that a class extends.
+pub fn base_of_c<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
+    let mro = class.mro();
+    mro.iter().filter_map(|c| c.cast_into::<PyType>().ok()).find(|c| !facts::is_heap_type(c))
 }

@@ -1,0 +1,110 @@
+//! Values whose death the program could see: which they are, which frame holds them, and which effect came after their end.
+
+use super::Captured;
+use crate::variables::{VarId, VarKind};
+use hashbrown::{HashMap, HashSet};
+use sot_tracker::Tracker;
+
+/// Parts of simulated values that are searched for a watched one, before it counts as held.
+pub(crate) const SEARCHED: usize = 10_000;
+
+/// Watched variables.
+#[derive(Default)]
+pub struct Watched {
+    pub(crate) vars: Vec<VarId>,
+    /// Argument slots that hold them: one object may be given several times.
+    pub(crate) slots: Vec<(VarId, u32)>,
+    /// Those of the variables that frames may still hold.
+    pub(crate) open: Vec<VarId>,
+    /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
+    pub(crate) released: Vec<(usize, VarId)>,
+    pub(crate) released_before: HashMap<VarId, usize>,
+    /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
+    /// is to be real from then on.
+    pub(crate) dropped: Option<usize>,
+    /// References to real values that the journal takes: the length of the journal with the entry, and the address.
+    pub(crate) taken: Vec<(usize, usize)>,
+    /// Generators were made.
+    pub(crate) generators: bool,
+}
+
+impl Captured {
+    /// Argument slots that hold watched variables.
+    pub fn watched_slots(&self) -> &[(VarId, u32)] {
+        &self.watched.slots
+    }
+
+    /// Variables whose death could be seen, in the order in which they were found.
+    pub fn watched(&self) -> &[VarId] {
+        &self.watched.vars
+    }
+
+    /// The number of the effect before which frames let go of a variable.
+    pub fn released_before(&self, var: VarId) -> Option<usize> {
+        let effects = self.journal.len();
+        self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
+    }
+
+    /// Whether a local that is not read any more must live on over a break: somebody may refer to it weakly, or will by what
+    /// the break does.
+    pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
+        let handed_over = || {
+            let root = self.trackers.root(self.var(var).tracker);
+            self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
+        };
+        let in_hand = || self.frames.last().is_some_and(|frame| frame.stack.contains(&var));
+        let of_a_class_of_the_program =
+            matches!(&self.var(var).kind, VarKind::Instance(instance) if instance.of_program);
+        of_a_class_of_the_program && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
+    }
+
+    /// Whether a generator has code that runs when it is closed.
+    pub(crate) fn may_clean_up(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::Generator(generator) => {
+                generator.frame().is_some_and(|frame| frame.delegate().is_some() || !frame.unit.code.regions.is_empty())
+            }
+            _ => false,
+        }
+    }
+
+    /// Those of the variables that frames hold, themselves or in what they made.
+    pub(crate) fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
+        let mut seen: HashSet<VarId> = HashSet::new();
+        let mut work: Vec<VarId> = Vec::new();
+        for frame in &self.frames {
+            work.extend(frame.stack.iter().chain(&frame.handled));
+            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
+        }
+        while let Some(var) = work.pop() {
+            if seen.len() > SEARCHED {
+                return wanted.iter().copied().collect();
+            }
+            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+                work.extend(self.parts(var));
+            }
+        }
+        seen
+    }
+
+    /// Whether a value is watched, or is made of such.
+    pub fn holds_watched(&self, var: VarId) -> bool {
+        if self.watched.vars.is_empty() {
+            return false;
+        }
+        let mut seen = HashSet::new();
+        let mut work = vec![var];
+        while let Some(var) = work.pop() {
+            if self.watched.vars.contains(&var) {
+                return true;
+            }
+            if seen.len() > SEARCHED {
+                return false;
+            }
+            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+                work.extend(self.parts(var));
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,285 @@
+//! What a simulation has found out: the frames, the values and where they came from, the guards, the journal, the graph.
+//!
+//! The executor owns one while it simulates, and gives it up at the stop: from then on it is a value that nothing changes.
+//! The rewriter makes code of it, [`crate::guards`] make a program of its guards, reports show it; none of them can ask the
+//! machine anything, or run it. What they ask is answered here, from what is there: no question leaves a guard.
+//!
+//! The one thing that comes after the stop is what only the whole can tell ([`Captured::settle_guards`]), and it is said
+//! before anybody reads the guards.
+//!
+//! There is no Python in this but the objects of the table: who needs them brings the token.
+
+mod apart;
+mod graph;
+mod lifetimes;
+mod parts;
+mod sites;
+
+pub use graph::{Graph, GraphInput, GraphMark, ReplayArg, ReplayCall};
+pub(crate) use lifetimes::SEARCHED;
+pub use lifetimes::Watched;
+
+use crate::backend::{TensorCheck, TensorMeta};
+use crate::code_unit::CodeUnit;
+use crate::frame::{self, Frame};
+use crate::objects::ObjectTable;
+use crate::probe;
+use crate::stop::{Reason, Stop, Why};
+use crate::user_frames::Site;
+use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sot_sideeffect::Journal;
+use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
+use std::sync::Arc;
+
+/// How a capture ended.
+pub enum Outcome {
+    Return(VarId),
+    /// The instruction at the innermost frame's `ip` must run as Python.
+    Break(Why),
+    /// An exception that a handler has seen leaves the outermost frame.
+    Raise(VarId),
+}
+
+/// A check of the backend, kept for the guard that names it by number.
+pub struct CapturedCheck {
+    pub check: Arc<dyn TensorCheck>,
+    pub meta: TensorMeta,
+}
+
+/// A dict whose whole content is guarded: what it held at capture.
+pub struct Snapshot {
+    pub dict: ObjectId,
+    pub copy: Py<PyDict>,
+}
+
+/// See the module.
+pub struct Captured {
+    pub objects: ObjectTable,
+    pub(crate) vars: Vec<Variable>,
+    /// The object that each sourced variable was wrapped from.
+    pub(crate) sourced: HashMap<VarId, ObjectId>,
+    pub trackers: TrackerTable,
+    pub guards: GuardSet,
+    /// What the guards name by number of a check.
+    pub tensor_checks: Vec<CapturedCheck>,
+    /// Dicts that must be as they were.
+    pub snapshots: Vec<Snapshot>,
+    pub journal: Journal,
+    pub graph: Graph,
+    /// Innermost last, each where it stands.
+    pub frames: Vec<Frame>,
+    /// The outermost frame's code and globals: the rewritten function stands in for it.
+    pub entry_unit: Option<Arc<CodeUnit>>,
+    pub entry_globals: Option<ObjectId>,
+    /// The most frames that were open at a time: eager has as many.
+    pub deepest: usize,
+    /// Simulated instructions so far.
+    pub(crate) steps: usize,
+    pub(crate) watched: Watched,
+    pub(crate) computed: TrackerId,
+}
+
+impl Default for Captured {
+    fn default() -> Captured {
+        let mut trackers = TrackerTable::default();
+        let computed = trackers.intern(Tracker::Computed);
+        Captured {
+            objects: ObjectTable::default(),
+            vars: Vec::with_capacity(256),
+            sourced: HashMap::new(),
+            trackers,
+            guards: GuardSet::default(),
+            tensor_checks: Vec::new(),
+            snapshots: Vec::new(),
+            journal: Journal::default(),
+            graph: Graph::default(),
+            frames: Vec::new(),
+            entry_unit: None,
+            entry_globals: None,
+            deepest: 0,
+            steps: 0,
+            watched: Watched::default(),
+            computed,
+        }
+    }
+}
+
+impl Captured {
+    /// Number of simulated instructions so far.
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    // ----- values and origins
+
+    pub fn var(&self, id: VarId) -> &Variable {
+        &self.vars[id.0 as usize]
+    }
+
+    /// Whether a tracker names a path from the frame (and is not "computed").
+    pub fn has_path(&self, tracker: TrackerId) -> bool {
+        tracker != self.computed && self.trackers.is_reachable(tracker)
+    }
+
+    pub(crate) fn is_constant(&self, tracker: TrackerId) -> bool {
+        matches!(self.trackers.get(tracker), Tracker::Constant(_))
+    }
+
+    /// Whether a path starts at a constant object rather than at a slot of the frame.
+    pub fn is_under_constant(&self, tracker: TrackerId) -> bool {
+        let root = self.trackers.root(tracker);
+        self.is_constant(root)
+    }
+
+    /// The object that a variable was wrapped from, or is by nature.
+    pub fn known_object(&self, var: VarId) -> Option<ObjectId> {
+        let tracker = self.var(var).tracker;
+        if let Tracker::Constant(object) = self.trackers.get(tracker) {
+            return Some(*object);
+        }
+        self.sourced.get(&var).copied()
+    }
+
+    /// Whether a variable stands for a mutable object that existed before the frame.
+    pub fn is_sourced_container(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::List(l) => l.object.is_some(),
+            VarKind::Dict(d) => d.object.is_some(),
+            VarKind::Instance(i) => i.object.is_some(),
+            VarKind::Exception(e) => e.object.is_some(),
+            VarKind::Cell(c) => c.object.is_some(),
+            _ => false,
+        }
+    }
+
+    /// The exact class of a value, where it is known without asking the value: by a guard that was left, or by nature.
+    pub fn known_class<'py>(&self, py: Python<'py>, var: VarId) -> Option<Bound<'py, PyAny>> {
+        let variable = self.var(var);
+        if let Some(object) = self.known_object(var) {
+            let known = variable.looked || self.is_constant(variable.tracker);
+            return known.then(|| self.objects.get_ref(py, object).get_type().into_any());
+        }
+        let own = |class: Option<ObjectId>, plain: Bound<'py, PyAny>| match class {
+            Some(class) => self.objects.get(py, class),
+            None => plain,
+        };
+        match &variable.kind {
+            VarKind::Constant(c) => Some(self.objects.get_ref(py, c.object).get_type().into_any()),
+            VarKind::Tuple(t) => Some(own(t.class, py.get_type::<PyTuple>().into_any())),
+            VarKind::List(l) => Some(own(l.class, py.get_type::<PyList>().into_any())),
+            VarKind::Dict(d) => Some(own(d.class, py.get_type::<PyDict>().into_any())),
+            VarKind::Instance(i) => Some(self.objects.get(py, i.class)),
+            VarKind::Exception(e) => Some(self.objects.get(py, e.class)),
+            _ => None,
+        }
+    }
+
+    /// A value that is known for good as an object: the same at each call, a constant, or a tuple of such.
+    pub fn plain_value<'py>(&self, py: Python<'py>, var: VarId) -> Option<Bound<'py, PyAny>> {
+        if let Tracker::Constant(object) = self.trackers.get(self.var(var).tracker) {
+            return Some(self.objects.get(py, *object));
+        }
+        match &self.var(var).kind {
+            VarKind::Constant(c) => Some(self.objects.get(py, c.object)),
+            VarKind::Tuple(t) if t.class.is_none() && !self.found_outside(var) => {
+                let items: Option<Vec<_>> = t.items.iter().map(|item| self.plain_value(py, *item)).collect();
+                PyTuple::new(py, items?).ok().map(Bound::into_any)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a callable is a raw method of a class written in C, which its own `__get__` binds.
+    pub fn binds_by_get(&self, py: Python<'_>, function: VarId) -> bool {
+        matches!(&self.var(function).kind, VarKind::Builtin(b) if probe::is_method_of_c(self.objects.get_ref(py, b.object)))
+    }
+
+    // ----- guards
+
+    pub fn constant_tracker(&mut self, object: ObjectId) -> TrackerId {
+        self.trackers.intern(Tracker::Constant(object))
+    }
+
+    /// Leave a guard, with the current source line as its origin.
+    pub fn guard(&mut self, tracker: TrackerId, check: Check) {
+        let origin = self.shown_frame().map(|frame| Origin {
+            file: frame.unit.file.clone(),
+            line: frame.unit.line(frame.ip),
+            what: String::new(),
+        });
+        self.guards.add(Guard { tracker, check, origin });
+    }
+
+    // ----- frames
+
+    pub fn frame(&self) -> &Frame {
+        self.frames.last().expect("a frame")
+    }
+
+    /// The innermost frame of the program.
+    pub fn shown_frame(&self) -> Option<&Frame> {
+        self.frames.iter().rfind(|frame| !frame.is_hidden())
+    }
+
+    /// The n-th operand from the top, 1-based.
+    pub fn peek(&self, n: usize) -> Result<VarId, Stop> {
+        let stack = &self.frame().stack;
+        stack.len().checked_sub(n).map(|at| stack[at]).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))
+    }
+
+    /// The exception that is being handled: of the innermost frame that handles one.
+    pub fn handled(&self) -> Option<VarId> {
+        self.frames.iter().rev().find_map(|f| f.handled.last().copied())
+    }
+
+    /// The frames that an exception passes when it leaves the outermost one, outermost first.
+    pub fn frames_to_pass(&self) -> &[Frame] {
+        // What it has passed before is in its traceback already.
+        &self.frames[..self.frames.len() - 1]
+    }
+
+    /// Exceptions from before the frame that passed frames of this capture.
+    pub fn exceptions_passed(&self) -> Vec<(VarId, Vec<Arc<Site>>)> {
+        let of = |(i, v): (usize, &Variable)| match &v.kind {
+            VarKind::Exception(e) if e.object.is_some() && !e.state.passed.is_empty() => {
+                Some((VarId(i as u32), e.state.passed.clone()))
+            }
+            _ => None,
+        };
+        self.vars.iter().enumerate().filter_map(of).collect()
+    }
+
+    // ----- generators
+
+    /// Whether a frame delegates to what ends with it: another generator, or whatever may have a `close`.
+    pub(crate) fn delegates(&self, frame: &Frame) -> bool {
+        frame.delegate().is_some_and(|to| match &self.var(to).kind {
+            VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Real { .. }),
+            _ => true,
+        })
+    }
+
+    /// Whether the end of what a frame delegates to could be seen.
+    fn end_is_seen(&self, delegate: VarId, reachable: &impl Fn(VarId) -> bool) -> bool {
+        !matches!(self.var(delegate).kind, VarKind::Generator(_)) || reachable(delegate)
+    }
+
+    /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run
+    /// when they die, or for a generator that can be reached, which would end.
+    pub fn abandoned_generator(&self, reachable: impl Fn(VarId) -> bool) -> Option<Option<frame::Site>> {
+        self.vars.iter().enumerate().find_map(|(i, v)| match &v.kind {
+            VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), made, .. })
+                if !reachable(VarId(i as u32))
+                    && (frame.catches()
+                        || self.delegates(frame)
+                            && frame.delegate().is_some_and(|to| self.end_is_seen(to, &reachable))) =>
+            {
+                Some(*made)
+            }
+            _ => None,
+        })
+    }
+}

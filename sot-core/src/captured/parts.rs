@@ -1,0 +1,113 @@
+//! What values consist of: what must be there to build one that the simulation made.
+
+use super::Captured;
+use crate::frame::Frame;
+use crate::shapes::uses_super;
+use crate::variables::*;
+use sot_opcodes::Local;
+use sot_sideeffect::{Mutation, VarRef};
+
+fn var_of(v: VarRef) -> VarId {
+    VarId(v.0)
+}
+
+impl Captured {
+    /// Whether a variable's value existed before the frame (so that its parts need not be built).
+    pub fn found_outside(&self, var: VarId) -> bool {
+        self.has_path(self.var(var).tracker)
+    }
+
+    /// The variables that building a virtual variable needs.
+    pub fn parts(&self, var: VarId) -> Vec<VarId> {
+        match &self.var(var).kind {
+            VarKind::Tuple(t) => t.items.to_vec(),
+            VarKind::List(l) => l.items.to_vec(),
+            VarKind::Dict(d) => d.entries.iter().flat_map(|e| [e.0, e.1]).collect(),
+            VarKind::View(v) => vec![v.dict],
+            VarKind::Slice(s) => s.parts.to_vec(),
+            VarKind::Iterator(i) => match &i.state {
+                Iteration::Sequence { sequence, .. } | Iteration::Reversed { sequence, .. } => vec![*sequence],
+                Iteration::Dict { dict, .. } => vec![*dict],
+                Iteration::Tensor { tensor, .. } => vec![*tensor],
+                Iteration::Enumerate { inner, .. } => vec![*inner],
+                Iteration::Zip { inners } => inners.clone(),
+                Iteration::Filter { function, inner } => vec![*function, *inner],
+                Iteration::Map { function, inners } => {
+                    std::iter::once(*function).chain(inners.iter().copied()).collect()
+                }
+                Iteration::Range { .. } | Iteration::Real { .. } | Iteration::Exhausted => Vec::new(),
+            },
+            VarKind::Function(FunctionVar::Made(made)) => {
+                [made.defaults, made.kwdefaults, made.annotations, made.closure, made.qualname]
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
+            VarKind::Method(m) => vec![m.function, m.receiver],
+            VarKind::Bound(b) => vec![b.receiver],
+            VarKind::Super(s) => vec![s.class, s.receiver],
+            VarKind::Cell(c) => c.content.into_iter().collect(),
+            VarKind::Instance(_) => self.virtual_attributes(var).into_iter().map(|(_, value)| value).collect(),
+            VarKind::Generator(g) => self.values(g),
+            VarKind::Traceback(t) => vec![t.exception],
+            VarKind::Exception(e) => {
+                let state = &e.state;
+                let mut parts: Vec<VarId> = state.args.iter().copied().collect();
+                parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                parts.extend(state.cause.flatten());
+                parts.extend(state.context);
+                parts.extend(state.about.iter().map(|(_, value)| *value));
+                parts
+            }
+            VarKind::Constant(_)
+            | VarKind::Tensor(_)
+            | VarKind::Function(FunctionVar::Object(_))
+            | VarKind::Builtin(_)
+            | VarKind::Class(_)
+            | VarKind::Module(_)
+            | VarKind::Layer(_)
+            | VarKind::Null(_)
+            | VarKind::Previous(_) => Vec::new(),
+        }
+    }
+
+    /// Locals that the frame of a generator still needs.
+    pub fn live_locals(&self, frame: &Frame) -> Vec<u32> {
+        let live = frame.unit.liveness().live_before(frame.ip);
+        // What is dead but could be seen to die lives as long as eager's frame holds it.
+        let kept = |l: &u32| {
+            frame.locals[*l as usize].is_some_and(|var| {
+                live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code) || self.may_be_seen_to_die(var)
+            })
+        };
+        (0..frame.locals.len() as u32).filter(kept).collect()
+    }
+
+    /// What building a generator needs: stack, locals, handled exceptions, cells, in the order of a continuation's values.
+    pub fn values(&self, generator: &GeneratorVar) -> Vec<VarId> {
+        let Some(frame) = generator.frame() else { return Vec::new() };
+        let is_value = |v: &&VarId| !matches!(self.var(**v).kind, VarKind::Null(_) | VarKind::Previous(_));
+        let mut values: Vec<VarId> = frame.stack.iter().filter(is_value).copied().collect();
+        values.extend(self.live_locals(frame).into_iter().filter_map(|l| frame.locals[l as usize]));
+        values.extend(&frame.handled);
+        values.extend(frame.cells.iter().flatten());
+        values
+    }
+
+    /// Final attributes of an instance that the simulation made, in the order in which they were first set.
+    pub fn virtual_attributes(&self, instance: VarId) -> Vec<(String, VarId)> {
+        let mut attributes: Vec<(String, VarId)> = Vec::new();
+        for entry in self.journal.entries() {
+            match &entry.mutation {
+                Mutation::SetAttr { object, name, value } if var_of(*object) == instance => {
+                    match attributes.iter_mut().find(|(n, _)| n == name) {
+                        Some(slot) => slot.1 = var_of(*value),
+                        None => attributes.push((name.clone(), var_of(*value))),
+                    }
+                }
+                _ => {}
+            }
+        }
+        attributes
+    }
+}

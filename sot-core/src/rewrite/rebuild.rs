@@ -1,0 +1,499 @@
+//! Code that builds the values that the simulation made, kind by kind.
+
+use super::emit::{Callee, Emitter};
+use crate::probe;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use sot_opcodes::Op;
+use sot_tracker::ObjectId;
+
+/// A kind of which virtual values can be built.
+trait Rebuild {
+    /// Emit code that pushes the value of `me`, a virtual variable.
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop>;
+}
+
+impl Rebuild for VarKind {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        match self {
+            VarKind::Constant(v) => v.rebuild(em, me),
+            VarKind::Tensor(v) => v.rebuild(em, me),
+            VarKind::Tuple(v) => v.rebuild(em, me),
+            VarKind::List(v) => v.rebuild(em, me),
+            VarKind::Dict(v) => v.rebuild(em, me),
+            VarKind::View(v) => v.rebuild(em, me),
+            VarKind::Slice(v) => v.rebuild(em, me),
+            VarKind::Iterator(v) => v.rebuild(em, me),
+            VarKind::Function(v) => v.rebuild(em, me),
+            VarKind::Method(v) => v.rebuild(em, me),
+            VarKind::Bound(v) => v.rebuild(em, me),
+            VarKind::Builtin(v) => v.rebuild(em, me),
+            VarKind::Class(v) => v.rebuild(em, me),
+            VarKind::Module(v) => v.rebuild(em, me),
+            VarKind::Layer(v) => v.rebuild(em, me),
+            VarKind::Instance(v) => v.rebuild(em, me),
+            VarKind::Super(v) => v.rebuild(em, me),
+            VarKind::Cell(v) => v.rebuild(em, me),
+            VarKind::Generator(v) => v.rebuild(em, me),
+            VarKind::Exception(v) => v.rebuild(em, me),
+            VarKind::Traceback(v) => v.rebuild(em, me),
+            VarKind::Null(v) => v.rebuild(em, me),
+            VarKind::Previous(_) => Err(Stop::fallback(Reason::Reconstruct, "what was handled before")),
+        }
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Push the value of a virtual variable of this kind.
+    pub(super) fn rebuild(&mut self, kind: &VarKind, me: VarId) -> Result<(), Stop> {
+        kind.rebuild(self, me)
+    }
+}
+
+impl MadeFunction {
+    /// Emit `types.FunctionType(code, globals, None, defaults, closure)`, and the parts that it does not take.
+    fn rebuild_elsewhere(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        let cells = empty_cells(em, self.closure)?;
+        let function_type = em.types_attribute("FunctionType")?;
+        em.push_callable(function_type);
+        em.push_object(self.code);
+        em.push_object(self.globals);
+        em.push_none();
+        for part in [self.defaults, self.closure] {
+            match part {
+                Some(part) => em.push(part)?,
+                None => em.push_none(),
+            }
+        }
+        em.call(5);
+        em.remember(me);
+        if let Some(kwdefaults) = self.kwdefaults {
+            em.push(kwdefaults)?;
+            em.push(me)?;
+            em.store_attr("__kwdefaults__");
+        }
+        if let Some(annotations) = self.annotations {
+            match em.captured.var(annotations).kind.clone() {
+                // From 3.10 on they are names and values in turn.
+                VarKind::Tuple(pairs) => {
+                    for item in pairs.items.iter() {
+                        em.push(*item)?;
+                    }
+                    em.emit(Op::BuildMap(pairs.items.len() as u32 / 2));
+                }
+                _ => em.push(annotations)?,
+            }
+            em.push(me)?;
+            em.store_attr("__annotations__");
+        }
+        if let Some(qualname) = self.qualname {
+            em.push(qualname)?;
+            em.push(me)?;
+            em.store_attr("__qualname__");
+        }
+        fill_cells(em, &cells)?;
+        em.push(me)
+    }
+}
+
+/// Make the cells of a closure that do not exist yet, empty: what is in them may be the function.
+fn empty_cells(em: &mut Emitter<'_, '_>, closure: Option<VarId>) -> Result<Vec<VarId>, Stop> {
+    let Some(VarKind::Tuple(closure)) = closure.map(|c| em.captured.var(c).kind.clone()) else { return Ok(Vec::new()) };
+    let mut made = Vec::new();
+    for cell in closure.items.iter().copied() {
+        if matches!(em.captured.var(cell).kind, VarKind::Cell(_)) && em.must_be_built_once(cell) {
+            let cell_type = em.cell_type()?;
+            em.push_callable(cell_type);
+            em.call(0);
+            em.remember(cell);
+            made.push(cell);
+        }
+    }
+    Ok(made)
+}
+
+fn fill_cells(em: &mut Emitter<'_, '_>, cells: &[VarId]) -> Result<(), Stop> {
+    for cell in cells {
+        if let VarKind::Cell(CellVar { content: Some(content), .. }) = em.captured.var(*cell).kind {
+            em.push(content)?;
+            em.push(*cell)?;
+            em.store_attr("cell_contents");
+        }
+    }
+    Ok(())
+}
+
+/// `enumerate`, `zip`, `map` and `filter` ask what they are given for its iterator. That was done when the original was made, and an
+/// iterator whose class is the program's would notice the second time.
+fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
+    if matches!(&em.captured.var(inner).kind, VarKind::Instance(instance) if instance.of_program) {
+        return Err(Stop::fallback(Reason::Reconstruct, "what combines an iterator of the program"));
+    }
+    em.push(inner)
+}
+
+impl Rebuild for BoundVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push(self.receiver)?;
+        em.load_attr(&self.name);
+        Ok(())
+    }
+}
+
+impl Rebuild for BuiltinVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl Rebuild for CellVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        // Built empty first, so that a function that refers to itself through the cell can be built.
+        let cell_type = em.cell_type()?;
+        em.push_callable(cell_type);
+        em.call(0);
+        if let Some(content) = self.content {
+            em.remember(me);
+            em.push(content)?;
+            em.push(me)?;
+            em.store_attr("cell_contents");
+            em.push(me)?;
+        }
+        Ok(())
+    }
+}
+
+impl Rebuild for ClassVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl Rebuild for ConstantVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl Rebuild for ExceptionVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        em.new_exception(self, me)
+    }
+}
+
+impl Rebuild for FunctionVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        match self {
+            FunctionVar::Object(object) => {
+                em.push_object(*object);
+                Ok(())
+            }
+            // MAKE_FUNCTION gives the globals of the running code.
+            FunctionVar::Made(made) if Some(made.globals) != em.captured.entry_globals => {
+                made.rebuild_elsewhere(em, me)
+            }
+            FunctionVar::Made(made) => {
+                let cells = empty_cells(em, made.closure)?;
+                let mut flags = 0;
+                for (bit, part) in [(1, made.defaults), (2, made.kwdefaults), (4, made.annotations), (8, made.closure)]
+                {
+                    if let Some(part) = part {
+                        flags |= bit;
+                        em.push(part)?;
+                    }
+                }
+                em.push_object(made.code);
+                if let Some(qualname) = made.qualname {
+                    em.push(qualname)?;
+                }
+                em.make_function(flags, made.qualname.is_some());
+                if cells.is_empty() {
+                    return Ok(());
+                }
+                em.remember(me);
+                fill_cells(em, &cells)?;
+                em.push(me)
+            }
+        }
+    }
+}
+
+impl Rebuild for GeneratorVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.new_generator(self)
+    }
+}
+
+impl Rebuild for InstanceVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        em.new_instance(self.class, me)
+    }
+}
+
+impl Rebuild for IteratorVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        match &self.state {
+            Iteration::Dict { dict, what, backwards, index, seen, removed } => {
+                let VarKind::Dict(now) = em.captured.var(*dict).kind.clone() else {
+                    return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a view"));
+                };
+                if !now.same_keys(seen, *removed) {
+                    return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a dict that changed"));
+                }
+                let reversed = em.builtins_attribute("reversed")?;
+                if *backwards {
+                    em.push_callable(reversed);
+                }
+                match what {
+                    ViewWhat::Keys => em.push(*dict)?,
+                    ViewWhat::Values => em.call_method(*dict, "values", &[])?,
+                    ViewWhat::Items => em.call_method(*dict, "items", &[])?,
+                }
+                match backwards {
+                    true => em.call(1),
+                    false => em.emit(Op::GetIter),
+                }
+                em.skip_items(*index)
+            }
+            Iteration::Reversed { sequence, index } => {
+                let length = match em.captured.var(*sequence).kind.clone() {
+                    VarKind::Tuple(t) => t.items.len(),
+                    VarKind::List(l) => l.items.len(),
+                    _ => usize::MAX,
+                };
+                if *index > length {
+                    return Err(Stop::fallback(Reason::Reconstruct, "a reversed iterator over a list that shrank"));
+                }
+                let reversed = em.builtins_attribute("reversed")?;
+                em.push_callable(reversed);
+                em.push(*sequence)?;
+                em.call(1);
+                em.set_iterator_state(*index as i64 - 1)
+            }
+            Iteration::Sequence { sequence, index } => {
+                em.push(*sequence)?;
+                em.emit(Op::GetIter);
+                if *index > 0 {
+                    em.set_iterator_state(*index as i64)?;
+                }
+                Ok(())
+            }
+            Iteration::Range { next, stop, step } => {
+                em.push_int_call("range", &[*next, *stop, *step])?;
+                em.emit(Op::GetIter);
+                Ok(())
+            }
+            Iteration::Enumerate { inner, count } => {
+                let callee = em.builtins_attribute("enumerate")?;
+                em.push_callable(callee);
+                push_inner(em, *inner)?;
+                em.push_int(*count)?;
+                em.call(2);
+                Ok(())
+            }
+            Iteration::Zip { inners } => {
+                let callee = em.builtins_attribute("zip")?;
+                em.push_callable(callee);
+                for inner in inners {
+                    push_inner(em, *inner)?;
+                }
+                em.call(inners.len() as u32);
+                Ok(())
+            }
+            Iteration::Map { function, inners } => {
+                let callee = em.builtins_attribute("map")?;
+                em.push_callable(callee);
+                em.push(*function)?;
+                for inner in inners {
+                    push_inner(em, *inner)?;
+                }
+                em.call(1 + inners.len() as u32);
+                Ok(())
+            }
+            Iteration::Filter { function, inner } => {
+                let callee = em.builtins_attribute("filter")?;
+                em.push_callable(callee);
+                em.push(*function)?;
+                push_inner(em, *inner)?;
+                em.call(2);
+                Ok(())
+            }
+            Iteration::Exhausted => {
+                em.emit(Op::BuildTuple(0));
+                em.emit(Op::GetIter);
+                Ok(())
+            }
+            Iteration::Tensor { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator over a tensor")),
+            Iteration::Real { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator without a path")),
+        }
+    }
+}
+
+impl Rebuild for LayerVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl Rebuild for DictVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let Some(class) = self.class {
+            em.push_callable(class);
+        }
+        for (key, value) in self.entries.iter() {
+            em.push(*key)?;
+            em.push(*value)?;
+        }
+        em.emit(Op::BuildMap(self.entries.len() as u32));
+        if self.class.is_some() {
+            em.call(1);
+        }
+        Ok(())
+    }
+}
+
+impl Rebuild for ViewVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let name = match self.what {
+            ViewWhat::Keys => "keys",
+            ViewWhat::Values => "values",
+            ViewWhat::Items => "items",
+        };
+        em.call_method(self.dict, name, &[])
+    }
+}
+
+impl Rebuild for MethodVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if em.captured.binds_by_get(em.py, self.function) {
+            // A method of C binds as another type of object.
+            em.push(self.function)?;
+            return em.bind_pushed(self.receiver);
+        }
+        let method_type = em.types_attribute("MethodType")?;
+        em.push_callable(method_type);
+        em.push(self.function)?;
+        em.push(self.receiver)?;
+        em.call(2);
+        Ok(())
+    }
+}
+
+impl Rebuild for ModuleVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_object(self.object);
+        Ok(())
+    }
+}
+
+impl Rebuild for NullVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push_null();
+        Ok(())
+    }
+}
+
+impl Rebuild for TupleVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        match self.class {
+            None => {
+                for item in self.items.iter() {
+                    em.push(*item)?;
+                }
+                em.emit(Op::BuildTuple(self.items.len() as u32));
+            }
+            Some(class) => {
+                // A named tuple is made without its class's own `__new__`, which may be the program's.
+                let named = tuple_new_of(em, class)?;
+                let named_tuple = named.is_some();
+                let count = self.items.len() as u32;
+                match named {
+                    Some(new) => {
+                        em.push_callable(Callee::Object(new));
+                        em.push_object(class);
+                    }
+                    None => em.push_callable(class),
+                }
+                for item in self.items.iter() {
+                    em.push(*item)?;
+                }
+                if named_tuple {
+                    em.emit(Op::BuildTuple(count));
+                }
+                em.call(if named_tuple { 2 } else { count });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rebuild for ListVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let Some(class) = self.class {
+            em.push_callable(class);
+        }
+        for item in self.items.iter() {
+            em.push(*item)?;
+        }
+        em.emit(Op::BuildList(self.items.len() as u32));
+        if self.class.is_some() {
+            em.call(1);
+        }
+        Ok(())
+    }
+}
+
+impl Rebuild for SliceVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        for part in self.parts {
+            em.push(part)?;
+        }
+        em.emit(Op::BuildSlice(3));
+        Ok(())
+    }
+}
+
+impl Rebuild for SuperVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let super_type = em.builtins_attribute("super")?;
+        em.push_callable(super_type);
+        em.push(self.class)?;
+        em.push(self.receiver)?;
+        em.call(2);
+        Ok(())
+    }
+}
+
+impl Rebuild for TensorVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        match self.source {
+            TensorSource::Computed { symbol, .. } => em.push_graph_output(symbol),
+            TensorSource::Object(_) => {
+                Err(Stop::fallback(Reason::Reconstruct, format!("tensor {me:?} without a path")))
+            }
+        }
+    }
+}
+
+impl Rebuild for TracebackVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.push(self.exception)?;
+        em.load_attr("__traceback__");
+        Ok(())
+    }
+}
+
+/// `tuple.__new__`, if this is the class of a named tuple.
+fn tuple_new_of<'py>(em: &Emitter<'_, 'py>, class: ObjectId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+    let class = em.captured.objects.get(em.py, class);
+    if !class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
+        return Ok(None);
+    }
+    em.py.get_type::<PyTuple>().getattr("__new__").map(Some).map_err(|e| Stop::internal(&e))
+}

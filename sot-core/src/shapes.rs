@@ -1,0 +1,188 @@
+//! Shapes: frames as they stand at a break, with places in the place of values.
+//!
+//! A continuation is keyed by its shape; code that goes on in a frame is made from the frame's.
+
+use crate::awaits::Awaits;
+use crate::code_unit::CodeUnit;
+use crate::frame::Skipped;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCode;
+use std::sync::Arc;
+
+/// Layout of one frame.
+pub struct FrameShape {
+    pub unit: Arc<CodeUnit>,
+    pub globals: Py<PyAny>,
+    /// Index of the instruction at which the frame goes on, or that waits for a call.
+    pub ip: usize,
+    /// What becomes of the result that the frame waits for; `None` for the innermost frame, which runs.
+    pub awaits: Option<Awaits>,
+    pub stack: Vec<SlotShape>,
+    /// Locals that are bound and alive.
+    pub locals: Vec<u32>,
+    /// Exceptions that are being handled; each has a `Previous` slot (up to 3.10 three).
+    pub handled: usize,
+    pub cells: usize,
+    /// The frame between this one and the caller's, if the simulation left it out.
+    pub skipped: Option<Arc<Skipped>>,
+    /// The frame belongs to a generator, which is asked by the frame below.
+    pub generator: bool,
+    /// Locals that are bound to generators that are no objects yet.
+    pub generators: Vec<(u32, GeneratorAt)>,
+}
+
+/// What a stack slot of a continuation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotShape {
+    Value,
+    Null,
+    /// What was handled before an exception: put there by handling the exception again.
+    Previous,
+    /// A generator that is no object yet.
+    Generator(GeneratorAt),
+}
+
+/// A generator by its frame: the other half of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GeneratorAt {
+    /// It runs: the frame of this index, counted from the outermost.
+    Frame(u32),
+    /// It waits to be asked: the one of this index among those.
+    Waiting(u32),
+}
+
+/// A generator that waits to be asked.
+pub struct WaitingShape {
+    pub frame: FrameShape,
+    /// It stands at a yield.
+    pub started: bool,
+    /// The function that makes it as an object.
+    pub(crate) code: Arc<PyOnceLock<Py<PyCode>>>,
+}
+
+impl WaitingShape {
+    pub fn new(frame: FrameShape, started: bool) -> WaitingShape {
+        WaitingShape { frame, started, code: Arc::new(PyOnceLock::new()) }
+    }
+
+    pub fn duplicate(&self, py: Python<'_>) -> WaitingShape {
+        WaitingShape { frame: self.frame.duplicate(py), started: self.started, code: self.code.clone() }
+    }
+}
+
+impl FrameShape {
+    pub fn values(&self) -> usize {
+        self.stack_values() + self.locals.len() + self.handled + self.cells
+    }
+
+    /// Whether the first local must be the first argument of the resume function: `super()` looks for it there.
+    pub fn first_local_first(&self) -> bool {
+        self.locals.first() == Some(&0) && uses_super(&self.unit.code)
+    }
+
+    pub fn stack_values(&self) -> usize {
+        self.stack.iter().filter(|slot| **slot == SlotShape::Value).count()
+    }
+
+    pub fn key(&self) -> FrameKey {
+        FrameKey {
+            code: self.unit.address(),
+            globals: self.globals.as_ptr() as usize,
+            ip: self.ip,
+            awaits: self.awaits,
+            stack: self.stack.clone(),
+            locals: self.locals.clone(),
+            handled: self.handled,
+            cells: self.cells,
+            skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
+            generator: self.generator,
+            generators: self.generators.clone(),
+            waiting: None,
+        }
+    }
+
+    /// The generators that it refers to.
+    pub fn generators(&self) -> impl Iterator<Item = GeneratorAt> + '_ {
+        let slots = self.stack.iter().filter_map(|slot| match slot {
+            SlotShape::Generator(at) => Some(*at),
+            SlotShape::Value | SlotShape::Null | SlotShape::Previous => None,
+        });
+        slots.chain(self.generators.iter().map(|(_, at)| *at))
+    }
+
+    /// As it is when the generators that it refers to are objects.
+    pub fn with_real_generators(&self, py: Python<'_>) -> FrameShape {
+        let mut frame = self.duplicate(py);
+        for slot in frame.stack.iter_mut().filter(|slot| matches!(slot, SlotShape::Generator(_))) {
+            *slot = SlotShape::Value;
+        }
+        frame.locals.extend(std::mem::take(&mut frame.generators).into_iter().map(|(local, _)| local));
+        frame.locals.sort_unstable();
+        frame
+    }
+
+    pub fn duplicate(&self, py: Python<'_>) -> FrameShape {
+        FrameShape {
+            unit: self.unit.clone(),
+            globals: self.globals.clone_ref(py),
+            ip: self.ip,
+            awaits: self.awaits,
+            stack: self.stack.clone(),
+            locals: self.locals.clone(),
+            handled: self.handled,
+            cells: self.cells,
+            skipped: self.skipped.clone(),
+            generator: self.generator,
+            generators: self.generators.clone(),
+        }
+    }
+}
+
+/// Whether a function may call `super()` without arguments, which reads its first local and its cell `__class__`.
+pub fn uses_super(code: &sot_opcodes::Code) -> bool {
+    code.freevars.iter().any(|name| name == "__class__")
+}
+
+/// A stack of frames, outermost first, and the frames of generators that those refer to.
+pub struct Shape {
+    pub frames: Vec<FrameShape>,
+    pub waiting: Vec<WaitingShape>,
+}
+
+impl Shape {
+    pub fn key(&self) -> Vec<FrameKey> {
+        let waiting = self.waiting.iter().map(|w| FrameKey { waiting: Some(w.started), ..w.frame.key() });
+        self.frames.iter().map(FrameShape::key).chain(waiting).collect()
+    }
+
+    pub fn duplicate(&self, py: Python<'_>) -> Shape {
+        Shape {
+            frames: self.frames.iter().map(|f| f.duplicate(py)).collect(),
+            waiting: self.waiting.iter().map(|w| w.duplicate(py)).collect(),
+        }
+    }
+
+    /// For the collector: what is not shared with other shapes.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.frames.iter().chain(self.waiting.iter().map(|w| &w.frame)).for_each(|f| visit(&f.globals));
+    }
+}
+
+/// Layout of one frame, as far as another continuation of it could differ.
+#[derive(PartialEq, Eq, Hash)]
+pub struct FrameKey {
+    code: usize,
+    globals: usize,
+    ip: usize,
+    awaits: Option<Awaits>,
+    stack: Vec<SlotShape>,
+    locals: Vec<u32>,
+    handled: usize,
+    cells: usize,
+    skipped: Option<(usize, usize)>,
+    generator: bool,
+    generators: Vec<(u32, GeneratorAt)>,
+    /// Of a generator that waits: whether it has started.
+    waiting: Option<bool>,
+}
