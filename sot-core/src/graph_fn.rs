@@ -14,17 +14,16 @@
 //! replay, and where replay is wrong the graph is closed. Exceptions that are no `Exception` (Ctrl-C), and those of signal handlers, came from outside:
 //! they go to the user, for whom the call was interrupted before its first instruction.
 
-use crate::backend::{CallKind, CompiledGraph, Effects, Finished};
-use crate::captured::{Captured, ReplayArg, ReplayCall};
+use crate::backend::{CompiledGraph, Effects, Finished};
+use crate::captured::Captured;
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{Slots, call_method_vectorcall, call_slots, held, signals, trampoline};
+use crate::cpython::{Slots, held, trampoline};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
+use crate::replay::{Failure, Outputs, Replay};
 use crate::settings;
 use crate::stop::{Reason, Stop};
-use hashbrown::HashMap;
-use pyo3::basic::CompareOp;
-use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -74,91 +73,8 @@ pub enum Choice {
 /// Calls of each kind that are timed before the choice.
 const ROUNDS: u64 = 4;
 
-/// Outputs, in the order of the graph's.
-type Outputs<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
-
 /// Inputs, as backends take them.
 type Inputs<'a, 'py> = SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>;
-
-/// Why a run gave no outputs.
-enum Failure {
-    /// An operation raised.
-    Raised(PyErr),
-    /// The form that ran is not what it was built to be: a panic, a wrong number of outputs.
-    Broken(String),
-}
-
-impl From<PyErr> for Failure {
-    fn from(error: PyErr) -> Failure {
-        Failure::Raised(error)
-    }
-}
-
-impl Failure {
-    /// Whether somebody outside asks the program to stop.
-    fn interrupts(&self, py: Python<'_>) -> bool {
-        matches!(self, Failure::Raised(error)
-            if !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error))
-    }
-
-    fn into_error(self) -> PyErr {
-        match self {
-            Failure::Raised(error) => error,
-            Failure::Broken(why) => PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")),
-        }
-    }
-}
-
-enum Value {
-    Register(usize),
-    Object(Py<PyAny>),
-    Tuple(Vec<Value>),
-    List(Vec<Value>),
-    Dict(Vec<(Value, Value)>),
-    Slice(Box<[Value; 3]>),
-    Ignore,
-}
-
-/// A binary operator, straight from the number protocol.
-type Operator = for<'py> fn(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
-
-/// The operator that a statement of this name is.
-fn operator(name: &str) -> Option<Operator> {
-    Some(match name {
-        "__add__" => |a, b| a.add(b),
-        "__sub__" => |a, b| a.sub(b),
-        "__mul__" => |a, b| a.mul(b),
-        "__truediv__" => |a, b| a.div(b),
-        "__matmul__" => |a, b| a.matmul(b),
-        "__lt__" => |a, b| a.rich_compare(b, CompareOp::Lt),
-        "__le__" => |a, b| a.rich_compare(b, CompareOp::Le),
-        "__eq__" => |a, b| a.rich_compare(b, CompareOp::Eq),
-        "__ne__" => |a, b| a.rich_compare(b, CompareOp::Ne),
-        "__gt__" => |a, b| a.rich_compare(b, CompareOp::Gt),
-        "__ge__" => |a, b| a.rich_compare(b, CompareOp::Ge),
-        "__getitem__" => |a, b| a.get_item(b),
-        _ => return None,
-    })
-}
-
-struct Step {
-    operator: Option<Operator>,
-    callee: Option<Py<PyAny>>,
-    method: Option<Py<PyString>>,
-    args: Vec<Value>,
-    kwargs: Vec<(Py<PyString>, Value)>,
-    result: Value,
-    /// Registers that no later step needs.
-    dead: Vec<usize>,
-}
-
-/// Statements on registers.
-struct Replay {
-    registers: usize,
-    inputs: Vec<usize>,
-    steps: Vec<Step>,
-    outputs: Vec<usize>,
-}
 
 /// A graph that rewritten code calls.
 pub struct GraphFunction {
@@ -208,7 +124,7 @@ impl GraphFunction {
         {
             return Err(Stop::fallback(Reason::InternalError, format!("{errors:?}")));
         }
-        let replay = Replay::build(py, captured, &inputs, &outputs);
+        let replay = Replay::build(py, captured, &sir.sirs[0]);
         let choice = match compiled {
             Some(_) => Choice::Measuring,
             None => Choice::Replay,
@@ -306,7 +222,7 @@ impl GraphFunction {
     fn run_compiled<'py>(&self, py: Python<'py>, inputs: &Inputs<'_, 'py>) -> Result<Outputs<'py>, Failure> {
         let compiled = self.compiled.as_ref().ok_or_else(|| Failure::Broken("there is no compiled form".to_owned()))?;
         let outputs = trampoline(|| compiled.run(py, inputs)).map_err(|panic| Failure::Broken(panic.to_string()))??;
-        let (got, wanted) = (outputs.len(), self.replay.outputs.len());
+        let (got, wanted) = (outputs.len(), self.sir.sirs[0].outputs.len());
         if got != wanted {
             return Err(Failure::Broken(format!("the compiled graph gave {got} outputs instead of {wanted}")));
         }
@@ -314,8 +230,10 @@ impl GraphFunction {
     }
 
     fn run_replay<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let run =
-            || trampoline(|| self.replay.run(py, args)).unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())));
+        let run = || {
+            trampoline(|| self.replay.run(py, &self.sir.sirs[0], args))
+                .unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())))
+        };
         let result = match &self.effects {
             None => run(),
             Some(_) => self.undone_if_it_fails(py, &inputs(py, args), run),
@@ -493,238 +411,6 @@ impl NativeBody for Body {
 
     fn as_any(&self) -> &dyn Any {
         self
-    }
-}
-
-impl Replay {
-    fn build(py: Python<'_>, captured: &Captured, inputs: &[Symbol], outputs: &[Symbol]) -> Replay {
-        let mut numbers: HashMap<u32, usize> = HashMap::new();
-        let mut number = |s: Symbol| {
-            let next = numbers.len();
-            *numbers.entry(s.0).or_insert(next)
-        };
-        let input_registers: Vec<usize> = inputs.iter().map(|s| number(*s)).collect();
-        let mut steps: Vec<Step> = Vec::with_capacity(captured.graph.calls.len());
-        for call in &captured.graph.calls {
-            steps.push(Self::step(py, captured, call, &mut number));
-        }
-        let output_registers: Vec<usize> = outputs.iter().map(|s| number(*s)).collect();
-        let registers = numbers.len();
-        // What is not an output dies after its last use.
-        let mut seen = vec![false; registers];
-        for register in &output_registers {
-            seen[*register] = true;
-        }
-        for step in steps.iter_mut().rev() {
-            let mut used = Vec::new();
-            step.args
-                .iter()
-                .chain(step.kwargs.iter().map(|k| &k.1))
-                .chain([&step.result])
-                .for_each(|v| v.registers(&mut used));
-            for register in used {
-                if !std::mem::replace(&mut seen[register], true) {
-                    step.dead.push(register);
-                }
-            }
-        }
-        Replay { registers, inputs: input_registers, steps, outputs: output_registers }
-    }
-
-    fn step(py: Python<'_>, captured: &Captured, call: &ReplayCall, number: &mut dyn FnMut(Symbol) -> usize) -> Step {
-        Step {
-            operator: (call.kind == CallKind::Method && call.callee.is_some() && call.args.len() == 2)
-                .then(|| operator(&call.name))
-                .flatten(),
-            callee: call.callee.map(|c| captured.objects.get(py, c).unbind()),
-            method: (call.kind == CallKind::Method && call.callee.is_none())
-                .then(|| PyString::intern(py, &call.name).unbind()),
-            args: call.args.iter().map(|a| Value::of(py, captured, a, number)).collect(),
-            kwargs: call
-                .kwargs
-                .iter()
-                .map(|(n, a)| (PyString::intern(py, n).unbind(), Value::of(py, captured, a, number)))
-                .collect(),
-            result: Value::pattern(py, captured, &call.result, number),
-            dead: Vec::new(),
-        }
-    }
-
-    fn run<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let mut registers: SmallVec<[Option<Bound<'py, PyAny>>; 32]> = SmallVec::new();
-        registers.resize(self.registers, None);
-        for (i, register) in self.inputs.iter().enumerate() {
-            registers[*register] = args.get(py, i).map(|a| a.to_owned());
-        }
-        for step in &self.steps {
-            let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(step.args.len());
-            for arg in &step.args {
-                values.push(arg.get(py, &registers)?);
-            }
-            let result = if let (Some(operator), [left, right]) = (step.operator, values.as_slice()) {
-                operator(left, right)?
-            } else if step.kwargs.is_empty() {
-                match (&step.callee, &step.method) {
-                    (Some(callee), _) => call_slots(py, callee.bind(py), Slots::from_bound(&values))?,
-                    (None, Some(method)) => {
-                        call_method_vectorcall(&values[0], method.bind(py), Slots::from_bound(&values[1..]))?
-                    }
-                    (None, None) => unreachable!("a step calls something"),
-                }
-            } else {
-                let kwargs = PyDict::new(py);
-                for (name, value) in &step.kwargs {
-                    kwargs.set_item(name, value.get(py, &registers)?)?;
-                }
-                match &step.callee {
-                    Some(callee) => callee.bind(py).call(PyTuple::new(py, values)?, Some(&kwargs))?,
-                    None => {
-                        let method = step.method.as_ref().expect("a method");
-                        let receiver = values.remove(0);
-                        receiver.getattr(method)?.call(PyTuple::new(py, values)?, Some(&kwargs))?
-                    }
-                }
-            };
-            step.result.store(result, &mut registers)?;
-            for register in &step.dead {
-                registers[*register] = None;
-            }
-        }
-        Ok(self.outputs.iter().map(|register| registers[*register].clone().expect("an output")).collect())
-    }
-
-    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        for step in &self.steps {
-            if let Some(callee) = &step.callee {
-                visit(callee);
-            }
-            for value in step.args.iter().chain(step.kwargs.iter().map(|k| &k.1)) {
-                value.traverse(visit);
-            }
-        }
-    }
-}
-
-impl Value {
-    fn of(py: Python<'_>, captured: &Captured, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
-        match arg {
-            ReplayArg::Symbol(s) => Value::Register(number(*s)),
-            ReplayArg::Object(o) => Value::Object(captured.objects.get(py, *o).unbind()),
-            ReplayArg::Tuple(items) => Value::Tuple(items.iter().map(|i| Value::of(py, captured, i, number)).collect()),
-            ReplayArg::List(items) => Value::List(items.iter().map(|i| Value::of(py, captured, i, number)).collect()),
-            ReplayArg::Dict(entries) => Value::Dict(
-                entries
-                    .iter()
-                    .map(|(k, v)| (Value::of(py, captured, k, number), Value::of(py, captured, v, number)))
-                    .collect(),
-            ),
-            ReplayArg::Slice(parts) => Value::Slice(Box::new([
-                Value::of(py, captured, &parts[0], number),
-                Value::of(py, captured, &parts[1], number),
-                Value::of(py, captured, &parts[2], number),
-            ])),
-        }
-    }
-
-    fn pattern(py: Python<'_>, captured: &Captured, arg: &ReplayArg, number: &mut dyn FnMut(Symbol) -> usize) -> Value {
-        match arg {
-            ReplayArg::Symbol(s) => Value::Register(number(*s)),
-            ReplayArg::Tuple(items) | ReplayArg::List(items) => {
-                Value::Tuple(items.iter().map(|i| Value::pattern(py, captured, i, number)).collect())
-            }
-            ReplayArg::Dict(entries) => Value::Dict(
-                entries
-                    .iter()
-                    .map(|(k, v)| (Value::of(py, captured, k, number), Value::pattern(py, captured, v, number)))
-                    .collect(),
-            ),
-            ReplayArg::Object(_) | ReplayArg::Slice(_) => Value::Ignore,
-        }
-    }
-
-    fn registers(&self, into: &mut Vec<usize>) {
-        match self {
-            Value::Register(r) => into.push(*r),
-            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|i| i.registers(into)),
-            Value::Dict(entries) => entries.iter().for_each(|(k, v)| {
-                k.registers(into);
-                v.registers(into);
-            }),
-            Value::Slice(parts) => parts.iter().for_each(|p| p.registers(into)),
-            Value::Object(_) | Value::Ignore => {}
-        }
-    }
-
-    fn get<'py>(&self, py: Python<'py>, registers: &[Option<Bound<'py, PyAny>>]) -> PyResult<Bound<'py, PyAny>> {
-        Ok(match self {
-            Value::Register(r) => registers[*r].clone().expect("defined before used"),
-            Value::Object(o) => o.bind(py).clone(),
-            Value::Tuple(items) => {
-                let items = items.iter().map(|i| i.get(py, registers)).collect::<PyResult<Vec<_>>>()?;
-                PyTuple::new(py, items)?.into_any()
-            }
-            Value::List(items) => {
-                let items = items.iter().map(|i| i.get(py, registers)).collect::<PyResult<Vec<_>>>()?;
-                PyList::new(py, items)?.into_any()
-            }
-            Value::Dict(entries) => {
-                let dict = PyDict::new(py);
-                for (key, value) in entries {
-                    dict.set_item(key.get(py, registers)?, value.get(py, registers)?)?;
-                }
-                dict.into_any()
-            }
-            Value::Slice(parts) => {
-                let slice = py.get_type::<PySlice>();
-                slice.call1((
-                    parts[0].get(py, registers)?,
-                    parts[1].get(py, registers)?,
-                    parts[2].get(py, registers)?,
-                ))?
-            }
-            Value::Ignore => py.None().into_bound(py),
-        })
-    }
-
-    /// Take a result apart. Another structure than at capture means that this is not the graph that was captured.
-    fn store<'py>(&self, value: Bound<'py, PyAny>, registers: &mut [Option<Bound<'py, PyAny>>]) -> Result<(), Failure> {
-        let count = |wanted: usize| match value.len() {
-            Ok(got) if got == wanted => Ok(()),
-            Ok(got) => Err(Failure::Broken(format!("an operation gave {got} results instead of {wanted}"))),
-            Err(_) => Err(Failure::Broken(format!("an operation gave one result instead of {wanted}"))),
-        };
-        let missing = |_: PyErr| Failure::Broken("an operation gave other results".to_owned());
-        match self {
-            Value::Register(r) => registers[*r] = Some(value),
-            Value::Tuple(items) => {
-                count(items.len())?;
-                for (i, item) in items.iter().enumerate() {
-                    item.store(value.get_item(i).map_err(missing)?, registers)?;
-                }
-            }
-            Value::Dict(entries) => {
-                count(entries.len())?;
-                for (key, item) in entries {
-                    let Value::Object(key) = key else { continue };
-                    item.store(value.get_item(key).map_err(missing)?, registers)?;
-                }
-            }
-            Value::List(_) | Value::Slice(_) | Value::Object(_) | Value::Ignore => {}
-        }
-        Ok(())
-    }
-
-    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        match self {
-            Value::Object(o) => visit(o),
-            Value::Tuple(items) | Value::List(items) => items.iter().for_each(|i| i.traverse(visit)),
-            Value::Dict(entries) => entries.iter().for_each(|(k, v)| {
-                k.traverse(visit);
-                v.traverse(visit);
-            }),
-            Value::Slice(parts) => parts.iter().for_each(|p| p.traverse(visit)),
-            Value::Register(_) | Value::Ignore => {}
-        }
     }
 }
 

@@ -27,6 +27,7 @@ pub mod objects;
 pub mod probe;
 pub mod python;
 pub mod replaced;
+mod replay;
 pub mod report;
 pub mod rewrite;
 pub mod serve;

@@ -32,6 +32,7 @@
 pub mod entity;
 pub mod hash;
 pub mod literal;
+pub mod liveness;
 pub mod operand;
 pub mod parse;
 pub mod print;

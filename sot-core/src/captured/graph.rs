@@ -1,32 +1,26 @@
-//! The record of a graph: StatementIR, and what replay needs.
+//! The record of a graph: StatementIR, and the objects behind it.
 
-use crate::backend::CallKind;
 use crate::objects::VarId;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_sir::{Statement, Symbol};
 use sot_tracker::ObjectId;
 
-/// An argument of a statement that is run on real tensors.
-#[derive(Clone, Debug)]
-pub enum ReplayArg {
-    Symbol(Symbol),
+/// Who is called by a statement.
+#[derive(Clone, Copy, Debug)]
+pub enum Callee {
     Object(ObjectId),
-    Tuple(Vec<ReplayArg>),
-    List(Vec<ReplayArg>),
-    Dict(Vec<(ReplayArg, ReplayArg)>),
-    Slice(Box<[ReplayArg; 3]>),
+    /// A method of the first operand, by the statement's name.
+    Method,
+    /// An attribute of the operand, by the statement's name.
+    Attribute,
 }
 
-/// A statement that is run on real tensors. `result` is a pattern; objects in it are ignored.
-#[derive(Clone, Debug)]
-pub struct ReplayCall {
-    pub kind: CallKind,
-    pub name: String,
-    pub callee: Option<ObjectId>,
-    pub args: Vec<ReplayArg>,
-    pub kwargs: Vec<(String, ReplayArg)>,
-    pub result: ReplayArg,
+/// What stands behind a statement, so that it can be run on real tensors.
+pub struct Behind {
+    pub callee: Callee,
+    /// The objects of its literals and labels, in the order of arguments, keywords, result.
+    pub objects: Vec<ObjectId>,
 }
 
 /// An input of the graph, in the builder's numbering.
@@ -40,7 +34,8 @@ pub struct GraphInput {
 pub struct Graph {
     pub inputs: Vec<GraphInput>,
     pub statements: Vec<Statement>,
-    pub calls: Vec<ReplayCall>,
+    /// By statement.
+    pub behind: Vec<Behind>,
     next_symbol: u32,
     /// Symbolic value of each symbol.
     pub values: HashMap<u32, ObjectId>,
@@ -51,23 +46,22 @@ pub struct Graph {
 /// The length of the graph at some point.
 pub struct GraphMark {
     statements: usize,
-    calls: usize,
 }
 
 impl Graph {
     pub(crate) fn mark(&self) -> GraphMark {
-        GraphMark { statements: self.statements.len(), calls: self.calls.len() }
+        GraphMark { statements: self.statements.len() }
     }
 
     /// Forget the statements since a mark. Their operations stay in the backend's program, where nothing uses them; inputs
     /// stay known by their values, since a later use of the same tensor is the same input.
     pub(crate) fn rollback_to(&mut self, mark: &GraphMark) {
         self.statements.truncate(mark.statements);
-        self.calls.truncate(mark.calls);
+        self.behind.truncate(mark.statements);
     }
 
     pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.statements.is_empty()
     }
 
     pub(crate) fn fresh_symbol(&mut self) -> Symbol {

@@ -15,7 +15,7 @@ mod lifetimes;
 mod parts;
 mod sites;
 
-pub use graph::{Graph, GraphInput, GraphMark, ReplayArg, ReplayCall};
+pub use graph::{Behind, Callee, Graph, GraphInput, GraphMark};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
 

@@ -1,17 +1,18 @@
-//! The graph under construction: the backend's builder, StatementIR beside it, and what replay needs.
+//! The graph under construction: the backend's builder, StatementIR beside it.
 //!
 //! An operation on tensors is appended to the backend's graph at once ([`Executor::record_call`]); its symbolic
-//! results become variables. StatementIR is the readable form of the same; [`ReplayCall`] is the form that runs the
-//! statements one by one on real tensors.
+//! results become variables. StatementIR is the readable form of the same, and the one that is replayed on real tensors, with the
+//! objects [`Behind`] it.
 
 use super::Executor;
 use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, Kind, OpCall, TensorMeta};
-use crate::captured::{GraphInput, ReplayArg, ReplayCall};
+use crate::captured::{Behind, Callee, GraphInput};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
+use sot_tracker::ObjectId;
 
 fn stop(error: BuildError) -> Stop {
     Stop::Break(error.why)
@@ -101,186 +102,161 @@ impl<'py> Executor<'py> {
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
         let result = self.builder()?.call(&op, &at).map_err(stop)?;
-        let (result_var, pattern) = self.wrap_result(&result)?;
+        let mut of_result = Vec::new();
+        let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let callee = callee.map(|c| self.objects.add(c));
-        let mut replay_args = Vec::with_capacity(args.positional.len());
+        let mut objects = Vec::new();
+        let mut operands = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
-            replay_args.push(self.replay_arg(*arg)?);
+            operands.push(self.operand(*arg, &mut objects)?);
         }
-        let mut replay_kwargs = Vec::with_capacity(args.keywords.len());
+        let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
-            replay_kwargs.push((name.clone(), self.replay_arg(*value)?));
+            keywords.push((name.clone(), self.operand(*value, &mut objects)?));
         }
-        let call = ReplayCall {
-            kind,
+        objects.append(&mut of_result);
+        let statement = Statement {
+            kind: match kind {
+                CallKind::Api => StatementKind::Api,
+                CallKind::Method => StatementKind::Method,
+                CallKind::Layer => StatementKind::Layer,
+            },
             name: name.to_owned(),
-            callee,
-            args: replay_args,
-            kwargs: replay_kwargs,
+            // Of the others the name says who it is.
+            callee: callee.filter(|_| kind == CallKind::Layer).map(|c| ObjectRef(c.0)),
+            args: operands,
+            kwargs: keywords,
             result: pattern,
         };
-        let statement = self.statement(&call);
         self.graph.statements.push(statement);
-        self.graph.calls.push(call);
+        self.graph.behind.push(Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
         Ok(result_var)
     }
 
     /// An attribute that appended an operation (`x.T`).
     pub fn record_attribute(&mut self, me: VarId, name: &str, result: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
-        let (var, pattern) = self.wrap_result(result)?;
-        let getattr = self.builtins_attribute("getattr")?;
-        let callee = Some(self.objects.add(&getattr));
-        let key = PyString::intern(self.py, name);
-        let key = self.objects.add(key.as_any());
-        let receiver = self.replay_arg(me)?;
-        let call = ReplayCall {
-            kind: CallKind::Method,
-            name: name.to_owned(),
-            callee,
-            args: vec![receiver, ReplayArg::Object(key)],
-            kwargs: Vec::new(),
-            result: pattern,
-        };
-        let mut statement = self.statement(&call);
-        statement.args.truncate(1);
+        let (mut objects, mut of_result) = (Vec::new(), Vec::new());
+        let (var, pattern) = self.wrap_result(result, &mut of_result)?;
+        let receiver = self.operand(me, &mut objects)?;
+        objects.append(&mut of_result);
+        let statement =
+            Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
         self.graph.statements.push(statement);
-        self.graph.calls.push(call);
+        self.graph.behind.push(Behind { callee: Callee::Attribute, objects });
         Ok(var)
     }
 
-    /// The structure that the framework returned, as variables, and as a pattern of symbols.
-    fn wrap_result(&mut self, result: &Bound<'py, PyAny>) -> Result<(VarId, ReplayArg), Stop> {
-        self.nested(|ex| ex.wrap_result_of(result))
+    /// The structure that the framework returned, as variables, and as a pattern of symbols. `objects`: those that the
+    /// pattern names, in order.
+    fn wrap_result(
+        &mut self,
+        result: &Bound<'py, PyAny>,
+        objects: &mut Vec<ObjectId>,
+    ) -> Result<(VarId, Operand), Stop> {
+        self.nested(|ex| ex.wrap_result_of(result, objects))
     }
 
-    fn wrap_result_of(&mut self, result: &Bound<'py, PyAny>) -> Result<(VarId, ReplayArg), Stop> {
+    fn wrap_result_of(
+        &mut self,
+        result: &Bound<'py, PyAny>,
+        objects: &mut Vec<ObjectId>,
+    ) -> Result<(VarId, Operand), Stop> {
         if self.builder()?.is_value(result) {
             if let Some(known) = self.graph.var_of(result) {
                 // Returned as it came: the statement defines nothing new.
-                let id = self.objects.add(result);
-                return Ok((known, ReplayArg::Object(id)));
+                return Ok((known, self.constant(result, objects)));
             }
             let symbol = self.graph.fresh_symbol();
             let value = self.objects.add(result);
             let var = self.virtual_var(TensorVar { source: TensorSource::Computed { value, symbol } });
             self.graph.values.insert(symbol.0, value);
             self.graph.by_value.insert(result.as_ptr() as usize, var);
-            return Ok((var, ReplayArg::Symbol(symbol)));
+            return Ok((var, Operand::Symbol(symbol)));
         }
         if let Ok(tuple) = result.cast::<PyTuple>() {
             let class =
                 (!result.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(result.get_type().as_any()));
-            let (vars, patterns) = self.wrap_results(tuple.iter())?;
+            let (vars, patterns) = self.wrap_results(tuple.iter(), objects)?;
             let var = self.virtual_var(TupleVar { items: vars.into(), class });
-            return Ok((var, ReplayArg::Tuple(patterns)));
+            return Ok((var, Operand::Tuple(patterns)));
         }
         if let Ok(list) = result.cast_exact::<PyList>() {
-            let (vars, patterns) = self.wrap_results(list.iter())?;
-            return Ok((self.virtual_var(ListVar::new(vars)), ReplayArg::List(patterns)));
+            let (vars, patterns) = self.wrap_results(list.iter(), objects)?;
+            return Ok((self.virtual_var(ListVar::new(vars)), Operand::List(patterns)));
         }
         if let Ok(dict) = result.cast_exact::<PyDict>() {
             let (mut entries, mut patterns) = (Vec::new(), Vec::new());
             for (key, value) in dict.iter() {
-                let key_id = self.objects.add(&key);
+                let named = self.constant(&key, objects);
                 let key = self.fold(&key)?;
-                let (value, pattern) = self.wrap_result(&value)?;
+                let (value, pattern) = self.wrap_result(&value, objects)?;
                 entries.push((key, value));
-                patterns.push((ReplayArg::Object(key_id), pattern));
+                patterns.push((named, pattern));
             }
-            return Ok((self.virtual_var(DictVar::new(entries)), ReplayArg::Dict(patterns)));
+            return Ok((self.virtual_var(DictVar::new(entries)), Operand::Dict(patterns)));
         }
         let var = self.fold(result)?;
-        let id = self.objects.add(result);
-        Ok((var, ReplayArg::Object(id)))
+        Ok((var, self.constant(result, objects)))
     }
 
     fn wrap_results(
         &mut self,
         items: impl Iterator<Item = Bound<'py, PyAny>>,
-    ) -> Result<(Vec<VarId>, Vec<ReplayArg>), Stop> {
+        objects: &mut Vec<ObjectId>,
+    ) -> Result<(Vec<VarId>, Vec<Operand>), Stop> {
         let mut vars = Vec::new();
         let mut patterns = Vec::new();
         for item in items {
-            let (var, pattern) = self.wrap_result(&item)?;
+            let (var, pattern) = self.wrap_result(&item, objects)?;
             vars.push(var);
             patterns.push(pattern);
         }
         Ok((vars, patterns))
     }
 
-    fn replay_arg(&mut self, var: VarId) -> Result<ReplayArg, Stop> {
-        self.nested(|ex| ex.replay_arg_of(var))
+    /// A variable as an operand. `objects`: those that it names, in order.
+    fn operand(&mut self, var: VarId, objects: &mut Vec<ObjectId>) -> Result<Operand, Stop> {
+        self.nested(|ex| ex.operand_of(var, objects))
     }
 
-    fn replay_arg_of(&mut self, var: VarId) -> Result<ReplayArg, Stop> {
+    fn operand_of(&mut self, var: VarId, objects: &mut Vec<ObjectId>) -> Result<Operand, Stop> {
         if let Some(symbol) = self.tensor_symbol(var) {
-            return Ok(ReplayArg::Symbol(symbol));
+            return Ok(Operand::Symbol(symbol));
         }
         Ok(match self.look(var)? {
-            VarKind::Tuple(t) if t.class.is_none() => ReplayArg::Tuple(self.replay_args(&t.items)?),
-            VarKind::List(l) if l.class.is_none() => ReplayArg::List(self.replay_args(&l.items)?),
+            VarKind::Tuple(t) if t.class.is_none() => Operand::Tuple(self.operands(&t.items, objects)?),
+            VarKind::List(l) if l.class.is_none() => Operand::List(self.operands(&l.items, objects)?),
             VarKind::Slice(s) => {
-                let parts = self.replay_args(&s.parts)?;
-                let parts: [ReplayArg; 3] = parts.try_into().expect("three parts");
-                ReplayArg::Slice(Box::new(parts))
+                let parts = self.operands(&s.parts, objects)?;
+                let parts: [Operand; 3] = parts.try_into().expect("three parts");
+                Operand::Slice(Box::new(parts))
             }
             VarKind::Dict(d) => {
                 let mut entries = Vec::with_capacity(d.entries.len());
                 for (key, value) in d.entries.iter() {
-                    entries.push((self.replay_arg(*key)?, self.replay_arg(*value)?));
+                    entries.push((self.operand(*key, objects)?, self.operand(*value, objects)?));
                 }
-                ReplayArg::Dict(entries)
+                Operand::Dict(entries)
             }
             _ => {
                 let object = self.argument(var)?;
-                ReplayArg::Object(self.objects.add(&object))
+                self.constant(&object, objects)
             }
         })
     }
 
-    fn replay_args(&mut self, vars: &[VarId]) -> Result<Vec<ReplayArg>, Stop> {
-        vars.iter().map(|v| self.replay_arg(*v)).collect()
+    fn operands(&mut self, vars: &[VarId], objects: &mut Vec<ObjectId>) -> Result<Vec<Operand>, Stop> {
+        vars.iter().map(|v| self.operand(*v, objects)).collect()
     }
 
-    fn statement(&self, call: &ReplayCall) -> Statement {
-        let kind = match call.kind {
-            CallKind::Api => StatementKind::Api,
-            CallKind::Method => StatementKind::Method,
-            CallKind::Layer => StatementKind::Layer,
-        };
-        Statement {
-            kind,
-            name: call.name.clone(),
-            callee: match call.kind {
-                CallKind::Layer => call.callee.map(|c| ObjectRef(c.0)),
-                CallKind::Api | CallKind::Method => None,
-            },
-            args: call.args.iter().map(|a| self.operand(a)).collect(),
-            kwargs: call.kwargs.iter().map(|(n, a)| (n.clone(), self.operand(a))).collect(),
-            result: self.operand(&call.result),
-        }
-    }
-
-    fn operand(&self, arg: &ReplayArg) -> Operand {
-        match arg {
-            ReplayArg::Symbol(symbol) => Operand::Symbol(*symbol),
-            ReplayArg::Tuple(items) => Operand::Tuple(items.iter().map(|i| self.operand(i)).collect()),
-            ReplayArg::List(items) => Operand::List(items.iter().map(|i| self.operand(i)).collect()),
-            ReplayArg::Dict(entries) => {
-                Operand::Dict(entries.iter().map(|(k, v)| (self.operand(k), self.operand(v))).collect())
-            }
-            ReplayArg::Slice(parts) => {
-                Operand::Slice(Box::new([self.operand(&parts[0]), self.operand(&parts[1]), self.operand(&parts[2])]))
-            }
-            ReplayArg::Object(id) => {
-                let object = self.objects.get_ref(self.py, *id);
-                match literal(object) {
-                    Some(literal) => Operand::Literal(literal),
-                    None => Operand::Object {
-                        object: ObjectRef(id.0),
-                        label: label(object, matches!(self.backend.classify(object), Kind::Constant)),
-                    },
-                }
+    /// An object as an operand: a literal, or a label.
+    fn constant(&mut self, object: &Bound<'py, PyAny>, objects: &mut Vec<ObjectId>) -> Operand {
+        let id = self.objects.add(object);
+        objects.push(id);
+        match literal(object) {
+            Some(literal) => Operand::Literal(literal),
+            None => {
+                Operand::object(ObjectRef(id.0), label(object, matches!(self.backend.classify(object), Kind::Constant)))
             }
         }
     }

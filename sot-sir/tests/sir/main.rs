@@ -3,6 +3,7 @@
 mod builder;
 mod generate;
 mod hash;
+mod liveness;
 mod parse;
 mod print;
 mod verify;

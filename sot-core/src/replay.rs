@@ -1,0 +1,267 @@
+//! Replay: the statements of a graph, called one by one on real tensors.
+//!
+//! What runs are the statements that are printed: [`sot_sir`]'s own. Python's side of them is beside them, by statement:
+//! who is called ([`Called`]), and the objects that literals and labels stand for, in the order in which the text of the
+//! operands names them (arguments, keywords, result). A symbol is a register of its own number.
+
+use crate::captured::{Callee, Captured};
+use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyException, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::*;
+use smallvec::SmallVec;
+use sot_sir::{Operand, Sir, Statement, StatementKind, Symbol};
+
+/// Outputs, in the order of the graph's.
+pub(crate) type Outputs<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
+
+/// Why a run gave no outputs.
+pub(crate) enum Failure {
+    /// An operation raised.
+    Raised(PyErr),
+    /// The form that ran is not what it was built to be: a panic, a wrong number of outputs.
+    Broken(String),
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Failure {
+        Failure::Raised(error)
+    }
+}
+
+impl Failure {
+    /// Whether somebody outside asks the program to stop.
+    pub(crate) fn interrupts(&self, py: Python<'_>) -> bool {
+        matches!(self, Failure::Raised(error)
+            if !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error))
+    }
+
+    pub(crate) fn into_error(self) -> PyErr {
+        match self {
+            Failure::Raised(error) => error,
+            Failure::Broken(why) => PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")),
+        }
+    }
+}
+
+/// A binary operator, straight from the number protocol.
+type Operator = for<'py> fn(&Bound<'py, PyAny>, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>;
+
+/// The operator that a statement of this name is.
+fn operator(name: &str) -> Option<Operator> {
+    Some(match name {
+        "__add__" => |a, b| a.add(b),
+        "__sub__" => |a, b| a.sub(b),
+        "__mul__" => |a, b| a.mul(b),
+        "__truediv__" => |a, b| a.div(b),
+        "__matmul__" => |a, b| a.matmul(b),
+        "__lt__" => |a, b| a.rich_compare(b, CompareOp::Lt),
+        "__le__" => |a, b| a.rich_compare(b, CompareOp::Le),
+        "__eq__" => |a, b| a.rich_compare(b, CompareOp::Eq),
+        "__ne__" => |a, b| a.rich_compare(b, CompareOp::Ne),
+        "__gt__" => |a, b| a.rich_compare(b, CompareOp::Gt),
+        "__ge__" => |a, b| a.rich_compare(b, CompareOp::Ge),
+        "__getitem__" => |a, b| a.get_item(b),
+        _ => return None,
+    })
+}
+
+/// Who is called.
+enum Called {
+    Object(Py<PyAny>),
+    /// An operator function, of two operands.
+    Operator(Operator),
+    /// A method of the first operand.
+    Method(Py<PyString>),
+    /// No call: an attribute of the operand.
+    Attribute(Py<PyString>),
+}
+
+/// Python's side of a statement.
+struct Step {
+    called: Called,
+    keywords: Vec<Py<PyString>>,
+    objects: Vec<Py<PyAny>>,
+    /// Registers that no later statement needs.
+    dead: Vec<Symbol>,
+}
+
+/// Python's side of a graph.
+pub(crate) struct Replay {
+    registers: usize,
+    steps: Vec<Step>,
+}
+
+/// The values of symbols, by number.
+type Registers<'py> = SmallVec<[Option<Bound<'py, PyAny>>; 32]>;
+
+/// The objects of a statement, each taken in its turn.
+type Objects<'a> = std::slice::Iter<'a, Py<PyAny>>;
+
+impl Replay {
+    pub(crate) fn build(py: Python<'_>, captured: &Captured, sir: &Sir) -> Replay {
+        let symbols = sir.statements.iter().flat_map(|s| s.uses().into_iter().chain(s.result.symbols()));
+        let last = symbols.chain(sir.inputs.iter().copied()).map(|symbol| symbol.0 as usize + 1).max();
+        let behind = captured.graph.behind.iter();
+        let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
+            called: Called::of(py, captured, statement, behind.callee),
+            keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
+            objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
+            dead,
+        });
+        Replay { registers: last.unwrap_or(0), steps: steps.collect() }
+    }
+
+    pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+        let mut registers = Registers::new();
+        registers.resize(self.registers, None);
+        for (i, input) in sir.inputs.iter().enumerate() {
+            registers[input.0 as usize] = args.get(py, i).map(|a| a.to_owned());
+        }
+        for (statement, step) in sir.statements.iter().zip(&self.steps) {
+            let mut objects = step.objects.iter();
+            let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
+            for arg in &statement.args {
+                values.push(value(py, arg, &registers, &mut objects)?);
+            }
+            let result = if let (Called::Operator(operator), [left, right]) = (&step.called, values.as_slice()) {
+                operator(left, right)?
+            } else if step.keywords.is_empty() {
+                step.called.call(py, &values)?
+            } else {
+                let kwargs = PyDict::new(py);
+                for (name, (_, operand)) in step.keywords.iter().zip(&statement.kwargs) {
+                    kwargs.set_item(name, value(py, operand, &registers, &mut objects)?)?;
+                }
+                step.called.call_with(py, values, &kwargs)?
+            };
+            store(&statement.result, result, &mut registers, &mut objects)?;
+            for symbol in &step.dead {
+                registers[symbol.0 as usize] = None;
+            }
+        }
+        Ok(sir.outputs.iter().map(|output| registers[output.0 as usize].clone().expect("an output")).collect())
+    }
+
+    pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        for step in &self.steps {
+            if let Called::Object(callee) = &step.called {
+                visit(callee);
+            }
+            step.objects.iter().for_each(&mut *visit);
+        }
+    }
+}
+
+impl Called {
+    fn of(py: Python<'_>, captured: &Captured, statement: &Statement, callee: Callee) -> Called {
+        let name = || PyString::intern(py, &statement.name).unbind();
+        match callee {
+            Callee::Method => Called::Method(name()),
+            Callee::Attribute => Called::Attribute(name()),
+            Callee::Object(id) => {
+                let binary = statement.kind == StatementKind::Method && statement.args.len() == 2;
+                match operator(&statement.name).filter(|_| binary) {
+                    Some(operator) => Called::Operator(operator),
+                    None => Called::Object(captured.objects.get(py, id).unbind()),
+                }
+            }
+        }
+    }
+
+    fn call<'py>(&self, py: Python<'py>, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Called::Object(callee) => call_slots(py, callee.bind(py), Slots::from_bound(values)),
+            Called::Operator(operator) => operator(&values[0], &values[1]),
+            Called::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
+            Called::Attribute(name) => values[0].getattr(name),
+        }
+    }
+
+    fn call_with<'py>(
+        &self,
+        py: Python<'py>,
+        mut values: SmallVec<[Bound<'py, PyAny>; 8]>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Called::Object(callee) => callee.bind(py).call(PyTuple::new(py, values)?, Some(kwargs)),
+            Called::Method(name) | Called::Attribute(name) => {
+                let receiver = values.remove(0);
+                receiver.getattr(name)?.call(PyTuple::new(py, values)?, Some(kwargs))
+            }
+            Called::Operator(_) => unreachable!("an operator takes no keywords"),
+        }
+    }
+}
+
+/// The next object of a statement.
+fn next<'py>(py: Python<'py>, objects: &mut Objects<'_>) -> Bound<'py, PyAny> {
+    objects.next().expect("an object for each literal and label").bind(py).clone()
+}
+
+/// The value of an operand.
+fn value<'py>(
+    py: Python<'py>,
+    operand: &Operand,
+    registers: &[Option<Bound<'py, PyAny>>],
+    objects: &mut Objects<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let values = |items: &[Operand], objects: &mut Objects<'_>| {
+        items.iter().map(|item| value(py, item, registers, objects)).collect::<PyResult<Vec<_>>>()
+    };
+    Ok(match operand {
+        Operand::Symbol(symbol) => registers[symbol.0 as usize].clone().expect("defined before used"),
+        Operand::Literal(_) | Operand::Object { .. } => next(py, objects),
+        Operand::Tuple(items) => PyTuple::new(py, values(items, objects)?)?.into_any(),
+        Operand::List(items) => PyList::new(py, values(items, objects)?)?.into_any(),
+        Operand::Dict(entries) => {
+            let dict = PyDict::new(py);
+            for (key, item) in entries {
+                let key = value(py, key, registers, objects)?;
+                dict.set_item(key, value(py, item, registers, objects)?)?;
+            }
+            dict.into_any()
+        }
+        Operand::Slice(parts) => py.get_type::<PySlice>().call1(PyTuple::new(py, values(&parts[..], objects)?)?)?,
+    })
+}
+
+/// Take a result apart. Another structure than at capture means that this is not the graph that was captured.
+fn store<'py>(
+    pattern: &Operand,
+    result: Bound<'py, PyAny>,
+    registers: &mut [Option<Bound<'py, PyAny>>],
+    objects: &mut Objects<'_>,
+) -> Result<(), Failure> {
+    let count = |wanted: usize| match result.len() {
+        Ok(got) if got == wanted => Ok(()),
+        Ok(got) => Err(Failure::Broken(format!("an operation gave {got} results instead of {wanted}"))),
+        Err(_) => Err(Failure::Broken(format!("an operation gave one result instead of {wanted}"))),
+    };
+    let missing = |_: PyErr| Failure::Broken("an operation gave other results".to_owned());
+    match pattern {
+        Operand::Symbol(symbol) => registers[symbol.0 as usize] = Some(result),
+        Operand::Tuple(items) | Operand::List(items) => {
+            count(items.len())?;
+            for (i, item) in items.iter().enumerate() {
+                store(item, result.get_item(i).map_err(missing)?, registers, objects)?;
+            }
+        }
+        Operand::Dict(entries) => {
+            count(entries.len())?;
+            for (_, item) in entries {
+                // Keys of a result are constants.
+                let key = next(result.py(), objects);
+                store(item, result.get_item(key).map_err(missing)?, registers, objects)?;
+            }
+        }
+        // It is what it was at capture.
+        Operand::Literal(_) | Operand::Object { .. } => {
+            objects.next();
+        }
+        Operand::Slice(_) => {}
+    }
+    Ok(())
+}
