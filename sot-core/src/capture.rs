@@ -11,9 +11,8 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::{Slots, facts};
 use crate::executor::{Denied, Executor};
 use crate::frame::{self, Frame};
-use crate::rewrite::{Head, Refused, Rewritten, rewrite};
-use crate::serve::continuation::Continuation;
-use crate::shapes::{FrameShape, GeneratorAt, SlotShape};
+use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
+use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
@@ -30,7 +29,7 @@ const ATTEMPTS: usize = 64;
 /// What is captured: a function's frame at its start, or a continuation.
 pub enum Subject<'a, 'py> {
     Function { function: &'a Bound<'py, PyAny> },
-    Continuation(&'a Arc<Continuation>),
+    Continuation { number: u32, shape: &'a Shape },
 }
 
 /// What a capture came to: the code that serves such calls, and everything that it depends on.
@@ -70,6 +69,7 @@ pub fn capture(
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
+    go_on: &dyn GoOn,
 ) -> Option<Capture> {
     let start = Instant::now();
     if let Some(why) = backend.unavailable(py) {
@@ -79,7 +79,7 @@ pub fn capture(
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
     let mut denied = Denied::new();
     for _ in 0..ATTEMPTS {
-        let (site, why, captured) = match attempt(py, &backend, &denied, subject, slots) {
+        let (site, why, captured) = match attempt(py, &backend, &denied, subject, slots, go_on) {
             Ok(done) => return Some(finish(py, done, ambient, subject, start)),
             Err(failed) => *failed,
         };
@@ -116,11 +116,12 @@ fn attempt(
     denied: &Denied,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
+    go_on: &dyn GoOn,
 ) -> Result<Done, Failed> {
     let mut ex = Executor::new(py, backend.clone(), denied.clone());
     let entered = match subject {
         Subject::Function { function } => enter_function(&mut ex, function, slots),
-        Subject::Continuation(continuation) => enter_continuation(&mut ex, continuation, slots),
+        Subject::Continuation { number, shape } => enter_continuation(&mut ex, shape, *number, slots),
     };
     let simulated =
         entered.map_err(|stop| (None, stop.why().clone())).and_then(|head| ex.execute().map(|outcome| (head, outcome)));
@@ -131,7 +132,7 @@ fn attempt(
         Ok(simulated) => simulated,
         Err((site, why)) => return Err(Box::new((site, why, captured))),
     };
-    match rewrite(py, &captured, builder, &head, &outcome) {
+    match rewrite(py, &captured, builder, &head, &outcome, go_on) {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
         Err(Refused { stop, unkept }) => {
             let site = unkept.or(match outcome {
@@ -256,8 +257,7 @@ impl Given<'_> {
 }
 
 /// Push the frames of a continuation, filled with its values.
-fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots: Slots<'_>) -> Result<Head, Stop> {
-    let shape = &continuation.shape;
+fn enter_continuation(ex: &mut Executor<'_>, shape: &Shape, number: u32, slots: Slots<'_>) -> Result<Head, Stop> {
     // Who delegates may die between two items, and end it: asked for, that is looked up.
     let generator = |ex: &mut Executor<'_>, state| ex.virtual_var(GeneratorVar { state, made: None, delegated: true });
     let running = shape.frames.iter().map(|s| s.generator.then(|| generator(ex, GeneratorState::Running))).collect();
@@ -274,11 +274,11 @@ fn enter_continuation(ex: &mut Executor<'_>, continuation: &Continuation, slots:
         let state = if shape.started { GeneratorState::Suspended(frame) } else { GeneratorState::New(frame) };
         ex.set_generator(given.waiting[at], state);
     }
-    let outermost = &continuation.shape.frames[0];
+    let outermost = &shape.frames[0];
     ex.entry_unit = Some(outermost.unit.clone());
     let globals = outermost.globals.bind(ex.py);
     ex.entry_globals = Some(ex.objects.add(globals));
-    Ok(Head { arguments: continuation.slot_names(), freevars: Vec::new(), listed_as: Some(continuation.name()) })
+    Ok(Head { arguments: shape.slot_names(), freevars: Vec::new(), listed_as: Some(resume_name(number)) })
 }
 
 fn break_at(captured: &Captured, why: &Why, fallback: bool) -> Break {

@@ -10,6 +10,7 @@
 
 pub mod awaits;
 pub mod backend;
+pub mod called_by_code;
 pub mod capture;
 pub mod capture_all;
 pub mod captured;

@@ -137,10 +137,10 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');
-        for continuation in report.continuations.iter().filter_map(Weak::upgrade) {
-            if !resumed.contains(&continuation.number) {
-                resumed.push(continuation.number);
-                resume_functions.push_str(&continuation.resume_listing(py));
+        for place in report.places.iter().filter_map(Weak::upgrade) {
+            if !resumed.contains(&place.number) {
+                resumed.push(place.number);
+                resume_functions.push_str(&place.resume_listing(py));
                 resume_functions.push('\n');
             }
         }

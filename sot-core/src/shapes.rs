@@ -163,6 +163,26 @@ impl Shape {
         }
     }
 
+    /// Names of the values, for reports and for the rewritten function's arguments.
+    pub fn slot_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let depths = self.frames.len();
+        let frames = self.frames.iter().enumerate().map(|(depth, frame)| match depths - 1 - depth {
+            0 => (String::new(), frame),
+            up => (format!("___up{up}_"), frame),
+        });
+        let waiting = self.waiting.iter().enumerate();
+        for (prefix, frame) in frames.chain(waiting.map(|(i, w)| (format!("___generator{i}_"), &w.frame))) {
+            names.extend((0..frame.stack_values()).map(|i| format!("{prefix}___stack_{i}")));
+            let code = &frame.unit.code;
+            names.extend(frame.locals.iter().map(|l| format!("{prefix}{}", code.varnames[*l as usize])));
+            names.extend((0..frame.handled).map(|i| format!("{prefix}___handled_{i}")));
+            let cells = code.cellvars.iter().chain(&code.freevars).take(frame.cells);
+            names.extend(cells.map(|c| format!("{prefix}___cell_{c}")));
+        }
+        names
+    }
+
     /// For the collector: what is not shared with other shapes.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.frames.iter().chain(self.waiting.iter().map(|w| &w.frame)).for_each(|f| visit(&f.globals));
@@ -185,4 +205,9 @@ pub struct FrameKey {
     generators: Vec<(u32, GeneratorAt)>,
     /// Of a generator that waits: whether it has started.
     waiting: Option<bool>,
+}
+
+/// What the resume function of a continuation is called: `__resume_fn_3`.
+pub fn resume_name(number: u32) -> String {
+    format!("__resume_fn_{number}")
 }

@@ -2,13 +2,13 @@
 
 use super::lifetimes::Lifetimes;
 use super::uses::Uses;
-use super::{Head, computed_symbol};
+use super::{GoOn, Head, computed_symbol};
+use crate::called_by_code::Passed;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
 use crate::probe;
-use crate::serve::continuation::Continuation;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Site;
 use crate::variables::*;
@@ -39,7 +39,9 @@ pub(super) struct Emitter<'a, 'py> {
     next_temp: u32,
     /// Slots up to here are arguments; behind them are the cells of the closure.
     pub(super) arguments: usize,
-    pub(super) continuations: Vec<Arc<Continuation>>,
+    pub(super) go_on: &'a dyn GoOn,
+    /// The callables by which the code asks to go on.
+    pub(super) requests: Vec<Py<PyAny>>,
     /// Code of the stand-ins below which the break instruction runs.
     pub(super) stand_ins: Vec<Py<PyAny>>,
     pub(super) unit: Arc<CodeUnit>,
@@ -50,6 +52,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub(super) fn new(
         py: Python<'py>,
         captured: &'a Captured,
+        go_on: &'a dyn GoOn,
         head: &Head,
         uses: Uses,
         lifetimes: Lifetimes,
@@ -74,7 +77,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
             lifetimes,
             next_temp: 0,
             arguments: head.arguments.len(),
-            continuations: Vec::new(),
+            go_on,
+            requests: Vec::new(),
             stand_ins: Vec::new(),
             unit,
             loc,
@@ -413,7 +417,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// An exception has passed these frames.
     pub(super) fn pass(&mut self, exception: VarId, sites: Vec<Arc<Site>>) -> Result<(), Stop> {
-        let passed = crate::cpython::native::new_native(self.py, Box::new(crate::serve::unwind::Passed { sites }));
+        let passed = crate::cpython::native::new_native(self.py, Box::new(Passed { sites }));
         let passed = passed.map_err(|e| Stop::internal(&e))?.into_bound(self.py);
         self.push_callable(Callee::Object(passed));
         self.push(exception)?;

@@ -3,7 +3,7 @@
 //! A generator whose frame is above another one on the stack runs; one that nothing but stacks and variables of frames refers
 //! to may go on waiting as a frame. Others become objects before the break instruction runs.
 
-use super::journal;
+use super::uses;
 use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::frame::Frame;
@@ -156,7 +156,7 @@ fn waiting_frame<'a>(captured: &'a Captured, var: VarId) -> Option<(&'a Rc<Frame
 pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     let mut found: Vec<VarId> = Vec::new();
     let mut others: Vec<VarId> = operands.to_vec();
-    others.extend(journal::roots(captured));
+    others.extend(uses::replay_roots(captured));
     let frames = captured.frames.iter().map(|frame| (frame, (0..frame.locals.len() as u32).collect()));
     let mut work: Vec<(&Frame, Vec<u32>)> = frames.collect();
     while let Some((frame, locals)) = work.pop() {

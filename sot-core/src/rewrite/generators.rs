@@ -2,6 +2,7 @@
 
 use super::emit::{Callee, Emitter};
 use super::resume::generator_code;
+use crate::called_by_code;
 use crate::captured::Captured;
 use crate::code_unit::assemble;
 use crate::frame::Frame;
@@ -63,7 +64,7 @@ impl Emitter<'_, '_> {
             GeneratorState::New(frame) => (frame.clone(), false),
             GeneratorState::Suspended(frame) => (frame.clone(), true),
             GeneratorState::Finished => {
-                let finished = crate::serve::unwind::finished_generator(py).map_err(|e| Stop::internal(&e))?;
+                let finished = called_by_code::finished_generator(py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(finished));
                 self.call(0);
                 return Ok(());
@@ -74,7 +75,7 @@ impl Emitter<'_, '_> {
         let code = waiting_generator(py, &shape, started);
         let code = code.map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?.into_bound(py);
         if started {
-            let start = crate::serve::unwind::start_generator(py).map_err(|e| Stop::internal(&e))?;
+            let start = called_by_code::start_generator(py).map_err(|e| Stop::internal(&e))?;
             self.push_callable(Callee::Object(start));
         }
         // FunctionType(code, globals, name, None, closure)

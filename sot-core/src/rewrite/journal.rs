@@ -1,52 +1,11 @@
 //! Side effects: the journal, replayed in program order on the real objects.
 
 use super::emit::Emitter;
-use crate::captured::Captured;
+use super::uses::{is_virtual, var};
 use crate::stop::Stop;
-use crate::variables::{VarId, VarKind};
+use crate::variables::VarId;
 use sot_opcodes::Op;
 use sot_sideeffect::{Mutation, VarRef};
-
-fn var(v: VarRef) -> VarId {
-    VarId(v.0)
-}
-
-/// Whether an entry changes an object that the simulation made (its final state is built instead).
-fn is_virtual(captured: &Captured, object: VarRef) -> bool {
-    match &captured.var(var(object)).kind {
-        VarKind::Iterator(_) => false,
-        _ => !captured.is_sourced_container(var(object)),
-    }
-}
-
-/// What the replay needs.
-pub(super) fn roots(captured: &Captured) -> Vec<VarId> {
-    roots_of_steps(captured).concat()
-}
-
-/// What each step of the replay needs: each entry, and at the end the exceptions that have passed frames.
-pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
-    let mut steps: Vec<Vec<VarId>> =
-        captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation)).collect();
-    steps.push(captured.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
-    steps
-}
-
-fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {
-    let mut roots = Vec::new();
-    if let sot_sideeffect::Target::Object(object) = mutation.target() {
-        if is_virtual(captured, object) {
-            return roots;
-        }
-        roots.push(var(object));
-    }
-    match mutation {
-        // The item is what the iterator yields; it need not be built.
-        Mutation::IterAdvance { .. } => {}
-        other => roots.extend(other.operands().into_iter().map(var)),
-    }
-    roots
-}
 
 impl Emitter<'_, '_> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {

@@ -14,8 +14,10 @@ mod emit;
 mod exits;
 mod generators;
 mod journal;
+mod letting_go;
 mod lifetimes;
 mod paths;
+mod plan;
 mod rebuild;
 mod resume;
 mod shown;
@@ -30,12 +32,13 @@ use crate::code_unit::assemble;
 use crate::frame;
 use crate::graph_fn::GraphFunction;
 use crate::objects::stable_repr;
-use crate::serve::continuation::Continuation;
+use crate::shapes::Shape;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Shown;
 use crate::variables::{TensorSource, VarId, VarKind};
 use emit::Emitter;
 use lifetimes::Lifetimes;
+use plan::Tail;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
 use sot_opcodes::Code;
@@ -57,12 +60,27 @@ pub struct Rewritten {
     pub graph: Option<Arc<GraphFunction>>,
     /// The bytecode as text.
     pub text: String,
-    /// Where the code may go on.
-    pub continuations: Vec<Arc<Continuation>>,
+    /// The callables by which the code asks to go on.
+    pub requests: Vec<Py<PyAny>>,
     /// A Python function is called by the break instruction: frames below it may be captured by the hook.
     pub calls_out: bool,
     /// What it stands for in a traceback.
     pub shown: Shown,
+}
+
+/// How new code has the program go on: by callables of whoever serves it.
+pub trait GoOn {
+    /// The callable that, given the values of a shape, asks to go on there. There is an eager form.
+    fn request<'py>(&self, py: Python<'py>, shape: &Shape) -> Result<Bound<'py, PyAny>, Stop>;
+
+    /// The callable that, given the values and an exception, goes on where that leads. `stand_ins`: code of the stand-ins below
+    /// which the instruction ran.
+    fn raise_into<'py>(
+        &self,
+        py: Python<'py>,
+        shape: &Shape,
+        stand_ins: Vec<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyAny>, Stop>;
 }
 
 /// Why there is no new code.
@@ -85,14 +103,15 @@ pub fn rewrite(
     builder: Option<Box<dyn GraphBuilder>>,
     head: &Head,
     outcome: &Outcome,
+    go_on: &dyn GoOn,
 ) -> Result<Rewritten, Refused> {
     let plan = match outcome {
-        Outcome::Return(value) => breaks::Tail::Return(*value),
-        Outcome::Break(_) => breaks::Tail::plan_break(py, captured)?,
-        Outcome::Raise(exception) => breaks::Tail::Raise(*exception),
+        Outcome::Return(value) => Tail::Return(*value),
+        Outcome::Break(_) => Tail::plan_break(py, captured)?,
+        Outcome::Raise(exception) => Tail::Raise(*exception),
     };
     let mut roots = plan.roots();
-    roots.extend(journal::roots(captured));
+    roots.extend(uses::replay_roots(captured));
     let uses = uses::count(captured, &roots);
     let carried = plan.generators();
     if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
@@ -102,7 +121,7 @@ pub fn rewrite(
     let outputs = uses.graph_outputs(captured);
     let graph = finish_graph(py, captured, builder, &outputs)?;
     let lifetimes = Lifetimes::plan(captured, &plan, head.arguments.len());
-    let mut em = Emitter::new(py, captured, head, uses, lifetimes);
+    let mut em = Emitter::new(py, captured, go_on, head, uses, lifetimes);
     if graph.is_none() && head.listed_as.is_some() && !captured.watched().is_empty() {
         em.take_over()?;
     }
@@ -114,11 +133,11 @@ pub fn rewrite(
     plan.emit(&mut em)?;
     let calls_out = plan.calls_out(captured);
     let shown = em.shown(outcome);
-    let continuations = std::mem::take(&mut em.continuations);
+    let requests = std::mem::take(&mut em.requests);
     let (code, consts) = em.finish();
     let text = listing(py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
-    Ok(Rewritten { code: code.unbind(), graph, text, continuations, calls_out, shown })
+    Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown })
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.

@@ -3,9 +3,11 @@
 //! `__resume_fn_k(stack values..., locals...)` puts the values back where they were and jumps to the offset. It is the
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
+use crate::awaits::Awaits;
+use crate::code_unit::assemble;
 use crate::frame::handler_at;
 use crate::iterators::pass_function;
-use crate::shapes::{FrameShape, SlotShape};
+use crate::shapes::{FrameShape, Shape, SlotShape};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
@@ -306,4 +308,46 @@ impl Prologue<'_> {
             self.op(Op::DeleteFast(Local(local)));
         }
     }
+}
+
+/// Whether each of these frames has an eager form wherever it may go on: behind its call, and in its handler. Asked before
+/// a program depends on it; from 3.11 on, where no block has to be set up again, it always has.
+pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
+    let resumes = |frame: FrameShape| {
+        let made = frame.resume(py).map_err(|e| e.to_string());
+        made.and_then(|(code, consts)| assemble(py, &code, &consts)).is_ok()
+    };
+    shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
+        && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
+            let behind = frame.awaits.is_none_or(|awaits| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                match awaits {
+                    Awaits::Push | Awaits::Next | Awaits::Iterator => {
+                        next.stack.push(SlotShape::Value);
+                        next.ip += 1;
+                    }
+                    // In the place of the object.
+                    Awaits::Attribute | Awaits::Method => next.ip += 1,
+                    Awaits::Drop | Awaits::None => next.ip += 1,
+                    Awaits::NoneAgain => {}
+                    Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
+                }
+                if awaits == Awaits::Method {
+                    next.stack.push(SlotShape::Null);
+                }
+                resumes(next)
+            });
+            let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
+                let mut next = frame.with_real_generators(py);
+                next.awaits = None;
+                next.ip = frame.unit.code.target(region.handler);
+                next.stack.truncate(region.depth as usize);
+                next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
+                next.stack.extend([SlotShape::Previous; 3]);
+                next.stack.extend([SlotShape::Value; 3]);
+                resumes(next)
+            });
+            behind && handler
+        })
 }

@@ -8,8 +8,8 @@
 //! The stand-in of a frame that waits for a call takes a callable and a tuple of arguments, and calls it. The stand-in of
 //! the innermost frame takes the instruction's operands and runs it. Neither has locals while it waits.
 
-use super::breaks::BreakPlan;
 use super::emit::{Callee, Emitter};
+use super::plan::BreakPlan;
 use crate::code_unit::{CodeUnit, assemble, function_of};
 use crate::iterators::pass_function;
 use crate::objects::is_constant_type;

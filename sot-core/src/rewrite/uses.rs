@@ -2,8 +2,9 @@
 
 use super::computed_symbol;
 use crate::captured::Captured;
-use crate::variables::VarId;
+use crate::variables::{VarId, VarKind};
 use hashbrown::HashMap;
+use sot_sideeffect::{Mutation, VarRef};
 use sot_sir::Symbol;
 
 /// Use counts of everything reachable from the roots, in order of first use.
@@ -44,4 +45,45 @@ pub(super) fn count(captured: &Captured, roots: &[VarId]) -> Uses {
         }
     }
     uses
+}
+
+pub(super) fn var(v: VarRef) -> VarId {
+    VarId(v.0)
+}
+
+/// Whether an entry changes an object that the simulation made (its final state is built instead).
+pub(super) fn is_virtual(captured: &Captured, object: VarRef) -> bool {
+    match &captured.var(var(object)).kind {
+        VarKind::Iterator(_) => false,
+        _ => !captured.is_sourced_container(var(object)),
+    }
+}
+
+/// What the replay of the journal needs.
+pub(super) fn replay_roots(captured: &Captured) -> Vec<VarId> {
+    roots_of_steps(captured).concat()
+}
+
+/// What each step of the replay needs: each entry, and at the end the exceptions that have passed frames.
+pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
+    let mut steps: Vec<Vec<VarId>> =
+        captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation)).collect();
+    steps.push(captured.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
+    steps
+}
+
+fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {
+    let mut roots = Vec::new();
+    if let sot_sideeffect::Target::Object(object) = mutation.target() {
+        if is_virtual(captured, object) {
+            return roots;
+        }
+        roots.push(var(object));
+    }
+    match mutation {
+        // The item is what the iterator yields; it need not be built.
+        Mutation::IterAdvance { .. } => {}
+        other => roots.extend(other.operands().into_iter().map(var)),
+    }
+    roots
 }

@@ -4,7 +4,7 @@
 //! - What a cache holds is served until it is reset; when it is full nothing is added.
 //! - Guards are checked without a lock: a check may let another thread run.
 
-use super::continuation::Continuation;
+use super::place::Place;
 use super::policy::{Server, Trial, Unguarded};
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::code_unit::function_of;
@@ -39,7 +39,7 @@ pub struct EntryReport {
     pub guards: Vec<String>,
     pub code: String,
     /// Where the code may go on. They are owned by the rewritten code.
-    pub continuations: Vec<Weak<Continuation>>,
+    pub places: Vec<Weak<Place>>,
     pub capture_ns: u64,
 }
 
@@ -57,8 +57,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry that serves what was captured. An error: its guards cannot be checked.
-    pub fn of(py: Python<'_>, capture: Capture, subject: &Subject<'_, '_>) -> Result<Entry, Stop> {
+    /// The entry that serves what was captured. `place_of`: where a callable asks to go on. An error: its guards cannot be checked.
+    pub fn of(
+        py: Python<'_>,
+        capture: Capture,
+        subject: &Subject<'_, '_>,
+        place_of: impl Fn(&Bound<'_, PyAny>) -> Option<Weak<Place>>,
+    ) -> Result<Entry, Stop> {
         let guards = match (NativeGuards::compile(py, &capture.captured, &capture.ambient), &capture.became) {
             (Ok(guards), _) => guards,
             // Without guards it holds always, which is what running the original code allows.
@@ -70,7 +75,7 @@ impl Entry {
             guards: GuardText::lines(py, &capture.captured, &capture.slots),
             breaks: capture.breaks,
             code: String::new(),
-            continuations: Vec::new(),
+            places: Vec::new(),
             capture_ns: 0,
         };
         let action = match capture.became {
@@ -87,14 +92,14 @@ impl Entry {
                         let parts = facts::func_parts(function).ok_or_else(no_function)?;
                         (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
                     }
-                    Subject::Continuation(c) => (c.shape.frames[0].globals.bind(py).clone(), None),
+                    Subject::Continuation { shape, .. } => (shape.frames[0].globals.bind(py).clone(), None),
                 };
                 let closure = closure.as_ref().and_then(|c| c.cast::<PyTuple>().ok());
                 let function = function_of(py, rewritten.code.bind(py), &globals, closure)
                     .map_err(|e| Stop::fallback(Reason::InternalError, e.to_string()))?;
                 report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
                 report.code = rewritten.text;
-                report.continuations = rewritten.continuations.iter().map(Arc::downgrade).collect();
+                report.places = rewritten.requests.iter().filter_map(|asks| place_of(asks.bind(py))).collect();
                 Action::Run {
                     function: function.unbind(),
                     code: rewritten.code,

@@ -13,37 +13,29 @@
 //! goes on without nesting Python frames. No other code ever sees it.
 
 use super::cache::CodeCache;
-use super::registry;
+use super::place::Place;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
-use crate::code_unit::assemble;
-use crate::code_unit::records;
-use crate::cpython::native::{NativeBody, new_native};
+use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
-use crate::rewrite::{stand_in_for, waiting as stand_in};
-use crate::shapes::{FrameShape, GeneratorAt, Shape};
+use crate::shapes::{FrameKey, GeneratorAt, Shape};
 use crate::user_frames;
+use hashbrown::HashMap;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// A place where programs go on after a break.
 pub struct Continuation {
-    pub number: u32,
-    pub shape: Shape,
+    pub place: Arc<Place>,
     pub cache: Arc<CodeCache>,
     /// A weak reference to the callable that asks for it, which owns it: rewritten code that holds the callable is what
     /// keeps a continuation.
     callable: Mutex<Option<Py<PyWeakrefReference>>>,
-    /// Code of the innermost frame's resume function, or why there is none.
-    resume: PyOnceLock<Result<Py<PyCode>, String>>,
-    /// Functions that stand in for the outer frames while the innermost runs eagerly.
-    stand_ins: PyOnceLock<Vec<Py<PyAny>>>,
     /// Where its outer frames have gone on after an eager run.
     outer: Led,
 }
@@ -54,12 +46,8 @@ pub struct Led(Mutex<Vec<Py<PyAny>>>);
 
 impl Led {
     /// Ask to go on there.
-    pub fn request<'py>(
-        &self,
-        py: Python<'py>,
-        next: Arc<Continuation>,
-        values: OwnedSlots,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    pub fn request<'py>(&self, py: Python<'py>, next: &Shape, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
+        let next = of(py, next);
         let callable = next.callable(py)?;
         if let Ok(mut kept) = self.0.lock()
             && !kept.iter().any(|other| other.is(&callable))
@@ -79,28 +67,52 @@ impl Led {
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
+/// All that are in use, by shape. No Python object is made or dropped while it is locked: either may run finalizers, and the
+/// death of a continuation comes here.
+static IN_USE: Mutex<Option<HashMap<Vec<FrameKey>, Weak<Continuation>>>> = Mutex::new(None);
+
+fn in_use() -> MutexGuard<'static, Option<HashMap<Vec<FrameKey>, Weak<Continuation>>>> {
+    IN_USE.lock().expect("the continuations")
+}
+
 /// The continuation of a shape.
 pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
     let key = shape.key();
-    if let Some(found) = registry::continuation(&key) {
+    let known = in_use().as_ref().and_then(|in_use| in_use.get(&key)?.upgrade());
+    if let Some(found) = known {
         return found;
     }
     let continuation = Arc::new(Continuation {
-        number: NEXT.fetch_add(1, Ordering::Relaxed),
-        shape: shape.duplicate(py),
+        place: Arc::new(Place::new(NEXT.fetch_add(1, Ordering::Relaxed), shape.duplicate(py))),
         cache: Arc::new(CodeCache::default()),
         callable: Mutex::new(None),
-        resume: PyOnceLock::new(),
-        stand_ins: PyOnceLock::new(),
         outer: Led::default(),
     });
-    registry::add_continuation(key, &continuation);
+    in_use().get_or_insert_default().insert(key, Arc::downgrade(&continuation));
     continuation
+}
+
+/// The continuation that a callable asks for.
+pub fn asked_for(callable: &Bound<'_, PyAny>) -> Option<Arc<Continuation>> {
+    body_of(callable)?.as_any().downcast_ref::<Ask>().map(|ask| ask.continuation.clone())
 }
 
 impl Drop for Continuation {
     fn drop(&mut self) {
-        registry::remove_continuation(&self.shape.key());
+        let key = self.place.shape.key();
+        // Another one may have taken its place.
+        if let Some(in_use) = in_use().as_mut()
+            && in_use.get(&key).is_some_and(|c| c.strong_count() == 0)
+        {
+            in_use.remove(&key);
+        }
+    }
+}
+
+/// Forget all shapes.
+pub fn forget() {
+    if let Some(in_use) = in_use().as_mut() {
+        in_use.clear();
     }
 }
 
@@ -152,7 +164,7 @@ impl NativeBody for Ask {
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
         if Arc::strong_count(&self.continuation) == 1 {
-            self.continuation.shape.traverse(visit);
+            self.continuation.place.shape.traverse(visit);
             self.continuation.cache.traverse(visit);
             self.continuation.outer.traverse(visit);
         }
@@ -201,18 +213,13 @@ impl NativeBody for Innermost {
 }
 
 impl Continuation {
-    /// `__resume_fn_3`
-    pub fn name(&self) -> String {
-        format!("__resume_fn_{}", self.number)
-    }
-
     /// The callable that rewritten code ends with.
     pub fn callable<'py>(self: &Arc<Self>, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let held = |weak: &Option<Py<PyWeakrefReference>>| weak.as_ref().and_then(|weak| weak.bind(py).upgrade());
         if let Some(callable) = self.callable.lock().ok().and_then(|weak| held(&weak)) {
             return Ok(callable);
         }
-        let body = Ask { continuation: self.clone(), name: self.name() };
+        let body = Ask { continuation: self.clone(), name: self.place.name() };
         let callable = new_native(py, Box::new(body))?.into_bound(py);
         let weak = PyWeakrefReference::new(&callable)?.unbind();
         let old = self.callable.lock().ok().and_then(|mut known| known.replace(weak));
@@ -220,79 +227,9 @@ impl Continuation {
         Ok(callable)
     }
 
-    /// Names of the values, for reports and for the rewritten function's arguments.
-    pub fn slot_names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let depths = self.shape.frames.len();
-        let frames = self.shape.frames.iter().enumerate().map(|(depth, frame)| match depths - 1 - depth {
-            0 => (String::new(), frame),
-            up => (format!("___up{up}_"), frame),
-        });
-        let waiting = self.shape.waiting.iter().enumerate();
-        for (prefix, frame) in frames.chain(waiting.map(|(i, w)| (format!("___generator{i}_"), &w.frame))) {
-            names.extend((0..frame.stack_values()).map(|i| format!("{prefix}___stack_{i}")));
-            let code = &frame.unit.code;
-            names.extend(frame.locals.iter().map(|l| format!("{prefix}{}", code.varnames[*l as usize])));
-            names.extend((0..frame.handled).map(|i| format!("{prefix}___handled_{i}")));
-            let cells = code.cellvars.iter().chain(&code.freevars).take(frame.cells);
-            names.extend(cells.map(|c| format!("{prefix}___cell_{c}")));
-        }
-        names
-    }
-
-    /// Code of the innermost frame's resume function.
-    pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
-        let frame = self.shape.frames.last().expect("a frame");
-        let code = self.resume.get_or_init(py, || {
-            let (mut code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
-            if let Some(caller) = self.in_name_of() {
-                stand_in_for(&mut code, &caller.unit, caller.ip);
-            }
-            let code = assemble(py, &code, &consts)?;
-            records::never_capture(&code);
-            Ok(code.unbind())
-        });
-        match code {
-            Ok(code) => Ok(code.bind(py).clone()),
-            Err(e) => Err(PyRuntimeError::new_err(format!("sot: no resume function: {e}"))),
-        }
-    }
-
-    /// A hidden frame runs in the name of the frame that shows for it: its caller's.
-    fn in_name_of(&self) -> Option<&FrameShape> {
-        let frames = &self.shape.frames;
-        frames.last().filter(|frame| frame.unit.hidden)?;
-        frames.iter().rfind(|frame| !frame.unit.hidden)
-    }
-
-    /// The innermost frame's resume function as text.
-    pub fn resume_listing(&self, py: Python<'_>) -> String {
-        let frame = self.shape.frames.last().expect("a frame");
-        match frame.resume(py) {
-            Ok((code, consts)) => crate::rewrite::listing(py, &code, &consts, Some(&self.name())),
-            Err(error) => error.to_string(),
-        }
-    }
-
     /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager.
     fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
-        let stand_ins = self.stand_ins.get_or_try_init(py, || {
-            let mut made = Vec::new();
-            let runs = self.shape.frames.len() - 1;
-            let runs = self.shape.frames[..=runs].iter().rposition(|frame| !frame.unit.hidden).unwrap_or(runs);
-            for (depth, frame) in self.shape.frames.iter().enumerate().take(runs + 1) {
-                if frame.unit.hidden {
-                    continue;
-                }
-                if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
-                    made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
-                }
-                if depth < runs {
-                    made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
-                }
-            }
-            PyResult::Ok(made)
-        })?;
+        let stand_ins = self.place.stand_ins(py)?;
         // The values go past the stand-ins, which would keep them.
         let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
         for stand_in in stand_ins.iter().rev() {
@@ -304,14 +241,14 @@ impl Continuation {
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
     pub fn run_eager<'py>(&self, py: Python<'py>, mut values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-        if !self.shape.waiting.is_empty() {
+        if !self.place.shape.waiting.is_empty() {
             // First the generators become objects: nothing may end them unseen.
             let (next, values) =
-                Waiting::of(py, &self.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
-            return self.outer.request(py, next, values);
+                Waiting::of(py, &self.place.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
+            return self.outer.request(py, &next, values);
         }
-        let (inner, outer) = self.shape.frames.split_last().expect("a frame");
-        let code = self.resume(py)?;
+        let (inner, outer) = self.place.shape.frames.split_last().expect("a frame");
+        let code = self.place.resume(py)?;
         let start = values.0.len().checked_sub(inner.values()).ok_or_else(missing)?;
         // What belongs to the innermost frame is its own from now on.
         let mut arguments = OwnedSlots(values.0.drain(start..).collect());
@@ -321,7 +258,7 @@ impl Continuation {
             let first = arguments.0.remove(inner.stack_values());
             arguments.0.insert(0, first);
         }
-        let globals = self.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
+        let globals = self.place.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
         let cells = closure.clone();
@@ -335,8 +272,8 @@ impl Continuation {
             if outer.last().is_some_and(|frame| frame.awaits == Some(Awaits::Send)) {
                 // Who delegates asks by itself, and knows then whom it delegates to.
                 let values = values.0.into_iter().collect();
-                let (continuation, values) = crate::serve::unwind::delegates_again(py, outer, values, &made);
-                return self.outer.request(py, continuation, values);
+                let (next, values) = super::unwind::delegates_again(py, outer, values, &made);
+                return self.outer.request(py, &next, values);
             }
             generator = Some(made.clone());
             Innermost::Generator(made.unbind())
@@ -362,7 +299,7 @@ impl Continuation {
             // It has ended; what a body lets out of that class is another exception.
             error.set_traceback(py, None);
         } else if let Err(error) = &mut result {
-            let stand_ins = self.stand_ins.get(py).filter(|_| !outer.is_empty()).map_or(0, Vec::len);
+            let stand_ins = if outer.is_empty() { 0 } else { self.place.stand_ins_made(py) };
             user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
         drop((function, closure, cells));
@@ -373,11 +310,11 @@ impl Continuation {
         if let Some(generator) = generator {
             waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);
         }
-        let (continuation, values) = match result {
+        let (next, values) = match result {
             Ok(result) => waiting.returned(&result),
             Err(error) => waiting.raised(error, Asker::Driver),
         }?;
-        self.outer.request(py, continuation, values)
+        self.outer.request(py, &next, values)
     }
 }
 

@@ -105,7 +105,8 @@ pub(super) fn drive<'py>(
         drop(value);
         STATS.add(&STATS.continuations);
         let continuation = pending.continuation.clone();
-        let subject = Subject::Continuation(&continuation);
+        let place = &continuation.place;
+        let subject = Subject::Continuation { number: place.number, shape: &place.shape };
         let entry = match thread::tracing_active(py) {
             true => None,
             false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),

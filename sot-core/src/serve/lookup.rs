@@ -6,6 +6,9 @@
 //! - No collection, no hook and no handler of a signal runs in the middle of a capture.
 
 use super::cache::{CodeCache, Entry};
+use super::continuation;
+use super::go_on::ByContinuation;
+use super::place::Place;
 use super::recording;
 use crate::capture::{Subject, capture};
 use crate::capture_all;
@@ -15,8 +18,8 @@ use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Frames that a capture may need for Python code of the framework. So near to the limit nothing is captured.
 const ROOM_TO_CAPTURE: usize = 50;
@@ -102,7 +105,10 @@ fn entry_for_slots(
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || {
             without_hook(py, || {
-                trampoline(|| capture(py, backend, subject, slots).map(|captured| Entry::of(py, captured, subject)))
+                trampoline(|| {
+                    capture(py, backend, subject, slots, &ByContinuation)
+                        .map(|captured| Entry::of(py, captured, subject, place_of))
+                })
             })
         })
     });
@@ -136,4 +142,9 @@ fn entry_for_slots(
             None
         }
     }
+}
+
+/// Where a callable of rewritten code asks to go on.
+fn place_of(callable: &Bound<'_, PyAny>) -> Option<Weak<Place>> {
+    continuation::asked_for(callable).map(|continuation| Arc::downgrade(&continuation.place))
 }

@@ -3,30 +3,25 @@
 //! The rules are those of the simulation (`executor::deliver`, `executor::exceptions`), applied to shapes and real values.
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
-use super::continuation::{self, Continuation, Led};
 use crate::awaits::Awaits;
-use crate::code_unit::assemble;
+use crate::called_by_code::{finished_generator, with_traceback};
 use crate::cpython::facts;
-use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
 use crate::frame::{asks_for, catches_at, handler_at};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
-use crate::user_frames::{self, Site};
+use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use sot_opcodes::{Op, handling, method_layout};
-use std::any::Any;
-use std::sync::Arc;
 
 /// A value of a slot; `None` where the slot was not given.
 type Value = Option<Py<PyAny>>;
 
 /// Where to go on, and with what.
-pub type Next = (Arc<Continuation>, OwnedSlots);
+pub type Next = (Shape, OwnedSlots);
 
 /// Frames with their values, the innermost of which can be changed.
 pub struct Waiting<'py> {
@@ -84,10 +79,9 @@ impl<'py> Waiting<'py> {
 
     pub fn go_on(self) -> Next {
         let (waiting, of_waiting): (Vec<_>, Vec<_>) = self.generators.into_iter().unzip();
-        let continuation = continuation::of(self.py, &Shape { frames: self.frames, waiting });
         let mut slots = OwnedSlots::default();
         self.values.into_iter().chain(of_waiting).flatten().for_each(|value| slots.push(value));
-        (continuation, slots)
+        (Shape { frames: self.frames, waiting }, slots)
     }
 
     /// The generators that wait to be asked become objects.
@@ -409,46 +403,19 @@ fn tell_what_was_asked(
     Ok(())
 }
 
-/// Whether each of these frames has an eager form wherever it may go on: behind its call, and in its handler. Asked before
-/// a program depends on it; from 3.11 on, where no block has to be set up again, it always has.
-pub fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
-    let resumes = |frame: FrameShape| {
-        let made = frame.resume(py).map_err(|e| e.to_string());
-        made.and_then(|(code, consts)| assemble(py, &code, &consts)).is_ok()
-    };
-    shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
-        && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
-            let behind = frame.awaits.is_none_or(|awaits| {
-                let mut next = frame.with_real_generators(py);
-                next.awaits = None;
-                match awaits {
-                    Awaits::Push | Awaits::Next | Awaits::Iterator => {
-                        next.stack.push(SlotShape::Value);
-                        next.ip += 1;
-                    }
-                    // In the place of the object.
-                    Awaits::Attribute | Awaits::Method => next.ip += 1,
-                    Awaits::Drop | Awaits::None => next.ip += 1,
-                    Awaits::NoneAgain => {}
-                    Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
-                }
-                if awaits == Awaits::Method {
-                    next.stack.push(SlotShape::Null);
-                }
-                resumes(next)
-            });
-            let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
-                let mut next = frame.with_real_generators(py);
-                next.awaits = None;
-                next.ip = frame.unit.code.target(region.handler);
-                next.stack.truncate(region.depth as usize);
-                next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
-                next.stack.extend([SlotShape::Previous; 3]);
-                next.stack.extend([SlotShape::Value; 3]);
-                resumes(next)
-            });
-            behind && handler
-        })
+/// The break instruction of rewritten code has raised: where these frames go on. The outer error leaves the rewritten code,
+/// which shows what it stands for; the inner one is another than it has raised.
+pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: PyErr) -> PyResult<PyResult<Next>> {
+    let frames = &shape.frames;
+    if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
+        tell_what_was_asked(py, frames, &values, 0, &error)?;
+        // Generators that wait die with their frames, and clean up.
+        drop(Waiting::of(py, shape, values).generators_become_real()?);
+        return Err(error);
+    }
+    // Generators that wait end where eager's would.
+    let waiting = Waiting::of(py, shape, values).generators_become_real()?;
+    Ok(waiting.raised(error, Asker::RewrittenCode))
 }
 
 /// The exception that the innermost of these frames handles.
@@ -471,194 +438,4 @@ pub fn while_handling<R>(py: Python<'_>, exception: Option<&Py<PyAny>>, run: imp
     let result = run();
     set_handled_exception(py, before);
     result
-}
-
-// ----- what rewritten code calls
-
-/// `continuation(values.., exception)`: its break instruction raised.
-pub struct RaiseInto {
-    pub shape: Shape,
-    /// Code of the stand-ins below which the instruction ran.
-    pub stand_ins: Vec<Py<PyAny>>,
-    /// The handlers that it has come to.
-    pub led: Led,
-}
-
-impl NativeBody for RaiseInto {
-    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let last = args.len() - 1;
-        let exception = args.get(py, last).expect("the exception").to_owned();
-        let error = error_of(exception);
-        // The real frames give way to those that they stand for.
-        user_frames::drop_real(py, &error, &self.stand_ins)?;
-        let values: Vec<Value> = (0..last).map(|i| args.get(py, i).map(|v| v.to_owned().unbind())).collect();
-        let frames = &self.shape.frames;
-        if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
-            tell_what_was_asked(py, frames, &values, 0, &error)?;
-            // Generators that wait die with their frames, and clean up.
-            drop(Waiting::of(py, &self.shape, values).generators_become_real()?);
-            // It leaves the rewritten code, which shows what it stands for.
-            return Err(error);
-        }
-        // Generators that wait end where eager's would.
-        let waiting = Waiting::of(py, &self.shape, values).generators_become_real()?;
-        match waiting.raised(error, Asker::RewrittenCode) {
-            Ok((next, values)) => self.led.request(py, next, values),
-            // Another one than the rewritten code has raised.
-            Err(error) => continuation::request_raise(py, error),
-        }
-    }
-
-    fn name(&self) -> &str {
-        "raise_into"
-    }
-
-    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        self.shape.traverse(visit);
-        self.led.traverse(visit);
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// A function of rewritten code.
-struct Helper {
-    name: &'static str,
-    run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>>,
-}
-
-impl NativeBody for Helper {
-    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        (self.run)(py, args)
-    }
-
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-fn helper<'py>(py: Python<'py>, cell: &'static PyOnceLock<Py<PyAny>>, helper: Helper) -> PyResult<Bound<'py, PyAny>> {
-    Ok(cell.get_or_try_init(py, || new_native(py, Box::new(helper)))?.bind(py).clone())
-}
-
-/// `raise_again(exception)`: raises it with the traceback that it has.
-pub fn raise_again(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(
-        py,
-        &FUNCTION,
-        Helper {
-            name: "raise_again",
-            run: |py, args| Err(error_of(args.get(py, 0).expect("an exception").to_owned())),
-        },
-    )
-}
-
-/// `handle(exception)`: from now on it is what is being handled. Returns what was before.
-pub fn handle(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(
-        py,
-        &FUNCTION,
-        Helper {
-            name: "handle",
-            run: |py, args| {
-                let before = handled_exception(py);
-                let exception = args.get(py, 0).map(|e| e.to_owned()).filter(|e| !e.is_none());
-                set_handled_exception(py, exception);
-                Ok(before.unwrap_or_else(|| py.None().into_bound(py)))
-            },
-        },
-    )
-}
-
-/// An exception has left these frames (innermost first): entries for its traceback.
-fn pass<'py>(exception: &Bound<'py, PyAny>, passed: &[Arc<Site>]) -> PyResult<()> {
-    let py = exception.py();
-    let error = error_of(exception.clone());
-    user_frames::left_inlined(py, &error, passed.iter().rev(), Asker::RewrittenCode);
-    with_traceback(py, &error).map(|_| ())
-}
-
-/// The error that raises an exception. One whose `__traceback__` was set to None has none.
-fn error_of(exception: Bound<'_, PyAny>) -> PyErr {
-    let py = exception.py();
-    let cleared = exception.getattr("__traceback__").is_ok_and(|traceback| traceback.is_none());
-    let error = PyErr::from_value(exception);
-    if cleared {
-        error.set_traceback(py, None);
-    }
-    error
-}
-
-/// The exception of an error, its `__traceback__` being that of the error.
-fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
-    let exception = error.value(py).clone().into_any();
-    exception.setattr("__traceback__", error.traceback(py))?;
-    Ok(exception)
-}
-
-/// `passed(exception)`: it has left frames in which it was caught; its traceback gets their entries.
-pub struct Passed {
-    pub sites: Vec<Arc<Site>>,
-}
-
-impl NativeBody for Passed {
-    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let exception = args.get(py, 0).expect("an exception").to_owned();
-        pass(&exception, &self.sites)?;
-        Ok(exception)
-    }
-
-    fn name(&self) -> &str {
-        "passed"
-    }
-
-    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// `start(generator)`: runs it to its first yield, at which it then waits.
-pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(
-        py,
-        &FUNCTION,
-        Helper {
-            name: "start",
-            run: |py, args| {
-                let generator = args.get(py, 0).expect("a generator").to_owned();
-                generator.call_method0("__next__")?;
-                Ok(generator)
-            },
-        },
-    )
-}
-
-/// `finished()`: a generator that has ended.
-pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(
-        py,
-        &FUNCTION,
-        Helper {
-            name: "finished",
-            run: |py, _| {
-                let generator = py.eval(c"(None for _ in ())", None, None)?;
-                generator.call_method0("close")?;
-                Ok(generator)
-            },
-        },
-    )
 }

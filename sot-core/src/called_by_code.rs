@@ -1,0 +1,152 @@
+//! Functions that rewritten code calls, beside graphs and those that ask to go on: raising again, handling, tracebacks,
+//! generators.
+
+use crate::cpython::Slots;
+use crate::cpython::native::{NativeBody, new_native};
+use crate::cpython::thread::{handled_exception, set_handled_exception};
+use crate::cpython::traceback::Asker;
+use crate::user_frames::{self, Site};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A function of rewritten code.
+struct Helper {
+    name: &'static str,
+    run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>>,
+}
+
+impl NativeBody for Helper {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        (self.run)(py, args)
+    }
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn helper<'py>(py: Python<'py>, cell: &'static PyOnceLock<Py<PyAny>>, helper: Helper) -> PyResult<Bound<'py, PyAny>> {
+    Ok(cell.get_or_try_init(py, || new_native(py, Box::new(helper)))?.bind(py).clone())
+}
+
+/// `raise_again(exception)`: raises it with the traceback that it has.
+pub fn raise_again(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "raise_again",
+            run: |py, args| Err(error_of(args.get(py, 0).expect("an exception").to_owned())),
+        },
+    )
+}
+
+/// `handle(exception)`: from now on it is what is being handled. Returns what was before.
+pub fn handle(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "handle",
+            run: |py, args| {
+                let before = handled_exception(py);
+                let exception = args.get(py, 0).map(|e| e.to_owned()).filter(|e| !e.is_none());
+                set_handled_exception(py, exception);
+                Ok(before.unwrap_or_else(|| py.None().into_bound(py)))
+            },
+        },
+    )
+}
+
+/// An exception has left these frames (innermost first): entries for its traceback.
+fn pass<'py>(exception: &Bound<'py, PyAny>, passed: &[Arc<Site>]) -> PyResult<()> {
+    let py = exception.py();
+    let error = error_of(exception.clone());
+    user_frames::left_inlined(py, &error, passed.iter().rev(), Asker::RewrittenCode);
+    with_traceback(py, &error).map(|_| ())
+}
+
+/// The error that raises an exception. One whose `__traceback__` was set to None has none.
+pub fn error_of(exception: Bound<'_, PyAny>) -> PyErr {
+    let py = exception.py();
+    let cleared = exception.getattr("__traceback__").is_ok_and(|traceback| traceback.is_none());
+    let error = PyErr::from_value(exception);
+    if cleared {
+        error.set_traceback(py, None);
+    }
+    error
+}
+
+/// The exception of an error, its `__traceback__` being that of the error.
+pub fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
+    let exception = error.value(py).clone().into_any();
+    exception.setattr("__traceback__", error.traceback(py))?;
+    Ok(exception)
+}
+
+/// `passed(exception)`: it has left frames in which it was caught; its traceback gets their entries.
+pub struct Passed {
+    pub sites: Vec<Arc<Site>>,
+}
+
+impl NativeBody for Passed {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let exception = args.get(py, 0).expect("an exception").to_owned();
+        pass(&exception, &self.sites)?;
+        Ok(exception)
+    }
+
+    fn name(&self) -> &str {
+        "passed"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `start(generator)`: runs it to its first yield, at which it then waits.
+pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "start",
+            run: |py, args| {
+                let generator = args.get(py, 0).expect("a generator").to_owned();
+                generator.call_method0("__next__")?;
+                Ok(generator)
+            },
+        },
+    )
+}
+
+/// `finished()`: a generator that has ended.
+pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "finished",
+            run: |py, _| {
+                let generator = py.eval(c"(None for _ in ())", None, None)?;
+                generator.call_method0("close")?;
+                Ok(generator)
+            },
+        },
+    )
+}

@@ -1,0 +1,47 @@
+//! Deleting the locals whose values are over, where [`super::lifetimes`] has it.
+
+use super::emit::Emitter;
+use crate::shapes::uses_super;
+use crate::variables::VarId;
+use sot_opcodes::{Local, Op};
+
+impl Emitter<'_, '_> {
+    /// Delete the locals whose values are over before a position.
+    pub(super) fn let_go(&mut self, position: usize) {
+        if self.lifetimes.tail != 0 {
+            let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.captured, var, position);
+            self.delete_locals(over);
+        }
+    }
+
+    /// Delete the locals whose values the instruction of a break has on the stack and nobody else needs.
+    pub(super) fn let_go_of_operands(&mut self) {
+        if self.lifetimes.tail != 0 {
+            self.delete_locals(|em, var| !em.lifetimes.kept.contains(&var));
+        }
+    }
+
+    /// Before the tail.
+    pub(super) fn let_go_at_tail(&mut self) {
+        self.let_go(self.lifetimes.tail);
+    }
+
+    fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {
+        // `super()` looks for the first argument where it was.
+        let first_is_needed = uses_super(&self.unit.code);
+        let slots = self.lifetimes.slots.iter().filter(|(_, local)| !(first_is_needed && local.0 == 0)).copied();
+        let temps = self.temps().filter(|(var, _)| self.captured.holds_watched(*var));
+        let mut done: Vec<(VarId, Local)> = slots.chain(temps).filter(|(var, _)| over(self, *var)).collect();
+        done.sort_unstable_by_key(|(_, local)| local.0);
+        done.dedup_by_key(|(_, local)| local.0);
+        for (var, local) in done {
+            self.emit(Op::DeleteFast(local));
+            self.forget_local(var, local);
+        }
+    }
+
+    pub(super) fn forget_local(&mut self, var: VarId, local: Local) {
+        self.lifetimes.slots.retain(|(_, slot)| *slot != local);
+        self.forget_temp(var, local);
+    }
+}

@@ -1,0 +1,91 @@
+//! Where programs go on after a break, without what was captured of it: a shape, and its eager form.
+
+use crate::code_unit::{assemble, records};
+use crate::rewrite::{stand_in_for, waiting as stand_in};
+use crate::shapes::{FrameShape, Shape, resume_name};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyCode;
+
+/// A place where programs go on.
+pub struct Place {
+    pub number: u32,
+    pub shape: Shape,
+    /// Code of the innermost frame's resume function, or why there is none.
+    resume: PyOnceLock<Result<Py<PyCode>, String>>,
+    /// Functions that stand in for the outer frames while the innermost runs eagerly.
+    stand_ins: PyOnceLock<Vec<Py<PyAny>>>,
+}
+
+impl Place {
+    pub fn new(number: u32, shape: Shape) -> Place {
+        Place { number, shape, resume: PyOnceLock::new(), stand_ins: PyOnceLock::new() }
+    }
+
+    /// `__resume_fn_3`
+    pub fn name(&self) -> String {
+        resume_name(self.number)
+    }
+
+    /// Code of the innermost frame's resume function.
+    pub fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCode>> {
+        let frame = self.shape.frames.last().expect("a frame");
+        let code = self.resume.get_or_init(py, || {
+            let (mut code, consts) = frame.resume(py).map_err(|e| e.to_string())?;
+            if let Some(caller) = self.in_name_of() {
+                stand_in_for(&mut code, &caller.unit, caller.ip);
+            }
+            let code = assemble(py, &code, &consts)?;
+            records::never_capture(&code);
+            Ok(code.unbind())
+        });
+        match code {
+            Ok(code) => Ok(code.bind(py).clone()),
+            Err(e) => Err(PyRuntimeError::new_err(format!("sot: no resume function: {e}"))),
+        }
+    }
+
+    /// A hidden frame runs in the name of the frame that shows for it: its caller's.
+    pub fn in_name_of(&self) -> Option<&FrameShape> {
+        let frames = &self.shape.frames;
+        frames.last().filter(|frame| frame.unit.hidden)?;
+        frames.iter().rfind(|frame| !frame.unit.hidden)
+    }
+
+    /// The innermost frame's resume function as text.
+    pub fn resume_listing(&self, py: Python<'_>) -> String {
+        let frame = self.shape.frames.last().expect("a frame");
+        match frame.resume(py) {
+            Ok((code, consts)) => crate::rewrite::listing(py, &code, &consts, Some(&self.name())),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The functions that stand in for the outer frames, outermost first.
+    pub fn stand_ins(&self, py: Python<'_>) -> PyResult<&[Py<PyAny>]> {
+        let made = self.stand_ins.get_or_try_init(py, || {
+            let mut made = Vec::new();
+            let runs = self.shape.frames.len() - 1;
+            let runs = self.shape.frames[..=runs].iter().rposition(|frame| !frame.unit.hidden).unwrap_or(runs);
+            for (depth, frame) in self.shape.frames.iter().enumerate().take(runs + 1) {
+                if frame.unit.hidden {
+                    continue;
+                }
+                if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
+                    made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
+                }
+                if depth < runs {
+                    made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
+                }
+            }
+            PyResult::Ok(made)
+        })?;
+        Ok(made)
+    }
+
+    /// How many there are, if any frame has run below them.
+    pub fn stand_ins_made(&self, py: Python<'_>) -> usize {
+        self.stand_ins.get(py).map_or(0, Vec::len)
+    }
+}
