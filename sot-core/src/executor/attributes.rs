@@ -4,6 +4,7 @@
 //! the name, or lacks it. Properties and `__getattr__` written in Python are simulated like any call.
 
 use super::Executor;
+use super::kinds::Operations;
 use crate::cpython::facts::{self, GetattrKind};
 use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};

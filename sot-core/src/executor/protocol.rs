@@ -1,5 +1,6 @@
 //! Small protocols over kinds: truth, length, special methods, plain values.
 
+use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};

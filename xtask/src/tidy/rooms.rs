@@ -17,12 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const CUT_LATER: &[(&str, &str, &str, &str)] = &[
     (
         "sot-core",
-        "variables",
-        "executor",
-        "the kinds answer over the whole machine instead of over a state of their own",
-    ),
-    (
-        "sot-core",
         "cpython/hook",
         "cpython/hook_eval",
         "who installs the evaluator names it, and it asks for that state",

@@ -5,27 +5,8 @@
 
 use super::*;
 use crate::backend::{Attr, CallKind};
-use sot_sir::Symbol;
-use sot_tracker::ObjectId;
-
-#[derive(Clone)]
-pub struct TensorVar {
-    pub source: TensorSource,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum TensorSource {
-    /// A tensor that existed before the frame.
-    Object(ObjectId),
-    /// The result of a statement: symbolic value and symbol.
-    Computed { value: ObjectId, symbol: Symbol },
-}
 
 impl Operations for TensorVar {
-    fn kind_name(&self) -> &'static str {
-        "a tensor"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match self.source {
             TensorSource::Object(object) => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),

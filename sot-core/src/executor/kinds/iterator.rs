@@ -7,81 +7,8 @@
 //! when used, the item), so a loop that breaks each time round is captured once; further items pin the position.
 
 use super::*;
-use sot_tracker::ObjectId;
-use std::rc::Rc;
-
-#[derive(Clone)]
-pub struct IteratorVar {
-    pub state: Iteration,
-}
-
-#[derive(Clone)]
-pub enum Iteration {
-    /// Over a tuple or list variable; a list may grow meanwhile.
-    Sequence {
-        sequence: VarId,
-        index: usize,
-    },
-    /// Over a dict. Values are read when their turn comes; keys must stay what they were when last looked at.
-    Dict {
-        dict: VarId,
-        what: ViewWhat,
-        backwards: bool,
-        index: usize,
-        seen: Rc<Vec<(VarId, VarId)>>,
-        removed: u32,
-    },
-    Reversed {
-        sequence: VarId,
-        index: usize,
-    },
-    /// Over the first dimension of a tensor.
-    Tensor {
-        tensor: VarId,
-        index: usize,
-        length: usize,
-    },
-    Range {
-        next: i64,
-        stop: i64,
-        step: i64,
-    },
-    Enumerate {
-        inner: VarId,
-        count: i64,
-    },
-    Zip {
-        inners: Vec<VarId>,
-    },
-    Map {
-        function: VarId,
-        inners: Vec<VarId>,
-    },
-    Filter {
-        function: VarId,
-        inner: VarId,
-    },
-    /// Existed before the frame; `taken` items were taken by the simulation.
-    Real {
-        object: ObjectId,
-        taken: usize,
-        exhausted: bool,
-    },
-    /// Over the first dimension of a tensor, to its end.
-    Exhausted,
-}
-
-impl IteratorVar {
-    pub fn new(state: Iteration) -> IteratorVar {
-        IteratorVar { state }
-    }
-}
 
 impl Operations for IteratorVar {
-    fn kind_name(&self) -> &'static str {
-        "an iterator"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match self.state {
             Iteration::Enumerate { .. } => ex.builtins_attribute("enumerate"),

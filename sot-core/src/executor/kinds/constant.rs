@@ -3,18 +3,9 @@
 
 use super::*;
 use pyo3::types::{PyRange, PyString};
-use sot_tracker::{Check, ObjectId, Tracker};
-
-#[derive(Clone)]
-pub struct ConstantVar {
-    pub object: ObjectId,
-}
+use sot_tracker::{Check, Tracker};
 
 impl Operations for ConstantVar {
-    fn kind_name(&self) -> &'static str {
-        "a constant"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
     }
@@ -69,10 +60,6 @@ impl Operations for ConstantVar {
             return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
         }
         Err(Stop::brk(Reason::WouldRaise, "iteration of a constant"))
-    }
-
-    fn pinned(&self) -> Option<ObjectId> {
-        None
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

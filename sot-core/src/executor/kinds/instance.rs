@@ -1,20 +1,11 @@
-//! Layers of the framework: pinned by identity, so that all their state hangs off a constant.
+//! Instances of ordinary Python classes. A sourced one is guarded by its class and by each attribute that is read;
+//! a virtual one was made by calling a class during the simulation.
 
 use super::*;
-use sot_tracker::ObjectId;
 
-#[derive(Clone)]
-pub struct LayerVar {
-    pub object: ObjectId,
-}
-
-impl Operations for LayerVar {
-    fn kind_name(&self) -> &'static str {
-        "a layer"
-    }
-
+impl Operations for InstanceVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
+        Ok(ex.objects.get(ex.py, self.class))
     }
 
     fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
@@ -26,8 +17,9 @@ impl Operations for LayerVar {
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
-        let object = ex.objects.get(ex.py, self.object);
-        ex.attribute_of_instance(me, Some(&object), &object.get_type().into_any(), name)
+        let object = self.object.map(|o| ex.objects.get(ex.py, o));
+        let class = ex.objects.get(ex.py, self.class);
+        ex.attribute_of_instance(me, object.as_ref(), &class, name)
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
@@ -39,15 +31,9 @@ impl Operations for LayerVar {
     }
 
     fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
-        let layer = ex.objects.get(ex.py, self.object);
-        ex.call_layer(me, &layer, args)
+        let method = ex.special_method(me, "__call__")?;
+        ex.call(method, args)
     }
 
-    fn pinned(&self) -> Option<ObjectId> {
-        Some(self.object)
-    }
-
-    fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        Ok(ex.objects.get(ex.py, self.object))
-    }
+    // No `as_argument`: an opaque framework call may look at any of its state, which has no guard.
 }

@@ -6,36 +6,6 @@
 use super::*;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
-use sot_tracker::ObjectId;
-use std::rc::Rc;
-
-#[derive(Clone)]
-pub struct TupleVar {
-    pub items: Rc<[VarId]>,
-    /// A subclass of tuple with this class (a named tuple); `None` for tuple itself.
-    pub class: Option<ObjectId>,
-}
-
-#[derive(Clone)]
-pub struct ListVar {
-    pub items: Rc<Vec<VarId>>,
-    /// A subclass of list; `None` for list itself.
-    pub class: Option<ObjectId>,
-    /// The list itself, if it existed before the frame.
-    pub object: Option<ObjectId>,
-}
-
-impl TupleVar {
-    pub fn new(items: impl Into<Rc<[VarId]>>) -> TupleVar {
-        TupleVar { items: items.into(), class: None }
-    }
-}
-
-impl ListVar {
-    pub fn new(items: Vec<VarId>) -> ListVar {
-        ListVar { items: Rc::new(items), class: None, object: None }
-    }
-}
 
 /// `items[key]` for a constant int or slice key.
 enum Picked {
@@ -70,10 +40,6 @@ fn pick(ex: &mut Executor<'_>, what: &str, items: &[VarId], key: VarId) -> Resul
 }
 
 impl Operations for TupleVar {
-    fn kind_name(&self) -> &'static str {
-        "a tuple"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(match self.class {
             Some(class) => ex.objects.get(ex.py, class),
@@ -129,10 +95,6 @@ impl Operations for TupleVar {
 }
 
 impl Operations for ListVar {
-    fn kind_name(&self) -> &'static str {
-        "a list"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(match self.class {
             Some(class) => ex.objects.get(ex.py, class),

@@ -3,17 +3,7 @@
 use super::*;
 use pyo3::types::PySlice;
 
-#[derive(Clone)]
-pub struct SliceVar {
-    /// start, stop, step
-    pub parts: [VarId; 3],
-}
-
 impl Operations for SliceVar {
-    fn kind_name(&self) -> &'static str {
-        "a slice"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.py.get_type::<PySlice>().into_any())
     }

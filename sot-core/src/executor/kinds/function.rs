@@ -1,41 +1,11 @@
 //! Python functions: those that existed before the frame, and those that the simulation made.
 
 use super::*;
-use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use pyo3::types::PyString;
-use sot_tracker::{ObjectId, Tracker};
-use std::rc::Rc;
-use std::sync::Arc;
-
-#[derive(Clone)]
-pub enum FunctionVar {
-    /// Pinned by identity, its code and defaults guarded by address.
-    Object(ObjectId),
-    /// Known by its parts: made by MAKE_FUNCTION in this capture, or found in a slot, where at the next call another function
-    /// of the same code may be.
-    Made(Rc<MadeFunction>),
-}
-
-/// The parts of a function: the operands of MAKE_FUNCTION.
-pub struct MadeFunction {
-    /// The function, if it existed before the frame.
-    pub object: Option<ObjectId>,
-    pub unit: Arc<CodeUnit>,
-    pub code: ObjectId,
-    pub globals: ObjectId,
-    pub qualname: Option<VarId>,
-    pub defaults: Option<VarId>,
-    pub kwdefaults: Option<VarId>,
-    pub annotations: Option<VarId>,
-    pub closure: Option<VarId>,
-}
+use sot_tracker::Tracker;
 
 impl Operations for FunctionVar {
-    fn kind_name(&self) -> &'static str {
-        "a function"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.types_attribute("FunctionType")
     }
@@ -69,13 +39,6 @@ impl Operations for FunctionVar {
 
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         ex.call_function(self, args)
-    }
-
-    fn pinned(&self) -> Option<ObjectId> {
-        match self {
-            FunctionVar::Object(object) => Some(*object),
-            FunctionVar::Made(_) => None,
-        }
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

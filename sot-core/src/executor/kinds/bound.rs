@@ -2,27 +2,8 @@
 //! call comes to.
 
 use super::*;
-use crate::stop::Why;
-
-#[derive(Clone)]
-pub struct BoundVar {
-    pub receiver: VarId,
-    pub name: std::rc::Rc<str>,
-    /// Calling it must run as Python, for this reason.
-    pub blocked: Option<Why>,
-}
-
-impl BoundVar {
-    pub fn new(receiver: VarId, name: &str) -> BoundVar {
-        BoundVar { receiver, name: name.into(), blocked: None }
-    }
-}
 
 impl Operations for BoundVar {
-    fn kind_name(&self) -> &'static str {
-        "a method of a builtin value"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match ex.look(self.receiver)? {
             VarKind::Tensor(_) => ex.types_attribute("MethodType"),

@@ -2,18 +2,8 @@
 //! callables. What a call comes to is decided by the framework first, then by the table of simulated builtins.
 
 use super::*;
-use sot_tracker::ObjectId;
-
-#[derive(Clone)]
-pub struct BuiltinVar {
-    pub object: ObjectId,
-}
 
 impl Operations for BuiltinVar {
-    fn kind_name(&self) -> &'static str {
-        "a builtin"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
     }
@@ -40,10 +30,6 @@ impl Operations for BuiltinVar {
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         let callee = ex.objects.get(ex.py, self.object);
         ex.call_builtin(&callee, args)
-    }
-
-    fn pinned(&self) -> Option<ObjectId> {
-        Some(self.object)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

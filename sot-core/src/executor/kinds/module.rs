@@ -2,18 +2,8 @@
 
 use super::*;
 use crate::cpython::facts;
-use sot_tracker::ObjectId;
-
-#[derive(Clone)]
-pub struct ModuleVar {
-    pub object: ObjectId,
-}
 
 impl Operations for ModuleVar {
-    fn kind_name(&self) -> &'static str {
-        "a module"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
     }
@@ -36,10 +26,6 @@ impl Operations for ModuleVar {
             Some(value) => Ok(Some(value)),
             None => ex.missing_of_module(me, &object, name),
         }
-    }
-
-    fn pinned(&self) -> Option<ObjectId> {
-        Some(self.object)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

@@ -2,17 +2,7 @@
 
 use super::*;
 
-#[derive(Clone)]
-pub struct SuperVar {
-    pub class: VarId,
-    pub receiver: VarId,
-}
-
 impl Operations for SuperVar {
-    fn kind_name(&self) -> &'static str {
-        "a super object"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.builtins_attribute("super")
     }

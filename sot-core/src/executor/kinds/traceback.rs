@@ -2,16 +2,7 @@
 
 use super::*;
 
-#[derive(Clone)]
-pub struct TracebackVar {
-    pub exception: VarId,
-}
-
 impl Operations for TracebackVar {
-    fn kind_name(&self) -> &'static str {
-        "a traceback"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.types_attribute("TracebackType")
     }

@@ -4,43 +4,8 @@
 //! yield takes it off again. Handed out, a generator becomes a real one that goes on where the frame stands.
 
 use super::*;
-use crate::frame::Frame;
-use std::rc::Rc;
-
-#[derive(Clone)]
-pub struct GeneratorVar {
-    pub state: GeneratorState,
-    /// The call that made it: the place to deny where it cannot be kept. `None`: an earlier capture has made it.
-    pub made: Option<(usize, usize)>,
-    /// Whether another one has ever delegated to it.
-    pub delegated: bool,
-}
-
-#[derive(Clone)]
-pub enum GeneratorState {
-    /// Not started: the frame stands at its first instruction.
-    New(Rc<Frame>),
-    /// The frame stands at the yield.
-    Suspended(Rc<Frame>),
-    Running,
-    Finished,
-}
-
-impl GeneratorVar {
-    /// The frame, unless it runs or has ended.
-    pub fn frame(&self) -> Option<&Rc<Frame>> {
-        match &self.state {
-            GeneratorState::New(frame) | GeneratorState::Suspended(frame) => Some(frame),
-            GeneratorState::Running | GeneratorState::Finished => None,
-        }
-    }
-}
 
 impl Operations for GeneratorVar {
-    fn kind_name(&self) -> &'static str {
-        "a generator"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.types_attribute("GeneratorType")
     }

@@ -2,17 +2,7 @@
 
 use super::*;
 
-#[derive(Clone)]
-pub struct MethodVar {
-    pub receiver: VarId,
-    pub function: VarId,
-}
-
 impl Operations for MethodVar {
-    fn kind_name(&self) -> &'static str {
-        "a method"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.class_of_bound(self.function)
     }

@@ -2,34 +2,7 @@
 
 use super::*;
 use pyo3::types::PyDict;
-use sot_tracker::ObjectId;
 use std::rc::Rc;
-
-#[derive(Clone)]
-pub struct DictVar {
-    /// Keys are constants; in insertion order.
-    pub entries: Rc<Vec<(VarId, VarId)>>,
-    /// A subclass without behaviour of its own (`OrderedDict`); `None` for dict itself.
-    pub class: Option<ObjectId>,
-    /// The dict itself, if it existed before the frame.
-    pub object: Option<ObjectId>,
-    /// How often the simulation removed keys: a key that comes back is in another place.
-    pub removed: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ViewWhat {
-    Keys,
-    Values,
-    Items,
-}
-
-/// `d.keys()`, `d.values()`, `d.items()`.
-#[derive(Clone)]
-pub struct ViewVar {
-    pub dict: VarId,
-    pub what: ViewWhat,
-}
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
@@ -57,10 +30,6 @@ impl DictVar {
 }
 
 impl Operations for DictVar {
-    fn kind_name(&self) -> &'static str {
-        "a dict"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(match self.class {
             Some(class) => ex.objects.get(ex.py, class),
@@ -114,10 +83,6 @@ impl Operations for DictVar {
 }
 
 impl Operations for ViewVar {
-    fn kind_name(&self) -> &'static str {
-        "a dict view"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let dict = match ex.look(self.dict)? {
             VarKind::Dict(DictVar { class: Some(class), .. }) => {

@@ -1,18 +1,8 @@
 //! Classes: pinned by identity. Calling one makes a virtual instance, or folds, by kind of class.
 
 use super::*;
-use sot_tracker::ObjectId;
-
-#[derive(Clone)]
-pub struct ClassVar {
-    pub object: ObjectId,
-}
 
 impl Operations for ClassVar {
-    fn kind_name(&self) -> &'static str {
-        "a class"
-    }
-
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get_ref(ex.py, self.object).get_type().into_any())
     }
@@ -33,10 +23,6 @@ impl Operations for ClassVar {
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         let class = ex.objects.get(ex.py, self.object);
         ex.call_class(&class, args)
-    }
-
-    fn pinned(&self) -> Option<ObjectId> {
-        Some(self.object)
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {

@@ -3,14 +3,7 @@
 
 use super::*;
 
-#[derive(Clone)]
-pub struct PreviousVar;
-
 impl Operations for PreviousVar {
-    fn kind_name(&self) -> &'static str {
-        "the previous exception"
-    }
-
     fn class<'py>(&self, _ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Err(Stop::fallback(Reason::InternalError, "class of a previous exception"))
     }

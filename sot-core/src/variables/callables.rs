@@ -1,0 +1,123 @@
+//! What is called: functions, methods, builtins, classes.
+
+use super::*;
+use crate::code_unit::CodeUnit;
+use crate::stop::Why;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A Python function: one that existed before the frame, or that the simulation made.
+#[derive(Clone)]
+pub enum FunctionVar {
+    /// Pinned by identity, its code and defaults guarded by address.
+    Object(ObjectId),
+    /// Known by its parts: made by MAKE_FUNCTION in this capture, or found in a slot, where at the next call another function
+    /// of the same code may be.
+    Made(Rc<MadeFunction>),
+}
+
+/// The parts of a function: the operands of MAKE_FUNCTION.
+pub struct MadeFunction {
+    /// The function, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    pub unit: Arc<CodeUnit>,
+    pub code: ObjectId,
+    pub globals: ObjectId,
+    pub qualname: Option<VarId>,
+    pub defaults: Option<VarId>,
+    pub kwdefaults: Option<VarId>,
+    pub annotations: Option<VarId>,
+    pub closure: Option<VarId>,
+}
+
+impl Nature for FunctionVar {
+    fn kind_name(&self) -> &'static str {
+        "a function"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        match self {
+            FunctionVar::Object(object) => Some(*object),
+            FunctionVar::Made(_) => None,
+        }
+    }
+}
+
+/// A bound method: a function and its receiver.
+#[derive(Clone)]
+pub struct MethodVar {
+    pub receiver: VarId,
+    pub function: VarId,
+}
+
+impl Nature for MethodVar {
+    fn kind_name(&self) -> &'static str {
+        "a method"
+    }
+}
+
+/// A method of a builtin value by name: `items.append`.
+#[derive(Clone)]
+pub struct BoundVar {
+    pub receiver: VarId,
+    pub name: std::rc::Rc<str>,
+    /// Calling it must run as Python, for this reason.
+    pub blocked: Option<Why>,
+}
+
+impl BoundVar {
+    pub fn new(receiver: VarId, name: &str) -> BoundVar {
+        BoundVar { receiver, name: name.into(), blocked: None }
+    }
+}
+
+impl Nature for BoundVar {
+    fn kind_name(&self) -> &'static str {
+        "a method of a builtin value"
+    }
+}
+
+/// A callable without bytecode, or an opaque one.
+#[derive(Clone)]
+pub struct BuiltinVar {
+    pub object: ObjectId,
+}
+
+impl Nature for BuiltinVar {
+    fn kind_name(&self) -> &'static str {
+        "a builtin"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        Some(self.object)
+    }
+}
+
+/// A class: pinned by identity.
+#[derive(Clone)]
+pub struct ClassVar {
+    pub object: ObjectId,
+}
+
+impl Nature for ClassVar {
+    fn kind_name(&self) -> &'static str {
+        "a class"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        Some(self.object)
+    }
+}
+
+/// A `super()` object.
+#[derive(Clone)]
+pub struct SuperVar {
+    pub class: VarId,
+    pub receiver: VarId,
+}
+
+impl Nature for SuperVar {
+    fn kind_name(&self) -> &'static str {
+        "a super object"
+    }
+}

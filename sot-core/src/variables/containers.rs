@@ -1,0 +1,99 @@
+//! Containers, and what is made of them.
+
+use super::*;
+use std::rc::Rc;
+
+/// A dict with constant keys.
+#[derive(Clone)]
+pub struct DictVar {
+    /// Keys are constants; in insertion order.
+    pub entries: Rc<Vec<(VarId, VarId)>>,
+    /// A subclass without behaviour of its own (`OrderedDict`); `None` for dict itself.
+    pub class: Option<ObjectId>,
+    /// The dict itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    /// How often the simulation removed keys: a key that comes back is in another place.
+    pub removed: u32,
+}
+
+/// What a view shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ViewWhat {
+    Keys,
+    Values,
+    Items,
+}
+
+/// `d.keys()`, `d.values()`, `d.items()`.
+#[derive(Clone)]
+pub struct ViewVar {
+    pub dict: VarId,
+    pub what: ViewWhat,
+}
+
+impl Nature for DictVar {
+    fn kind_name(&self) -> &'static str {
+        "a dict"
+    }
+}
+
+impl Nature for ViewVar {
+    fn kind_name(&self) -> &'static str {
+        "a dict view"
+    }
+}
+
+/// A tuple, or one of a subclass without behaviour of its own (named tuples, a framework's shapes).
+#[derive(Clone)]
+pub struct TupleVar {
+    pub items: Rc<[VarId]>,
+    /// A subclass of tuple with this class (a named tuple); `None` for tuple itself.
+    pub class: Option<ObjectId>,
+}
+
+/// A list, or one of a subclass without behaviour of its own.
+#[derive(Clone)]
+pub struct ListVar {
+    pub items: Rc<Vec<VarId>>,
+    /// A subclass of list; `None` for list itself.
+    pub class: Option<ObjectId>,
+    /// The list itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+}
+
+impl TupleVar {
+    pub fn new(items: impl Into<Rc<[VarId]>>) -> TupleVar {
+        TupleVar { items: items.into(), class: None }
+    }
+}
+
+impl ListVar {
+    pub fn new(items: Vec<VarId>) -> ListVar {
+        ListVar { items: Rc::new(items), class: None, object: None }
+    }
+}
+
+impl Nature for TupleVar {
+    fn kind_name(&self) -> &'static str {
+        "a tuple"
+    }
+}
+
+impl Nature for ListVar {
+    fn kind_name(&self) -> &'static str {
+        "a list"
+    }
+}
+
+/// A slice object.
+#[derive(Clone)]
+pub struct SliceVar {
+    /// start, stop, step
+    pub parts: [VarId; 3],
+}
+
+impl Nature for SliceVar {
+    fn kind_name(&self) -> &'static str {
+        "a slice"
+    }
+}

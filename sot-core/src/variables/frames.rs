@@ -1,0 +1,120 @@
+//! What frames are made of or leave behind, and marks on their stacks.
+
+use super::*;
+use crate::frame::Frame;
+use std::rc::Rc;
+
+/// A variable shared between a function and the functions inside it.
+#[derive(Clone)]
+pub struct CellVar {
+    /// The content as the simulation knows it. For a sourced cell, `None` also means "not read yet".
+    pub content: Option<VarId>,
+    /// The cell itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    /// The content is known (read or written); always true for a virtual cell.
+    pub known: bool,
+}
+
+impl Nature for CellVar {
+    fn kind_name(&self) -> &'static str {
+        "a cell"
+    }
+}
+
+/// A generator: it owns the frame that it will go on in.
+#[derive(Clone)]
+pub struct GeneratorVar {
+    pub state: GeneratorState,
+    /// The call that made it: the place to deny where it cannot be kept. `None`: an earlier capture has made it.
+    pub made: Option<(usize, usize)>,
+    /// Whether another one has ever delegated to it.
+    pub delegated: bool,
+}
+
+/// Where a generator stands.
+#[derive(Clone)]
+pub enum GeneratorState {
+    /// Not started: the frame stands at its first instruction.
+    New(Rc<Frame>),
+    /// The frame stands at the yield.
+    Suspended(Rc<Frame>),
+    Running,
+    Finished,
+}
+
+impl GeneratorVar {
+    /// The frame, unless it runs or has ended.
+    pub fn frame(&self) -> Option<&Rc<Frame>> {
+        match &self.state {
+            GeneratorState::New(frame) | GeneratorState::Suspended(frame) => Some(frame),
+            GeneratorState::Running | GeneratorState::Finished => None,
+        }
+    }
+}
+
+impl Nature for GeneratorVar {
+    fn kind_name(&self) -> &'static str {
+        "a generator"
+    }
+}
+
+/// An exception: a value like others.
+#[derive(Clone)]
+pub struct ExceptionVar {
+    pub class: ObjectId,
+    /// The exception, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    pub state: Rc<ExceptionState>,
+}
+
+/// What is known of a virtual exception.
+#[derive(Clone, Default)]
+pub struct ExceptionState {
+    /// `args`, a tuple; `None` for a sourced one.
+    pub args: Option<VarId>,
+    /// `__cause__`; setting it also sets `__suppress_context__`.
+    pub cause: Option<Option<VarId>>,
+    pub context: Option<VarId>,
+    /// What an AttributeError or NameError says it is about: its attributes `name` and `obj`.
+    pub about: Vec<(&'static str, VarId)>,
+    /// Frames that it left, innermost first: the entries of its traceback.
+    pub passed: Vec<std::sync::Arc<crate::user_frames::Site>>,
+}
+
+impl Nature for ExceptionVar {
+    fn kind_name(&self) -> &'static str {
+        "an exception"
+    }
+}
+
+/// The traceback of an exception, as the program sees it at a moment.
+#[derive(Clone)]
+pub struct TracebackVar {
+    pub exception: VarId,
+}
+
+impl Nature for TracebackVar {
+    fn kind_name(&self) -> &'static str {
+        "a traceback"
+    }
+}
+
+/// The NULL slot that CPython's call protocol keeps on the stack.
+#[derive(Clone)]
+pub struct NullVar;
+
+impl Nature for NullVar {
+    fn kind_name(&self) -> &'static str {
+        "NULL"
+    }
+}
+
+/// The slot that keeps, while an exception is handled, which one was handled before (up to 3.10 three slots).
+#[derive(Clone)]
+pub struct PreviousVar;
+
+impl Nature for PreviousVar {
+    fn kind_name(&self) -> &'static str {
+        "the previous exception"
+    }
+}

@@ -1,0 +1,79 @@
+//! Iterators, by what they go through and how far they have come.
+
+use super::*;
+use std::rc::Rc;
+
+/// An iterator: a position in the value it runs over.
+#[derive(Clone)]
+pub struct IteratorVar {
+    pub state: Iteration,
+}
+
+/// What an iterator runs over, and where it stands.
+#[derive(Clone)]
+pub enum Iteration {
+    /// Over a tuple or list variable; a list may grow meanwhile.
+    Sequence {
+        sequence: VarId,
+        index: usize,
+    },
+    /// Over a dict. Values are read when their turn comes; keys must stay what they were when last looked at.
+    Dict {
+        dict: VarId,
+        what: ViewWhat,
+        backwards: bool,
+        index: usize,
+        seen: Rc<Vec<(VarId, VarId)>>,
+        removed: u32,
+    },
+    Reversed {
+        sequence: VarId,
+        index: usize,
+    },
+    /// Over the first dimension of a tensor.
+    Tensor {
+        tensor: VarId,
+        index: usize,
+        length: usize,
+    },
+    Range {
+        next: i64,
+        stop: i64,
+        step: i64,
+    },
+    Enumerate {
+        inner: VarId,
+        count: i64,
+    },
+    Zip {
+        inners: Vec<VarId>,
+    },
+    Map {
+        function: VarId,
+        inners: Vec<VarId>,
+    },
+    Filter {
+        function: VarId,
+        inner: VarId,
+    },
+    /// Existed before the frame; `taken` items were taken by the simulation.
+    Real {
+        object: ObjectId,
+        taken: usize,
+        exhausted: bool,
+    },
+    /// Over the first dimension of a tensor, to its end.
+    Exhausted,
+}
+
+impl IteratorVar {
+    pub fn new(state: Iteration) -> IteratorVar {
+        IteratorVar { state }
+    }
+}
+
+impl Nature for IteratorVar {
+    fn kind_name(&self) -> &'static str {
+        "an iterator"
+    }
+}

@@ -1,0 +1,95 @@
+//! Single objects.
+
+use super::*;
+use sot_sir::Symbol;
+
+/// An immutable value that is compared by value.
+#[derive(Clone)]
+pub struct ConstantVar {
+    pub object: ObjectId,
+}
+
+impl Nature for ConstantVar {
+    fn kind_name(&self) -> &'static str {
+        "a constant"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        None
+    }
+}
+
+/// A tensor: a value that the graph computes.
+#[derive(Clone)]
+pub struct TensorVar {
+    pub source: TensorSource,
+}
+
+/// Where a tensor comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum TensorSource {
+    /// A tensor that existed before the frame.
+    Object(ObjectId),
+    /// The result of a statement: symbolic value and symbol.
+    Computed { value: ObjectId, symbol: Symbol },
+}
+
+impl Nature for TensorVar {
+    fn kind_name(&self) -> &'static str {
+        "a tensor"
+    }
+}
+
+/// An instance of an ordinary Python class.
+#[derive(Clone)]
+pub struct InstanceVar {
+    pub class: ObjectId,
+    /// The object, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    /// Its identity is a guarded fact: it was found under another pinned object.
+    pub pinned: bool,
+    /// Its class is made by code of Python, not by C.
+    pub of_program: bool,
+}
+
+impl Nature for InstanceVar {
+    fn kind_name(&self) -> &'static str {
+        "an instance"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        self.object.filter(|_| self.pinned)
+    }
+}
+
+/// A layer of the framework: pinned by identity.
+#[derive(Clone)]
+pub struct LayerVar {
+    pub object: ObjectId,
+}
+
+impl Nature for LayerVar {
+    fn kind_name(&self) -> &'static str {
+        "a layer"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        Some(self.object)
+    }
+}
+
+/// A Python module: pinned by identity.
+#[derive(Clone)]
+pub struct ModuleVar {
+    pub object: ObjectId,
+}
+
+impl Nature for ModuleVar {
+    fn kind_name(&self) -> &'static str {
+        "a module"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        Some(self.object)
+    }
+}
