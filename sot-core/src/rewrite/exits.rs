@@ -143,7 +143,7 @@ impl Generators<'_> {
 }
 
 /// The suspended frame of a generator that could stay one over a break.
-fn waiting_frame<'a>(captured: &'a Captured, var: VarId) -> Option<(&'a Rc<Frame>, bool)> {
+fn waiting_frame(captured: &Captured, var: VarId) -> Option<(&Rc<Frame>, bool)> {
     match &captured.var(var).kind {
         VarKind::Generator(GeneratorVar { state: GeneratorState::New(frame), .. }) => Some((frame, false)),
         VarKind::Generator(GeneratorVar { state: GeneratorState::Suspended(frame), .. }) => Some((frame, true)),

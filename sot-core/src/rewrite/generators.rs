@@ -1,7 +1,7 @@
 //! Virtual generators become real ones that go on where their frames stand.
 
 use super::emit::{Callee, Emitter};
-use super::resume::generator_code;
+use super::resume::{Stand, generator_code};
 use crate::called_by_code;
 use crate::captured::Captured;
 use crate::code_unit::assemble;
@@ -41,7 +41,7 @@ pub(super) fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: boo
     let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
     consts.push(crate::iterators::pass_function(py)?.unbind());
     consts.push(py.None());
-    let code = generator_code(shape, pass, none, started).map_err(PyRuntimeError::new_err)?;
+    let code = generator_code(&Stand::of(shape), pass, none, started).map_err(PyRuntimeError::new_err)?;
     let code = assemble(py, &code, &consts).map_err(PyRuntimeError::new_err)?;
     crate::code_unit::records::never_capture(&code);
     Ok(code.unbind())

@@ -22,6 +22,8 @@ mod rebuild;
 mod resume;
 mod shown;
 mod stand_in;
+#[cfg(test)]
+mod tests;
 mod uses;
 
 pub use stand_in::{stand_in_for, waiting};

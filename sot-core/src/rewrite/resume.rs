@@ -7,7 +7,7 @@ use crate::awaits::Awaits;
 use crate::code_unit::assemble;
 use crate::frame::handler_at;
 use crate::iterators::pass_function;
-use crate::shapes::{FrameShape, Shape, SlotShape};
+use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
@@ -22,18 +22,18 @@ use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, R
 /// offset are opened again, each under the slots that stand on it.
 ///
 /// `pass`: the constant that stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
-fn resume_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+pub(super) fn resume_code(frame: &Stand<'_>, pass: ConstId) -> Result<Code, String> {
     set_up(frame, pass, Entry::Function)
 }
 
 /// The code of a generator that goes on where a frame stands: at its start, or, if it has `started`, at a yield of its own, at
 /// which the caller has it wait before anybody sees it. `none`: the constant None.
-pub(super) fn generator_code(frame: &FrameShape, pass: ConstId, none: ConstId, started: bool) -> Result<Code, String> {
+pub(super) fn generator_code(frame: &Stand<'_>, pass: ConstId, none: ConstId, started: bool) -> Result<Code, String> {
     set_up(frame, pass, if started { Entry::Yield(none) } else { Entry::Start })
 }
 
 /// The code of a generator that goes on where a frame stands as soon as it is asked for an item.
-fn generator_within_code(frame: &FrameShape, pass: ConstId) -> Result<Code, String> {
+pub(super) fn generator_within_code(frame: &Stand<'_>, pass: ConstId) -> Result<Code, String> {
     set_up(frame, pass, Entry::Within)
 }
 
@@ -43,12 +43,44 @@ impl FrameShape {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
         let pass = ConstId(consts.len() as u32);
         let frame = self.with_real_generators(py);
-        let code = if self.generator { generator_within_code(&frame, pass) } else { resume_code(&frame, pass) };
+        let code = match self.generator {
+            true => generator_within_code(&Stand::of(&frame), pass),
+            false => resume_code(&Stand::of(&frame), pass),
+        };
         let code = code.map_err(PyRuntimeError::new_err)?;
         if !sot_opcodes::calls::can_push_null(code.version) {
             consts.push(pass_function(py)?.unbind());
         }
         Ok((code, consts))
+    }
+}
+
+/// Where a frame stands, without Python: its code and the layout of its values.
+#[derive(Clone, Copy)]
+pub(super) struct Stand<'a> {
+    pub(super) code: &'a Code,
+    pub(super) ip: usize,
+    pub(super) stack: &'a [SlotShape],
+    pub(super) locals: &'a [u32],
+    pub(super) handled: usize,
+}
+
+impl<'a> Stand<'a> {
+    pub(super) fn of(shape: &'a FrameShape) -> Stand<'a> {
+        let FrameShape { unit, ip, stack, locals, handled, .. } = shape;
+        Stand { code: &unit.code, ip: *ip, stack, locals, handled: *handled }
+    }
+
+    fn stack_values(&self) -> usize {
+        self.stack.iter().filter(|slot| **slot == SlotShape::Value).count()
+    }
+
+    fn first_local_first(&self) -> bool {
+        self.locals.first() == Some(&0) && uses_super(self.code)
+    }
+
+    fn line(&self) -> u32 {
+        self.code.instrs.get(self.ip).and_then(|i| i.loc.line).unwrap_or(self.code.firstlineno)
     }
 }
 
@@ -63,8 +95,8 @@ enum Entry {
     Yield(ConstId),
 }
 
-fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, String> {
-    let mut code = frame.unit.code.clone();
+fn set_up(frame: &Stand<'_>, pass: ConstId, entry: Entry) -> Result<Code, String> {
+    let mut code = frame.code.clone();
     let blocks = blocks_at(&code, frame.ip);
     let layout = match handling::finally_has_state(code.version) {
         true => stack_layouts(&code).ok().and_then(|l| l.before(frame.ip)).unwrap_or_default(),
@@ -115,7 +147,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
         };
     }
 
-    let here = Location::of_line(frame.unit.line(frame.ip));
+    let here = Location::of_line(frame.line());
     let mut put = Prologue { code: &mut code, ops: Vec::new(), bound: Vec::new(), here };
     if sot_opcodes::calls::has_resume(put.code.version) {
         if !put.code.freevars.is_empty() {
@@ -134,7 +166,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
             }
         }
     }
-    let starts = match (&entry, frame.unit.code.instrs[0].op) {
+    let starts = match (&entry, frame.code.instrs[0].op) {
         (Entry::Start | Entry::Within | Entry::Yield(_), op @ Op::GenStart(_)) => Some(op),
         _ => None,
     };
@@ -242,7 +274,7 @@ fn set_up(frame: &FrameShape, pass: ConstId, entry: Entry) -> Result<Code, Strin
     }
     if let Some(waits) = waits {
         // What is thrown in arrives here, as it would at the yield.
-        let covering = handler_at(&frame.unit.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
+        let covering = handler_at(frame.code, frame.ip).filter(|_| !handling::has_blocks(code.version));
         code.regions.extend(covering.map(|region| Region { start: waits.start, end: waits.end, ..region }));
     }
     let target = code.new_label(ip + length);

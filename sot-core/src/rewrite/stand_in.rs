@@ -32,8 +32,13 @@ pub fn waiting<'py>(
     ip: usize,
     globals: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let loc = location(unit, ip);
-    let mut b = CodeBuilder::new(unit.code.version, &unit.code);
+    let code = assemble(py, &waiting_code(&unit.code, location(unit, ip)), &[]).map_err(PyRuntimeError::new_err)?;
+    function_of(py, &code, globals, None)
+}
+
+/// Its code: `___callee(*___arguments)`, without either.
+pub(super) fn waiting_code(like: &Code, loc: Location) -> Code {
+    let mut b = CodeBuilder::new(like.version, like);
     b.set_args(&Signature { positional: vec!["___callee".into(), "___arguments".into()], ..Signature::default() });
     b.prelude();
     b.push_callable(Op::LoadFast { local: Local(0), check: false }, loc);
@@ -42,8 +47,7 @@ pub fn waiting<'py>(
     b.emit_all([Op::DeleteFast(Local(0)), Op::DeleteFast(Local(1))], loc);
     b.call_ex(false, loc);
     b.emit(Op::ReturnValue, loc);
-    let code = assemble(py, &b.finish(), &[]).map_err(PyRuntimeError::new_err)?;
-    function_of(py, &code, globals, None)
+    b.finish()
 }
 
 /// Let code show as a frame that waits at `ip`.
