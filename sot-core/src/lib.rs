@@ -3,7 +3,7 @@
 //! Implement [`backend::Backend`] for the framework, and call [`python::register`] in a `#[pymodule]`: the module
 //! then has `to_static`, `explain`, `stats`, `set_eval_frame` and the rest. The parts, in the order in which a call
 //! meets them: [`cpython`] (the door to the interpreter), [`serve`] (caches and the driver), [`capture`],
-//! [`executor`] over [`variables`], [`rewrite`], [`guards`], [`graph_fn`].
+//! [`executor`] over [`variables`], [`captured`] (what it found out), [`rewrite`], [`guards`], [`graph_fn`].
 //!
 //! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
 //! into the user's program.

@@ -5,7 +5,7 @@
 //! program can see the difference: the instruction runs as Python and raises for real, with Python's own message,
 //! traceback and effects. Only an exception that a handler has seen and raised again leaves as [`Outcome::Raise`].
 //!
-//! [`Outcome::Raise`]: super::Outcome::Raise
+//! [`Outcome::Raise`]: crate::captured::Outcome::Raise
 
 use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;

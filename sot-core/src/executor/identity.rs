@@ -3,7 +3,7 @@
 //! An object is one variable, however many paths lead to it; so a second path that leads to a known object *is* an
 //! answer about identity, and ties the two paths: the next call must find one object there, too ([`Executor::tie`]).
 //! The other way round, two variables are two objects. That matters where the program asked (`is`), and where one of
-//! them is written to: what was read of the other would be stale if they were one ([`Executor::guard_aliasing`]).
+//! them is written to: what was read of the other would be stale if they were one ([`crate::captured::Captured::settle_guards`]).
 //! Objects of different exact types are never one, and types are guarded by whoever looks.
 
 use super::Executor;

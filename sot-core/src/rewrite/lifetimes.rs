@@ -1,6 +1,6 @@
 //! Where the locals of rewritten code are deleted, so that values die when eager drops them.
 //!
-//! Only *watched* values count (`executor::lifetimes`): where there is none, no code is emitted. Positions are those of
+//! Only *watched* values count (`captured::lifetimes`): where there is none, no code is emitted. Positions are those of
 //! the emitted code: 0 is the graph, `n + 1` the journal's entry `n`, and behind the last one is the tail. A local is
 //! deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it.
 
