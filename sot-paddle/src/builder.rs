@@ -166,7 +166,14 @@ impl PaddleBuilder {
         if arrays && !matches!(name, "to_tensor" | "assign") {
             return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
         }
-        if let Some(parameter) = number_parameters::given_a_tensor(&self.grown.handles, op) {
+        let handles = &self.grown.handles;
+        let is_tensor = |argument: &Bound<'_, PyAny>| {
+            let mut values = Vec::new();
+            inspect::values_in(handles, argument, &mut values);
+            !values.is_empty()
+        };
+        let (known, tensor) = (&handles.number_parameters, handles.tensor.bind(op.args.py()));
+        if let Some(parameter) = number_parameters::given_a_tensor(known, tensor, is_tensor, op) {
             return Some(Why::new(Reason::ApiRejected, format!("{name} with a tensor as {parameter}")));
         }
         let why = match name {

@@ -3,12 +3,10 @@
 //!
 //! Which of a function's parameters they are is asked of its signature once: that takes longer than most operations.
 
-use crate::handles::Handles;
-use crate::inspect;
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyFunction;
+use pyo3::types::{PyFunction, PyType};
 use sot_core::backend::{CallKind, OpCall};
 use std::sync::{Arc, Mutex};
 
@@ -64,14 +62,13 @@ impl NumberParameters {
     }
 }
 
-/// The parameter for a number that a call gives a tensor.
-pub(crate) fn given_a_tensor(handles: &Handles, op: &OpCall<'_, '_>) -> Option<&'static str> {
-    let py = op.args.py();
-    let is_tensor = |argument: &Bound<'_, PyAny>| {
-        let mut values = Vec::new();
-        inspect::values_in(handles, argument, &mut values);
-        !values.is_empty()
-    };
+/// The parameter for a number that a call gives a tensor. `tensor`: the class whose methods are called.
+pub(crate) fn given_a_tensor(
+    asked: &NumberParameters,
+    tensor: &Bound<'_, PyType>,
+    is_tensor: impl Fn(&Bound<'_, PyAny>) -> bool,
+    op: &OpCall<'_, '_>,
+) -> Option<&'static str> {
     for (name, argument) in op.kwargs.into_iter().flatten() {
         let name = name.extract::<String>().ok()?;
         if let Some(known) = NAMES.iter().find(|known| **known == name)
@@ -86,8 +83,8 @@ pub(crate) fn given_a_tensor(handles: &Handles, op: &OpCall<'_, '_>) -> Option<&
         return None;
     }
     let parameters = match op.callee {
-        Some(callee) => handles.number_parameters.of(callee, callee.is_instance_of::<PyFunction>())?,
-        None => handles.number_parameters.of(&handles.tensor.bind(py).getattr(op.name).ok()?, true)?,
+        Some(callee) => asked.of(callee, callee.is_instance_of::<PyFunction>())?,
+        None => asked.of(&tensor.getattr(op.name).ok()?, true)?,
     };
     parameters.iter().find(|(at, _)| given.contains(at)).map(|(_, name)| *name)
 }
