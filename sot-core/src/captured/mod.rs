@@ -252,6 +252,14 @@ impl Captured {
         self.vars.iter().enumerate().filter_map(of).collect()
     }
 
+    /// Frames of this capture that an exception has passed.
+    pub fn frames_passed(&self, exception: VarId) -> usize {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => e.state.passed.len(),
+            _ => 0,
+        }
+    }
+
     // ----- generators
 
     /// Whether a frame delegates to what ends with it: another generator, or whatever may have a `close`.

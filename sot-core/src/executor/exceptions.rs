@@ -88,6 +88,12 @@ impl<'py> Executor<'py> {
         matches!(&self.var(var).kind, VarKind::Exception(ExceptionVar { object: None, .. }))
     }
 
+    /// The traceback as it is now.
+    pub fn traceback_of(&mut self, exception: VarId) -> VarId {
+        let passed = self.frames_passed(exception);
+        self.virtual_var(TracebackVar { exception, passed })
+    }
+
     /// `BaseException.__init__(self, *args)`.
     pub fn init_exception(&mut self, me: VarId, args: Vec<VarId>) {
         let tuple = self.virtual_var(TupleVar::new(args));
@@ -428,7 +434,7 @@ impl<'py> Executor<'py> {
                 let previous = self.virtual_var(PreviousVar);
                 self.push(previous);
             }
-            let traceback = self.virtual_var(TracebackVar { exception });
+            let traceback = self.traceback_of(exception);
             let class = self.pin(class.as_any());
             self.push(traceback);
             self.push(exception);
@@ -499,7 +505,8 @@ impl<'py> Executor<'py> {
                 "__cause__" if of_base => Some(e.state.cause.flatten().map_or_else(|| self.fold_none(), Ok)?),
                 "__context__" if of_base => Some(e.state.context.map_or_else(|| self.fold_none(), Ok)?),
                 "__suppress_context__" if of_base => Some(self.fold_bool(e.state.cause.is_some())?),
-                "__traceback__" if of_base => Some(self.virtual_var(TracebackVar { exception: me })),
+                "__traceback__" if of_base && e.state.passed.is_empty() => Some(self.fold_none()?),
+                "__traceback__" if of_base => Some(self.traceback_of(me)),
                 _ => None,
             };
             if let Some(value) = value {

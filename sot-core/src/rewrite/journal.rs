@@ -9,6 +9,10 @@ use sot_sideeffect::{Mutation, VarRef};
 
 impl Emitter<'_, '_> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
+        // Tracebacks that entries hand on are whole from the first.
+        for (exception, sites) in self.captured.exceptions_passed() {
+            self.pass(exception, sites)?;
+        }
         let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
         for (entry, mutation) in entries.into_iter().enumerate() {
             if let sot_sideeffect::Target::Object(object) = mutation.target()
@@ -16,11 +20,8 @@ impl Emitter<'_, '_> {
             {
                 continue;
             }
-            self.let_go(entry + 1);
+            self.let_go(entry + 2);
             self.replay(mutation)?;
-        }
-        for (exception, sites) in self.captured.exceptions_passed() {
-            self.pass(exception, sites)?;
         }
         Ok(())
     }

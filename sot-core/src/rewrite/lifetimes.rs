@@ -1,8 +1,8 @@
 //! Where the locals of rewritten code are deleted, so that values die when eager drops them.
 //!
 //! Only *watched* values count (`captured::lifetimes`): where there is none, no code is emitted. Positions are those of
-//! the emitted code: 0 is the graph, `n + 1` the journal's entry `n`, and behind the last one is the tail. A local is
-//! deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it.
+//! the emitted code: 0 is the graph, 1 what exceptions have passed, `n + 2` the journal's entry `n`, then comes the tail. A
+//! local is deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it.
 
 use super::plan::Tail;
 use super::uses;
@@ -61,7 +61,7 @@ impl Lifetimes {
 
     pub(super) fn is_over(&self, captured: &Captured, var: VarId, position: usize) -> bool {
         let needed = self.last_use.get(&var).is_some_and(|last| *last >= position);
-        let held = position < self.tail && captured.released_before(var).is_none_or(|entry| entry + 1 > position);
+        let held = position < self.tail && captured.released_before(var).is_none_or(|entry| entry + 2 > position);
         !needed && !held
     }
 }

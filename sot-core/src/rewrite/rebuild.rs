@@ -485,6 +485,9 @@ impl Rebuild for TracebackVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         em.push(self.exception)?;
         em.load_attr("__traceback__");
+        for _ in self.passed..em.captured.frames_passed(self.exception) {
+            em.load_attr("tb_next");
+        }
         Ok(())
     }
 }

@@ -64,12 +64,11 @@ pub(super) fn replay_roots(captured: &Captured) -> Vec<VarId> {
     roots_of_steps(captured).concat()
 }
 
-/// What each step of the replay needs: each entry, and at the end the exceptions that have passed frames.
+/// What each step of the replay needs: first the exceptions that have passed frames, then each entry.
 pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
-    let mut steps: Vec<Vec<VarId>> =
-        captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation)).collect();
-    steps.push(captured.exceptions_passed().into_iter().map(|(exception, _)| exception).collect());
-    steps
+    let passed = captured.exceptions_passed().into_iter().map(|(exception, _)| exception).collect();
+    let entries = captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation));
+    std::iter::once(passed).chain(entries).collect()
 }
 
 fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {

@@ -91,6 +91,8 @@ impl Nature for ExceptionVar {
 #[derive(Clone)]
 pub struct TracebackVar {
     pub exception: VarId,
+    /// Frames of this capture that the exception had passed by then.
+    pub passed: usize,
 }
 
 impl Nature for TracebackVar {

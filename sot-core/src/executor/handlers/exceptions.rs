@@ -158,7 +158,7 @@ fn call(ex: &mut Executor<'_>, callee: VarId, args: Vec<VarId>) -> Result<Flow, 
 fn exit_arguments(ex: &mut Executor<'_>, exception: VarId) -> Result<Vec<VarId>, Stop> {
     let class = ex.class_of(exception)?;
     let class = ex.pin(&class);
-    let traceback = ex.virtual_var(TracebackVar { exception });
+    let traceback = ex.traceback_of(exception);
     Ok(vec![class, exception, traceback])
 }
 

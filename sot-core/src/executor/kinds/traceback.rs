@@ -1,4 +1,6 @@
 //! The traceback of an exception, as the program sees it at a moment. It is only handed on: reading it needs real frames.
+//!
+//! Entries come in front: what was the traceback at a moment is the rest of what it is when all have come.
 
 use super::*;
 
