@@ -83,6 +83,12 @@ impl Frame {
         self.skipped.clone_from(skipped);
     }
 
+    /// All that the frame holds.
+    pub fn values(&self) -> impl Iterator<Item = VarId> + '_ {
+        let places = self.locals.iter().chain(&self.cells).flatten();
+        self.stack.iter().chain(&self.handled).chain(places).copied()
+    }
+
     /// Whether the frame is one of a definition: plain Python has none in its place.
     pub fn is_hidden(&self) -> bool {
         self.unit.hidden

@@ -73,18 +73,25 @@ impl Captured {
         let mut seen: HashSet<VarId> = HashSet::new();
         let mut work: Vec<VarId> = Vec::new();
         for frame in &self.frames {
-            work.extend(frame.stack.iter().chain(&frame.handled));
-            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
+            work.extend(frame.values());
         }
         while let Some(var) = work.pop() {
             if seen.len() > SEARCHED {
                 return wanted.iter().copied().collect();
             }
             if seen.insert(var) && !self.has_path(self.var(var).tracker) {
-                work.extend(self.parts(var));
+                work.extend(self.held_by(var));
             }
         }
         seen
+    }
+
+    /// What a value holds: a generator all that its frame does, needed or not.
+    fn held_by(&self, var: VarId) -> Vec<VarId> {
+        match &self.var(var).kind {
+            VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
+            _ => self.parts(var),
+        }
     }
 
     /// Whether a value is watched, or is made of such.
@@ -102,7 +109,7 @@ impl Captured {
                 return false;
             }
             if seen.insert(var) && !self.has_path(self.var(var).tracker) {
-                work.extend(self.parts(var));
+                work.extend(self.held_by(var));
             }
         }
         false

@@ -96,8 +96,27 @@ pub fn build_code(py: Python<'_>, raw: &RawCode, consts: &[Py<PyAny>]) -> PyResu
     }
     args.push(names(&raw.freevars)?);
     args.push(names(&raw.cellvars)?);
-    let code = py.get_type::<PyCode>().call1(PyTuple::new(py, args)?)?;
-    Ok(code.cast_into::<PyCode>()?.unbind())
+    let code = py.get_type::<PyCode>().call1(PyTuple::new(py, args)?)?.cast_into::<PyCode>()?;
+    keep_constants(&code, consts)?;
+    Ok(code.unbind())
+}
+
+/// Making a code object puts interned strings in the place of constants that look like names: code of ours means the very
+/// objects that it was given.
+fn keep_constants(code: &Bound<'_, PyCode>, consts: &[Py<PyAny>]) -> PyResult<()> {
+    let held = code.getattr("co_consts")?.cast_into::<PyTuple>()?;
+    for (at, wanted) in consts.iter().enumerate() {
+        let old = held.get_item(at)?;
+        if !old.is(wanted) {
+            // SAFETY: the tuple was made for this code object, which nobody else has seen, and has an item here; its
+            // reference goes with the old object's second drop.
+            unsafe {
+                ffi::PyTuple_SET_ITEM(held.as_ptr(), at as ffi::Py_ssize_t, wanted.clone_ref(code.py()).into_ptr());
+                ffi::Py_DECREF(old.as_ptr());
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes a function of `code`. `closure` must have one cell per free variable.

@@ -151,6 +151,18 @@ impl<'py> Executor<'py> {
         self.dict_item(&dict, tracker, name)
     }
 
+    /// Reading a name in a dict compares it with keys: those that are no plain strings may have code of the program do it.
+    fn has_names_only(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Stop> {
+        let address = dict.as_ptr() as usize;
+        if !self.dicts_of_names.contains(&address) {
+            if !dict.iter().all(|(key, _)| key.is_exact_instance_of::<PyString>()) {
+                return Err(Stop::brk(Reason::UserCode, "a dict of names with other keys"));
+            }
+            self.dicts_of_names.insert(address);
+        }
+        Ok(())
+    }
+
     /// The item `name` of a dict found at `tracker`, guarded.
     pub fn dict_item(
         &mut self,
@@ -161,6 +173,7 @@ impl<'py> Executor<'py> {
         if self.content_changed(dict.as_any()) {
             return Err(Stop::brk(Reason::Mutation, format!("{name} of a dict that was changed")));
         }
+        self.has_names_only(dict)?;
         let key = PyString::intern(self.py, name);
         let id = self.objects.add(key.as_any());
         match dict.get_item(&key).map_err(|e| self.internal(&e))? {

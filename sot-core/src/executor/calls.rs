@@ -55,6 +55,9 @@ impl<'py> Executor<'py> {
         self.bind_cells(&callee.closure, &mut frame);
         if generator_like {
             let name = callee.unit.code.name.clone();
+            if existing.is_some_and(|function| !facts::is_named_as_its_code(&function)) {
+                return Err(Stop::brk(Reason::Generator, format!("{name}, which has another name")));
+            }
             let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;
             return Ok(Called::Value(generator));
         }

@@ -36,7 +36,7 @@ impl<'py> Executor<'py> {
             probe::raw(&object_type, name).is_some_and(|own| found.as_ref().is_some_and(|f| f.is(&own)))
         };
         let new = self.class_lookup(class, "__new__")?;
-        let plain_new = same("__new__", &new);
+        let plain_new = same("__new__", &new) && facts::makes_plain_instances(&ty);
         // Only instances whose whole state is their dict can be built again.
         let base_ok =
             ty.mro().iter().all(|c| c.cast::<PyType>().is_ok_and(|t| facts::is_heap_type(t) || t.is(&object_type)));

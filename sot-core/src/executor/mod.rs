@@ -80,6 +80,8 @@ pub struct Executor<'py> {
     known: HashMap<usize, VarId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
     dicts_below: HashMap<usize, Option<VarId>>,
+    /// Dicts whose keys are known to be plain strings, by address.
+    dicts_of_names: HashSet<usize>,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -126,6 +128,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             known: HashMap::new(),
+            dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
             claimed: HashSet::new(),
             given: 0,

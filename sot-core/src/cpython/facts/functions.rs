@@ -61,21 +61,44 @@ pub fn cell_contents<'py>(cell: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>>
     }
 }
 
+/// What decides about a call: generators are named after their function.
+///
+/// # Safety
+/// `raw` is a live function.
+#[inline]
+unsafe fn parts_of(raw: *mut ffi::PyObject) -> [*mut ffi::PyObject; 6] {
+    // SAFETY: by contract.
+    let f = unsafe { &*raw.cast::<ffi::PyFunctionObject>() };
+    [f.func_code, f.func_defaults, f.func_kwdefaults, f.func_closure, f.func_name, f.func_qualname]
+}
+
+/// Whether a function still has the names that its code says (the qualified one from 3.11 on).
+pub fn is_named_as_its_code(func: &Bound<'_, PyAny>) -> bool {
+    let same = |name: &str, of_code: &str| {
+        let (own, code) = (func.getattr(name), func.getattr("__code__").and_then(|code| code.getattr(of_code)));
+        own.ok().zip(code.ok()).is_none_or(|(own, code)| own.eq(code).unwrap_or(false))
+    };
+    same("__name__", "co_name") && same("__qualname__", "co_qualname")
+}
+
 /// A function and the parts it had, each held.
 pub struct FunctionStamp {
     func: Py<PyAny>,
-    parts: [Option<Py<PyAny>>; 4],
+    /// In the order of `parts_of`.
+    parts: [Option<Py<PyAny>>; 6],
 }
 
 impl FunctionStamp {
     /// `None` if `func` is not a Python function.
     pub fn new(func: &Bound<'_, PyAny>) -> Option<Self> {
-        let parts = func_parts(func)?;
-        let own = |part: Option<Borrowed<'_, '_, PyAny>>| part.map(|p| p.to_owned().unbind());
-        Some(FunctionStamp {
-            func: func.clone().unbind(),
-            parts: [own(Some(parts.code)), own(parts.defaults), own(parts.kwdefaults), own(parts.closure)],
-        })
+        if !is_function(func) {
+            return None;
+        }
+        // SAFETY: a live function, whose parts are objects or NULL.
+        let parts = unsafe {
+            parts_of(func.as_ptr()).map(|part| Some(Borrowed::from_ptr_or_opt(func.py(), part)?.to_owned().unbind()))
+        };
+        Some(FunctionStamp { func: func.clone().unbind(), parts })
     }
 
     pub fn func(&self) -> &Py<PyAny> {
@@ -88,7 +111,7 @@ impl FunctionStamp {
         self.matches_raw(self.func.as_ptr())
     }
 
-    /// Whether `other` is a function with the same code, defaults and closure objects: calling it does
+    /// Whether `other` is a function with the same code, defaults, closure and name objects: calling it does
     /// the same, if its globals do and the contents of its keyword defaults and cells do.
     #[inline]
     pub fn matches(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -98,10 +121,7 @@ impl FunctionStamp {
     #[inline]
     fn matches_raw(&self, raw: *mut ffi::PyObject) -> bool {
         // SAFETY: both callers pass a live function.
-        let now = unsafe {
-            let raw = raw.cast::<ffi::PyFunctionObject>();
-            [(*raw).func_code, (*raw).func_defaults, (*raw).func_kwdefaults, (*raw).func_closure]
-        };
+        let now = unsafe { parts_of(raw) };
         let address = |part: &Option<Py<PyAny>>| part.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
         self.parts.iter().map(address).eq(now)
     }

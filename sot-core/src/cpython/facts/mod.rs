@@ -11,10 +11,12 @@ mod lifetimes;
 mod types;
 
 pub use dicts::{DictStamp, dict_get_known_hash, dict_version, instance_dict, lacks_dict_yet, settle_dict, str_hash};
-pub use functions::{FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function};
+pub use functions::{
+    FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
+};
 pub use iterators::{IterState, RangeState, iterator_state};
 pub use lifetimes::{death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, own_death_is_seen};
 pub use types::{
-    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, tells_names, type_flags,
-    type_lookup, type_version,
+    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, makes_plain_instances,
+    tells_names, type_flags, type_lookup, type_version,
 };

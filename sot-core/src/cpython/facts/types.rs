@@ -57,6 +57,17 @@ pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
     type_flags(ty) & HEAPTYPE != 0
 }
 
+/// Whether calling the type makes instances with `object.__new__`, whatever a look-up of `__new__` finds: types of C may
+/// refuse to make any, and one that had a `__new__` once keeps asking for it.
+#[inline]
+pub fn makes_plain_instances(ty: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live type, and the one of `object`.
+    unsafe {
+        let (own, plain) = ((*ty.as_type_ptr()).tp_new, (*std::ptr::addr_of!(ffi::PyBaseObject_Type)).tp_new);
+        own.map(|new| new as usize) == plain.map(|new| new as usize)
+    }
+}
+
 /// How `obj.name` is looked up on instances of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetattrKind {

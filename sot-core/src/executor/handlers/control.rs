@@ -225,6 +225,7 @@ fn make_function(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let annotations = part(4)?;
     let kwdefaults = part(2)?;
     let defaults = part(1)?;
+    look_at_annotations(ex, annotations)?;
     let globals = ex.frame().globals;
     let code = ex.objects.add(&code);
     let made = MadeFunction { object: None, unit, code, globals, qualname, defaults, kwdefaults, annotations, closure };
@@ -233,11 +234,17 @@ fn make_function(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
+/// Building the function takes them apart: names and values in turn.
+fn look_at_annotations(ex: &mut Executor<'_>, annotations: Option<VarId>) -> Result<(), Stop> {
+    annotations.map_or(Ok(()), |annotations| ex.look(annotations).map(drop))
+}
+
 /// 3.13: the parts come after the function.
 fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::SetFunctionAttribute(flag) = op else { return Err(mismatch()) };
     let function = ex.pop()?;
     let part = Some(ex.pop()?);
+    look_at_annotations(ex, part.filter(|_| flag == 4))?;
     let VarKind::Function(FunctionVar::Made(old)) = ex.look(function)? else { return Err(mismatch()) };
     let made = MadeFunction {
         object: None,

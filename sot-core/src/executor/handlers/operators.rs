@@ -163,7 +163,8 @@ impl<'py> Executor<'py> {
         {
             return Err(Stop::brk(Reason::Mutation, "an in-place operator"));
         }
-        let operator = self.operator(name)?;
+        // What it raises names the operator.
+        let operator = self.operator(if inplace { inplace_name } else { name })?;
         self.fold_call(&operator, &args)
     }
 

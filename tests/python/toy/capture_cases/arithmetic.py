@@ -1,5 +1,6 @@
 """Numbers and tensors."""
 
+from capture_cases.protected import log_case
 from observe import case
 from toy_framework import toy
 
@@ -169,3 +170,39 @@ def isinstance_of_tensors():
         return y if isinstance(x, toy.Tensor) and isinstance(y, toy.Tensor) and not isinstance(y, list) else x
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def what_raises_names_the_operator():
+    def plain(a, b):
+        return [lambda: a + b, lambda: a - b, lambda: a**b, lambda: a @ b, lambda: a >> b, lambda: a // b, lambda: a | b]
+
+    def add(a, b):
+        a += b
+
+    def subtract(a, b):
+        a -= b
+
+    def power(a, b):
+        a **= b
+
+    def matmul(a, b):
+        a @= b
+
+    def shift(a, b):
+        a >>= b
+
+    def divide(a, b):
+        a //= b
+
+    def f(x, log):
+        for a, b in ((None, 2), ("a", 1), ((1,), None), (1, "b")):
+            in_place = [lambda op=op: op(a, b) for op in (add, subtract, power, matmul, shift, divide)]
+            for operation in plain(a, b) + in_place:
+                try:
+                    log.append(operation())
+                except TypeError as error:
+                    log.append(str(error))
+        return x * 2
+
+    return f

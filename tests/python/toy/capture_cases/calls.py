@@ -2,6 +2,7 @@
 
 import functools
 
+from capture_cases.protected import log_case
 from observe import case
 from toy_framework import toy
 
@@ -265,3 +266,38 @@ def disabled_function():
         return secret(x + 1) + 1
 
     return {"f": f, "args": x1}
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def functions_made_below_others_keep_their_annotations():
+    class Makes:
+        def made(self):
+            def annotated(a: "first", b: "second" = 1) -> "third":  # noqa: F821
+                pass
+
+            annotated.attr = "set"
+            return annotated
+
+        def test(self, log):
+            made = self.made()
+            log.append((made.__annotations__, made.attr))
+
+        def run(self, log):
+            try:
+                called = self.call(self.test, log)
+            finally:
+                log.append("ran")
+            return called
+
+        def call(self, method, log):
+            if method(log) is not None:
+                log.append("something")
+
+    def f(x, log):
+        method = Makes().run
+        print("break")
+        method(log)
+        Makes().run(log)
+        return x + 1
+
+    return f

@@ -2,7 +2,9 @@
 
 import dataclasses
 import enum
+import functools
 
+from capture_cases.protected import log_case
 from observe import case
 from toy_framework import toy
 
@@ -396,3 +398,67 @@ def hook_of_a_layer_made_in_the_frame():
         return before, layer(x)
 
     return {"f": f, "args": batch}
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def who_makes_the_instances():
+    class Refuses:
+        def __new__(cls, *args):
+            raise AssertionError("refused")
+
+    class Restored(Refuses):
+        __new__ = object.__new__
+
+        def __init__(self, n):
+            self.n = n
+
+    key = type(functools.cmp_to_key(None))
+
+    def tried(log, make, *args):
+        try:
+            log.append(make(*args).n)
+        except (TypeError, AssertionError) as error:
+            log.append(str(error))
+
+    def f(x, log):
+        tried(log, key)
+        tried(log, Restored, 3)
+        own, inherited = Restored.__new__, Refuses.__new__
+        del Restored.__new__
+        tried(log, Restored, 3)
+        del Refuses.__new__
+        tried(log, Restored, 3)
+        Refuses.__new__, Restored.__new__ = inherited, own
+        tried(log, Restored, 3)
+        return x + 1
+
+    return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_key_that_takes_the_attribute_away():
+    class Descriptor:
+        def __get__(self, instance, owner=None):
+            return 1
+
+    def f(x, log):
+        class Target:
+            attr = Descriptor()
+
+        class Evil:
+            def __hash__(self):
+                return hash("attr")
+
+            def __eq__(self, other):
+                log.append("compared")
+                if "attr" in Target.__dict__:
+                    del Target.attr
+                return False
+
+        target = Target()
+        target.__dict__[Evil()] = 0
+        log.append(target.attr)
+        log.append(hasattr(target, "attr"))
+        return x + 1
+
+    return f

@@ -2,6 +2,7 @@
 
 import contextlib
 
+from capture_cases.protected import log_case
 from observe import case
 from toy_framework import toy
 
@@ -334,3 +335,67 @@ def state_of_a_caught_exception():
         return y, kind, sys.exc_info()[0]
 
     return {"f": f, "args": x1}
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_traceback_is_that_of_its_moment():
+    class Keeps:
+        def __exit__(self, kind, value, tb):
+            self.kept = tb
+
+        def __enter__(self):
+            return self
+
+    def entries(tb):
+        found = []
+        while tb is not None:
+            found.append((tb.tb_frame.f_code.co_name, tb.tb_lineno))
+            tb = tb.tb_next
+        return found
+
+    toy.disable(entries)
+
+    def raises(error, keeps):
+        with keeps:
+            raise error or KeyError("new")
+
+    def f(x, log):
+        unraised = ValueError("never raised")
+        log.append(unraised.__traceback__ is None)
+        for error in (None, ValueError("from before")):
+            inner, outer = Keeps(), Keeps()
+            try:
+                with outer:
+                    raises(error, inner)
+            except (KeyError, ValueError) as caught:
+                last = caught.__traceback__
+                held = [inner.kept, outer.kept, last]
+            log.append([entries(tb) for tb in held])
+            log.append((held[0] is None, held[0] is held[1], held[1] is last, last.tb_next is held[0]))
+        return x * 2
+
+    return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_manager_keeps_the_traceback_of_an_exception_that_was_given():
+    class Keeps:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *args):
+            self.args = args
+
+    def f(x, log):
+        for keeps in (Keeps(), Keeps()):
+            error = log[0] if log and isinstance(log[0], KeyError) else KeyError("made")
+            try:
+                with keeps:
+                    raise error
+            except KeyError:
+                pass
+            kind, value, tb = keeps.args
+            log.append((kind, value is error, tb is None))
+        return x + 1
+
+    return f

@@ -1,6 +1,7 @@
 """Generators: made and used inside, half used, handed out, sent to, thrown into, delegating, with breaks around."""
 
 import contextlib
+import weakref
 
 from capture_cases.protected import chain, log_case
 
@@ -497,5 +498,46 @@ def an_iterator_of_the_program_says_what_a_delegation_gives():
             log.append(stop.value)
         log.append(list(delegating()))
         return x + 1
+
+    return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def one_that_holds_itself():
+    def source(log):
+        me = yield 1
+        log.append("holds itself")
+        other = [me]
+        yield len(other)
+
+    class Watched:
+        pass
+
+    def f(x, log):
+        watched = Watched()
+        weakref.finalize(watched, log.append, "gone")
+        generator = source(log)
+        log.append(next(generator))
+        log.append(generator.send(generator))
+        del generator
+        log.append("dropped")
+        del watched
+        return x + 1
+
+    return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def named_after_their_function():
+    def source():
+        yield 1
+
+    def f(x, log):
+        first = source()
+        source.__name__, source.__qualname__ = "renamed", "very.renamed"
+        second = source()
+        log.append((first.__name__, second.__name__, second.__qualname__))
+        source.__name__, source.__qualname__ = "source", "source"
+        return x + next(second)
 
     return f

@@ -1,5 +1,8 @@
 """What is one object stays one object, also across breaks, and mutations are seen through every name."""
 
+import sys
+
+from capture_cases.protected import log_case
 from observe import case
 from toy_framework import toy
 
@@ -229,3 +232,17 @@ def signed_zero_nan_and_big_numbers():
         return x * z, str(z), n != n, big + 1, big * big, -z, 1e308 * 10
 
     return {"f": f, "args": lambda: (t([1.0]), -0.0, float("nan"), 2**70)}
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def strings_that_look_like_names():
+    def f(x, log):
+        name = str(b"__add__", "ascii")
+        again = str(b"__add__", "ascii")
+        dunder, short = "__add__", "abc"
+        log.append((name is dunder, name is again, name is name, name == again))
+        part = "ab" + str(b"c", "ascii")
+        log.append((part is short, short.upper().lower() is short, sys.intern(part) is short))
+        return x + 1
+
+    return f
