@@ -629,6 +629,8 @@ impl<'py> Executor<'py> {
 
     /// `super()`: the cell `__class__` and the first argument of the frame.
     fn zero_argument_super(&mut self) -> Result<VarId, Stop> {
+        // What `super()` finds in the frame would not be in the rewritten code's.
+        let in_frame = || Stop::fallback(Reason::FrameInspection, "super()");
         let frame = self.frame();
         let code = &frame.unit.code;
         let at = code.cellvars.iter().chain(&code.freevars).position(|n| n == "__class__");
@@ -646,11 +648,13 @@ impl<'py> Executor<'py> {
         match (cell, first) {
             (Some(cell), Some(receiver)) => {
                 let class = self.load_cell(cell)?;
-                self.super_start(class, receiver)?;
+                self.super_start(class, receiver).map_err(|stop| match stop {
+                    Stop::Break(_) => in_frame(),
+                    other => other,
+                })?;
                 Ok(self.virtual_var(SuperVar { class, receiver }))
             }
-            // What `super()` finds in the frame would not be in the rewritten code's.
-            _ => Err(Stop::fallback(Reason::FrameInspection, "super()")),
+            _ => Err(in_frame()),
         }
     }
 }
