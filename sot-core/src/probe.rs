@@ -152,7 +152,7 @@ pub fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
     let py = ty.py();
     let tuple = py.get_type::<PyTuple>();
     ty.get_type().is(py.get_type::<PyType>())
-        && ty.mro().iter().any(|c| c.is(&tuple))
+        && facts::mro(ty).iter().any(|c| c.is(&tuple))
         && raw(ty, "_fields").is_some_and(|fields| fields.is_exact_instance_of::<PyTuple>())
         && agree(ty, &tuple, OF_TUPLES)
 }
@@ -315,6 +315,6 @@ pub fn is_method_of_c(object: &Bound<'_, PyAny>) -> bool {
 
 /// The class of C that a class extends.
 pub fn base_of_c<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
-    let mro = class.mro();
+    let mro = facts::mro(class);
     mro.iter().filter_map(|c| c.cast_into::<PyType>().ok()).find(|c| !facts::is_heap_type(c))
 }

@@ -80,7 +80,7 @@ impl<'py> Executor<'py> {
     pub fn is_attribute_error(&mut self, exception: VarId) -> Result<bool, Stop> {
         let class = self.class_of(exception)?;
         let missing = self.py.get_type::<pyo3::exceptions::PyAttributeError>();
-        Ok(class.cast::<PyType>().is_ok_and(|c| c.mro().iter().any(|c| c.is(&missing))))
+        Ok(class.cast::<PyType>().is_ok_and(|c| facts::mro(c).iter().any(|c| c.is(&missing))))
     }
 
     /// Stop if reading an attribute of an instance runs a `__getattribute__` of the program.
@@ -115,6 +115,9 @@ impl<'py> Executor<'py> {
     /// What looking `name` up on the MRO of `class` finds, guarded.
     pub fn class_lookup(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<Bound<'py, PyAny>>, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        if !facts::has_mro(ty) {
+            return Err(Stop::brk(Reason::UserCode, "a class that is still being made"));
+        }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
         // A class that cannot change needs no guard.
@@ -541,7 +544,7 @@ impl<'py> Executor<'py> {
         let kind = self.look(receiver)?;
         let within = |own: &Bound<'py, PyAny>| {
             let own = own.cast::<PyType>().ok()?.clone();
-            own.mro().iter().any(|c| c.is(&after)).then_some(own)
+            facts::mro(&own).iter().any(|c| c.is(&after)).then_some(own)
         };
         if let VarKind::Class(c) = &kind
             && let Some(own) = within(&self.objects.get(self.py, c.object))
@@ -577,7 +580,7 @@ impl<'py> Executor<'py> {
     /// The class keeps its MRO.
     pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
         if facts::is_heap_type(class) {
-            let classes = class.mro().iter().map(|c| self.objects.add(&c)).collect();
+            let classes = facts::mro(class).iter().map(|c| self.objects.add(&c)).collect();
             let id = self.objects.add(class.as_any());
             let at = self.constant_tracker(id);
             self.guard(at, Check::Mro(classes));
@@ -612,7 +615,7 @@ impl<'py> Executor<'py> {
         let (after, own, is_class) = self.super_start(class, receiver)?;
         // Which classes come after, and in what order.
         self.guard_mro(&own);
-        let mro = own.mro();
+        let mro = facts::mro(&own);
         let at = mro.iter().position(|c| c.is(&after)).unwrap_or(mro.len());
         for base in mro.iter().skip(at + 1) {
             // Each class up to the one that has it must keep lacking or having it; its own lookup sees both.

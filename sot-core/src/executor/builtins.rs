@@ -430,7 +430,7 @@ impl<'py> Executor<'py> {
         if membership == Membership::User {
             return Err(Stop::brk(Reason::UserCode, method));
         }
-        if ty.mro().iter().any(|c| c.is(candidate)) {
+        if facts::mro(&ty).iter().any(|c| c.is(candidate)) {
             self.guard_subclass(&ty, candidate, true);
             return Ok(true);
         }

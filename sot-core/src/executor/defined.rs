@@ -424,7 +424,7 @@ impl<'py> Executor<'py> {
         let derived = !left_class.is(&right_class) && {
             let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
             self.guard_mro(&right_type);
-            right_type.mro().iter().any(|c| c.is(&left_class))
+            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
         };
         let mut order = [(left, &left_class, of_left, right), (right, &right_class, of_right, left)];
         if derived {

@@ -47,7 +47,7 @@ fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
 impl<'py> Executor<'py> {
     /// Whether a class is one of exceptions.
     pub fn is_exception_class(&self, class: &Bound<'py, PyType>) -> bool {
-        class.mro().iter().any(|c| c.is(self.py.get_type::<PyBaseException>()))
+        facts::mro(class).iter().any(|c| c.is(self.py.get_type::<PyBaseException>()))
     }
 
     /// Call an exception class: a virtual exception. `None`: not one that is simulated.
@@ -211,7 +211,7 @@ impl<'py> Executor<'py> {
 
     pub fn is_stop_iteration(&self, exception: VarId) -> bool {
         let class = self.exception_class(exception);
-        class.is_some_and(|c| c.mro().iter().any(|c| c.is(self.py.get_type::<PyStopIteration>())))
+        class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopIteration>())))
     }
 
     /// Whether an exception is one of a class, or of a tuple of classes: by their MRO, as handlers decide.
@@ -236,7 +236,7 @@ impl<'py> Executor<'py> {
             if !self.is_exception_class(&class) {
                 return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
             }
-            if own.mro().iter().any(|c| c.is(&class)) {
+            if facts::mro(&own).iter().any(|c| c.is(&class)) {
                 return Ok(true);
             }
         }

@@ -158,7 +158,7 @@ fn equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
 
 /// What looking a name up along the MRO of a class finds.
 fn look_up<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
-    class.mro().iter().find_map(|c| c.getattr("__dict__").and_then(|d| d.get_item(name)).ok())
+    facts::mro(class).iter().find_map(|c| c.getattr("__dict__").and_then(|d| d.get_item(name)).ok())
 }
 
 impl<'py> Live<'_, 'py> {
@@ -248,7 +248,7 @@ impl<'py> Live<'_, 'py> {
                 }
             }
             Check::Mro(classes) => {
-                let mro = class?.mro();
+                let mro = facts::mro(class?);
                 mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
             }
             Check::SubclassOf { of, holds } => {

@@ -4,7 +4,7 @@ use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
-use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, type_lookup};
+use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -232,7 +232,7 @@ impl StampedType {
             (None, None) => true,
             _ => false,
         });
-        let mro = ty.mro();
+        let mro = mro(ty);
         let holds = holds
             && self
                 .mro

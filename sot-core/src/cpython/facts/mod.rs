@@ -17,6 +17,6 @@ pub use functions::{
 pub use iterators::{IterState, RangeState, iterator_state};
 pub use lifetimes::{death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, own_death_is_seen};
 pub use types::{
-    Field, GetattrKind, TypeStamp, field, getattr_kind, is_heap_type, lacks_attribute, makes_plain_instances,
-    tells_names, type_flags, type_lookup, type_version,
+    Field, GetattrKind, TypeStamp, field, getattr_kind, has_mro, is_heap_type, lacks_attribute, makes_plain_instances,
+    mro, tells_names, type_flags, type_lookup, type_version,
 };

@@ -4,7 +4,7 @@ use std::ffi::c_ulong;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyString, PyType};
+use pyo3::types::{PyModule, PyString, PyTuple, PyType};
 
 use crate::cpython::capi;
 
@@ -55,6 +55,25 @@ pub fn type_flags(ty: &Bound<'_, PyType>) -> c_ulong {
 #[inline]
 pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
     type_flags(ty) & HEAPTYPE != 0
+}
+
+/// The classes that look-ups go through: none while the type is still being made, by a `mro()` of its metaclass.
+#[inline]
+pub fn mro<'py>(ty: &Bound<'py, PyType>) -> Bound<'py, PyTuple> {
+    // SAFETY: a live type, whose MRO is a tuple or NULL.
+    unsafe {
+        match Bound::from_borrowed_ptr_or_opt(ty.py(), (*ty.as_type_ptr()).tp_mro) {
+            Some(mro) => mro.cast_into_unchecked(),
+            None => PyTuple::empty(ty.py()),
+        }
+    }
+}
+
+/// Whether the type is complete.
+#[inline]
+pub fn has_mro(ty: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live type.
+    unsafe { !(*ty.as_type_ptr()).tp_mro.is_null() }
 }
 
 /// Whether calling the type makes instances with `object.__new__`, whatever a look-up of `__new__` finds: types of C may

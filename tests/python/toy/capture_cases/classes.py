@@ -462,3 +462,48 @@ def a_key_that_takes_the_attribute_away():
         return x + 1
 
     return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_class_that_is_still_being_made():
+    class Meta(type):
+        def mro(cls):
+            cls.__dict__["early"](cls)
+            return super().mro()
+
+    def f(x, log):
+        def look(cls):
+            log.append((cls.__mro__, isinstance(cls, type)))
+            try:
+                log.append(cls().__class__ is cls)
+            except (TypeError, AttributeError) as error:
+                log.append(type(error))
+
+        class Made(metaclass=Meta):
+            def early(cls):
+                look(cls)
+
+        log.append(Made.__mro__[1:])
+        return x + 1
+
+    return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def super_of_what_is_no_instance():
+    class Alone:
+        def method(self):
+            return super()
+
+    def call(function, *args):
+        return function(*args)
+
+    def f(x, log):
+        for receiver in (3, log, None, Alone):
+            try:
+                log.append(call(Alone.method, receiver) is None)
+            except TypeError as error:
+                log.append(str(error)[:20])
+        return x + 1
+
+    return f
