@@ -202,6 +202,12 @@ pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
     asked && raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
 }
 
+/// Whether a class extends none of C but `object`.
+pub(super) fn is_of_python_alone(ty: &Bound<'_, PyType>) -> bool {
+    let object = ty.py().get_type::<PyAny>();
+    ty.mro().iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
+}
+
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.
 pub fn compares_by_identity(ty: &Bound<'_, PyType>) -> bool {
     let by_identity = raw(ty, "__eq__").is_some_and(|found| found.is(&types(ty.py()).object_eq));

@@ -38,10 +38,11 @@ impl<'py> Executor<'py> {
         let new = self.class_lookup(class, "__new__")?;
         let plain_new = same("__new__", &new) && facts::makes_plain_instances(&ty);
         // Only instances whose whole state is their dict can be built again.
-        let base_ok = facts::mro(&ty)
-            .iter()
-            .all(|c| c.cast::<PyType>().is_ok_and(|t| facts::is_heap_type(t) || t.is(&object_type)));
-        if !plain_new || !base_ok || probe::has(&ty, "__slots__") || probe::has(&ty, "__abstractmethods__") {
+        if !plain_new
+            || !probe::is_of_python_alone(&ty)
+            || probe::has(&ty, "__slots__")
+            || probe::has(&ty, "__abstractmethods__")
+        {
             return Err(opaque());
         }
         // A finalizer would have to run when the last reference goes.

@@ -399,6 +399,14 @@ impl<'py> Executor<'py> {
         Ok(self.class_lookup(&class, "__eq__")?.is_some_and(|method| facts::is_function(&method)))
     }
 
+    /// Whether the class of a value extends one of C other than `object`.
+    fn extends_builtin(&mut self, value: VarId) -> Result<bool, Stop> {
+        let class = self.class_of(value)?;
+        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.guard_mro(class);
+        Ok(!probe::is_of_python_alone(class))
+    }
+
     /// The frame of a comparison, if that is a method of the program: the methods are asked in the interpreter's order, until one
     /// does not say NotImplemented.
     pub(super) fn enter_compare(
@@ -453,12 +461,13 @@ impl<'py> Executor<'py> {
                     let inverted = self.fold_bool(false)?;
                     attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
                 }
-                // A value of C whose comparison says NotImplemented to an instance of the program.
+                // A value of C whose comparison says NotImplemented to an instance of the program, unless that is one of its
+                // kind as well: a dict is compared with instances of classes that extend `dict`.
                 Some(_)
                     if matches!(
                         self.look(me)?,
                         VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)
-                    ) => {}
+                    ) && !self.extends_builtin(other)? => {}
                 _ => return Ok(None),
             }
         }

@@ -216,3 +216,96 @@ def arguments_from_a_generator():
         return g(*(1, *(i * 2 for i in items))), [*items, *(i for i in items)], y
 
     return {"f": f, "args": lambda: (t([1.0]), [1, 2])}
+
+
+class SilentDict(dict):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __eq__
+
+
+class SilentList(list):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+
+
+class SilentTuple(tuple):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+    __hash__ = tuple.__hash__
+
+
+class SilentText(str):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+    __hash__ = str.__hash__
+
+
+class SilentInt(int):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+    __hash__ = int.__hash__
+
+
+class SilentSet(frozenset):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+    __hash__ = frozenset.__hash__
+
+
+class Silent:
+    def __eq__(self, other):
+        return NotImplemented
+
+    __ne__ = __lt__ = __gt__ = __eq__
+
+
+SILENT = {
+    "dict": lambda: (SilentDict(a=1), {"a": 1}, {"a": 2}),
+    "counter": lambda: (collections.Counter("aab"), {"a": 2, "b": 1}, {"a": 2}),
+    "list": lambda: (SilentList([1]), [1], [2]),
+    "tuple": lambda: (SilentTuple([1]), (1,), (2,)),
+    "named_tuple": lambda: (SilentTuple([1, 2]), Sub(1, 2), Sub(1, 3)),
+    "text": lambda: (SilentText("a"), "a", "b"),
+    "int": lambda: (SilentInt(1), 1, 2),
+    "float": lambda: (SilentInt(1), 1.0, 2.0),
+    "set": lambda: (SilentSet([1]), frozenset([1]), {1, 2}),
+    "object": lambda: (Silent(), {"a": 1}, 3),
+}
+
+
+def compared(name, make):
+    """A builtin has the word when the method of a class that extends it says NotImplemented."""
+
+    def build():
+        def f(x, silent, same, other):
+            y = x + 1
+            found = [silent == same, same == silent, silent != same, same != silent, silent == other, other != silent]
+            if silent == same:
+                found.append("equal")
+            for ordered in (lambda: silent < other, lambda: other < silent, lambda: same > silent):
+                try:
+                    found.append(ordered())
+                except TypeError as error:
+                    found.append(str(error))
+            return found, y
+
+        return {"f": f, "args": lambda: (t([1.0]), *make())}
+
+    build.__name__ = f"silent_{name}_compared"
+    open_case(build)
+
+
+for silent in SILENT.items():
+    compared(*silent)
