@@ -60,6 +60,8 @@ use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
 const BUDGET: usize = 500_000;
+/// Parts of containers that are copied in the time of an instruction.
+const COPIES_OF_A_STEP: usize = 256;
 /// Depth of calls that Python itself makes: each is a recursion of the executor.
 const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
@@ -82,6 +84,7 @@ pub struct Executor<'py> {
     dicts_below: HashMap<usize, Option<VarId>>,
     /// Dicts whose keys are known to be plain strings, by address.
     dicts_of_names: HashSet<usize>,
+    key_index: kinds::KeyIndex,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -96,6 +99,8 @@ pub struct Executor<'py> {
     marks: usize,
     /// Frames that were entered by such calls: the stack's height below them.
     sync_depths: Vec<usize>,
+    /// Parts of containers that were copied because the container was written to.
+    copied: usize,
     /// Frames that may be open at a time.
     room: usize,
     /// Questions that wait for answers of parts.
@@ -130,6 +135,7 @@ impl<'py> Executor<'py> {
             known: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
+            key_index: kinds::KeyIndex::default(),
             claimed: HashSet::new(),
             given: 0,
             undo: Vec::new(),
@@ -137,6 +143,7 @@ impl<'py> Executor<'py> {
             tail: None,
             marks: 0,
             sync_depths: Vec::new(),
+            copied: 0,
             room: thread::frames_left(py).min(MAX_DEPTH),
             nesting: 0,
             denied,
@@ -401,7 +408,7 @@ impl<'py> Executor<'py> {
     fn step(&mut self, floor: usize) -> Result<Flow, Stop> {
         self.steps += 1;
         self.given = self.given.min(self.frames.len());
-        if self.steps > BUDGET {
+        if self.steps + self.copied / COPIES_OF_A_STEP > BUDGET {
             return Err(Stop::fallback(Reason::Budget, ""));
         }
         let frame = self.frames.last().expect("a frame");

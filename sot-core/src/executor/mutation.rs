@@ -139,12 +139,14 @@ impl<'py> Executor<'py> {
     }
 
     pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {
+        self.copied += items.len();
         if let VarKind::List(list) = &mut self.var_mut(list).kind {
             list.items = Rc::new(items);
         }
     }
 
     pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
+        self.copied += entries.len();
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.removed += u32::from(entries.len() < dict.entries.len());
             dict.entries = Rc::new(entries);

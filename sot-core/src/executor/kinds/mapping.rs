@@ -1,6 +1,7 @@
 //! Dicts with constant keys, and their views.
 
 use super::*;
+use hashbrown::HashMap;
 use pyo3::types::PyDict;
 use std::rc::Rc;
 
@@ -19,13 +20,73 @@ impl DictVar {
     /// Position of a key, by Python's equality of constants.
     pub fn position(&self, ex: &mut Executor<'_>, key: VarId) -> Result<Option<usize>, Stop> {
         let wanted = ex.require_key(key)?;
-        for (at, (k, _)) in self.entries.iter().enumerate() {
-            let have = ex.require_key(*k)?;
-            if have.is(&wanted) || have.eq(&wanted).map_err(|e| ex.would_raise(&e))? {
+        if self.entries.len() < INDEXED {
+            return self.position_among(ex, &wanted, 0..self.entries.len());
+        }
+        let hash = KeyIndex::hash(ex, key, &wanted);
+        // Taken away, since asking for keys needs all of the executor.
+        let mut index = std::mem::take(&mut ex.key_index);
+        let found = index.follow(ex, &self.entries).and_then(|()| match index.places.get(&hash) {
+            Some(places) => self.position_among(ex, &wanted, places.iter().copied()),
+            None => Ok(None),
+        });
+        ex.key_index = index;
+        found
+    }
+
+    fn position_among<'py>(
+        &self,
+        ex: &mut Executor<'py>,
+        wanted: &Bound<'py, PyAny>,
+        places: impl Iterator<Item = usize>,
+    ) -> Result<Option<usize>, Stop> {
+        for at in places {
+            let have = ex.require_key(self.entries[at].0)?;
+            if have.is(wanted) || have.eq(wanted).map_err(|e| ex.would_raise(&e))? {
                 return Ok(Some(at));
             }
         }
         Ok(None)
+    }
+}
+
+/// Entries from which on keys are searched by their hash.
+const INDEXED: usize = 16;
+
+/// Where the keys of one large dict are: of the one that was searched last.
+#[derive(Default)]
+pub(in crate::executor) struct KeyIndex {
+    entries: Rc<Vec<(VarId, VarId)>>,
+    places: HashMap<Option<isize>, Vec<usize>>,
+}
+
+impl KeyIndex {
+    /// Of values that are compared by value; the others share one place, and are compared one by one.
+    fn hash(ex: &Executor<'_>, key: VarId, value: &Bound<'_, PyAny>) -> Option<isize> {
+        matches!(ex.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)).then(|| value.hash().ok()).flatten()
+    }
+
+    /// Index these entries: those that were there before are known.
+    fn follow(&mut self, ex: &mut Executor<'_>, entries: &Rc<Vec<(VarId, VarId)>>) -> Result<(), Stop> {
+        if Rc::ptr_eq(&self.entries, entries) {
+            return Ok(());
+        }
+        let known = std::mem::take(&mut self.entries);
+        let mut places = std::mem::take(&mut self.places);
+        let same = |(old, new): (&(VarId, VarId), &(VarId, VarId))| old.0 == new.0;
+        let grown = known.len() <= entries.len() && known.iter().zip(entries.iter()).all(same);
+        if !grown {
+            places.clear();
+        }
+        let first = if grown { known.len() } else { 0 };
+        for (at, (key, _)) in entries.iter().enumerate().skip(first) {
+            let value = ex.require_key(*key)?;
+            let hash = KeyIndex::hash(ex, *key, &value);
+            places.entry(hash).or_default().push(at);
+        }
+        self.places = places;
+        self.entries = entries.clone();
+        Ok(())
     }
 }
 

@@ -25,6 +25,8 @@ mod super_object;
 mod tensor;
 mod traceback;
 
+pub(super) use mapping::KeyIndex;
+
 use super::Executor;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;

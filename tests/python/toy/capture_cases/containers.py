@@ -216,3 +216,38 @@ def nested_containers_of_tensors():
         return {"loss": (image - label).sum(), "parts": [image * e for e in extra]}
 
     return {"f": f, "args": lambda: ({"image": t([1.0]), "rest": (t([2.0]), [1, 2])},)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_dict_of_many_keys():
+    def f(x, size):
+        table = {}
+        for i in range(size):
+            table[i] = i
+            table[str(i)] = i
+        table[1.0] = "one"
+        table[(1, 2)] = "pair"
+        del table[5], table["7"]
+        table[5] = "again"
+        copy = table.copy()
+        copy[True] = "true"
+        found = [table.get(key, "none") for key in (1, "1", 5, "7", 1.0, (1, 2), (2, 1), size, None)]
+        try:
+            table[[1]]
+        except TypeError as error:
+            found.append(str(error))
+        return table, copy, found, list(table)[-3:], x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), 40)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_dict_that_grows_beyond_what_is_worth_simulating():
+    def f(x, size):
+        table, items = {}, []
+        for i in range(size):
+            table[i] = i
+            items.append(i)
+        return len(table), table[size // 2], len(items), x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), 20_000)}
