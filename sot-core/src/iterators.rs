@@ -79,6 +79,35 @@ pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, P
     Some(([Opened::Map, Opened::Filter, Opened::Zip][at], parts))
 }
 
+/// How many items lie in a list or tuple. A class that extends them may say something else, which their own iterators ignore.
+pub fn length_as_it_lies(sequence: &Bound<'_, PyAny>) -> usize {
+    match (sequence.cast::<PyList>(), sequence.cast::<PyTuple>()) {
+        (Ok(list), _) => list.len(),
+        (_, Ok(tuple)) => tuple.len(),
+        _ => 0,
+    }
+}
+
+/// The item that lies there.
+pub fn item_as_it_lies<'py>(sequence: &Bound<'py, PyAny>, at: usize) -> Option<Bound<'py, PyAny>> {
+    match (sequence.cast::<PyList>(), sequence.cast::<PyTuple>()) {
+        (Ok(list), _) => list.get_item(at).ok(),
+        (_, Ok(tuple)) => tuple.get_item(at).ok(),
+        _ => None,
+    }
+}
+
+/// An exact list or tuple with these items.
+fn as_it_lies<'py>(sequence: Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if sequence.is_exact_instance_of::<PyList>() || sequence.is_exact_instance_of::<PyTuple>() {
+        return Some(sequence);
+    }
+    match sequence.cast::<PyList>() {
+        Ok(list) => PyList::new(sequence.py(), list.iter()).map(Bound::into_any).ok(),
+        Err(_) => PyTuple::new(sequence.py(), sequence.cast::<PyTuple>().ok()?.iter()).map(Bound::into_any).ok(),
+    }
+}
+
 /// What an exact iterator has left: items of a builtin sequence from a position on.
 pub struct Rest<'py> {
     sequence: Bound<'py, PyAny>,
@@ -212,7 +241,7 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => {
             let (sequence, index) = held?;
-            sequence.get_item(index).ok()
+            item_as_it_lies(&sequence, index)
         }
         IterState::Range(range) => (range.left > 0).then(|| PyInt::new(iterator.py(), range.next).into_any()),
     }
@@ -227,7 +256,7 @@ pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         return rest.all().map(Bound::into_any);
     }
     match iterator_state(iterator)? {
-        IterState::List(held) | IterState::Tuple(held) => held.map(|h| h.0),
+        IterState::List(held) | IterState::Tuple(held) => held.and_then(|h| as_it_lies(h.0)),
         IterState::Range(_) => None,
     }
 }
@@ -317,7 +346,7 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
     Some(match iterator_state(iterator)? {
         IterState::List(None) | IterState::Tuple(None) => false,
         IterState::List(Some((sequence, index))) | IterState::Tuple(Some((sequence, index))) => {
-            index < sequence.len().unwrap_or(0)
+            index < length_as_it_lies(&sequence)
         }
         IterState::Range(range) => range.left > 0,
     })

@@ -72,10 +72,10 @@ pub enum Mutation {
         object: VarRef,
         key: VarRef,
     },
-    /// The iterator yielded `item`.
+    /// The iterator yielded `item`; `None`: it was asked once more and has ended for good.
     IterAdvance {
         iterator: VarRef,
-        item: VarRef,
+        item: Option<VarRef>,
     },
 }
 
@@ -183,7 +183,8 @@ impl fmt::Display for Mutation {
             }
             Mutation::ListReverse { .. } => write!(f, "{at}.reverse()"),
             Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
-            Mutation::IterAdvance { item, .. } => write!(f, "next({at}) -> {item}"),
+            Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
+            Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
         }
     }
 }

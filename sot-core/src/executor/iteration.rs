@@ -200,18 +200,21 @@ impl<'py> Executor<'py> {
                 self.record_call(CallKind::Method, "__getitem__", Some(&getitem), &args).map(Some)
             }
             Iteration::Real { object, taken, exhausted } => {
+                let iter = self.objects.get(self.py, object);
+                if exhausted && crate::iterators::combined(&iter).is_some() {
+                    // Each further question takes items from what is combined.
+                    return Err(Stop::brk(Reason::OpaqueValue, "an iterator behind its end"));
+                }
                 if exhausted {
                     return Ok(None);
                 }
-                let iter = self.objects.get(self.py, object);
                 let item = self.peek_real(iterator, &iter, taken)?;
                 let state = Iteration::Real { object, taken: taken + 1, exhausted: item.is_none() };
                 self.set_iteration(iterator, state);
-                if let Some(item) = item {
-                    self.journal_record(Mutation::IterAdvance {
-                        iterator: Self::var_ref(iterator),
-                        item: Self::var_ref(item),
-                    });
+                // At its end it lets go of what it ran over, and finds nothing that is added to it later; a range has nothing.
+                if item.is_some() || !matches!(iterator_state(&iter), Some(IterState::Range(_))) {
+                    let item = item.map(Self::var_ref);
+                    self.journal_record(Mutation::IterAdvance { iterator: Self::var_ref(iterator), item });
                 }
                 Ok(item)
             }
@@ -338,7 +341,7 @@ impl<'py> Executor<'py> {
                     return Err(Stop::brk(Reason::OpaqueValue, "an iterator over a list that was written to"));
                 }
                 let at = index + taken;
-                let length = sequence.len().map_err(|e| self.internal(&e))?;
+                let length = crate::iterators::length_as_it_lies(&sequence);
                 let has = at < length;
                 if taken == 0 {
                     self.guard(tracker, Check::HasNext(has));
@@ -350,7 +353,8 @@ impl<'py> Executor<'py> {
                     }
                     return Ok(None);
                 }
-                let value = sequence.get_item(at).map_err(|e| self.internal(&e))?;
+                let value = crate::iterators::item_as_it_lies(&sequence, at);
+                let value = value.ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
                 let item_tracker = match taken {
                     0 => self.trackers.intern(Tracker::IterPeek(tracker)),
                     _ => {

@@ -112,11 +112,14 @@ impl Emitter<'_, '_> {
                 self.push(var(key))?;
                 self.emit(Op::DeleteSubscr);
             }
-            Mutation::IterAdvance { iterator, .. } => {
+            Mutation::IterAdvance { iterator, item } => {
                 let next = self.builtins_attribute("next")?;
                 self.push_callable(next);
                 self.push(var(iterator))?;
-                self.call(1);
+                if item.is_none() {
+                    self.push_none();
+                }
+                self.call(1 + u32::from(item.is_none()));
                 self.emit(Op::PopTop);
             }
         }

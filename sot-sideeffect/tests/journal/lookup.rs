@@ -65,7 +65,8 @@ fn every_mutation_has_a_text() {
         Mutation::ListReverse { object },
         Mutation::DictClear { object },
         Mutation::DictPop { object, key },
-        Mutation::IterAdvance { iterator: object, item: value },
+        Mutation::IterAdvance { iterator: object, item: Some(value) },
+        Mutation::IterAdvance { iterator: object, item: None },
     ];
     let mut journal = Journal::new();
     for (line, mutation) in all.into_iter().enumerate() {

@@ -1,5 +1,7 @@
 """Iteration over what changes meanwhile, backwards, and with breaks inside."""
 
+import itertools
+
 from observe import case
 from toy_framework import toy
 
@@ -375,3 +377,113 @@ def extend_by_a_raising_map():
 @open_case
 def add_in_place_by_a_raising_map():
     return growing(lambda items, limit: map(lambda n: 6 // (n - 3), range(limit)), add_in_place)
+
+
+class SaysOtherwise(list):
+    def __getitem__(self, index):
+        return "got"
+
+    def __len__(self):
+        return 1
+
+
+class TupleSaysOtherwise(tuple):
+    def __getitem__(self, index):
+        return "got"
+
+    def __len__(self):
+        return 1
+
+
+ITERABLES = {
+    "list": lambda: [1, 2, 3],
+    "tuple": lambda: (1, 2, 3),
+    "text": lambda: "abc",
+    "bytes": lambda: b"abc",
+    "range": lambda: range(3),
+    "dict": lambda: {1: 2, 3: 4},
+    "items": lambda: {1: 2, 3: 4}.items(),
+    "odd_list": lambda: SaysOtherwise([1, 2, 3]),
+    "odd_tuple": lambda: TupleSaysOtherwise([1, 2, 3]),
+    "enumerated": lambda: enumerate([1, 2, 3]),
+    "zipped": lambda: zip([1, 2, 3], (4, 5)),
+    "reversed": lambda: reversed([1, 2, 3]),
+}
+
+
+def ended(name, make):
+    """An iterator that a break has made real: its items, its end, and what it finds behind that."""
+
+    def build():
+        def f(x, iterable):
+            iterator = iter(iterable)
+            print("real")
+            y = x + 1
+            first = next(iterator)
+            items = [item for item in iterator]
+            if isinstance(iterable, list):
+                iterable.append(9)
+            rest = list(iterator), next(iterator, "nothing")
+            # Where it stands.
+            state = iterator.__reduce__()[1:] if name not in ("enumerated", "zipped") else None
+            return first, items, rest, repr(state), y
+
+        return {"f": f, "args": lambda: (t([1.0]), make())}
+
+    build.__name__ = f"end_of_{name}"
+    open_case(build)
+
+
+for iterable in ITERABLES.items():
+    ended(*iterable)
+
+
+def loop_over(name, make):
+    def build():
+        def f(x, iterable):
+            seen = []
+            for item in iterable:
+                seen.append(item)
+                print(item)
+            for item in iter(iterable):
+                seen.append(item)
+            return seen, [item for item in iterable], next(iter(iterable), None), x + 1
+
+        return {"f": f, "args": lambda: (t([1.0]), make())}
+
+    build.__name__ = f"loop_with_breaks_over_{name}"
+    open_case(build)
+
+
+for iterable in ITERABLES.items():
+    loop_over(*iterable)
+
+
+@open_case
+def what_is_zipped_loses_an_item_at_the_end():
+    def f(x):
+        longer, shorter = iter([1, 2, 3, 4]), iter([5, 6])
+        zipped = zip(longer, shorter)
+        print("real")
+        y = x + 1
+        first = [pair for pair in zipped]
+        second = [pair for pair in zipped]
+        return first, second, list(longer), y
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def what_combines_iterators_that_have_ended():
+    def f(x, size):
+        longest = itertools.zip_longest(iter(range(size)), iter([1]), [])
+        chained = itertools.chain([1], iter([2]))
+        seen = []
+        for item in enumerate(longest):
+            print(item)
+            seen.append(item)
+        for item in zip(chained, longest):
+            print(item)
+        return seen, list(longest), x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), 3)}
