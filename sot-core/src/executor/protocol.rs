@@ -222,7 +222,7 @@ impl<'py> Executor<'py> {
                     && matches!(self.trackers.get(self.var(var).tracker), Tracker::Slot(_))
                 {
                     let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
-                    if object.is_some_and(|object| facts::is_held_by_at_most(&object, 1)) {
+                    if object.is_some_and(|object| facts::may_die_soon(&object)) {
                         return Err(Stop::brk(Reason::ValueKind, "an object of this call alone as a dict key"));
                     }
                 }

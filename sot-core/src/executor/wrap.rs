@@ -55,7 +55,7 @@ impl<'py> Executor<'py> {
 
     fn kind_of(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, tracker: TrackerId) -> VarKind {
         let ty = object.get_type();
-        if is_constant_type(&ty) || object.is_none() {
+        if (is_constant_type(&ty) || object.is_none()) && !holds_objects_of_the_program(object) {
             return ConstantVar { object: id }.into();
         }
         if object.is_exact_instance_of::<PyList>() {
@@ -439,8 +439,7 @@ impl<'py> Executor<'py> {
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_));
-        let passing =
-            |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::is_held_by_at_most(key, 1);
+        let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::may_die_soon(key);
         if given && pairs.iter().any(|(key, _)| passing(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
         }
@@ -507,4 +506,10 @@ impl<'py> Executor<'py> {
             format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
         ))
     }
+}
+
+/// Whether a frozen set has items that only the program can compare: its value is no constant then.
+fn holds_objects_of_the_program(object: &Bound<'_, PyAny>) -> bool {
+    let Ok(set) = object.cast_exact::<PyFrozenSet>() else { return false };
+    set.iter().any(|item| facts::is_heap_type(&item.get_type()))
 }

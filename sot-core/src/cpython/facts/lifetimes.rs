@@ -4,7 +4,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyAnyMethods, PyCFunction, PyDict, PyList, PyModule, PyTuple, PyType};
+use pyo3::types::{PyAnyMethods, PyCFunction, PyDict, PyList, PyModule, PyString, PyTuple, PyType};
 
 use super::instance_dict;
 
@@ -20,11 +20,14 @@ pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
 /// Whether the program could see the death of this very object: it has a finalizer, or somebody refers to it weakly. Objects
 /// that are alive anyway, as modules, classes and functions, are not asked.
 pub fn own_death_is_seen(object: &Bound<'_, PyAny>) -> bool {
-    let lasting = object.is_instance_of::<PyType>()
+    !is_lasting(object) && (has_finalizer(object) || is_weakly_referenced(object))
+}
+
+fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyType>()
         || object.is_instance_of::<PyModule>()
         || super::is_function(object)
-        || object.is_instance_of::<PyCFunction>();
-    !lasting && (has_finalizer(object) || is_weakly_referenced(object))
+        || object.is_instance_of::<PyCFunction>()
 }
 
 /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
@@ -52,10 +55,12 @@ fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> O
         if let Ok(list) = object.cast_exact::<PyList>() {
             queue.extend(list.iter().take(room));
         } else if let Ok(tuple) = object.cast::<PyTuple>() {
-            queue.extend(tuple.iter().take(room));
+            queue.extend(filled(tuple).take(room));
         } else if let Ok(dict) = object.cast::<PyDict>() {
-            queue.extend(dict.iter().map(|(_, value)| value).take(room));
-        } else if room > 0 && is_builtin_iterator(&object) {
+            let of_text = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>();
+            let keys = dict.iter().map(|(key, _)| key).take(room).filter(|key| !of_text(key));
+            queue.extend(keys.chain(dict.iter().map(|(_, value)| value)).take(room));
+        } else if room > 0 && is_holder_of_c(&object) {
             queue.extend(referents(&object).take(room));
         } else if room > 0
             && super::is_heap_type(&object.get_type())
@@ -67,6 +72,16 @@ fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> O
         }
     }
     false
+}
+
+/// The items of a tuple. One that an iterator of C keeps for itself has places without an item (`zip_longest`, where an
+/// iterator has ended).
+fn filled<'a, 'py>(tuple: &'a Bound<'py, PyTuple>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'a, 'py> {
+    let places = 0..tuple.len() as ffi::Py_ssize_t;
+    // SAFETY: a live tuple and an index within; a place without an item gives NULL.
+    places.filter_map(|at| unsafe {
+        Bound::from_borrowed_ptr_or_opt(tuple.py(), ffi::PyTuple_GetItem(tuple.as_ptr(), at))
+    })
 }
 
 /// Whether nobody but so many holders has an object, as far as counting tells: the translator has it in a table and in its
@@ -81,16 +96,22 @@ fn is_held_once(object: &Bound<'_, PyAny>) -> bool {
     is_held_by_at_most(object, 1)
 }
 
+/// Whether no guard may hold an object: it has no other owner, or the program may see when it dies.
+pub fn may_die_soon(object: &Bound<'_, PyAny>) -> bool {
+    is_held_once(object) || own_death_is_seen(object)
+}
+
 /// An exact list or dict.
 pub fn is_plain_container(object: &Bound<'_, PyAny>) -> bool {
     object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyDict>()
 }
 
-/// An iterator of C: what it runs over (a generator below `enumerate`) may die with it.
-fn is_builtin_iterator(object: &Bound<'_, PyAny>) -> bool {
+/// A set, an iterator, a bound method or another object of C that holds others, which may die with it (a generator below
+/// `enumerate`). Functions, classes and modules hold what belongs to no value.
+fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the type of a live object.
-    let iterates = unsafe { (*ffi::Py_TYPE(object.as_ptr())).tp_iternext.is_some() };
-    iterates && !super::is_heap_type(&object.get_type())
+    let holds = unsafe { (*ffi::Py_TYPE(object.as_ptr())).tp_flags & ffi::Py_TPFLAGS_HAVE_GC != 0 };
+    holds && !is_lasting(object) && !super::is_heap_type(&object.get_type())
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {

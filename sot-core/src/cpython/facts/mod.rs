@@ -15,7 +15,9 @@ pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
 };
 pub use iterators::{IterState, RangeState, iterator_state};
-pub use lifetimes::{death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, own_death_is_seen};
+pub use lifetimes::{
+    death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon, own_death_is_seen,
+};
 pub use types::{
     Field, GetattrKind, TypeStamp, field, getattr_kind, has_mro, is_heap_type, lacks_attribute, makes_plain_instances,
     mro, tells_names, type_flags, type_lookup, type_version,

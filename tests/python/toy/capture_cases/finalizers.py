@@ -277,3 +277,81 @@ def a_half_used_generator_of_a_callee(x):
     one = len(DEAD)
     print(end="")
     return none, one, len(DEAD), x + 1
+
+
+HOLDERS = {
+    "list": lambda value: [value],
+    "tuple": lambda value: (value, 1),
+    "set": lambda value: {value, 1},
+    "frozen_set": lambda value: frozenset([value]),
+    "dict": lambda value: {1: value},
+    "keys": lambda value: {value: 1},
+    "values": lambda value: {1: value}.values(),
+    "method": lambda value: value.__eq__,
+    "nested": lambda value: [{1: (value,)}],
+}
+
+
+def cycle_through(name, hold):
+    """A value that holds itself through something else dies by a collection, once the frame has let go of both."""
+
+    def build():
+        def f(x, inner):
+            value = Quiet()
+            gone = weakref.ref(value)
+            holder = hold(value)
+            value.held = iter(holder) if inner else holder
+            y = x + 1
+            del value, holder
+            gc.collect()
+            return gone() is None, y
+
+        return {"f": f, "args": lambda: (t([1.0]), name != "method")}
+
+    build.__name__ = f"a_cycle_through_{name}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+for holder in HOLDERS.items():
+    cycle_through(*holder)
+
+
+@finalizer_case
+def a_proxy(x):
+    value = {"a", "b"}
+    proxy = weakref.proxy(value)
+    size = len(proxy)
+    y = x + 1
+    value = None
+    try:
+        return size, len(proxy), y
+    except ReferenceError:
+        return size, "dead", y
+
+
+def copies_of_weak_dictionary(kind):
+    def f(x):
+        kept, other = Quiet(), Quiet()
+        table = kind()
+        table[kept if kind is weakref.WeakKeyDictionary else 1] = kept
+        table[other if kind is weakref.WeakKeyDictionary else 2] = other
+        copied = table.copy()
+        same = copied == table, table[kept if kind is weakref.WeakKeyDictionary else 1] is kept
+        y = x + 1
+        del other
+        gc.collect()
+        return same, len(copied), len(table), y
+
+    return f
+
+
+def weak_keys_copied(x):
+    return copies_of_weak_dictionary(weakref.WeakKeyDictionary)(x)
+
+
+def weak_values_copied(x):
+    return copies_of_weak_dictionary(weakref.WeakValueDictionary)(x)
+
+
+finalizer_case(weak_keys_copied)
+finalizer_case(weak_values_copied)
