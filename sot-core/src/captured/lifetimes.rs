@@ -53,9 +53,8 @@ impl Captured {
             self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
         };
         let in_hand = || self.frames.last().is_some_and(|frame| frame.stack.contains(&var));
-        let of_a_class_of_the_program =
-            matches!(&self.var(var).kind, VarKind::Instance(instance) if instance.of_program);
-        of_a_class_of_the_program && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
+        let may_be_watched = matches!(&self.var(var).kind, VarKind::Instance(instance) if instance.may_be_watched);
+        may_be_watched && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
     }
 
     /// Whether a generator has code that runs when it is closed.

@@ -51,7 +51,13 @@ impl<'py> Executor<'py> {
         }
         let init = self.class_lookup(class, "__init__")?;
         let class_id = self.objects.add(class);
-        let instance = self.virtual_var(InstanceVar { class: class_id, object: None, pinned: false, of_program: true });
+        let instance = self.virtual_var(InstanceVar {
+            class: class_id,
+            object: None,
+            pinned: false,
+            of_program: true,
+            may_be_watched: true,
+        });
         match init {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);

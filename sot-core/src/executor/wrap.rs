@@ -141,7 +141,8 @@ impl<'py> Executor<'py> {
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
         }
         let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));
-        InstanceVar { class, object: Some(id), pinned, of_program }.into()
+        let may_be_watched = facts::death_could_be_seen(&ty);
+        InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched }.into()
     }
 
     /// A function found in a slot, by its parts.

@@ -286,9 +286,14 @@ impl Simulated {
                         ("cell", [content]) => {
                             CellVar { content: Some(var(content)), object: None, known: true }.into()
                         }
-                        ("instance", []) => {
-                            InstanceVar { class: ObjectId(99), object: None, pinned: false, of_program: true }.into()
+                        ("instance", []) => InstanceVar {
+                            class: ObjectId(99),
+                            object: None,
+                            pinned: false,
+                            of_program: true,
+                            may_be_watched: true,
                         }
+                        .into(),
                         _ => panic!("{line}"),
                     };
                     captured.vars.push(Variable { kind, tracker, looked: true, valued: false });

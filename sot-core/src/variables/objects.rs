@@ -50,6 +50,8 @@ pub struct InstanceVar {
     pub pinned: bool,
     /// Its class is made by code of Python, not by C.
     pub of_program: bool,
+    /// Values of its class may have finalizers of the program, or weak references.
+    pub may_be_watched: bool,
 }
 
 impl Nature for InstanceVar {

@@ -84,6 +84,12 @@ fn filled<'a, 'py>(tuple: &'a Bound<'py, PyTuple>) -> impl Iterator<Item = Bound
     })
 }
 
+/// Whether instances of a class may have finalizers of the program or weak references.
+pub fn death_could_be_seen(class: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live type.
+    super::is_heap_type(class) || unsafe { (*class.as_type_ptr()).tp_weaklistoffset != 0 }
+}
+
 /// Whether nobody but so many holders has an object, as far as counting tells: the translator has it in a table and in its
 /// hands.
 pub fn is_held_by_at_most(object: &Bound<'_, PyAny>, holders: usize) -> bool {

@@ -16,7 +16,8 @@ pub use functions::{
 };
 pub use iterators::{IterState, RangeState, iterator_state};
 pub use lifetimes::{
-    death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon, own_death_is_seen,
+    death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
+    own_death_is_seen,
 };
 pub use types::{
     Field, GetattrKind, TypeStamp, field, getattr_kind, has_mro, is_heap_type, lacks_attribute, makes_plain_instances,
