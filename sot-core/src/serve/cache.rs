@@ -23,6 +23,10 @@ use std::sync::{Arc, RwLock, Weak};
 /// Entries of one cache.
 const LIMIT: usize = 64;
 
+/// Guards of entries that no call has met again: of one cache, before nothing is added any more. What is large and new each time
+/// takes long to capture, and is kept for nothing.
+const UNMET_GUARDS: usize = 50_000;
+
 /// What a cache entry runs.
 pub enum Action {
     /// Rewritten code, as a function of the slots. `shown`: the user's frames that it stands for in a traceback.
@@ -149,6 +153,12 @@ impl CodeCache {
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);
             entries.push(entry);
+            let unmet = entries.iter().filter(|e| e.hits.load(Ordering::Relaxed) == 0);
+            let guards: usize = unmet.map(|e| e.report.guards.len()).sum();
+            if guards > UNMET_GUARDS {
+                let why = format!("{guards} guards that no call has met again");
+                self.close(Why::new(Reason::CacheFull, why));
+            }
             if entries.len() >= LIMIT {
                 self.close(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
