@@ -196,16 +196,22 @@ pub fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bo
     })
 }
 
-/// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program.
+/// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program. A weak proxy tells
+/// the class of what it stands for.
 pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
     let asked = raw(ty, "__getattribute__").is_some_and(|found| descriptor(&found) == Descriptor::Wrapper);
-    asked && raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
+    let by_look_up = base_of_c(ty).is_some_and(|base| {
+        // A method looks at its own class first.
+        let is_method = base.name().is_ok_and(|name| name == "method");
+        facts::getattr_kind(&base) != facts::GetattrKind::Custom || is_method
+    });
+    asked && by_look_up && raw(ty, "__class__").is_some_and(|found| found.is(&types(ty.py()).object_class))
 }
 
 /// Whether a class extends none of C but `object`.
 pub(super) fn is_of_python_alone(ty: &Bound<'_, PyType>) -> bool {
     let object = ty.py().get_type::<PyAny>();
-    ty.mro().iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
+    facts::mro(ty).iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
 }
 
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.

@@ -329,6 +329,17 @@ def a_proxy(x):
         return size, "dead", y
 
 
+@finalizer_case
+def what_a_proxy_says_of_itself(x):
+    value, other = Quiet(), {1}
+    y = x + 1
+    seen = []
+    for proxy, kind in ((weakref.proxy(value), Quiet), (weakref.proxy(other), set)):
+        seen.append((proxy.__class__ is kind, getattr(proxy, "__class__") == kind, isinstance(proxy, kind)))
+        seen.append((type(proxy).__name__, isinstance(proxy, weakref.ProxyType), hasattr(proxy, "__dict__")))
+    return seen, y
+
+
 def copies_of_weak_dictionary(kind):
     def f(x):
         kept, other = Quiet(), Quiet()
