@@ -89,5 +89,6 @@ fn every_mutation_has_a_text() {
     v0.clear()  # f.py:12
     v0.pop(v1)  # f.py:13
     next(v0) -> v2  # f.py:14
+    next(v0) ends  # f.py:15
     "#);
 }

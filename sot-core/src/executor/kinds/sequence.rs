@@ -31,7 +31,8 @@ fn pick(ex: &mut Executor<'_>, what: &str, items: &[VarId], key: VarId) -> Resul
             let mut out = Vec::with_capacity(i.slicelength);
             for _ in 0..i.slicelength {
                 out.push(items[at as usize]);
-                at += i.step;
+                // Behind the last item it may be anywhere.
+                at = at.wrapping_add(i.step);
             }
             return Ok(Picked::Many(out, i.step == 1 && i.slicelength == items.len()));
         }

@@ -251,3 +251,12 @@ def a_dict_that_grows_beyond_what_is_worth_simulating():
         return len(table), table[size // 2], len(items), x + 1
 
     return {"f": f, "args": lambda: (t([1.0]), 20_000)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def slices_with_steps_beyond_all_items():
+    def f(x, items, far):
+        pair = tuple(items)
+        return items[::far], items[::-far], pair[1::far], pair[:: far + 1], items[2:1:far], x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), [1, 2, 3], 2**63 - 1)}
