@@ -65,6 +65,7 @@ const HELD: &[&str] = &[
     "test_class",
     "test_decorators",
     "test_contextlib",
+    "test_patma",
 ];
 
 pub(crate) fn run(python: Option<&str>, modules: &[String]) -> Result<()> {
