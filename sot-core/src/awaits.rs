@@ -22,8 +22,8 @@ pub enum Awaits {
     Send,
     /// `__bool__`: as `Again`, after a check that it is a bool.
     Bool,
-    /// `__len__` as a truth value: as `Again`, after a check that it is a length.
-    Length,
+    /// `__bool__`, of JUMP_IF_TRUE_OR_POP and its like: after a check that it is a bool, it says what becomes of the operand.
+    Decides,
     /// LOAD_ATTR: it takes the place of the object, which an AttributeError that comes instead is told about.
     Attribute,
     /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.

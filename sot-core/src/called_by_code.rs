@@ -134,7 +134,19 @@ pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// `finished()`: a generator that has ended.
+/// A generator that has ended, and is called what one of this code is called.
+pub fn finished<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = code.py();
+    let generator = py.eval(c"(None for _ in ())", None, None)?;
+    generator.call_method0("close")?;
+    let name = code.getattr("co_name")?;
+    let qualname = code.getattr("co_qualname").unwrap_or_else(|_| name.clone());
+    generator.setattr("__name__", name)?;
+    generator.setattr("__qualname__", qualname)?;
+    Ok(generator)
+}
+
+/// `finished(code)`: a generator of this code that has ended.
 pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     helper(
@@ -142,10 +154,9 @@ pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         &FUNCTION,
         Helper {
             name: "finished",
-            run: |py, _| {
-                let generator = py.eval(c"(None for _ in ())", None, None)?;
-                generator.call_method0("close")?;
-                Ok(generator)
+            run: |py, args| {
+                let code = args.get(py, 0).expect("a code object").to_owned();
+                finished(&code)
             },
         },
     )

@@ -259,10 +259,12 @@ impl Given<'_> {
 /// Push the frames of a continuation, filled with its values.
 fn enter_continuation(ex: &mut Executor<'_>, shape: &Shape, number: u32, slots: Slots<'_>) -> Result<Head, Stop> {
     // Who delegates may die between two items, and end it: asked for, that is looked up.
-    let generator = |ex: &mut Executor<'_>, state| ex.virtual_var(GeneratorVar { state, made: None, delegated: true });
-    let running = shape.frames.iter().map(|s| s.generator.then(|| generator(ex, GeneratorState::Running))).collect();
+    let generator = |ex: &mut Executor<'_>, shape: &FrameShape, state| {
+        ex.virtual_var(GeneratorVar { unit: shape.unit.clone(), state, made: None, delegated: true })
+    };
+    let running = shape.frames.iter().map(|s| s.generator.then(|| generator(ex, s, GeneratorState::Running))).collect();
     // The frames of these follow.
-    let waiting = shape.waiting.iter().map(|_| generator(ex, GeneratorState::Finished)).collect();
+    let waiting = shape.waiting.iter().map(|w| generator(ex, &w.frame, GeneratorState::Finished)).collect();
     let mut given = Given { slots, next: 0, running, waiting };
     for (at, shape) in shape.frames.iter().enumerate() {
         let mut frame = given.frame(ex, shape)?;

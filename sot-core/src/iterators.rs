@@ -45,19 +45,20 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     Some(Combined::Zip { inners: parts.iter().collect() })
 }
 
-/// What combines other iterators without a state of its own.
+/// What combines other iterators without a state of its own, but for a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     Map,
     Filter,
     Zip,
+    Enumerate,
 }
 
-/// The parts of an exact `map`, `filter` or `zip` object: its function, if it has one, then its iterators. Their `__reduce__`
-/// is C code without side effects.
+/// The parts of an exact `map`, `filter` or `zip` object: its function, if it has one, then its iterators; and those of an
+/// `enumerate` that cannot be looked through: its iterator, then its count. Their `__reduce__` is C code without side effects.
 pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, PyTuple>)> {
     let py = iterator.py();
-    static TYPES: PyOnceLock<[Py<PyAny>; 3]> = PyOnceLock::new();
+    static TYPES: PyOnceLock<[Py<PyAny>; 4]> = PyOnceLock::new();
     let types = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
             let builtins = py.import("builtins")?;
@@ -65,18 +66,23 @@ pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, P
                 builtins.getattr("map")?.unbind(),
                 builtins.getattr("filter")?.unbind(),
                 builtins.getattr("zip")?.unbind(),
+                builtins.getattr("enumerate")?.unbind(),
             ])
         })
         .ok()?;
     let ty = iterator.get_type();
     let at = types.iter().position(|known| ty.is(known))?;
+    let what = [Opened::Map, Opened::Filter, Opened::Zip, Opened::Enumerate][at];
+    if what == Opened::Enumerate && is_peekable(iterator) {
+        return None;
+    }
     let reduced = iterator.call_method0("__reduce__").ok()?;
     // `zip(..., strict=True)` carries its state as a third part; ending it may raise.
     if reduced.len().is_ok_and(|n| n > 2) {
         return None;
     }
     let parts = reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?;
-    Some(([Opened::Map, Opened::Filter, Opened::Zip][at], parts))
+    Some((what, parts))
 }
 
 /// How many items lie in a list or tuple. A class that extends them may say something else, which their own iterators ignore.
@@ -302,6 +308,30 @@ impl NativeBody for Pass {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Something whose iterator is a given one, which is not asked.
+#[pyclass(frozen, module = "sot._sot", name = "_Given")]
+struct Given {
+    iterator: Py<PyAny>,
+}
+
+#[pymethods]
+impl Given {
+    fn __iter__(&self, py: Python<'_>) -> Py<PyAny> {
+        self.iterator.clone_ref(py)
+    }
+}
+
+fn given<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    Bound::new(iterator.py(), Given { iterator: iterator.clone().unbind() }).ok().map(Bound::into_any)
+}
+
+/// A callable that makes an iterable of an iterator.
+pub fn given_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let function = FUNCTION.get_or_try_init(py, || new_native(py, Box::new(Look { name: "given", look: given })))?;
+    Ok(function.bind(py).clone())
 }
 
 /// A callable that passes the call on to its first argument.

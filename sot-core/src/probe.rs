@@ -196,6 +196,11 @@ pub fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bo
     })
 }
 
+/// Whether values of a class have no `__setattr__` but that of `object`.
+pub fn sets_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
+    agree(ty, &ty.py().get_type::<PyAny>(), &["__setattr__"])
+}
+
 /// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program. A weak proxy tells
 /// the class of what it stands for.
 pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {

@@ -42,6 +42,16 @@ pub fn unbound_local(version: Version, name: &str) -> String {
     }
 }
 
+/// The text of NameError about a free variable.
+#[must_use]
+pub fn unbound_free(version: Version, name: &str) -> String {
+    if version.minor() < 11 {
+        format!("free variable '{name}' referenced before assignment in enclosing scope")
+    } else {
+        format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

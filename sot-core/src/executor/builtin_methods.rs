@@ -68,6 +68,8 @@ impl<'py> Executor<'py> {
                 self.record_if_sourced(me, Mutation::ListPop { object, index: at });
                 Ok(item)
             }
+            // Nothing happens to a list that is empty, which a sort would notice.
+            ("clear", []) if items.is_empty() => self.fold_none(),
             ("clear", []) => {
                 self.replace_list(me, Vec::new());
                 self.record_if_sourced(me, Mutation::ListClear { object });
@@ -92,6 +94,9 @@ impl<'py> Executor<'py> {
     /// All items are asked for, then the list grows: for sequences, and for lists that nobody else has yet.
     pub fn extend_at_once(&mut self, me: VarId, iterable: VarId) -> Result<(), Stop> {
         let more = self.collect_sized(iterable)?;
+        if more.is_empty() {
+            return Ok(());
+        }
         let VarKind::List(list) = self.look(me)? else {
             return Err(Stop::brk(Reason::ValueKind, "list extend"));
         };

@@ -69,13 +69,24 @@ impl<'py> Executor<'py> {
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
             return self.fold_call(callee, args).map(Called::Value);
         }
+        if name == "fromkeys"
+            && let Some(entered) = self.enter_from_keys(callee, args)?
+        {
+            return Ok(entered);
+        }
         if (module.as_deref(), &*name) == (Some("_functools"), "reduce")
             && let Some(entered) = self.enter_reduce(callee, args)?
         {
             return Ok(entered);
         }
         if let Some("operator" | "_operator") = module.as_deref() {
-            return self.operator_function(callee, &name, args).map(Called::Value);
+            let name = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(&name);
+            if args.keywords.is_empty()
+                && let Some(entered) = self.enter_operator_function(name, positional)?
+            {
+                return Ok(entered);
+            }
+            return self.operator_function(callee, name, args).map(Called::Value);
         }
         // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`.
         if let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__")) {
@@ -91,7 +102,9 @@ impl<'py> Executor<'py> {
                 self.init_exception(*first, rest.to_vec());
                 return self.fold_none().map(Called::Value);
             }
-            if self.class_of(*first)?.is(&owner) {
+            let of_object = owner.is(self.py.get_type::<PyAny>());
+            let writes = name == "__setattr__" && of_object && matches!(self.look(*first)?, VarKind::Instance(_));
+            if writes || self.class_of(*first)?.is(&owner) {
                 let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
                 return self.call_bound(*first, &name, &rest);
             }
@@ -110,7 +123,6 @@ impl<'py> Executor<'py> {
 
     /// An operator given as a function does what the operator does.
     fn operator_function(&mut self, callee: &Bound<'py, PyAny>, name: &str, args: &Args) -> Result<VarId, Stop> {
-        let name = name.strip_prefix("__").and_then(|n| n.strip_suffix("__")).unwrap_or(name);
         if !args.keywords.is_empty() {
             return Err(Stop::brk(Reason::WouldRaise, format!("operator.{name}")));
         }
@@ -554,12 +566,12 @@ impl<'py> Executor<'py> {
                 };
                 let count = count.ok_or(Stop::brk(Reason::OpaqueValue, "enumerate"))?;
                 let inner = self.iterate(*iterable)?;
-                Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count })))
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count: Some(count) })))
             }
             ("enumerate", [iterable, start], []) => {
                 let count = self.constant_int(*start).ok_or(Stop::brk(Reason::OpaqueValue, "enumerate"))?;
                 let inner = self.iterate(*iterable)?;
-                Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count })))
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count: Some(count) })))
             }
             ("zip", iterables, []) => {
                 let mut inners = Vec::with_capacity(iterables.len());

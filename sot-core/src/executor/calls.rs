@@ -375,6 +375,15 @@ impl<'py> Executor<'py> {
             VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
             VarKind::Generator(_) => self.generator_method(receiver, name, args),
             VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
+            // What a `__setattr__` of the program ends in.
+            VarKind::Instance(_) if name == "__setattr__" && args.keywords.is_empty() => {
+                let [name, value] = *args.positional.as_slice() else {
+                    return Err(Stop::brk(Reason::WouldRaise, "__setattr__"));
+                };
+                let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
+                self.set_by_object(receiver, &name, value)?;
+                self.fold_none().map(Called::Value)
+            }
             other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
         }
     }

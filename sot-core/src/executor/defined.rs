@@ -9,7 +9,6 @@ use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::CompareOp;
 
 impl<'py> Executor<'py> {
     /// Whether a callable runs code of the program, or may.
@@ -41,7 +40,7 @@ impl<'py> Executor<'py> {
                 Ok(of(ex, "__iter__")? && ex.class_lookup(&class, "__length_hint__")?.is_none())
             }
             VarKind::Iterator(IteratorVar { state }) => match state {
-                Iteration::Enumerate { .. } => Ok(false),
+                Iteration::Enumerate { inner, count } => Ok(count.is_none() || ex.steps_by_code(inner)?),
                 Iteration::Zip { inners } => ex.any_by_code(&inners),
                 Iteration::Map { function, inners } => Ok(ex.runs_code(function)? || ex.any_by_code(&inners)?),
                 Iteration::Filter { .. } => Ok(true),
@@ -67,7 +66,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether the simulation can take the items of something at all.
-    fn can_iterate(&mut self, iterable: VarId) -> Result<bool, Stop> {
+    pub(super) fn can_iterate(&mut self, iterable: VarId) -> Result<bool, Stop> {
         Ok(match self.look(iterable)? {
             VarKind::Tuple(_)
             | VarKind::List(_)
@@ -172,15 +171,23 @@ impl<'py> Executor<'py> {
         {
             return self.enter_sort(me, args);
         }
-        let [argument] = *args.positional.as_slice() else { return Ok(None) };
+        if let ("update", [source], VarKind::Dict(DictVar { class: None, .. })) =
+            (name, args.positional.as_slice(), self.look(me)?)
+        {
+            return self.enter_fill(Some(me), *source, &args.keywords);
+        }
         if !args.keywords.is_empty() {
             return Ok(None);
         }
+        if let "index" | "count" | "remove" = name {
+            return self.enter_search(me, name, &args.positional);
+        }
+        let [argument] = *args.positional.as_slice() else { return Ok(None) };
         match (self.look(me)?, name) {
             (VarKind::List(ListVar { class: None, .. }), "extend") => self.enter_extend(me, argument, false),
             (VarKind::Constant(_), "join") if self.iterates_by_code(argument)? && !self.is_sized(argument)? => {
                 let join = self.virtual_var(BoundVar::new(me, "join"));
-                self.enter("with_all", &[join, argument]).map(Some)
+                self.enter("join", &[join, argument]).map(Some)
             }
             _ => Ok(None),
         }
@@ -285,6 +292,11 @@ impl<'py> Executor<'py> {
                 }
                 _ => Ok(None),
             },
+            ("setattr", [object, name, value]) if args.keywords.is_empty() => {
+                self.enter_write_by_name(*object, *name, Some(*value))
+            }
+            ("delattr", [object, name]) if args.keywords.is_empty() => self.enter_write_by_name(*object, *name, None),
+            (_, positional) if args.keywords.is_empty() => self.enter_question(name, positional),
             _ => Ok(None),
         }
     }
@@ -330,37 +342,6 @@ impl<'py> Executor<'py> {
         self.iterates_by_code(iterator)
     }
 
-    /// The frame of `item in container`, if that runs code of the program.
-    pub(super) fn enter_contains(
-        &mut self,
-        container: VarId,
-        item: VarId,
-        invert: bool,
-    ) -> Result<Option<Called>, Stop> {
-        let search = if invert { "not_found" } else { "found" };
-        let searched = match self.look(container)? {
-            VarKind::Instance(_) => {
-                let class = self.class_of(container)?;
-                match self.class_lookup(&class, "__contains__")? {
-                    Some(method) if facts::is_function(&method) => {
-                        let method = self.special_method(container, "__contains__")?;
-                        return self.enter(if invert { "untruth_of" } else { "truth_of" }, &[method, item]).map(Some);
-                    }
-                    Some(_) => return Ok(None),
-                    None => self.iterates_by_code(container)?,
-                }
-            }
-            VarKind::List(ListVar { items, class: None, .. }) => self.any_compares_by_code(item, &items)?,
-            VarKind::Tuple(TupleVar { items, .. }) => self.any_compares_by_code(item, &items)?,
-            VarKind::Generator(_) | VarKind::Iterator(_) => true,
-            _ => false,
-        };
-        match searched {
-            true => self.enter(search, &[container, item]).map(Some),
-            false => Ok(None),
-        }
-    }
-
     /// Whether an item of a list or tuple has one of these methods from the program.
     fn any_item_has(&mut self, sequence: VarId, methods: &[&str]) -> Result<bool, Stop> {
         let items = match self.look(sequence)? {
@@ -380,127 +361,8 @@ impl<'py> Executor<'py> {
         Ok(false)
     }
 
-    fn any_compares_by_code(&mut self, item: VarId, items: &[VarId]) -> Result<bool, Stop> {
-        if self.compares_by_code(item)? {
-            return Ok(true);
-        }
-        for other in items {
-            if self.compares_by_code(*other)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Whether `==` of something is a method of the program.
-    fn compares_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
-        let class = self.class_of(value)?;
-        Ok(self.class_lookup(&class, "__eq__")?.is_some_and(|method| facts::is_function(&method)))
-    }
-
-    /// Whether the class of a value extends one of C other than `object`.
-    fn extends_builtin(&mut self, value: VarId) -> Result<bool, Stop> {
-        let class = self.class_of(value)?;
-        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        self.guard_mro(class);
-        Ok(!probe::is_of_python_alone(class))
-    }
-
-    /// The frame of a comparison, if that is a method of the program: the methods are asked in the interpreter's order, until one
-    /// does not say NotImplemented.
-    pub(super) fn enter_compare(
-        &mut self,
-        op: CompareOp,
-        left: VarId,
-        right: VarId,
-        to_bool: bool,
-    ) -> Result<Option<Called>, Stop> {
-        let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
-        if !instance(self.look(left)?) && !instance(self.look(right)?) {
-            return Ok(None);
-        }
-        let (of_left, of_right) = match op {
-            CompareOp::Lt => ("__lt__", "__gt__"),
-            CompareOp::Le => ("__le__", "__ge__"),
-            CompareOp::Eq => ("__eq__", "__eq__"),
-            CompareOp::Ne => ("__ne__", "__ne__"),
-            CompareOp::Gt => ("__gt__", "__lt__"),
-            CompareOp::Ge => ("__ge__", "__le__"),
-        };
-        let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
-        let derived = !left_class.is(&right_class) && {
-            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-            self.guard_mro(&right_type);
-            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
-        };
-        let mut order = [(left, &left_class, of_left, right), (right, &right_class, of_right, left)];
-        if derived {
-            order.reverse();
-        }
-        let mut attempts = Vec::new();
-        for (me, class, name, other) in order {
-            let by_default = self.py.get_type::<PyAny>().getattr(name).map_err(|e| self.internal(&e))?;
-            match self.class_lookup(class, name)? {
-                // `object.__ne__` asks `__eq__`; the other methods of `object` know nothing.
-                Some(found) if found.is(&by_default) && name == "__ne__" => {
-                    let plain = self.py.get_type::<PyAny>().getattr("__eq__").map_err(|e| self.internal(&e))?;
-                    match self.class_lookup(class, "__eq__")? {
-                        Some(eq) if eq.is(&plain) => {}
-                        Some(eq) if facts::is_function(&eq) => {
-                            let method = self.special_method(me, "__eq__")?;
-                            let inverted = self.fold_bool(true)?;
-                            attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
-                        }
-                        _ => return Ok(None),
-                    }
-                }
-                Some(found) if found.is(&by_default) => {}
-                Some(found) if facts::is_function(&found) => {
-                    let method = self.special_method(me, name)?;
-                    let inverted = self.fold_bool(false)?;
-                    attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
-                }
-                // A value of C whose comparison says NotImplemented to an instance of the program, unless that is one of its
-                // kind as well: a dict is compared with instances of classes that extend `dict`.
-                Some(_)
-                    if matches!(
-                        self.look(me)?,
-                        VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)
-                    ) && !self.extends_builtin(other)? => {}
-                _ => return Ok(None),
-            }
-        }
-        if attempts.is_empty() {
-            return Ok(None);
-        }
-        let attempts = self.virtual_var(TupleVar::new(attempts));
-        if let CompareOp::Eq | CompareOp::Ne = op {
-            let same = self.same_object(left, right)?;
-            let otherwise = self.fold_bool(same == (op == CompareOp::Eq))?;
-            let name = if to_bool { "truth_of_compared" } else { "compared" };
-            return self.enter(name, &[attempts, otherwise]).map(Some);
-        }
-        let name = |class: &Bound<'py, PyAny>| {
-            class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default()
-        };
-        let sign = match op {
-            CompareOp::Lt => "<",
-            CompareOp::Le => "<=",
-            CompareOp::Gt => ">",
-            CompareOp::Ge => ">=",
-            CompareOp::Eq | CompareOp::Ne => "==",
-        };
-        let text =
-            format!("'{sign}' not supported between instances of '{}' and '{}'", name(&left_class), name(&right_class));
-        let text = PyString::new(self.py, &text).into_any();
-        let text = self.fold(&text)?;
-        let definition = if to_bool { "truth_of_ordered" } else { "ordered" };
-        self.enter(definition, &[attempts, text]).map(Some)
-    }
-
     /// The frame of `bool(value)`, if that runs code of the program.
-    pub(super) fn enter_truth(&mut self, value: VarId) -> Result<Option<Called>, Stop> {
+    pub(super) fn enter_truth(&mut self, value: VarId, inverted: bool) -> Result<Option<Called>, Stop> {
         let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
         let class = self.class_of(value)?;
         let method = match self.class_lookup(&class, "__bool__")? {
@@ -508,7 +370,9 @@ impl<'py> Executor<'py> {
             None => self.class_lookup(&class, "__len__")?,
         };
         match method {
-            Some(method) if facts::is_function(&method) => self.enter("truth_of_value", &[value]).map(Some),
+            Some(method) if facts::is_function(&method) => {
+                self.enter(if inverted { "untruth_of_value" } else { "truth_of_value" }, &[value]).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -521,6 +385,9 @@ impl<'py> Executor<'py> {
             Iteration::Map { function, inners } if self.iterates_by_code(iterator)? => {
                 let inners = self.virtual_var(TupleVar::new(inners));
                 self.enter("next_mapped", &[function, inners]).map(Some)
+            }
+            Iteration::Enumerate { inner, .. } if self.iterates_by_code(iterator)? => {
+                self.enter("next_numbered", &[iterator, inner]).map(Some)
             }
             Iteration::Zip { inners } if self.iterates_by_code(iterator)? => {
                 let inners = self.virtual_var(TupleVar::new(inners));
@@ -539,25 +406,28 @@ impl<'py> Executor<'py> {
 
     /// Builtin types whose construction is code of the program. `None`: as ever.
     pub(super) fn enter_type(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
-        if !args.keywords.is_empty() {
+        let is = |name: &str| self.builtins_attribute(name).is_ok_and(|builtin| builtin.is(class));
+        if !args.keywords.is_empty() && !is("dict") {
             return Ok(None);
         }
-        let is = |name: &str| self.builtins_attribute(name).is_ok_and(|builtin| builtin.is(class));
         match *args.positional.as_slice() {
-            [value] if is("bool") => self.enter_truth(value),
+            [value] if is("bool") => self.enter_truth(value, false),
+            [value] if is("str") => self.enter_conversion("str", value),
+            [value] if is("int") => self.enter_conversion("int", value),
+            [value] if is("float") => self.enter_conversion("float", value),
             [iterable] if is("list") => self.enter_list(iterable, true),
             [iterable] if is("tuple") => self.enter_tuple(iterable),
-            [iterable] if is("dict") && !matches!(self.look(iterable)?, VarKind::Instance(_)) => {
-                match self.iterates_by_code(iterable)? {
-                    true => self.enter("dict_of", &[iterable]).map(Some),
-                    false => Ok(None),
-                }
-            }
+            [iterable] if is("dict") => self.enter_fill(None, iterable, &args.keywords),
+            [iterable] if is("set") || is("frozenset") => self.enter_set(class, iterable),
+            [sequence] if is("reversed") => match self.method_of_program(sequence, "__reversed__")? {
+                Some(method) => self.call(method, &Args::default()).map(Some),
+                None => Ok(None),
+            },
             _ => Ok(None),
         }
     }
 
-    fn unless_none(&mut self, value: Option<VarId>) -> Result<Option<VarId>, Stop> {
+    pub(super) fn unless_none(&mut self, value: Option<VarId>) -> Result<Option<VarId>, Stop> {
         let Some(value) = value else { return Ok(None) };
         self.look(value)?;
         Ok(Some(value).filter(|value| !self.constant_value(*value).is_some_and(|v| v.is_none())))

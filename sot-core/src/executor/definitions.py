@@ -104,15 +104,93 @@ def tuple_of_sized(iterable):
     return tuple(items)
 
 
-def dict_of(iterable):
-    table = {}
+def fill(table, iterable, rest, result):
     index = 0
     for item in iterable:
         key, value = pair(item, index)
         table[key] = value
         index = index + 1
         del item, key, value
+    table.update(rest)
+    return result
+
+
+def fill_by_keys(table, source, rest, result):
+    for key in source.keys():
+        table[key] = source[key]
+        del key
+    table.update(rest)
+    return result
+
+
+def mapping_of(source, message):
+    table = {}
+    missing = False
+    try:
+        for key in source.keys():
+            table[key] = source[key]
+            del key
+    except AttributeError:
+        missing = True
+    if missing:
+        raise TypeError(message)
     return table
+
+
+def keyed(iterable, value):
+    table = {}
+    for key in iterable:
+        table[key] = value
+        del key
+    return table
+
+
+def set_of(make, iterable, chain):
+    # An item that asks the program for its hash, or has none, is hashed before the next one is asked for.
+    iterator = iter(iterable)
+    items = []
+    for item in iterator:
+        items.append(item)
+        if not is_quiet(item):
+            break
+        del item
+    else:
+        return make(items)
+    del item
+    return make(chain(items, iterator))
+
+
+def items_of_set(iterable, chain):
+    iterator = iter(iterable)
+    items = []
+    for item in iterator:
+        items.append(item)
+        if not is_quiet(item):
+            break
+        del item
+    else:
+        return items
+    del item
+    return chain(items, iterator)
+
+
+def close(throw):
+    # What is being handled is its context.
+    try:
+        raise GeneratorExit
+    except GeneratorExit as end:
+        ending = end
+    try:
+        throw(ending)
+    except StopIteration as end:
+        return end.value
+    except GeneratorExit:
+        return None
+    raise RuntimeError("generator ignored GeneratorExit")
+
+
+def done(method, args):
+    method(*args)
 
 
 def extend(target, iterable):
@@ -132,9 +210,16 @@ def extend_sized(target, iterable):
         del item
 
 
-def with_all(function, iterable):
+def join(function, iterable):
+    refused = False
+    try:
+        iterator = iter(iterable)
+    except TypeError:
+        refused = True
+    if refused:
+        raise TypeError("can only join an iterable")
     items = []
-    for item in iterable:
+    for item in iterator:
         items.append(item)
         del item
     return function(items)
@@ -176,6 +261,7 @@ def sort_list(target, key, reverse):
     # Meanwhile the list is empty.
     items = target.copy()
     target.clear()
+    mark = emptied(target)
     try:
         if key is None:
             keys = items.copy()
@@ -184,14 +270,15 @@ def sort_list(target, key, reverse):
             for item in items:
                 keys.append(key(item))
                 del item
-        items = sort(items, keys, reverse)
-        modified = len(target) > 0
+        modified = touched(target, mark)
     except:
         target.clear()
         target.extend(items)
         raise
     target.clear()
     target.extend(items)
+    del items
+    sort_in_place(target, keys, reverse)
     if modified:
         raise ValueError("list modified during sort")
 
@@ -340,69 +427,73 @@ def next_or(iterator, default):
 def next_mapped(function, inners):
     items = []
     for inner in inners:
-        for item in inner:
-            items.append(item)
-            break
-        else:
-            raise StopIteration
+        items.append(next(inner))
     return function(*items)
 
 
 def next_filtered(function, inner):
-    for item in inner:
+    while True:
+        item = next(inner)
         if function(item):
             return item
         del item
-    raise StopIteration
 
 
 def next_true(inner):
-    for item in inner:
+    while True:
+        item = next(inner)
         if item:
             return item
         del item
-    raise StopIteration
+
+
+def next_numbered(enumeration, inner):
+    item = next(inner)
+    return number(enumeration), item
 
 
 def next_zipped(inners):
     items = []
     for inner in inners:
-        for item in inner:
-            items.append(item)
-            break
-        else:
-            raise StopIteration
+        items.append(next(inner))
     return tuple(items)
 
 
-def found(iterable, wanted):
-    for item in iterable:
+def found(iterable, wanted, yes, no, message):
+    refused = False
+    try:
+        iterator = iter(iterable)
+    except TypeError:
+        refused = True
+    if refused:
+        raise TypeError(message)
+    for item in iterator:
         if same(item, wanted):
-            return True
+            return yes
         if item == wanted:
-            return True
+            return yes
         del item
-    return False
-
-
-def not_found(iterable, wanted):
-    for item in iterable:
-        if same(item, wanted):
-            return False
-        if item == wanted:
-            return False
-        del item
-    return True
+    return no
 
 
 def length_of(method):
     return length(method())
 
 
+def truth_of_length(method):
+    return length(method()) > 0
+
+
 def truth_of_value(value):
     if value:
         return True
     return False
+
+
+def untruth_of_value(value):
+    if value:
+        return False
+    return True
 
 
 def attribute_or(object, name, default):
@@ -430,44 +521,6 @@ def untruth_of(function, argument):
     if function(argument):
         return False
     return True
-
-
-def compared(attempts, otherwise):
-    for method, argument, inverted in attempts:
-        result = method(argument)
-        if result is not NotImplemented:
-            if inverted:
-                return not result
-            return result
-    return otherwise
-
-
-def truth_of_compared(attempts, otherwise):
-    for method, argument, inverted in attempts:
-        result = method(argument)
-        if result is not NotImplemented:
-            if result:
-                return not inverted
-            return inverted
-    return otherwise
-
-
-def ordered(attempts, message):
-    for method, argument, _ in attempts:
-        result = method(argument)
-        if result is not NotImplemented:
-            return result
-    raise TypeError(message)
-
-
-def truth_of_ordered(attempts, message):
-    for method, argument, _ in attempts:
-        result = method(argument)
-        if result is not NotImplemented:
-            if result:
-                return True
-            return False
-    raise TypeError(message)
 
 
 def extended(target, iterable):

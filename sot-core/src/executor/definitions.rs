@@ -13,6 +13,9 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
+use crate::cpython::facts::count_on;
+use crate::iterators::{Combined, combined};
+use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashMap;
@@ -21,6 +24,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_opcodes::{CompareOp, ConstId, Op};
+use std::rc::Rc;
 use std::sync::Mutex;
 
 /// The definitions, compiled.
@@ -46,10 +50,14 @@ fn definitions(py: Python<'_>) -> PyResult<&'static Definitions> {
 /// to its builtins.
 fn compile(py: Python<'_>) -> PyResult<Definitions> {
     let builtins = py.import("builtins")?;
-    let mut source = include_str!("definitions.py").to_owned();
+    let mut source = concat!(include_str!("definitions.py"), include_str!("definitions_of_values.py")).to_owned();
     if py.version_info() < (3, 9) {
         // What is looked for was on the left.
         source = source.replace("item == wanted", "wanted == item");
+    }
+    if py.version_info() < (3, 13) {
+        // What a generator returns that is closed was lost.
+        source = source.replace("return end.value", "return None");
     }
     let module = builtins.getattr("compile")?.call1((source, HIDDEN_FILE, "exec"))?;
     let globals = PyDict::new(py);
@@ -97,6 +105,15 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         PyResult::Ok(function.into_any().unbind())
     };
     Ok(vec![
+        ("answer", make(c"answer", answer)?),
+        ("emptied", make(c"emptied", |args| Ok(PyTuple::empty(args.py()).into_any().unbind()))?),
+        (
+            "touched",
+            make(c"touched", |args| {
+                let touched = args.get_item(0)?.len()? > 0;
+                Ok(PyBool::new(args.py(), touched).to_owned().into_any().unbind())
+            })?,
+        ),
         (
             "is_number",
             make(c"is_number", |args| {
@@ -104,7 +121,16 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
                 Ok(PyBool::new(args.py(), is_number(&value)).to_owned().into_any().unbind())
             })?,
         ),
+        (
+            "is_quiet",
+            make(c"is_quiet", |args| {
+                let item = args.get_item(0)?;
+                let quiet = is_quiet_key(&item) && item.hash().is_ok();
+                Ok(PyBool::new(args.py(), quiet).to_owned().into_any().unbind())
+            })?,
+        ),
         ("length", make(c"length", length)?),
+        ("number", make(c"number", number)?),
         ("pair", make(c"pair", pair)?),
         (
             "same",
@@ -114,6 +140,13 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             })?,
         ),
         ("sort", make(c"sort", sort)?),
+        (
+            "sort_in_place",
+            make(c"sort_in_place", |args| {
+                sort(args)?;
+                Ok(args.py().None())
+            })?,
+        ),
     ])
 }
 
@@ -125,14 +158,29 @@ pub(super) fn is_number(value: &Bound<'_, PyAny>) -> bool {
         || value.is_exact_instance_of::<PyComplex>()
 }
 
-/// `length(value)`: what `len` makes of the result of a `__len__`.
-fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-    length_of(&args.get_item(0)?)
+/// `answer(result, builtin, name, kind)`: what a builtin makes of the result of a method of its argument, an instance of a
+/// class of this name.
+fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let (result, name) = (args.get_item(0)?.unbind(), args.get_item(2)?);
+    // It is asked once, and what it holds goes with it.
+    let result = Mutex::new(Some(result));
+    let method = PyCFunction::new_closure(py, None, None, move |_, _| -> PyResult<Py<PyAny>> {
+        let mut result = result.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        result.take().ok_or_else(|| PyRuntimeError::new_err("asked twice"))
+    })?;
+    let namespace = PyDict::new(py);
+    namespace.set_item(name, method)?;
+    let class = py.get_type::<PyType>().call1((args.get_item(3)?, PyTuple::empty(py), namespace))?;
+    Ok(args.get_item(1)?.call1((class.call0()?,))?.unbind())
 }
 
-/// The length that the result of a `__len__` stands for.
-pub fn length_of(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let length = value.py().import("operator")?.getattr("index")?.call1((value,))?;
+/// `length(value)`: what `len` makes of the result of a `__len__`.
+fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let length = py.import("operator")?.getattr("index")?.call1((args.get_item(0)?,))?;
+    // Up to 3.9 it may be of a subclass, which is nobody's business from here on.
+    let length = py.get_type::<PyInt>().getattr("__index__")?.call1((length,))?;
     if length.lt(0)? {
         return Err(PyValueError::new_err("__len__() should return >= 0"));
     }
@@ -140,6 +188,15 @@ pub fn length_of(value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         return Err(PyOverflowError::new_err("cannot fit 'int' into an index-sized integer"));
     }
     Ok(length.unbind())
+}
+
+/// `number(enumeration)`: the number of its next item; it counts on.
+fn number(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let enumeration = args.get_item(0)?;
+    match combined(&enumeration) {
+        Some(Combined::Enumerate { index, .. }) if count_on(&enumeration) => Ok(index.unbind()),
+        _ => Err(PyOverflowError::new_err("sot: an enumeration of too many items")),
+    }
 }
 
 /// `pair(item, index)`: key and value, as `dict` takes them from an item.
@@ -211,15 +268,37 @@ impl<'py> Executor<'py> {
         let Some(made) = DEFINITIONS.get(self.py) else { return Ok(None) };
         let Some((name, _)) = made.helpers.iter().find(|(_, helper)| helper.is(callee)) else { return Ok(None) };
         match (*name, args) {
+            ("answer", [result, builtin, name, _]) => self.answer(*result, *builtin, *name).map(Some),
+            // What comes and goes again is noticed, too, unless there was a break.
+            ("emptied", [list]) => {
+                let VarKind::List(list) = self.look(*list)? else {
+                    return Err(Stop::fallback(Reason::InternalError, *name));
+                };
+                let mark = self.virtual_var(TupleVar::new(Vec::new()));
+                self.emptied.insert(mark, list.items);
+                Ok(Some(mark))
+            }
+            ("touched", [list, mark]) => {
+                let VarKind::List(list) = self.look(*list)? else {
+                    return Err(Stop::fallback(Reason::InternalError, *name));
+                };
+                let replaced = self.emptied.get(mark).is_some_and(|items| !Rc::ptr_eq(items, &list.items));
+                self.fold_bool(replaced || !list.items.is_empty()).map(Some)
+            }
             ("is_number", [value]) => {
                 let number = matches!(self.look(*value)?, VarKind::Constant(_));
                 let number = number && self.constant_value(*value).is_some_and(|v| is_number(&v));
                 self.fold_bool(number).map(Some)
             }
+            ("is_quiet", [item]) => {
+                let quiet = self.is_quiet_item(*item)?;
+                self.fold_bool(quiet).map(Some)
+            }
             ("length", [value]) => match self.constant_int(*value) {
                 Some(length) if length >= 0 => self.fold_int(length).map(Some),
                 _ => Err(Stop::brk(Reason::WouldRaise, "__len__")),
             },
+            ("number", [enumeration]) => self.next_number(*enumeration).map(Some),
             ("pair", [item, _]) => {
                 let items = match self.look(*item)? {
                     VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
@@ -232,19 +311,56 @@ impl<'py> Executor<'py> {
                 }
             }
             ("same", [a, b]) => {
-                if let (VarKind::Constant(_), VarKind::Constant(_)) = (self.look(*a)?, self.look(*b)?) {
-                    // Equal ones may be one object, which is all the same.
-                    let equal = self.compare(CompareOp::Eq, *a, *b)?;
-                    if self.truth(equal)? {
-                        return Ok(Some(equal));
+                match (self.look(*a)?, self.look(*b)?) {
+                    (VarKind::Constant(_), VarKind::Constant(_)) => {
+                        // Equal ones may be one object, which is all the same.
+                        let equal = self.compare(CompareOp::Eq, *a, *b)?;
+                        if self.truth(equal)? {
+                            return Ok(Some(equal));
+                        }
                     }
+                    // As is whether they are one tuple: it is equal to itself as its items are.
+                    (VarKind::Tuple(_), VarKind::Tuple(_)) if a != b => return self.fold_bool(false).map(Some),
+                    _ => {}
                 }
                 let same = self.same_object(*a, *b)?;
                 self.fold_bool(same).map(Some)
             }
             ("sort", [items, keys, reverse]) => self.sort(*items, *keys, *reverse).map(Some),
+            ("sort_in_place", [target, keys, reverse]) => {
+                let sorted = self.sort(*target, *keys, *reverse)?;
+                let VarKind::List(list) = self.look(*target)? else {
+                    return Err(Stop::fallback(Reason::InternalError, *name));
+                };
+                self.list_method(*target, &list, "clear", &Args::default())?;
+                self.extend_at_once(*target, sorted)?;
+                self.fold_none().map(Some)
+            }
             _ => Err(Stop::fallback(Reason::InternalError, *name)),
         }
+    }
+
+    /// What the answer of a method is where it is of the type that is demanded.
+    fn answer(&mut self, result: VarId, builtin: VarId, name: VarId) -> Result<VarId, Stop> {
+        let name = self.constant_str(name).unwrap_or_default();
+        self.look(result)?;
+        let kind = self.look(builtin)?;
+        let builtin = kind
+            .pinned()
+            .map(|builtin| self.objects.get(self.py, builtin))
+            .ok_or(Stop::fallback(Reason::InternalError, "no builtin"))?;
+        let is = |ex: &Self, name: &str| ex.builtins_attribute(name).is_ok_and(|b| b.is(&builtin));
+        let answer = self.constant_value(result);
+        let exact = answer.as_ref().is_some_and(|answer| match name.as_str() {
+            "__int__" => answer.is_exact_instance_of::<PyInt>(),
+            "__index__" => answer.is_exact_instance_of::<PyInt>() && is(self, "int"),
+            "__float__" => answer.is_exact_instance_of::<PyFloat>(),
+            "__hash__" => {
+                answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|hash| hash != -1)
+            }
+            _ => answer.cast_exact::<PyString>().is_ok_and(|text| !is(self, "ascii") || text.to_string().is_ascii()),
+        });
+        if exact { Ok(result) } else { Err(Stop::brk(Reason::WouldRaise, name)) }
     }
 
     /// A list of items in the order of constant keys.

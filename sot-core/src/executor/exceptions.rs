@@ -245,7 +245,15 @@ impl<'py> Executor<'py> {
 
     /// `raise exception`: what is being handled becomes its context.
     pub fn set_context(&mut self, exception: VarId) {
-        let Some(context) = self.handled().filter(|c| *c != exception) else { return };
+        if let Some(context) = self.handled() {
+            self.chain_context(exception, context);
+        }
+    }
+
+    fn chain_context(&mut self, exception: VarId, context: VarId) {
+        if context == exception {
+            return;
+        }
         match &self.var(exception).kind {
             VarKind::Exception(ExceptionVar { object: None, .. }) => {
                 // A cycle would be cut: the exception may be in the context's own chain.
@@ -318,6 +326,7 @@ impl<'py> Executor<'py> {
     pub(super) fn raise(&mut self, exception: VarId, floor: usize, again: bool) -> Result<Unwound, Stop> {
         let innermost = self.frames.len() - 1;
         let stops = self.is_stop_iteration(exception);
+        let thrown = self.thrown.take().filter(|(thrown, _)| *thrown == exception);
         let mut at = None;
         for i in (floor..=innermost).rev() {
             let frame = &self.frames[i];
@@ -342,7 +351,11 @@ impl<'py> Executor<'py> {
         if !again {
             self.passed(exception, innermost);
             // What an operation raises while another exception is handled has that as its context.
-            if matches!(&self.var(exception).kind, VarKind::Exception(e) if e.object.is_none() && e.state.context.is_none())
+            if let Some((_, context)) = thrown {
+                if let Some(context) = context {
+                    self.chain_context(exception, context);
+                }
+            } else if matches!(&self.var(exception).kind, VarKind::Exception(e) if e.object.is_none() && e.state.context.is_none())
             {
                 self.set_context(exception);
             }

@@ -4,10 +4,12 @@
 //! result of its `yield from`, or StopIteration.
 
 use super::{Awaits, Executor, Flow, Frame};
+use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyStopIteration;
+use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use sot_opcodes::{CodeFlags, Op, handling};
 use std::rc::Rc;
 
@@ -29,7 +31,13 @@ impl<'py> Executor<'py> {
         }
         let made = self.frames.last().map(|f| (f.unit.address(), f.ip));
         self.note_generator();
-        Some(self.virtual_var(GeneratorVar { state: GeneratorState::New(Rc::new(frame)), made, delegated: false }))
+        let unit = frame.unit.clone();
+        Some(self.virtual_var(GeneratorVar {
+            unit,
+            state: GeneratorState::New(Rc::new(frame)),
+            made,
+            delegated: false,
+        }))
     }
 
     pub fn set_generator(&mut self, generator: VarId, state: GeneratorState) {
@@ -95,6 +103,46 @@ impl<'py> Executor<'py> {
         Ok(true)
     }
 
+    /// The exception that `throw` is given: type, value and traceback, of which the last two are None or left out.
+    fn thrown(&mut self, exception: VarId, rest: &[VarId]) -> Result<VarId, Stop> {
+        let unknown = || Stop::brk(Reason::Generator, "throw()");
+        let mut given = [None; 2];
+        for (given, value) in given.iter_mut().zip(rest) {
+            *given = self.unless_none(Some(*value))?;
+        }
+        let [value, traceback] = given;
+        // From 3.12 on there is a warning.
+        if traceback.is_some() || !rest.is_empty() && self.py.version_info() >= (3, 12) {
+            return Err(unknown());
+        }
+        let class = match self.look(exception)? {
+            VarKind::Exception(_) if value.is_some() => {
+                return Err(self.raise_error::<PyTypeError>("instance exception may not have a separate value"));
+            }
+            VarKind::Exception(_) => return Ok(exception),
+            VarKind::Class(class) => self.objects.get(self.py, class.object).cast_into::<PyType>(),
+            _ => return Err(unknown()),
+        };
+        let class = class.ok().filter(|class| self.is_exception_class(class)).ok_or_else(unknown)?;
+        let args = match value.map(|value| self.look(value)).transpose()? {
+            None => Vec::new(),
+            Some(VarKind::Exception(e)) => {
+                let own =
+                    self.objects.get(self.py, e.class).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+                if facts::mro(&own).iter().any(|c| c.is(&class)) {
+                    return Ok(value.expect("given"));
+                }
+                value.into_iter().collect()
+            }
+            Some(VarKind::Tuple(args)) => args.items.to_vec(),
+            Some(_) => value.into_iter().collect(),
+        };
+        match self.call_exception_class(&class, &Args::positional(args))? {
+            Some(Called::Value(exception)) => Ok(exception),
+            _ => Err(unknown()),
+        }
+    }
+
     /// Put the frame on the stack where it stands, to raise an exception there.
     fn resume_raising(&mut self, generator: VarId, exception: VarId, awaits: Awaits) -> Result<Called, Stop> {
         let VarKind::Generator(g) = self.var(generator).kind.clone() else {
@@ -102,14 +150,26 @@ impl<'py> Executor<'py> {
         };
         match g.state {
             GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
-            GeneratorState::Finished => Err(Stop::Raised(exception)),
-            GeneratorState::New(_) => Err(Stop::brk(Reason::Generator, "throw() into a new generator")),
-            GeneratorState::Suspended(frame) => {
+            GeneratorState::Finished => {
+                self.thrown = Some((exception, None));
+                Err(Stop::Raised(exception))
+            }
+            // Up to 3.10 no instruction is on the line where it seems to happen.
+            GeneratorState::New(frame) if frame.ip == 0 => {
+                Err(Stop::brk(Reason::Generator, "throw() into a new generator"))
+            }
+            GeneratorState::New(frame) | GeneratorState::Suspended(frame) => {
                 if frame.delegate().is_some() {
                     return Err(Stop::brk(Reason::Generator, "throw() into yield from"));
                 }
                 let caller = self.frames.len() - 1;
                 self.frames[caller].awaits = awaits;
+                // What it handles is the context, since 3.9; what its caller handles is not.
+                let context = frame.handled.last().copied().filter(|_| self.py.version_info() >= (3, 9));
+                if context.is_some() && !self.is_new_exception(exception) {
+                    return Err(Stop::brk(Reason::Generator, "throw() of an exception that is older"));
+                }
+                self.thrown = Some((exception, context));
                 let mut frame = Frame::clone(&frame);
                 frame.generator = Some(generator);
                 self.push_frame(frame)?;
@@ -182,13 +242,8 @@ impl<'py> Executor<'py> {
                 let none = self.constant_value(*value).is_some_and(|v| v.is_none());
                 self.ask(me, (!none).then_some(*value))
             }
-            ("throw", [exception, rest @ ..]) => {
-                // Type, value, traceback: the value is what counts where it is an exception.
-                let exception = match (self.look(*exception)?, rest) {
-                    (VarKind::Exception(_), _) => *exception,
-                    (VarKind::Class(_), [value, ..]) if matches!(self.look(*value)?, VarKind::Exception(_)) => *value,
-                    _ => return Err(Stop::brk(Reason::Generator, "throw()")),
-                };
+            ("throw", [exception, rest @ ..]) if rest.len() <= 2 => {
+                let exception = self.thrown(*exception, rest)?;
                 self.resume_raising(me, exception, Awaits::Push)
             }
             ("close", []) => match &self.var(me).kind {
@@ -198,6 +253,10 @@ impl<'py> Executor<'py> {
                     }
                     self.finish_generator(me);
                     self.fold_none().map(Called::Value)
+                }
+                VarKind::Generator(g) if g.frame().is_none_or(|f| f.delegate().is_none()) => {
+                    let throw = self.virtual_var(BoundVar::new(me, "throw"));
+                    self.enter("close", &[throw])
                 }
                 _ => Err(Stop::brk(Reason::Generator, "close()")),
             },
@@ -235,6 +294,15 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
         let next = ex.special_method(receiver, "__next__")?;
         return match ex.call_now(next, &Args::default()) {
             // What it says at its end is the result.
+            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception) => {
+                Ok(Delegated::Ended(ex.getattr(exception, "value")?))
+            }
+            other => other.map(Delegated::Item),
+        };
+    }
+    let floor = ex.frames.len();
+    if ex.enter_next(receiver)?.is_some() {
+        return match ex.result_of_frame(floor) {
             Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception) => {
                 Ok(Delegated::Ended(ex.getattr(exception, "value")?))
             }

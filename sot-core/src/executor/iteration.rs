@@ -148,11 +148,9 @@ impl<'py> Executor<'py> {
                 self.set_iteration(iterator, Iteration::Range { next, stop, step });
                 Ok(Some(item))
             }
-            Iteration::Enumerate { inner, count } => {
+            Iteration::Enumerate { inner, .. } => {
                 let Some(item) = self.next_item(inner)? else { return Ok(None) };
-                let number = PyInt::new(self.py, count).into_any();
-                let number = self.fold(&number)?;
-                self.set_iteration(iterator, Iteration::Enumerate { inner, count: count + 1 });
+                let number = self.next_number(iterator)?;
                 Ok(Some(self.virtual_var(TupleVar::new(vec![number, item]))))
             }
             Iteration::Zip { inners } => {
@@ -218,6 +216,17 @@ impl<'py> Executor<'py> {
                 }
                 Ok(item)
             }
+        }
+    }
+
+    /// The number of the next item of an `enumerate`, which counts on.
+    pub(super) fn next_number(&mut self, enumerate: VarId) -> Result<VarId, Stop> {
+        match self.look(enumerate)? {
+            VarKind::Iterator(IteratorVar { state: Iteration::Enumerate { inner, count: Some(count) } }) => {
+                self.set_iteration(enumerate, Iteration::Enumerate { inner, count: Some(count + 1) });
+                self.fold_int(count)
+            }
+            _ => Err(Stop::brk(Reason::OpaqueValue, "the number of an item")),
         }
     }
 
@@ -369,10 +378,16 @@ impl<'py> Executor<'py> {
 
     /// The frame that was pushed gives the next item, in the middle of an instruction.
     fn next_of_frame(&mut self, floor: usize) -> Result<Option<VarId>, Stop> {
-        match self.run_nested(floor) {
-            Ok(Ended::Returned(item) | Ended::Yielded(item)) => Ok(Some(item)),
+        match self.result_of_frame(floor) {
             Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
-            Err(stop) => Err(stop),
+            other => other.map(Some),
+        }
+    }
+
+    /// What the frame that was pushed comes to, in the middle of an instruction.
+    pub(super) fn result_of_frame(&mut self, floor: usize) -> Result<VarId, Stop> {
+        match self.run_nested(floor)? {
+            Ended::Returned(value) | Ended::Yielded(value) => Ok(value),
         }
     }
 

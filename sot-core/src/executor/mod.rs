@@ -19,6 +19,8 @@ mod builtin_methods;
 mod builtins;
 mod calls;
 mod classes;
+mod collected;
+mod compared;
 mod defined;
 mod definitions;
 mod exceptions;
@@ -32,11 +34,13 @@ mod leaf;
 mod lifetimes;
 mod limits;
 mod mutation;
+mod operated;
 mod protocol;
 mod state;
 mod wrap;
+mod written;
 
-pub use definitions::{length_of, prepare as prepare_definitions};
+pub use definitions::prepare as prepare_definitions;
 pub use handlers::{Flow, Handler};
 
 use crate::awaits::Awaits;
@@ -49,13 +53,14 @@ use crate::variables::{Nature, VarId, VarKind, Variable};
 use exceptions::Unwound;
 use generators::Ended;
 use hashbrown::{HashMap, HashSet};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use sot_opcodes::Op;
 use sot_sideeffect::VarRef;
 use sot_tracker::TrackerId;
 use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
@@ -95,6 +100,10 @@ pub struct Executor<'py> {
     spare: Vec<Frame>,
     /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
     pub tail: Option<Awaits>,
+    /// What lists hold that are being sorted, by marks of the sorts.
+    emptied: HashMap<VarId, Rc<Vec<VarId>>>,
+    /// The exception that the step throws into a generator, and what becomes its context.
+    thrown: Option<(VarId, Option<VarId>)>,
     /// Full marks that are held.
     marks: usize,
     /// Frames that were entered by such calls: the stack's height below them.
@@ -141,6 +150,8 @@ impl<'py> Executor<'py> {
             undo: Vec::new(),
             spare: Vec::new(),
             tail: None,
+            emptied: HashMap::new(),
+            thrown: None,
             marks: 0,
             sync_depths: Vec::new(),
             copied: 0,
@@ -323,10 +334,14 @@ impl<'py> Executor<'py> {
                 }
             }
             Awaits::Again => frame.stack.push(value),
-            Awaits::Bool | Awaits::Length => {
-                let length = frame.awaits == Awaits::Length;
-                self.check_truth(value, length)?;
+            Awaits::Bool => {
+                self.check_truth(value)?;
                 self.push(value);
+            }
+            Awaits::Decides => {
+                self.check_truth(value)?;
+                let truth = self.truth(value)?;
+                handlers::decide(self, truth)?;
             }
             Awaits::Attribute => {
                 self.pop()?;
@@ -466,6 +481,8 @@ impl<'py> Executor<'py> {
     fn raise_here(&mut self, exception: VarId, floor: usize) -> Result<(), Stop> {
         match self.raise(exception, floor, false)? {
             Unwound::Handled => Ok(()),
+            // Frames below are for who asked.
+            Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
             Unwound::Uncaught => Err(Stop::Raised(self.leave_generators(exception, false)?)),
         }
     }
@@ -483,23 +500,14 @@ impl<'py> Executor<'py> {
         Err(self.raise_error::<PyTypeError>(&format!("iter() returned non-iterator of type '{name}'")))
     }
 
-    /// What `__bool__` or `__len__` gave.
-    pub(crate) fn check_truth(&mut self, value: VarId, length: bool) -> Result<(), Stop> {
+    /// What `__bool__` gave.
+    pub(crate) fn check_truth(&mut self, value: VarId) -> Result<(), Stop> {
         let class = self.class_of(value)?;
+        if class.is(self.py.get_type::<PyBool>()) {
+            return Ok(());
+        }
         let name: String = class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
-        if !length {
-            return match class.is(self.py.get_type::<PyBool>()) {
-                true => Ok(()),
-                false => Err(self.raise_error::<PyTypeError>(&format!("__bool__ should return bool, returned {name}"))),
-            };
-        }
-        match self.constant_int(value) {
-            Some(n) if n >= 0 => Ok(()),
-            Some(_) => Err(self.raise_error::<PyValueError>("__len__() should return >= 0")),
-            None => {
-                Err(self.raise_error::<PyTypeError>(&format!("'{name}' object cannot be interpreted as an integer")))
-            }
-        }
+        Err(self.raise_error::<PyTypeError>(&format!("__bool__ should return bool, returned {name}")))
     }
 
     fn describe_exception(&self, exception: VarId) -> String {

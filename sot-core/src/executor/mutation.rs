@@ -40,6 +40,12 @@ impl<'py> Executor<'py> {
         if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
+        self.set_by_object(object, name, value)
+    }
+
+    /// `object.__setattr__(object, name, value)`, or that of `BaseException`.
+    pub fn set_by_object(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        let class = self.class_of(object)?;
         if let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
@@ -189,11 +195,16 @@ impl<'py> Executor<'py> {
 
     /// The content of a cell.
     pub fn load_cell(&mut self, cell: VarId) -> Result<VarId, Stop> {
+        self.cell_content(cell)?.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"))
+    }
+
+    /// The content of a cell, if it has one.
+    pub fn cell_content(&mut self, cell: VarId) -> Result<Option<VarId>, Stop> {
         let VarKind::Cell(state) = self.look(cell)? else {
             return Err(Stop::fallback(Reason::InternalError, "not a cell"));
         };
         if state.known {
-            return state.content.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"));
+            return Ok(state.content);
         }
         let object = state.object.expect("a sourced cell");
         let object = self.objects.get(self.py, object);
@@ -214,7 +225,7 @@ impl<'py> Executor<'py> {
             state.content = content;
             state.known = true;
         }
-        content.ok_or(Stop::brk(Reason::WouldRaise, "an empty cell"))
+        Ok(content)
     }
 
     pub fn store_cell(&mut self, cell: VarId, value: Option<VarId>) -> Result<(), Stop> {

@@ -276,19 +276,22 @@ impl<'py> Executor<'py> {
     pub fn truth_by_protocol(&mut self, me: VarId) -> Result<bool, Stop> {
         if let Some(method) = self.special_method_if_any(me, "__bool__")? {
             if self.tail.is_some() {
-                self.tail = Some(Awaits::Bool);
+                let decides = self.tail == Some(Awaits::Decides);
+                self.tail = Some(if decides { Awaits::Decides } else { Awaits::Bool });
             }
             let result = self.call_tail(method, &Args::default())?;
-            self.check_truth(result, false)?;
+            self.check_truth(result)?;
             return self.truth(result);
         }
         if let Some(method) = self.special_method_if_any(me, "__len__")? {
-            if self.tail.is_some() {
-                self.tail = Some(Awaits::Length);
+            let tail = self.tail.take();
+            let floor = self.frames.len();
+            self.enter("truth_of_length", &[method])?;
+            if let Some(awaits) = tail {
+                return Err(Stop::Entered(if awaits == Awaits::Decides { awaits } else { Awaits::Bool }));
             }
-            let result = self.call_tail(method, &Args::default())?;
-            self.check_truth(result, true)?;
-            return self.truth(result);
+            let truth = self.result_of_frame(floor)?;
+            return self.truth(truth);
         }
         Ok(true)
     }

@@ -112,6 +112,9 @@ impl<'py> Executor<'py> {
                 (Opened::Filter, [function, inner]) => {
                     IteratorVar::new(Iteration::Filter { function: *function, inner: *inner }).into()
                 }
+                (Opened::Enumerate, [inner, _]) => {
+                    IteratorVar::new(Iteration::Enumerate { inner: *inner, count: None }).into()
+                }
                 _ => IteratorVar::new(Iteration::Zip { inners: parts }).into(),
             };
         }
@@ -275,11 +278,7 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::Iterator(iterator) => {
-                let combined = matches!(
-                    iterator.state,
-                    Iteration::Map { .. } | Iteration::Filter { .. } | Iteration::Zip { .. } | Iteration::Real { .. }
-                );
-                if combined && let Some(object) = self.known_object(var) {
+                if let Some(object) = self.known_object(var) {
                     self.guard_type(tracker, object);
                     let parts = match &iterator.state {
                         Iteration::Map { inners, .. } => 1 + inners.len(),

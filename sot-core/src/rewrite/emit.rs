@@ -14,7 +14,7 @@ use crate::user_frames::Site;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyType};
+use pyo3::types::{PyInt, PyString, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
@@ -201,6 +201,30 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.emit(Op::StoreAttr(name));
     }
 
+    /// `object.name = value`, as `object` does it: a `__setattr__` of the program was simulated.
+    pub(super) fn set_attribute(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        let class = match &self.captured.var(object).kind {
+            VarKind::Instance(instance) => {
+                self.captured.objects.get(self.py, instance.class).cast_into::<PyType>().ok()
+            }
+            _ => None,
+        };
+        if class.is_none_or(|class| probe::sets_attributes_as_object(&class)) {
+            self.push(value)?;
+            self.push(object)?;
+            self.store_attr(name);
+            return Ok(());
+        }
+        let set = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(set));
+        self.push(object)?;
+        self.push_constant(PyString::intern(self.py, name).as_any());
+        self.push(value)?;
+        self.call(3);
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
     /// Make a function of the parts on the stack.
     pub(super) fn make_function(&mut self, flags: u32, qualname: bool) {
         for op in sot_opcodes::calls::make_function(self.unit.code.version, flags, qualname) {
@@ -353,9 +377,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.call(1);
         self.remember(me);
         for (name, value) in self.captured.virtual_attributes(me) {
-            self.push(value)?;
-            self.push(me)?;
-            self.store_attr(&name);
+            self.set_attribute(me, &name, value)?;
         }
         self.push(me)
     }

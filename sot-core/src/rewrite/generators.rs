@@ -66,7 +66,8 @@ impl Emitter<'_, '_> {
             GeneratorState::Finished => {
                 let finished = called_by_code::finished_generator(py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(finished));
-                self.call(0);
+                self.push_constant(generator.unit.object.bind(py).as_any());
+                self.call(1);
                 return Ok(());
             }
             GeneratorState::Running => return Err(Stop::fallback(Reason::Reconstruct, "a generator that is running")),

@@ -36,9 +36,7 @@ impl Emitter<'_, '_> {
     fn replay(&mut self, mutation: Mutation) -> Result<(), Stop> {
         match mutation {
             Mutation::SetAttr { object, name, value } => {
-                self.push(var(value))?;
-                self.push(var(object))?;
-                self.store_attr(&name);
+                self.set_attribute(var(object), &name, var(value))?;
             }
             Mutation::SetItem { object, key, value } => {
                 self.push(var(value))?;

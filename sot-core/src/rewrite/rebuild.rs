@@ -126,10 +126,14 @@ fn fill_cells(em: &mut Emitter<'_, '_>, cells: &[VarId]) -> Result<(), Stop> {
 }
 
 /// `enumerate`, `zip`, `map` and `filter` ask what they are given for its iterator. That was done when the original was made, and an
-/// iterator whose class is the program's would notice the second time.
+/// iterator whose class is the program's, which would notice the second time, is what something else says.
 fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
     if matches!(&em.captured.var(inner).kind, VarKind::Instance(instance) if instance.of_program) {
-        return Err(Stop::fallback(Reason::Reconstruct, "what combines an iterator of the program"));
+        let given = crate::iterators::given_function(em.py).map_err(|e| Stop::internal(&e))?;
+        em.push_callable(Callee::Object(given));
+        em.push(inner)?;
+        em.call(1);
+        return Ok(());
     }
     em.push(inner)
 }
@@ -289,10 +293,11 @@ impl Rebuild for IteratorVar {
                 Ok(())
             }
             Iteration::Enumerate { inner, count } => {
+                let count = count.ok_or(Stop::fallback(Reason::Reconstruct, "an enumeration without a path"))?;
                 let callee = em.builtins_attribute("enumerate")?;
                 em.push_callable(callee);
                 push_inner(em, *inner)?;
-                em.push_int(*count)?;
+                em.push_int(count)?;
                 em.call(2);
                 Ok(())
             }

@@ -352,6 +352,14 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
     shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
         && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
             let behind = frame.awaits.is_none_or(|awaits| {
+                if let (Awaits::Decides, Op::JumpIfOrPop { target, .. }) = (awaits, frame.unit.code.instrs[frame.ip].op)
+                {
+                    let mut jumped = frame.with_real_generators(py);
+                    (jumped.awaits, jumped.ip) = (None, frame.unit.code.target(target));
+                    if !resumes(jumped) {
+                        return false;
+                    }
+                }
                 let mut next = frame.with_real_generators(py);
                 next.awaits = None;
                 match awaits {
@@ -362,8 +370,12 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                     // In the place of the object.
                     Awaits::Attribute | Awaits::Method => next.ip += 1,
                     Awaits::Drop | Awaits::None => next.ip += 1,
+                    Awaits::Decides => {
+                        next.stack.pop();
+                        next.ip += 1;
+                    }
                     Awaits::NoneAgain => {}
-                    Awaits::Again | Awaits::Bool | Awaits::Length | Awaits::Send => next.stack.push(SlotShape::Value),
+                    Awaits::Again | Awaits::Bool | Awaits::Send => next.stack.push(SlotShape::Value),
                 }
                 if awaits == Awaits::Method {
                     next.stack.push(SlotShape::Null);

@@ -4,7 +4,8 @@
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
 use crate::awaits::Awaits;
-use crate::called_by_code::{finished_generator, with_traceback};
+use crate::called_by_code::{finished, with_traceback};
+use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
@@ -15,7 +16,8 @@ use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
-use sot_opcodes::{Op, handling, method_layout};
+use sot_opcodes::{JumpCond, Op, handling, method_layout};
+use std::sync::Arc;
 
 /// A value of a slot; `None` where the slot was not given.
 type Value = Option<Py<PyAny>>;
@@ -152,12 +154,27 @@ impl<'py> Waiting<'py> {
                 }
                 self.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
             }
-            Awaits::Again | Awaits::Bool | Awaits::Length => {
+            Awaits::Again | Awaits::Bool => {
                 if let Err(error) = check_truth(frame.awaits, result) {
                     return self.raised(error, Asker::Driver);
                 }
                 self.push(SlotShape::Value, value());
                 self.run_at(ip);
+            }
+            Awaits::Decides => {
+                let Op::JumpIfOrPop { cond, target } = frame.unit.code.instrs[ip].op else {
+                    return Err(PyRuntimeError::new_err("sot: no jump"));
+                };
+                let (jumps, target) = (cond == JumpCond::True, frame.unit.code.target(target));
+                if let Err(error) = check_truth(frame.awaits, result) {
+                    return self.raised(error, Asker::Driver);
+                }
+                if result.is_truthy()? == jumps {
+                    self.run_at(target);
+                } else {
+                    self.drop_object();
+                    self.run_at(ip + 1);
+                }
             }
             // Only generators are above: see `delegates_again`.
             Awaits::Send => {
@@ -240,13 +257,16 @@ impl<'py> Waiting<'py> {
 
     /// The frames from this one on have ended, and with them their generators.
     fn end_above(&mut self, first: usize) -> PyResult<()> {
-        let ended: Vec<usize> = (first..self.frames.len()).filter(|at| self.frames[*at].generator).collect();
+        let ended: Vec<(usize, Arc<CodeUnit>)> = (first..self.frames.len())
+            .filter(|at| self.frames[*at].generator)
+            .map(|at| (at, self.frames[at].unit.clone()))
+            .collect();
         self.frames.truncate(first);
         self.values.truncate(first);
-        for at in ended {
+        for (at, unit) in ended {
             let at = GeneratorAt::Frame(at as u32);
             if self.frames.iter().any(|frame| frame.generators().any(|held| held == at)) {
-                let finished = finished_generator(self.py)?.call0()?;
+                let finished = finished(unit.object.bind(self.py).as_any())?;
                 self.becomes_real(at, &finished);
             }
         }
@@ -323,14 +343,13 @@ pub fn delegates_again<'py>(
     waiting.go_on()
 }
 
-/// What `__bool__` or `__len__` gave, as the interpreter checks it.
+/// What `__bool__` gave, as the interpreter checks it.
 fn check_truth(awaits: Option<Awaits>, result: &Bound<'_, PyAny>) -> PyResult<()> {
     match awaits {
-        Some(Awaits::Bool) if !result.is_instance_of::<PyBool>() => {
+        Some(Awaits::Bool | Awaits::Decides) if !result.is_instance_of::<PyBool>() => {
             let text = format!("__bool__ should return bool, returned {}", result.get_type().name()?);
             Err(PyTypeError::new_err(text))
         }
-        Some(Awaits::Length) => crate::executor::length_of(result).map(|_| ()),
         _ => Ok(()),
     }
 }

@@ -1,8 +1,10 @@
 //! What frames are made of or leave behind, and marks on their stacks.
 
 use super::*;
+use crate::code_unit::CodeUnit;
 use crate::frame::Frame;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A variable shared between a function and the functions inside it.
 #[derive(Clone)]
@@ -24,6 +26,7 @@ impl Nature for CellVar {
 /// A generator: it owns the frame that it will go on in.
 #[derive(Clone)]
 pub struct GeneratorVar {
+    pub unit: Arc<CodeUnit>,
     pub state: GeneratorState,
     /// The call that made it: the place to deny where it cannot be kept. `None`: an earlier capture has made it.
     pub made: Option<(usize, usize)>,

@@ -43,7 +43,8 @@ pub enum Iteration {
     },
     Enumerate {
         inner: VarId,
-        count: i64,
+        /// Only the iterator itself knows, if it existed before the frame.
+        count: Option<i64>,
     },
     Zip {
         inners: Vec<VarId>,

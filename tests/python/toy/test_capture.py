@@ -20,13 +20,16 @@ from capture_cases import (  # noqa: F401
     exceptions,
     finalizers,
     generator_breaks,
+    generator_ends,
     generator_waits,
     generators,
     identity,
     iterating,
     lookups,
+    odd_answers,
     refusals,
     protected,
+    special_methods,
     state,
     subclasses,
 )
@@ -82,7 +85,7 @@ def test_same_where_a_break_turns_capture_off(case, monkeypatch):
             toy.set_debug_mode(False)
 
     monkeypatch.setattr(observe, "Observed", Observed)
-    for module in (definitions, break_positions):
+    for module in (definitions, break_positions, special_methods, generator_ends, odd_answers):
         monkeypatch.setattr(module, "speak", speak)
     toy.reset()
     eager = case.observe(lambda f: f, CALLS)

@@ -2,8 +2,9 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 
-use crate::cpython::layout::{RangeIter, SeqIter};
+use crate::cpython::layout::{Enumeration, RangeIter, SeqIter};
 
 /// The values a range iterator has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,19 @@ pub enum IterState<'py> {
     Range(RangeState),
 }
 
-/// The state of an exact list, tuple or (small) range iterator; `None` for any other object.
+impl IterState<'_> {
+    fn runs_over<T: pyo3::type_object::PyTypeInfo>(&self) -> bool {
+        match self {
+            IterState::List(held) | IterState::Tuple(held) => {
+                held.as_ref().is_none_or(|(sequence, _)| sequence.is_exact_instance_of::<T>())
+            }
+            IterState::Range(_) => false,
+        }
+    }
+}
+
+/// The state of an exact list, tuple or (small) range iterator, if what it runs over is exact, too; `None` for any other
+/// object.
 #[inline]
 pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
     // SAFETY: each layout is read only after its exact type was checked.
@@ -36,15 +49,36 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
             let held = Bound::from_borrowed_ptr_or_opt(iter.py(), (*raw).it_seq);
             held.map(|held| (held, (*raw).it_index as usize))
         };
+        // A subclass may say anything of its length and its items.
         if ty == &raw mut ffi::PyListIter_Type {
-            Some(IterState::List(sequence()))
+            Some(IterState::List(sequence())).filter(|state| state.runs_over::<PyList>())
         } else if ty == &raw mut ffi::PyTupleIter_Type {
-            Some(IterState::Tuple(sequence()))
+            Some(IterState::Tuple(sequence())).filter(|state| state.runs_over::<PyTuple>())
         } else if ty == &raw mut ffi::PyRangeIter_Type {
             let (next, step, left) = (*raw.cast::<RangeIter>()).state();
             Some(IterState::Range(RangeState { next, step, left }))
         } else {
             None
+        }
+    }
+}
+
+/// An exact `enumerate` counts on, without taking an item. `false`: another object, or one that has counted too far.
+pub fn count_on(enumeration: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the layout is used only after the exact type was checked; the count is a number of its own, which nobody else
+    // touches while the GIL is held.
+    unsafe {
+        let raw = enumeration.as_ptr();
+        if ffi::Py_TYPE(raw) != &raw mut ffi::PyEnum_Type {
+            return false;
+        }
+        let index = &raw mut (*raw.cast::<Enumeration>()).en_index;
+        match (*index).checked_add(1) {
+            Some(next) if next < isize::MAX => {
+                *index = next;
+                true
+            }
+            _ => false,
         }
     }
 }

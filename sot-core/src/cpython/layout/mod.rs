@@ -58,6 +58,14 @@ macro_rules! field_name {
 }
 pub(in crate::cpython) use {field_name, fields};
 
+/// `enumerate`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct Enumeration {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// The largest number: the count is elsewhere.
+    pub(in crate::cpython) en_index: isize,
+}
+
 /// `PyList_Type`'s and `PyTuple_Type`'s iterators: the same shape in all versions.
 #[repr(C)]
 pub(in crate::cpython) struct SeqIter {

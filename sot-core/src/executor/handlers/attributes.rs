@@ -11,6 +11,7 @@ use sot_opcodes::{Op, method_layout};
 handlers! {
     LoadAttr => load_attr;
     StoreAttr => store_attr;
+    DeleteAttr => delete_attr;
     LoadMethod => load_method;
     LoadSuperAttr => load_super_attr;
     BinarySubscr => binary_subscr;
@@ -35,8 +36,21 @@ fn store_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let name = name(ex, id);
     let object = ex.pop()?;
     let value = ex.pop()?;
+    if let Some(entered) = ex.enter_write(object, &name, Some(value))? {
+        return Ok(entered);
+    }
     ex.setattr(object, &name, value)?;
     Ok(Flow::Next)
+}
+
+fn delete_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::DeleteAttr(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    let object = ex.pop()?;
+    match ex.enter_write(object, &name, None)? {
+        Some(entered) => Ok(entered),
+        None => Err(Stop::brk(Reason::Opcode, op.kind().name())),
+    }
 }
 
 /// Leave the two slots of a method call.
@@ -105,6 +119,9 @@ fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.pop()?;
     let value = ex.pop()?;
+    if let Some(entered) = ex.enter_write_of_item(container, key, Some(value))? {
+        return Ok(entered);
+    }
     ex.set_item(container, key, value)?;
     Ok(Flow::Next)
 }
@@ -112,6 +129,9 @@ fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.pop()?;
+    if let Some(entered) = ex.enter_write_of_item(container, key, None)? {
+        return Ok(entered);
+    }
     ex.delete_item(container, key)?;
     Ok(Flow::Next)
 }

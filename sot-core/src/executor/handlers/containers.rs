@@ -18,6 +18,7 @@ handlers! {
     ListAppend => list_append;
     MapAdd => map_add;
     ListExtend => list_extend;
+    SetUpdate => set_update;
     DictUpdate => dict_update;
     DictMerge => dict_merge;
     ListToTuple => list_to_tuple;
@@ -126,6 +127,14 @@ fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
+fn set_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let iterable = ex.pop()?;
+    match ex.enter_items_of_set(iterable)? {
+        Some(_) => Ok(Flow::Entered(Awaits::Again)),
+        None => Err(Stop::brk(Reason::Opcode, op.kind().name())),
+    }
+}
+
 fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, VarId)>, Stop> {
     match ex.look(mapping)? {
         VarKind::Dict(dict) => Ok(dict.entries.to_vec()),
@@ -135,6 +144,9 @@ fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, Var
 
 fn dict_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mapping = ex.pop()?;
+    if ex.enter_mapping(mapping)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
     let target = ex.peek(count(op)?)?;
     for (key, value) in dict_entries(ex, mapping)? {
         ex.set_item(target, key, value)?;

@@ -59,13 +59,25 @@ fn pop_jump_if(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 }
 
 fn jump_if_or_pop(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let Op::JumpIfOrPop { cond, target: label } = op else { return Err(mismatch()) };
+    let Op::JumpIfOrPop { .. } = op else { return Err(mismatch()) };
     let value = ex.peek(1)?;
-    if holds(ex, cond, value)? {
-        return Ok(Flow::Jump(target(ex, label)));
+    ex.tail = Some(Awaits::Decides);
+    let truth = ex.truth(value)?;
+    decide(ex, truth)?;
+    Ok(Flow::Placed)
+}
+
+/// The truth of the operand of a JUMP_IF_TRUE_OR_POP, or its like, is known: it stays with the jump.
+pub(in crate::executor) fn decide(ex: &mut Executor<'_>, truth: bool) -> Result<(), Stop> {
+    let ip = ex.frame().ip;
+    let Op::JumpIfOrPop { cond, target: label } = ex.frame().unit.code.instrs[ip].op else { return Err(mismatch()) };
+    if truth == (cond == JumpCond::True) {
+        ex.frame_mut().ip = target(ex, label);
+    } else {
+        ex.pop()?;
+        ex.frame_mut().ip += 1;
     }
-    ex.pop()?;
-    Ok(Flow::Next)
+    Ok(())
 }
 
 fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {

@@ -13,7 +13,7 @@ mod operators;
 mod stack;
 mod unsupported;
 
-pub(super) use operators::{binary_operator, compare_operator};
+pub(super) use operators::{binary_operator, compare_name, compare_operator, conversion_name};
 
 use super::{Awaits, Executor};
 use crate::stop::Stop;
@@ -73,6 +73,7 @@ fn table() -> &'static [Run] {
 }
 
 pub(super) use attributes::push_callable;
+pub(super) use control::decide;
 
 /// Simulate one instruction.
 pub(crate) fn run(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {

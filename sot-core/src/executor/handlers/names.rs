@@ -3,7 +3,7 @@
 use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
-use pyo3::exceptions::PyUnboundLocalError;
+use pyo3::exceptions::{PyNameError, PyUnboundLocalError};
 use sot_opcodes::{Local, NameId, Op, handling};
 
 handlers! {
@@ -53,6 +53,23 @@ fn unbound_local(ex: &mut Executor<'_>, local: Local) -> Stop {
     let name = &code.varnames[local.0 as usize];
     let text = handling::unbound_local(code.version, name);
     ex.raise_error::<PyUnboundLocalError>(&text)
+}
+
+/// What the interpreter says of an empty cell: one of the function's own, or of another's.
+fn unbound_cell(ex: &mut Executor<'_>, index: usize) -> Result<Stop, Stop> {
+    let unit = ex.frame().unit.clone();
+    let code = &unit.code;
+    match index.checked_sub(code.cellvars.len()) {
+        None => {
+            Ok(ex.raise_error::<PyUnboundLocalError>(&handling::unbound_local(code.version, &code.cellvars[index])))
+        }
+        Some(free) => {
+            let name = &code.freevars[free];
+            let stop = ex.raise_error::<PyNameError>(&handling::unbound_free(code.version, name));
+            ex.tell_name(&stop, name, None)?;
+            Ok(stop)
+        }
+    }
 }
 
 fn load_fast_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -106,8 +123,10 @@ fn cell(ex: &Executor<'_>, index: u32) -> Result<crate::variables::VarId, Stop> 
 fn load_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadDeref(index) = op else { return Err(mismatch()) };
     let cell = cell(ex, index.0)?;
-    let value = ex.load_cell(cell)?;
-    ex.push(value);
+    match ex.cell_content(cell)? {
+        Some(value) => ex.push(value),
+        None => return Err(unbound_cell(ex, index.0 as usize)?),
+    }
     Ok(Flow::Next)
 }
 
@@ -122,7 +141,9 @@ fn store_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn delete_deref(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::DeleteDeref(index) = op else { return Err(mismatch()) };
     let cell = cell(ex, index.0)?;
-    ex.load_cell(cell)?;
+    if ex.cell_content(cell)?.is_none() {
+        return Err(unbound_cell(ex, index.0 as usize)?);
+    }
     ex.store_cell(cell, None)?;
     Ok(Flow::Next)
 }

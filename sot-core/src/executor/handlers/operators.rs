@@ -53,6 +53,9 @@ fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     {
         return Ok(Flow::Entered(Awaits::Push));
     }
+    if ex.enter_binary(op, inplace, left, right)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let result = ex.binary(op, inplace, left, right)?;
     ex.push(result);
     Ok(Flow::Next)
@@ -233,7 +236,7 @@ impl<'py> Executor<'py> {
     }
 }
 
-fn compare_name(op: CompareOp) -> &'static str {
+pub(in crate::executor) fn compare_name(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Lt => "lt",
         CompareOp::Le => "le",
@@ -327,12 +330,17 @@ fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
-fn convert<'py>(ex: &mut Executor<'py>, conversion: Conversion, value: VarId) -> Result<VarId, Stop> {
-    let name = match conversion {
+/// The builtin that a conversion calls.
+pub(in crate::executor) fn conversion_name(conversion: Conversion) -> &'static str {
+    match conversion {
         Conversion::Str => "str",
         Conversion::Repr => "repr",
         Conversion::Ascii => "ascii",
-    };
+    }
+}
+
+fn convert<'py>(ex: &mut Executor<'py>, conversion: Conversion, value: VarId) -> Result<VarId, Stop> {
+    let name = conversion_name(conversion);
     let method = if conversion == Conversion::Str { "__str__" } else { "__repr__" };
     if conversion != Conversion::Ascii
         && let Some(text) = ex.text_of_exception(value, method)?
@@ -360,6 +368,9 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     };
     let mut value = ex.pop()?;
     host_text(ex, value)?;
+    if ex.enter_field(conversion, value, spec)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     if let Some(conversion) = conversion {
         value = convert(ex, conversion, value)?;
     }
@@ -380,6 +391,9 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn convert_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ConvertValue(conversion) = op else { return Err(mismatch()) };
     let value = ex.pop()?;
+    if ex.enter_converted(conversion, value)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let result = convert(ex, conversion, value)?;
     ex.push(result);
     Ok(Flow::Next)

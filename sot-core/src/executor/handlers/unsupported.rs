@@ -19,11 +19,9 @@ handlers! {
     LoadLocals => run;
     LoadBuildClass => load_build_class;
     SetupAnnotations => run;
-    DeleteAttr => python;
     StoreSlice => python;
     BuildSet => python;
     SetAdd => python;
-    SetUpdate => python;
     BuildSetUnpack => python;
     Intrinsic1 => intrinsic;
     Intrinsic2 => python;

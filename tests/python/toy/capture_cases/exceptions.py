@@ -399,3 +399,56 @@ def a_manager_keeps_the_traceback_of_an_exception_that_was_given():
         return x + 1
 
     return f
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def an_unbound_variable_of_a_closure():
+    def seen(error):
+        return type(error).__name__, str(error), getattr(error, "name", None)
+
+    def f(x):
+        def run(before):
+            def inner():
+                return a
+
+            log = []
+            before()
+            try:
+                log.append(a)
+            except NameError as error:
+                log.append(seen(error))
+            before()
+            try:
+                log.append(inner())
+            except NameError as error:
+                log.append(seen(error))
+            try:
+                del a
+            except NameError as error:
+                log.append(seen(error))
+            a = 1
+            del a
+            before()
+            try:
+                a += 1
+            except NameError as error:
+                log.append(seen(error))
+            a = 2
+            return log
+
+        def uncaught():
+            def inner():
+                return a
+
+            print("uncaught")
+            inner = a
+            a = inner
+
+        y = x + 1
+        try:
+            tried = uncaught()
+        except NameError as error:
+            tried = seen(error)
+        return run(lambda: None), run(lambda: print("before")), tried, y * 2
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

@@ -1,0 +1,120 @@
+//! Dicts and sets made of what code of the program gives.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+
+impl<'py> Executor<'py> {
+    /// The definition that fills a dict from something: from a mapping by its keys. `None`: as ever.
+    fn fills_by_code(&mut self, source: VarId) -> Result<Option<&'static str>, Stop> {
+        if let VarKind::Instance(_) = self.look(source)? {
+            let class = self.class_of(source)?;
+            // A subclass of dict is taken as a dict; and a `__getattr__` may say that there are keys.
+            if !self.extends_object(&class)? || self.class_lookup(&class, "__getattr__")?.is_some() {
+                return Ok(None);
+            }
+            match self.class_lookup(&class, "keys")? {
+                Some(keys) => return Ok(facts::is_function(&keys).then_some("fill_by_keys")),
+                None if self.find_attribute(source, "keys")?.is_some() => return Ok(None),
+                None => {}
+            }
+        }
+        Ok(self.iterates_by_code(source)?.then_some("fill"))
+    }
+
+    /// `dict(source, **keywords)`, or `table.update(source, **keywords)`.
+    pub(super) fn enter_fill(
+        &mut self,
+        table: Option<VarId>,
+        source: VarId,
+        keywords: &[(String, VarId)],
+    ) -> Result<Option<Called>, Stop> {
+        let Some(definition) = self.fills_by_code(source)? else { return Ok(None) };
+        let mut entries = Vec::with_capacity(keywords.len());
+        for (name, value) in keywords {
+            entries.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let rest = self.virtual_var(DictVar::new(entries));
+        let (table, result) = match table {
+            Some(table) => (table, self.fold_none()?),
+            None => {
+                let table = self.virtual_var(DictVar::new(Vec::new()));
+                (table, table)
+            }
+        };
+        self.enter(definition, &[table, source, rest, result]).map(Some)
+    }
+
+    /// `**source` of a dict display: what is entered makes a dict of it.
+    pub(super) fn enter_mapping(&mut self, source: VarId) -> Result<Option<Called>, Stop> {
+        if self.fills_by_code(source)? != Some("fill_by_keys") {
+            return Ok(None);
+        }
+        let class = self.class_of(source)?;
+        let text = format!("'{}' object is not a mapping", super::compared::class_name(&class));
+        let text = self.fold(PyString::new(self.py, &text).as_any())?;
+        self.enter("mapping_of", &[source, text]).map(Some)
+    }
+
+    /// `dict.fromkeys(iterable, value)`.
+    pub(super) fn enter_from_keys(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
+        let of_dict = callee.getattr("__self__").is_ok_and(|owner| owner.is(self.py.get_type::<PyDict>()));
+        if !of_dict || !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        match *args.positional.as_slice() {
+            [iterable, ref rest @ ..] if rest.len() <= 1 && self.can_iterate(iterable)? => {
+                let value = match rest {
+                    [value] => *value,
+                    _ => self.fold_none()?,
+                };
+                self.enter("keyed", &[iterable, value]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `set(iterable)` or `frozenset(iterable)`.
+    pub(super) fn enter_set(&mut self, class: &Bound<'py, PyAny>, iterable: VarId) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let (class, chain) = (self.pin(class), self.chain()?);
+        self.enter("set_of", &[class, iterable, chain]).map(Some)
+    }
+
+    /// What goes into a set that is being made.
+    pub(super) fn enter_items_of_set(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let chain = self.chain()?;
+        self.enter("items_of_set", &[iterable, chain]).map(Some)
+    }
+
+    fn chain(&mut self) -> Result<VarId, Stop> {
+        let chain = self.py.import("itertools").and_then(|module| module.getattr("chain"));
+        let chain = chain.map_err(|e| self.internal(&e))?;
+        Ok(self.pin(&chain))
+    }
+
+    /// Whether a value goes into a set without code of the program: what is no key at all does not.
+    pub(super) fn is_quiet_item(&mut self, item: VarId) -> Result<bool, Stop> {
+        Ok(match self.look(item)? {
+            VarKind::Constant(_) => self.constant_value(item).is_some_and(|value| value.hash().is_ok()),
+            VarKind::Tuple(TupleVar { items, class: None }) => {
+                for item in items.iter() {
+                    if !self.nested(|ex| ex.is_quiet_item(*item))? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            VarKind::Function(_) | VarKind::Builtin(_) | VarKind::Module(_) => true,
+            _ => false,
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! Comparisons that are code of the program: of instances, and of containers that hold some.
+//!
+//! Where nothing of the program runs, they are folded, as ever (`handlers::operators`).
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::stop::Stop;
+use crate::variables::*;
+use hashbrown::HashSet;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use smallvec::SmallVec;
+use sot_opcodes::CompareOp;
+
+/// The method of the left operand, and the one of the right operand that stands in for it.
+fn methods(op: CompareOp) -> (&'static str, &'static str) {
+    match op {
+        CompareOp::Lt => ("__lt__", "__gt__"),
+        CompareOp::Le => ("__le__", "__ge__"),
+        CompareOp::Eq => ("__eq__", "__eq__"),
+        CompareOp::Ne => ("__ne__", "__ne__"),
+        CompareOp::Gt => ("__gt__", "__lt__"),
+        CompareOp::Ge => ("__ge__", "__le__"),
+    }
+}
+
+/// The name of a class, as messages give it.
+pub(super) fn class_name(class: &Bound<'_, PyAny>) -> String {
+    class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default()
+}
+
+impl<'py> Executor<'py> {
+    /// The frame of `item in container`, if that runs code of the program.
+    pub(super) fn enter_contains(
+        &mut self,
+        container: VarId,
+        item: VarId,
+        invert: bool,
+    ) -> Result<Option<Called>, Stop> {
+        let searched = match self.look(container)? {
+            VarKind::Instance(_) => {
+                let class = self.class_of(container)?;
+                match self.class_lookup(&class, "__contains__")? {
+                    Some(method) if facts::is_function(&method) => {
+                        let method = self.special_method(container, "__contains__")?;
+                        return self.enter(if invert { "untruth_of" } else { "truth_of" }, &[method, item]).map(Some);
+                    }
+                    Some(_) => return Ok(None),
+                    None => self.iterates_by_code(container)?,
+                }
+            }
+            VarKind::List(ListVar { class: None, .. }) | VarKind::Tuple(_) => {
+                self.compares_by_code(item)? || self.compares_by_code(container)?
+            }
+            VarKind::View(ViewVar { dict, what: ViewWhat::Values }) => {
+                self.compares_by_code(item)? || self.compares_by_code(dict)?
+            }
+            VarKind::Generator(_) | VarKind::Iterator(_) => true,
+            _ => false,
+        };
+        if !searched {
+            return Ok(None);
+        }
+        let class = self.class_of(container)?;
+        let text = format!("argument of type '{}' is not iterable", class_name(&class));
+        let text = self.fold(PyString::new(self.py, &text).as_any())?;
+        let (yes, no) = (self.fold_bool(!invert)?, self.fold_bool(invert)?);
+        self.enter("found", &[container, item, yes, no, text]).map(Some)
+    }
+
+    /// `index`, `count` and `remove` of lists and tuples, if their comparisons are code of the program.
+    pub(super) fn enter_search(&mut self, me: VarId, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+        let (length, list) = match self.look(me)? {
+            VarKind::List(ListVar { items, class: None, .. }) => (items.len() as i64, true),
+            VarKind::Tuple(TupleVar { items, class: None }) => (items.len() as i64, false),
+            _ => return Ok(None),
+        };
+        let [sought, rest @ ..] = args else { return Ok(None) };
+        if !self.compares_by_code(*sought)? && !self.compares_by_code(me)? {
+            return Ok(None);
+        }
+        match (name, rest) {
+            ("count", []) => self.enter("count_of", &[me, *sought]).map(Some),
+            ("remove", []) if list => self.enter("remove", &[me, *sought]).map(Some),
+            ("index", rest) if rest.len() <= 2 => {
+                let mut bounds = [0, i64::MAX];
+                for (bound, given) in bounds.iter_mut().zip(rest) {
+                    let Some(given) = self.constant_int(*given) else { return Ok(None) };
+                    *bound = if given < 0 { (given + length).max(0) } else { given };
+                }
+                let (start, stop) = (self.fold_int(bounds[0])?, self.fold_int(bounds[1])?);
+                let name = if list { "index_of_list" } else { "index_of_tuple" };
+                self.enter(name, &[me, *sought, start, stop]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether `==` of something, or of what it contains, may be a method of the program.
+    pub(super) fn compares_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
+        let mut seen = HashSet::new();
+        let mut work: SmallVec<[VarId; 8]> = SmallVec::from_slice(&[value]);
+        while let Some(value) = work.pop() {
+            match self.look(value)? {
+                VarKind::Instance(_) => {
+                    let class = self.class_of(value)?;
+                    if self.class_lookup(&class, "__eq__")?.is_some_and(|method| facts::is_function(&method)) {
+                        return Ok(true);
+                    }
+                }
+                VarKind::Tuple(tuple) if seen.insert(value) => work.extend(tuple.items.iter().copied()),
+                VarKind::List(list) if seen.insert(value) => work.extend(list.items.iter().copied()),
+                VarKind::Dict(dict) if seen.insert(value) => work.extend(dict.entries.iter().map(|(_, value)| *value)),
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// The frame of a comparison of two lists, tuples or dicts, if items are compared by methods of the program.
+    fn enter_compare_items(
+        &mut self,
+        op: CompareOp,
+        left: VarId,
+        right: VarId,
+        to_bool: bool,
+    ) -> Result<Option<Called>, Stop> {
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        let definition = match (self.look(left)?, self.look(right)?) {
+            (VarKind::List(a), VarKind::List(b)) if a.class.is_none() && b.class.is_none() => "equal_lists",
+            (VarKind::Tuple(a), VarKind::Tuple(b)) if a.class == b.class => "equal_tuples",
+            (VarKind::Dict(a), VarKind::Dict(b)) if equality && a.class.is_none() && b.class.is_none() => "equal_dicts",
+            _ => return Ok(None),
+        };
+        if !self.compares_by_code(left)? && !self.compares_by_code(right)? {
+            return Ok(None);
+        }
+        if equality {
+            let (yes, no) = (self.fold_bool(op == CompareOp::Eq)?, self.fold_bool(op == CompareOp::Ne)?);
+            return self.enter(definition, &[left, right, yes, no]).map(Some);
+        }
+        let order = self.operator(super::handlers::compare_name(op))?;
+        let order = self.pin(&order);
+        let definition = if to_bool { "truth_of_ordered_items" } else { "ordered_items" };
+        self.enter(definition, &[left, right, order]).map(Some)
+    }
+
+    /// The frame of a comparison, if that is a method of the program: the methods are asked in the interpreter's order, until one
+    /// does not say NotImplemented.
+    pub(super) fn enter_compare(
+        &mut self,
+        op: CompareOp,
+        left: VarId,
+        right: VarId,
+        to_bool: bool,
+    ) -> Result<Option<Called>, Stop> {
+        let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
+        if !instance(self.look(left)?) && !instance(self.look(right)?) {
+            return self.enter_compare_items(op, left, right, to_bool);
+        }
+        let (of_left, of_right) = methods(op);
+        let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
+        let derived = !left_class.is(&right_class) && {
+            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+            self.guard_mro(&right_type);
+            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
+        };
+        if derived && !instance(self.look(left)?) {
+            // What C makes of its subclasses is for C to say.
+            return Ok(None);
+        }
+        let mut order = [(left, &left_class, of_left, right), (right, &right_class, of_right, left)];
+        if derived {
+            order.reverse();
+        }
+        let mut attempts = Vec::new();
+        for (me, class, name, other) in order {
+            let by_default = self.py.get_type::<PyAny>().getattr(name).map_err(|e| self.internal(&e))?;
+            match self.class_lookup(class, name)? {
+                // `object.__ne__` asks `__eq__`; the other methods of `object` know nothing.
+                Some(found) if found.is(&by_default) && name == "__ne__" => {
+                    let plain = self.py.get_type::<PyAny>().getattr("__eq__").map_err(|e| self.internal(&e))?;
+                    match self.class_lookup(class, "__eq__")? {
+                        Some(eq) if eq.is(&plain) => {}
+                        Some(eq) if facts::is_function(&eq) => {
+                            let method = self.special_method(me, "__eq__")?;
+                            let inverted = self.fold_bool(true)?;
+                            attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
+                        }
+                        _ => return Ok(None),
+                    }
+                }
+                Some(found) if found.is(&by_default) => {}
+                Some(found) if facts::is_function(&found) => {
+                    let method = self.special_method(me, name)?;
+                    let inverted = self.fold_bool(false)?;
+                    attempts.push(self.virtual_var(TupleVar::new(vec![method, other, inverted])));
+                }
+                // A value of C whose comparison says NotImplemented to an instance of the program, unless that is one of its
+                // kind as well: a dict is compared with instances of classes that extend `dict`.
+                Some(_)
+                    if matches!(
+                        self.look(me)?,
+                        VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)
+                    ) && self.extends_object(if other == left { &left_class } else { &right_class })? => {}
+                _ => return Ok(None),
+            }
+        }
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        if equality && attempts.is_empty() {
+            return Ok(None);
+        }
+        let nobody = attempts.is_empty();
+        let attempts = self.virtual_var(TupleVar::new(attempts));
+        if equality {
+            let same = self.same_object(left, right)?;
+            let otherwise = self.fold_bool(same == (op == CompareOp::Eq))?;
+            let name = if to_bool { "truth_of_compared" } else { "compared" };
+            return self.enter(name, &[attempts, otherwise]).map(Some);
+        }
+        let sign = match op {
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+            CompareOp::Eq | CompareOp::Ne => "==",
+        };
+        let text = format!(
+            "'{sign}' not supported between instances of '{}' and '{}'",
+            class_name(&left_class),
+            class_name(&right_class)
+        );
+        if nobody {
+            return Err(self.raise_error::<PyTypeError>(&text));
+        }
+        let text = self.fold(PyString::new(self.py, &text).as_any())?;
+        let definition = if to_bool { "truth_of_ordered" } else { "ordered" };
+        self.enter(definition, &[attempts, text]).map(Some)
+    }
+}

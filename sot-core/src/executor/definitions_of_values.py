@@ -1,0 +1,169 @@
+# What operators, comparisons and conversions of values do, where a part of it is code of the program: as `definitions.py`.
+
+
+def compared(attempts, otherwise):
+    for method, argument, inverted in attempts:
+        result = method(argument)
+        if result is not NotImplemented:
+            if inverted:
+                return not result
+            return result
+    return otherwise
+
+
+def truth_of_compared(attempts, otherwise):
+    for method, argument, inverted in attempts:
+        result = method(argument)
+        if result is not NotImplemented:
+            if result:
+                return not inverted
+            return inverted
+    return otherwise
+
+
+def ordered(attempts, message):
+    for method, argument, _ in attempts:
+        result = method(argument)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(message)
+
+
+def truth_of_ordered(attempts, message):
+    for method, argument, _ in attempts:
+        result = method(argument)
+        if result is not NotImplemented:
+            if result:
+                return True
+            return False
+    raise TypeError(message)
+
+
+def equal_lists(left, right, yes, no):
+    if len(left) != len(right):
+        return no
+    index = 0
+    while index < len(left) and index < len(right):
+        item, other = left[index], right[index]
+        if not same(item, other):
+            if not item == other:
+                return no
+        del item, other
+        index = index + 1
+    if len(left) == len(right):
+        return yes
+    return no
+
+
+def equal_tuples(left, right, yes, no):
+    for item, other in zip(left, right):
+        if not same(item, other):
+            if not item == other:
+                return no
+        del item, other
+    if len(left) == len(right):
+        return yes
+    return no
+
+
+def equal_dicts(left, right, yes, no):
+    if len(left) != len(right):
+        return no
+    for key, item in list(left.items()):
+        if key not in right:
+            return no
+        other = right[key]
+        if not same(item, other):
+            if not item == other:
+                return no
+        del key, item, other
+    return yes
+
+
+def ordered_items(left, right, order):
+    index = 0
+    while index < len(left) and index < len(right):
+        item, other = left[index], right[index]
+        if not same(item, other):
+            if not item == other:
+                return order(item, other)
+        del item, other
+        index = index + 1
+    return order(len(left), len(right))
+
+
+def truth_of_ordered_items(left, right, order):
+    index = 0
+    while index < len(left) and index < len(right):
+        item, other = left[index], right[index]
+        if not same(item, other):
+            if not item == other:
+                if order(item, other):
+                    return True
+                return False
+        del item, other
+        index = index + 1
+    return order(len(left), len(right))
+
+
+def index_of_list(items, sought, start, stop):
+    index = start
+    while index < stop and index < len(items):
+        item = items[index]
+        if same(item, sought):
+            return index
+        if item == sought:
+            return index
+        del item
+        index = index + 1
+    raise ValueError(f"{sought!r} is not in list")
+
+
+def index_of_tuple(items, sought, start, stop):
+    index = start
+    while index < stop and index < len(items):
+        item = items[index]
+        if same(item, sought):
+            return index
+        if item == sought:
+            return index
+        del item
+        index = index + 1
+    raise ValueError("tuple.index(x): x not in tuple")
+
+
+def count_of(items, sought):
+    count = 0
+    index = 0
+    while index < len(items):
+        item = items[index]
+        if same(item, sought):
+            count = count + 1
+        elif item == sought:
+            count = count + 1
+        del item
+        index = index + 1
+    return count
+
+
+def remove(items, sought):
+    index = 0
+    while index < len(items):
+        item = items[index]
+        if same(item, sought):
+            break
+        if item == sought:
+            break
+        del item
+        index = index + 1
+    else:
+        raise ValueError("list.remove(x): x not in list")
+    del items[index]
+
+
+def answer_of(method, args, builtin, name, kind):
+    return answer(method(*args), builtin, name, kind)
+
+
+def converted(convert, value, spec):
+    return format(convert(value), spec)

@@ -1,0 +1,306 @@
+//! Operators and conversions that are methods of the program: `a + b`, `abs(a)`, `int(a)`, `str(a)`, `f"{a}"`.
+//!
+//! Their frames are entered, so that a break inside is a break like any other. What the interpreter demands of the result of a
+//! conversion it is asked itself, by an object of a class that answers the same (`definitions::answer`).
+
+use super::Executor;
+use super::compared::class_name;
+use super::handlers::conversion_name;
+use crate::cpython::facts;
+use crate::probe;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::{BinaryOp, Conversion};
+
+/// An operator with two operands: name of its methods, and how messages write it.
+struct Methods {
+    plain: String,
+    reflected: String,
+    inplace: Option<String>,
+    sign: &'static str,
+}
+
+/// Name of the methods of an operator, without underscores, and its sign.
+fn named(op: BinaryOp) -> (&'static str, &'static str) {
+    match op {
+        BinaryOp::Add => ("add", "+"),
+        BinaryOp::And => ("and", "&"),
+        BinaryOp::FloorDivide => ("floordiv", "//"),
+        BinaryOp::Lshift => ("lshift", "<<"),
+        BinaryOp::MatrixMultiply => ("matmul", "@"),
+        BinaryOp::Multiply => ("mul", "*"),
+        BinaryOp::Remainder => ("mod", "%"),
+        BinaryOp::Or => ("or", "|"),
+        BinaryOp::Power => ("pow", "** or pow()"),
+        BinaryOp::Rshift => ("rshift", ">>"),
+        BinaryOp::Subtract => ("sub", "-"),
+        BinaryOp::TrueDivide => ("truediv", "/"),
+        BinaryOp::Xor => ("xor", "^"),
+    }
+}
+
+impl Methods {
+    fn of(name: &str, sign: &'static str, inplace: bool) -> Methods {
+        Methods {
+            plain: format!("__{name}__"),
+            reflected: format!("__r{name}__"),
+            inplace: inplace.then(|| format!("__i{name}__")),
+            sign,
+        }
+    }
+}
+
+impl<'py> Executor<'py> {
+    /// The frame of `left op right`, if that is a method of the program.
+    pub(super) fn enter_binary(
+        &mut self,
+        op: BinaryOp,
+        inplace: bool,
+        left: VarId,
+        right: VarId,
+    ) -> Result<Option<Called>, Stop> {
+        let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
+        if !matches!(left_kind, VarKind::Instance(_)) && !matches!(right_kind, VarKind::Instance(_)) {
+            return Ok(None);
+        }
+        // Sequences are joined and repeated, text is formatted, and some change in place: by rules of their own.
+        let sequence = |ex: &mut Self, kind: &VarKind, var: VarId| -> Result<bool, Stop> {
+            Ok(match kind {
+                VarKind::Tuple(_) | VarKind::List(_) => true,
+                VarKind::Constant(_) => ex.is_text(var)?,
+                _ => false,
+            })
+        };
+        let of_left = match op {
+            BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Remainder => sequence(self, &left_kind, left)?,
+            _ => inplace && matches!(left_kind, VarKind::Dict(_)),
+        };
+        if of_left || op == BinaryOp::Multiply && sequence(self, &right_kind, right)? {
+            return Ok(None);
+        }
+        let (name, sign) = named(op);
+        self.enter_operator(Methods::of(name, sign, inplace), left, right)
+    }
+
+    /// The methods are asked in the interpreter's order, until one does not say NotImplemented.
+    fn enter_operator(&mut self, methods: Methods, left: VarId, right: VarId) -> Result<Option<Called>, Stop> {
+        let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
+        let derived = !left_class.is(&right_class) && {
+            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+            self.guard_mro(&right_type);
+            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
+        };
+        let mut attempts = Vec::new();
+        let mut order = vec![(left, &left_class, methods.plain.as_str(), right)];
+        if !left_class.is(&right_class) {
+            order.push((right, &right_class, methods.reflected.as_str(), left));
+        }
+        if derived {
+            let own = self.class_lookup(&right_class, &methods.reflected)?;
+            let inherited = self.class_lookup(&left_class, &methods.reflected)?;
+            let overloads = match (&own, &inherited) {
+                (Some(own), Some(inherited)) => !own.is(inherited),
+                (own, _) => own.is_some(),
+            };
+            if overloads {
+                order.reverse();
+            }
+        }
+        if let Some(name) = &methods.inplace {
+            order.insert(0, (left, &left_class, name.as_str(), right));
+        }
+        let not_inverted = self.fold_bool(false)?;
+        for (me, class, name, other) in order {
+            let method = match self.look(me)? {
+                VarKind::Instance(_) if !self.extends_object(class)? => return Ok(None),
+                VarKind::Instance(_) => match self.class_lookup(class, name)? {
+                    Some(found) if facts::is_function(&found) => self.special_method(me, name)?,
+                    Some(_) => return Ok(None),
+                    None => continue,
+                },
+                // Values of C say NotImplemented to an instance of the program, unless it is of a subclass.
+                VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => continue,
+                VarKind::Tensor(_) if me == right && !attempts.is_empty() => self.virtual_var(BoundVar::new(me, name)),
+                _ => return Ok(None),
+            };
+            attempts.push(self.virtual_var(TupleVar::new(vec![method, other, not_inverted])));
+        }
+        let sign = match methods.inplace {
+            Some(_) => format!("{}=", methods.sign.split(' ').next().unwrap_or_default()),
+            None => methods.sign.to_owned(),
+        };
+        let (left_name, right_name) = (class_name(&left_class), class_name(&right_class));
+        let text = format!("unsupported operand type(s) for {sign}: '{left_name}' and '{right_name}'");
+        if attempts.is_empty() {
+            return Err(self.raise_error::<PyTypeError>(&text));
+        }
+        let text = self.fold(PyString::new(self.py, &text).as_any())?;
+        let attempts = self.virtual_var(TupleVar::new(attempts));
+        self.enter("ordered", &[attempts, text]).map(Some)
+    }
+
+    /// Whether a class of the program has no behaviour of C but that of `object`.
+    pub(super) fn extends_object(&mut self, class: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.guard_mro(class);
+        Ok(probe::is_of_python_alone(class))
+    }
+
+    /// The method `name` of the program that an instance has.
+    pub(super) fn method_of_program(&mut self, value: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let class = self.class_of(value)?;
+        match self.class_lookup(&class, name)? {
+            Some(found) if facts::is_function(&found) => self.special_method(value, name).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// A function of module `operator` whose work is a method of the program.
+    pub(super) fn enter_operator_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+        match *args {
+            [left, right] => {
+                if let Some((op, inplace)) = super::handlers::binary_operator(name) {
+                    return self.enter_binary(op, inplace, left, right);
+                }
+                if let Some(op) = super::handlers::compare_operator(name) {
+                    return self.enter_compare(op, left, right, false);
+                }
+                match name {
+                    "contains" => self.enter_contains(left, right, false),
+                    "getitem" => match self.method_of_program(left, "__getitem__")? {
+                        Some(method) => self.call(method, &Args::positional(vec![right])).map(Some),
+                        None => Ok(None),
+                    },
+                    _ => Ok(None),
+                }
+            }
+            [value] => match name {
+                "not_" | "truth" => self.enter_truth(value, name == "not_"),
+                "abs" => self.enter_question("abs", args),
+                "neg" | "pos" | "invert" | "inv" => {
+                    let name = if name == "inv" { "invert" } else { name };
+                    match self.method_of_program(value, &format!("__{name}__"))? {
+                        Some(method) => self.call(method, &Args::default()).map(Some),
+                        None => Ok(None),
+                    }
+                }
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
+    /// Builtin functions that ask one method of their argument.
+    pub(super) fn enter_question(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+        match (name, args) {
+            ("abs", [value]) => match self.method_of_program(*value, "__abs__")? {
+                Some(method) => self.call(method, &Args::default()).map(Some),
+                None => Ok(None),
+            },
+            ("round", [value, rest @ ..]) if rest.len() <= 1 => {
+                let Some(method) = self.method_of_program(*value, "__round__")? else { return Ok(None) };
+                let digits = self.unless_none(rest.first().copied())?;
+                self.call(method, &Args::positional(digits.into_iter().collect())).map(Some)
+            }
+            ("divmod", [left, right]) => match (self.look(*left)?, self.look(*right)?) {
+                (VarKind::Instance(_), _) | (_, VarKind::Instance(_)) => {
+                    self.enter_operator(Methods::of("divmod", "divmod()", false), *left, *right)
+                }
+                _ => Ok(None),
+            },
+            ("pow", [left, right]) => self.enter_binary(BinaryOp::Power, false, *left, *right),
+            ("hash", [value]) => self.enter_answer("hash", *value, &["__hash__"], &[]),
+            ("repr" | "ascii", [value]) => self.enter_answer(name, *value, &["__repr__"], &[]),
+            ("format", [value]) => {
+                let spec = self.fold(PyString::new(self.py, "").as_any())?;
+                self.enter_format(*value, spec)
+            }
+            ("format", [value, spec]) => self.enter_format(*value, *spec),
+            _ => Ok(None),
+        }
+    }
+
+    /// Builtin types that ask one method of their argument.
+    pub(super) fn enter_conversion(&mut self, name: &str, value: VarId) -> Result<Option<Called>, Stop> {
+        let methods: &[&str] = match name {
+            "str" => &["__str__", "__repr__"],
+            "int" => &["__int__", "__index__"],
+            "float" => &["__float__", "__index__"],
+            _ => return Ok(None),
+        };
+        self.enter_answer(name, value, methods, &[])
+    }
+
+    /// What a builtin makes of the answer of the first of these methods that the class of an instance has. What it has from
+    /// `object` asks the next one.
+    fn enter_answer(
+        &mut self,
+        builtin: &str,
+        value: VarId,
+        methods: &[&str],
+        args: &[VarId],
+    ) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let class = self.class_of(value)?;
+        for name in methods {
+            let by_default = self.py.get_type::<PyAny>().getattr(*name).ok();
+            match self.class_lookup(&class, name)? {
+                Some(found) if facts::is_function(&found) => {
+                    let method = self.special_method(value, name)?;
+                    let builtin = self.builtin(builtin)?;
+                    let name = self.fold(PyString::new(self.py, name).as_any())?;
+                    let class = self.fold(PyString::new(self.py, &class_name(&class)).as_any())?;
+                    let args = self.virtual_var(TupleVar::new(args.to_vec()));
+                    return self.enter("answer_of", &[method, args, builtin, name, class]).map(Some);
+                }
+                Some(found) if by_default.is_some_and(|own| own.is(&found)) => {}
+                Some(_) => return Ok(None),
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// `format(value, spec)` of an instance.
+    pub(super) fn enter_format(&mut self, value: VarId, spec: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let class = self.class_of(value)?;
+        let found = self.class_lookup(&class, "__format__")?;
+        let by_default = self.py.get_type::<PyAny>().getattr("__format__").map_err(|e| self.internal(&e))?;
+        match found {
+            Some(found) if found.is(&by_default) && self.constant_str(spec).is_some_and(|spec| spec.is_empty()) => {
+                self.enter_conversion("str", value)
+            }
+            _ => self.enter_answer("format", value, &["__format__"], &[spec]),
+        }
+    }
+
+    /// A field of an f-string.
+    pub(super) fn enter_field(
+        &mut self,
+        conversion: Option<Conversion>,
+        value: VarId,
+        spec: Option<VarId>,
+    ) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let spec = match spec {
+            Some(spec) => spec,
+            None => self.fold(PyString::new(self.py, "").as_any())?,
+        };
+        let Some(conversion) = conversion else { return self.enter_format(value, spec) };
+        let convert = self.builtin(conversion_name(conversion))?;
+        self.enter("converted", &[convert, value, spec]).map(Some)
+    }
+
+    /// `str`, `repr` or `ascii` of a field of an f-string.
+    pub(super) fn enter_converted(&mut self, conversion: Conversion, value: VarId) -> Result<Option<Called>, Stop> {
+        match conversion {
+            Conversion::Str => self.enter_conversion("str", value),
+            _ => self.enter_question(conversion_name(conversion), &[value]),
+        }
+    }
+}
