@@ -195,6 +195,10 @@ impl<'py> Executor<'py> {
     /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,
     /// which changes what was read before.
     pub(super) fn dies(&self, var: VarId) -> bool {
-        self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var)
+        let runs_code = || {
+            let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
+            object.is_none_or(|object| facts::death_runs_code(&object))
+        };
+        self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var) && runs_code()
     }
 }
