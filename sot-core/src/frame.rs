@@ -104,6 +104,11 @@ impl Frame {
         catches_at(&self.unit.code, self.ip)
     }
 
+    /// Whether the program could notice an exception at some instruction of the frame's code.
+    pub fn may_catch(&self) -> bool {
+        self.unit.may_catch(|code| (0..code.instrs.len()).any(|ip| catches_at(code, ip)))
+    }
+
     /// The name that this frame asks the object on top of its stack for, while a frame above it finds the answer.
     pub fn asks_for(&self) -> Option<&str> {
         asks_for(&self.unit.code, self.ip, self.awaits)

@@ -1,7 +1,7 @@
 //! Values whose death the program could see: which they are, which frame holds them, and which effect came after their end.
 
 use super::Captured;
-use crate::variables::{VarId, VarKind};
+use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::Tracker;
 
@@ -24,8 +24,8 @@ pub struct Watched {
     pub(crate) dropped: Option<usize>,
     /// References to real values that the journal takes: the length of the journal with the entry, and the address.
     pub(crate) taken: Vec<(usize, usize)>,
-    /// Generators were made.
-    pub(crate) generators: bool,
+    /// Generators that were made, and have not ended.
+    pub(crate) generators: Vec<VarId>,
 }
 
 impl Captured {
@@ -61,10 +61,14 @@ impl Captured {
     pub(crate) fn may_clean_up(&self, var: VarId) -> bool {
         match &self.var(var).kind {
             VarKind::Generator(generator) => {
-                generator.frame().is_some_and(|frame| frame.delegate().is_some() || !frame.unit.code.regions.is_empty())
+                generator.frame().is_some_and(|frame| frame.delegate().is_some() || frame.may_catch())
             }
             _ => false,
         }
+    }
+
+    pub(crate) fn has_finished(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Generator(GeneratorVar { state: GeneratorState::Finished, .. }))
     }
 
     /// Those of the variables that frames hold, themselves or in what they made.

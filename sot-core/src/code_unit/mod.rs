@@ -27,6 +27,7 @@ pub struct UnitData {
     /// It may ask for its local variables by name: all that are bound stay alive.
     pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
+    may_catch: OnceLock<bool>,
 }
 
 /// The file name of the code whose frames are hidden.
@@ -67,6 +68,7 @@ impl CodeUnit {
             code: decoded,
             consts,
             liveness: OnceLock::new(),
+            may_catch: OnceLock::new(),
         });
         records::set_unit(code, &data);
         Ok(Arc::new(CodeUnit { object, data }))
@@ -89,6 +91,11 @@ impl UnitData {
 
     pub fn liveness(&self) -> &Liveness {
         self.liveness.get_or_init(|| liveness(&self.code))
+    }
+
+    /// Whether some instruction has a handler that the program could notice; it is asked once.
+    pub fn may_catch(&self, ask: impl FnOnce(&Code) -> bool) -> bool {
+        *self.may_catch.get_or_init(|| ask(&self.code))
     }
 
     pub fn line(&self, instruction: usize) -> u32 {

@@ -67,10 +67,14 @@ unsafe fn empty(frame: *mut Frame) {
         if !(*frame).frame_obj.is_null() {
             return;
         }
+        debug_assert!((*frame).stacktop >= 0, "the frame has ended");
+        let (mut class, mut error, mut traceback) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        ffi::PyErr_Fetch(&raw mut class, &raw mut error, &raw mut traceback);
         let slots = slots_of(frame);
-        for index in 0..(*frame).stacktop as usize {
+        for index in 0..usize::try_from((*frame).stacktop).unwrap_or(0) {
             ffi::Py_XDECREF(slots.add(index).replace(std::ptr::null_mut()));
         }
+        ffi::PyErr_Restore(class, error, traceback);
     }
 }
 

@@ -65,6 +65,12 @@ impl<'py> Executor<'py> {
                 }
                 let item = items.remove(at as usize);
                 self.replace_list(me, items);
+                if let Some(item) = self.known_object(item)
+                    && self.known_object(me).is_some()
+                {
+                    let item = self.objects.get(self.py, item);
+                    self.note_taken(&item);
+                }
                 self.record_if_sourced(me, Mutation::ListPop { object, index: at });
                 Ok(item)
             }

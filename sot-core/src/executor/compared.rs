@@ -102,6 +102,7 @@ impl<'py> Executor<'py> {
         let mut seen = HashSet::new();
         let mut work: SmallVec<[VarId; 8]> = SmallVec::from_slice(&[value]);
         while let Some(value) = work.pop() {
+            self.may_go_deeper()?;
             match self.look(value)? {
                 VarKind::Instance(_) => {
                     let class = self.class_of(value)?;

@@ -30,14 +30,11 @@ impl<'py> Executor<'py> {
             frame.ip = at + 1;
         }
         let made = self.frames.last().map(|f| (f.unit.address(), f.ip));
-        self.note_generator();
         let unit = frame.unit.clone();
-        Some(self.virtual_var(GeneratorVar {
-            unit,
-            state: GeneratorState::New(Rc::new(frame)),
-            made,
-            delegated: false,
-        }))
+        let generator =
+            self.virtual_var(GeneratorVar { unit, state: GeneratorState::New(Rc::new(frame)), made, delegated: false });
+        self.note_generator(generator);
+        Some(generator)
     }
 
     pub fn set_generator(&mut self, generator: VarId, state: GeneratorState) {

@@ -94,23 +94,28 @@ impl<'py> Executor<'py> {
 
     /// A journal entry follows: note whether it takes the last reference to a real value whose death could be seen.
     pub(super) fn note_overwritten(&mut self, mutation: &Mutation) {
-        let length = self.journal.len();
         for old in self.overwritten(mutation) {
-            if old.is_none() || !facts::death_runs_code(&old) {
-                continue;
-            }
-            self.watched.taken.retain(|(at, _)| *at <= length);
-            // Slots whose frames let go of it hold it for nobody.
-            let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
-            let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get(self.py, o).is(&old));
-            let slots: Vec<VarId> = slots.into_iter().filter(same).collect();
-            let held = self.held_by_frames(&slots);
-            let released = slots.iter().filter(|var| !held.contains(*var)).count();
-            if facts::is_held_by_at_most(&old, 1 + released + self.taken_of(&old)) {
-                self.watched.dropped = Some(length + 1);
-            }
-            self.watched.taken.push((length + 1, old.as_ptr() as usize));
+            self.note_taken(&old);
         }
+    }
+
+    /// A journal entry follows that takes a reference to a real value.
+    pub(super) fn note_taken(&mut self, old: &Bound<'py, PyAny>) {
+        if old.is_none() || !facts::death_runs_code(old) {
+            return;
+        }
+        let length = self.journal.len();
+        self.watched.taken.retain(|(at, _)| *at <= length);
+        // Slots whose frames let go of it hold it for nobody.
+        let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
+        let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get(self.py, o).is(old));
+        let slots: Vec<VarId> = slots.into_iter().filter(same).collect();
+        let held = self.held_by_frames(&slots);
+        let released = slots.iter().filter(|var| !held.contains(*var)).count();
+        if facts::is_held_by_at_most(old, 1 + released + self.taken_of(old)) {
+            self.watched.dropped = Some(length + 1);
+        }
+        self.watched.taken.push((length + 1, old.as_ptr() as usize));
     }
 
     /// How many references to a real value the journal takes.
@@ -120,14 +125,19 @@ impl<'py> Executor<'py> {
     }
 
     /// A generator was made.
-    pub(super) fn note_generator(&mut self) {
-        self.watched.generators = true;
+    pub(super) fn note_generator(&mut self, generator: VarId) {
+        self.watched.generators.push(generator);
     }
 
     /// A journal entry follows: a generator that cleans up and is stored in a real object ends when that lets go of it and no
     /// frame holds it, which only real ones can tell.
     pub(super) fn note_stored(&mut self, mutation: &Mutation) {
-        if !self.watched.generators {
+        let captured = &mut self.captured;
+        let mut generators = std::mem::take(&mut captured.watched.generators);
+        generators.retain(|generator| !captured.has_finished(*generator));
+        let may_be_stored = generators.iter().any(|generator| captured.may_clean_up(*generator));
+        captured.watched.generators = generators;
+        if !may_be_stored {
             return;
         }
         let virtual_target = match mutation.target() {
@@ -175,7 +185,7 @@ impl<'py> Executor<'py> {
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
                 real(cell).and_then(|cell| facts::cell_contents(&cell)).into_iter().collect()
             }
-            Mutation::ListPop { object, .. } | Mutation::ListClear { object } | Mutation::DictClear { object } => {
+            Mutation::ListClear { object } | Mutation::DictClear { object } => {
                 match real(object).filter(facts::is_plain_container) {
                     Some(container) => match container.cast::<PyDict>() {
                         Ok(dict) => dict.values().iter().collect(),
@@ -184,7 +194,9 @@ impl<'py> Executor<'py> {
                     None => Vec::new(),
                 }
             }
-            Mutation::ListAppend { .. }
+            // Who pops knows the item.
+            Mutation::ListPop { .. }
+            | Mutation::ListAppend { .. }
             | Mutation::ListInsert { .. }
             | Mutation::ListExtend { .. }
             | Mutation::ListReverse { .. }

@@ -62,10 +62,15 @@ impl Executor<'_> {
         if could_tell(op) && self.has_died() {
             return Err(Stop::brk(Reason::Finalizer, ""));
         }
-        if lengthens && self.trackers.longest_path() > MAX_PATH {
-            return Err(too_deep("a path of many steps"));
+        if lengthens { self.may_go_deeper() } else { Ok(()) }
+    }
+
+    /// Asked where paths become longer.
+    pub(super) fn may_go_deeper(&self) -> Result<(), Stop> {
+        match self.trackers.longest_path() > MAX_PATH {
+            true => Err(too_deep("a path of many steps")),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether a value is made of constants only. What contains itself is not, nor what is out of all proportion when

@@ -89,7 +89,7 @@ pub struct Executor<'py> {
     dicts_below: HashMap<usize, Option<VarId>>,
     /// Dicts whose keys are known to be plain strings, by address.
     dicts_of_names: HashSet<usize>,
-    key_index: kinds::KeyIndex,
+    key_indexes: Vec<kinds::KeyIndex>,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -144,7 +144,7 @@ impl<'py> Executor<'py> {
             known: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
-            key_index: kinds::KeyIndex::default(),
+            key_indexes: Vec::new(),
             claimed: HashSet::new(),
             given: 0,
             undo: Vec::new(),

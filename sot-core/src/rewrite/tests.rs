@@ -357,8 +357,8 @@ return b
     assert_snapshot!(Simulated::read(text).uses(), @r#"
     step 0: []
     step 1: []
-    step 2: [a a o]
-    step 3: []
+    step 2: []
+    step 3: [a a o]
     step 4: []
     b x 2
     a x 4
@@ -383,8 +383,8 @@ append d d
 return c
 ";
     assert_snapshot!(Simulated::read(text).lifetimes(4), @r#"
-    a in local 0: before 1 of 5
-    b in local 1: before 3 of 5
+    a in local 0: before 2 of 5
+    b in local 1: before 4 of 5
     c in local 2: never
     d in local 3: before 5 of 5
     "#);

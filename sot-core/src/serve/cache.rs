@@ -152,9 +152,9 @@ impl CodeCache {
         self.unguarded.revoke();
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);
-            entries.push(entry);
             let unmet = entries.iter().filter(|e| e.hits.load(Ordering::Relaxed) == 0);
             let guards: usize = unmet.map(|e| e.report.guards.len()).sum();
+            entries.push(entry);
             if guards > UNMET_GUARDS {
                 let why = format!("{guards} guards that no call has met again");
                 self.close(Why::new(Reason::CacheFull, why));

