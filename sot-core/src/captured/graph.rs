@@ -64,6 +64,10 @@ impl Graph {
         self.statements.is_empty()
     }
 
+    pub fn len(&self) -> usize {
+        self.statements.len()
+    }
+
     pub(crate) fn fresh_symbol(&mut self) -> Symbol {
         self.next_symbol += 1;
         Symbol(self.next_symbol - 1)

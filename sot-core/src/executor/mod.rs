@@ -65,6 +65,8 @@ use std::sync::Arc;
 
 /// Simulated instructions in one capture before it gives up.
 const BUDGET: usize = 500_000;
+/// Simulated instructions in which nothing is computed on tensors, before it gives up: so many are seldom worth a capture.
+const IDLE: usize = 50_000;
 /// Parts of containers that are copied in the time of an instruction.
 const COPIES_OF_A_STEP: usize = 256;
 /// Depth of calls that Python itself makes: each is a recursion of the executor.
@@ -110,6 +112,8 @@ pub struct Executor<'py> {
     sync_depths: Vec<usize>,
     /// Parts of containers that were copied because the container was written to.
     copied: usize,
+    /// The length of the graph, and what was spent when it came to that.
+    busy: (usize, usize),
     /// Frames that may be open at a time.
     room: usize,
     /// Questions that wait for answers of parts.
@@ -155,6 +159,7 @@ impl<'py> Executor<'py> {
             marks: 0,
             sync_depths: Vec::new(),
             copied: 0,
+            busy: (0, 0),
             room: thread::frames_left(py).min(MAX_DEPTH),
             nesting: 0,
             denied,
@@ -423,7 +428,12 @@ impl<'py> Executor<'py> {
     fn step(&mut self, floor: usize) -> Result<Flow, Stop> {
         self.steps += 1;
         self.given = self.given.min(self.frames.len());
-        if self.steps + self.copied / COPIES_OF_A_STEP > BUDGET {
+        let spent = self.steps + self.copied / COPIES_OF_A_STEP;
+        let computed = self.graph.len();
+        if computed != self.busy.0 {
+            self.busy = (computed, spent);
+        }
+        if spent > BUDGET || spent - self.busy.1 > IDLE {
             return Err(Stop::fallback(Reason::Budget, ""));
         }
         let frame = self.frames.last().expect("a frame");

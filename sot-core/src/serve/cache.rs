@@ -22,6 +22,8 @@ use std::sync::{Arc, RwLock, Weak};
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
+/// Entries of one cache whose captures gave up after too many instructions: the next would, too.
+const TOO_LONG: usize = 4;
 
 /// Guards of entries that no call has met again: of one cache, before nothing is added any more. What is large and new each time
 /// takes long to capture, and is kept for nothing.
@@ -155,6 +157,11 @@ impl CodeCache {
             let unmet = entries.iter().filter(|e| e.hits.load(Ordering::Relaxed) == 0);
             let guards: usize = unmet.map(|e| e.report.guards.len()).sum();
             entries.push(entry);
+            let given_up =
+                |entry: &&Arc<Entry>| entry.report.breaks.first().is_some_and(|at| at.why.reason == Reason::Budget);
+            if entries.iter().filter(given_up).count() >= TOO_LONG {
+                self.close(Why::new(Reason::Budget, format!("{TOO_LONG} captures came to no end")));
+            }
             if guards > UNMET_GUARDS {
                 let why = format!("{guards} guards that no call has met again");
                 self.close(Why::new(Reason::CacheFull, why));

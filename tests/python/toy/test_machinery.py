@@ -509,3 +509,22 @@ def test_a_full_cache_starts_anew_after_reset():
     f(t([1.0]), 3)
     stats = toy.stats()
     assert (stats["captures"], stats["hits"]) == (1, 1)
+
+
+def test_what_computes_long_without_tensors_is_left_to_python():
+    def count(n):
+        total = 0
+        for i in range(n):
+            total += i % 7
+        return total
+
+    def f(x, n):
+        y = x * 2
+        return y + count(n)
+
+    translated = toy.to_static(f)
+    for n in (30_000, 30_001, 30_002, 30_003, 30_004, 30_005, 30_006):
+        assert translated(t([1.0]), n).item() == 2 + count(n)
+    stats = toy.stats()
+    assert set(stats["reasons"]) == {"budget"}
+    assert stats["captures"] <= 12, "a cache whose captures come to no end is closed"

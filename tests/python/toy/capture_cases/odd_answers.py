@@ -358,3 +358,22 @@ def sorts():
 
 
 odd_case("a_list_is_changed_while_it_is_sorted", list(sorts()))
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_list_that_shrinks_while_an_item_is_removed():
+    class Clears:
+        def __init__(self, items):
+            self.items = items
+
+        def __eq__(self, other):
+            self.items.clear()
+            return True
+
+    def f(x):
+        items = [1]
+        items.append(Clears(items))
+        items.remove(7)
+        return x * 2, len(items)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
