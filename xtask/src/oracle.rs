@@ -64,7 +64,6 @@ const HELD: &[&str] = &[
     "test_range",
     "test_class",
     "test_decorators",
-    "test_contextlib",
     "test_patma",
 ];
 

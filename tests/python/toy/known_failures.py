@@ -30,6 +30,11 @@ note(
     "what 3.8 calls at the end of a with cannot break there",
     ((3, 8),),
 )
+note(
+    "eager:throw_after_a_break_of_handles",
+    "the eager form raises what a generator handles once more, which adds an entry to its traceback",
+    ((3, 9), (3, 10)),
+)
 note("layer_with_state translated_layer", "writing an attribute of a layer breaks")
 note("slots descriptor", "writing to slots, and descriptors in Python")
 note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes of the standard library")

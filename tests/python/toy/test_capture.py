@@ -70,7 +70,7 @@ def test_decisions(case):
 SPEAKING = [c for c in CASES if c.build.__globals__.get("speak") or c.build.__module__ == protected.__name__]
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in SPEAKING])
+@pytest.mark.parametrize("case", [pytest.param(c, id=c.name, marks=known("eager:" + c.name)) for c in SPEAKING])
 def test_same_where_a_break_turns_capture_off(case, monkeypatch):
     """What comes after the first break runs in its eager form."""
 
