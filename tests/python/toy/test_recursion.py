@@ -97,7 +97,8 @@ ENDLESS = {
 # Calls of builtins and classes count for levels of their own, or not, by version: there the last level may differ.
 THROUGH_BUILTINS = {"key of max", "map", "generator", "getattr", "method", "property"}
 # Up to 3.10 a call that is left to the interpreter may reach one level more; a level notes two things at most.
-SLACK = 0 if sys.version_info >= (3, 11) else 2
+# 3.12 counts evaluators that nest in C, too, and allows 800 of them: one for each frame that a hook has seen.
+SLACK = 400 if sys.version_info[:2] == (3, 12) else 0 if sys.version_info >= (3, 11) else 2
 
 
 @pytest.mark.parametrize("way", ENDLESS)
