@@ -162,11 +162,7 @@ impl<'py> Executor<'py> {
         }
         let (of_left, of_right) = methods(op);
         let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
-        let derived = !left_class.is(&right_class) && {
-            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-            self.guard_mro(&right_type);
-            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
-        };
+        let derived = self.derives(&right_class, &left_class)?;
         if derived && !instance(self.look(left)?) {
             // What C makes of its subclasses is for C to say.
             return Ok(None);

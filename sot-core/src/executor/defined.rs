@@ -419,10 +419,7 @@ impl<'py> Executor<'py> {
             [iterable] if is("tuple") => self.enter_tuple(iterable),
             [iterable] if is("dict") => self.enter_fill(None, iterable, &args.keywords),
             [iterable] if is("set") || is("frozenset") => self.enter_set(class, iterable),
-            [sequence] if is("reversed") => match self.method_of_program(sequence, "__reversed__")? {
-                Some(method) => self.call(method, &Args::default()).map(Some),
-                None => Ok(None),
-            },
+            [sequence] if is("reversed") => self.enter_special(sequence, "__reversed__", Vec::new()),
             _ => Ok(None),
         }
     }

@@ -88,11 +88,7 @@ impl<'py> Executor<'py> {
     /// The methods are asked in the interpreter's order, until one does not say NotImplemented.
     fn enter_operator(&mut self, methods: Methods, left: VarId, right: VarId) -> Result<Option<Called>, Stop> {
         let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
-        let derived = !left_class.is(&right_class) && {
-            let right_type = right_class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-            self.guard_mro(&right_type);
-            facts::mro(&right_type).iter().any(|c| c.is(&left_class))
-        };
+        let derived = self.derives(&right_class, &left_class)?;
         let mut attempts = Vec::new();
         let mut order = vec![(left, &left_class, methods.plain.as_str(), right)];
         if !left_class.is(&right_class) {
@@ -142,6 +138,16 @@ impl<'py> Executor<'py> {
         self.enter("ordered", &[attempts, text]).map(Some)
     }
 
+    /// Whether a class is another one's subclass, and not that class: its methods are asked first.
+    pub(super) fn derives(&mut self, class: &Bound<'py, PyAny>, of: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        if class.is(of) {
+            return Ok(false);
+        }
+        let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.guard_mro(class);
+        Ok(facts::mro(class).iter().any(|c| c.is(of)))
+    }
+
     /// Whether a class of the program has no behaviour of C but that of `object`.
     pub(super) fn extends_object(&mut self, class: &Bound<'py, PyAny>) -> Result<bool, Stop> {
         let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
@@ -159,6 +165,14 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The frame of the method `name` of the program that an instance has.
+    pub(super) fn enter_special(&mut self, value: VarId, name: &str, args: Vec<VarId>) -> Result<Option<Called>, Stop> {
+        match self.method_of_program(value, name)? {
+            Some(method) => self.call(method, &Args::positional(args)).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// A function of module `operator` whose work is a method of the program.
     pub(super) fn enter_operator_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         match *args {
@@ -171,10 +185,7 @@ impl<'py> Executor<'py> {
                 }
                 match name {
                     "contains" => self.enter_contains(left, right, false),
-                    "getitem" => match self.method_of_program(left, "__getitem__")? {
-                        Some(method) => self.call(method, &Args::positional(vec![right])).map(Some),
-                        None => Ok(None),
-                    },
+                    "getitem" => self.enter_special(left, "__getitem__", vec![right]),
                     _ => Ok(None),
                 }
             }
@@ -183,10 +194,7 @@ impl<'py> Executor<'py> {
                 "abs" => self.enter_question("abs", args),
                 "neg" | "pos" | "invert" | "inv" => {
                     let name = if name == "inv" { "invert" } else { name };
-                    match self.method_of_program(value, &format!("__{name}__"))? {
-                        Some(method) => self.call(method, &Args::default()).map(Some),
-                        None => Ok(None),
-                    }
+                    self.enter_special(value, &format!("__{name}__"), Vec::new())
                 }
                 _ => Ok(None),
             },
@@ -197,10 +205,7 @@ impl<'py> Executor<'py> {
     /// Builtin functions that ask one method of their argument.
     pub(super) fn enter_question(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         match (name, args) {
-            ("abs", [value]) => match self.method_of_program(*value, "__abs__")? {
-                Some(method) => self.call(method, &Args::default()).map(Some),
-                None => Ok(None),
-            },
+            ("abs", [value]) => self.enter_special(*value, "__abs__", Vec::new()),
             ("round", [value, rest @ ..]) if rest.len() <= 1 => {
                 let Some(method) = self.method_of_program(*value, "__round__")? else { return Ok(None) };
                 let digits = self.unless_none(rest.first().copied())?;
