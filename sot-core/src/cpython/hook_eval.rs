@@ -14,19 +14,18 @@ use pyo3::prelude::*;
 use super::capi::{self, EvalFunc};
 use super::eval_slot;
 use super::frame::FrameView;
-use super::hook::{self, Decision, FrameHook, Token};
-use super::layout::{Code, Frame, ThreadState};
+use super::hook::{Decision, FrameHook, Misfit, Token};
+use super::hook_state;
+use super::layout::{Frame, ThreadState};
 use super::replace;
 use super::signature::{CO_GENERATOR_LIKE, CO_NEWLOCALS, CO_OPTIMIZED};
 use super::thread;
 use super::trampoline::{note_failure, trampoline};
 
 thread_local! {
-    /// The frames being passed to the evaluators of `hook::chain`: if one calls back, the next one runs.
+    /// The frames being passed to the evaluators of `hook_state::chain`: if one calls back, the next one runs.
     static PASSED_OVER: Cell<*mut Frame> = const { Cell::new(std::ptr::null_mut()) };
     static PASSED_BELOW: Cell<*mut Frame> = const { Cell::new(std::ptr::null_mut()) };
-    /// Code whose next frame is a replacement already.
-    static PASS_ONCE: Cell<*mut Code> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// The function for the slot.
@@ -34,19 +33,13 @@ pub(super) fn evaluator() -> EvalFunc {
     evaluate
 }
 
-/// Lets the next frame of this code run as it is.
-#[cfg(Py_3_11)]
-pub(super) fn pass_once(code: *mut Code) {
-    PASS_ONCE.set(code);
-}
-
 #[cfg(Py_3_9)]
 unsafe extern "C" fn evaluate(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: called by CPython to run `frame`.
     unsafe {
-        if !hook::armed() || throwflag != 0 {
-            if hook::unwanted() {
-                hook::retire(Python::assume_attached());
+        if !hook_state::armed() || throwflag != 0 {
+            if hook_state::unwanted() {
+                hook_state::retire(Python::assume_attached());
             }
             return pass(tstate, frame, throwflag);
         }
@@ -58,9 +51,9 @@ unsafe extern "C" fn evaluate(tstate: *mut ThreadState, frame: *mut Frame, throw
 unsafe extern "C" fn evaluate(frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: called by CPython to run `frame`.
     unsafe {
-        if !hook::armed() || throwflag != 0 {
-            if hook::unwanted() {
-                hook::retire(Python::assume_attached());
+        if !hook_state::armed() || throwflag != 0 {
+            if hook_state::unwanted() {
+                hook_state::retire(Python::assume_attached());
             }
             return pass(std::ptr::null_mut(), frame, throwflag);
         }
@@ -76,7 +69,7 @@ unsafe extern "C" fn evaluate(frame: *mut Frame, throwflag: c_int) -> *mut PyObj
 unsafe fn pass(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        match hook::chain() {
+        match hook_state::chain() {
             (None, None) => eval_slot::run(capi::_PyEval_EvalFrameDefault, tstate, frame, throwflag),
             (over, below) => pass_on(over, below, tstate, frame, throwflag),
         }
@@ -112,7 +105,7 @@ unsafe fn pass_on(
 
 /// Whether another tool passes this very frame back to us.
 fn passed_back(frame: *mut Frame) -> bool {
-    let (over, below) = hook::chain();
+    let (over, below) = hook_state::chain();
     over.is_some() && PASSED_OVER.get() == frame || below.is_some() && PASSED_BELOW.get() == frame
 }
 
@@ -138,8 +131,8 @@ unsafe fn eligible(tstate: *mut ThreadState, frame: *mut Frame) -> bool {
         {
             return false;
         }
-        if PASS_ONCE.get() == code {
-            PASS_ONCE.set(std::ptr::null_mut());
+        #[cfg(Py_3_11)]
+        if hook_state::is_passed(code) {
             return false;
         }
         true
@@ -171,9 +164,9 @@ unsafe fn intercept(tstate: *mut ThreadState, frame: *mut Frame) -> *mut PyObjec
         match decide(frame) {
             Verdict::Run { keep_hook: true } => pass(tstate, frame, 0),
             Verdict::Run { keep_hook: false } => {
-                hook::set_armed(false);
+                hook_state::set_armed(false);
                 let result = pass(tstate, frame, 0);
-                hook::set_armed(hook::has_hook());
+                hook_state::set_armed(hook_state::has_hook());
                 result
             }
             Verdict::Replace(replacement) => run_replacement(tstate, frame, replacement),
@@ -187,10 +180,10 @@ unsafe fn intercept(tstate: *mut ThreadState, frame: *mut Frame) -> *mut PyObjec
 /// As [`eligible`].
 #[inline(never)]
 unsafe fn decide(frame: *mut Frame) -> Verdict {
-    let Some(active) = hook::active() else {
+    let Some(active) = hook_state::active() else {
         return Verdict::Run { keep_hook: true };
     };
-    hook::set_armed(false);
+    hook_state::set_armed(false);
     let verdict = Python::try_attach(|py| {
         let ask = || {
             // SAFETY: by contract; the view ends before the frame runs.
@@ -212,7 +205,7 @@ unsafe fn decide(frame: *mut Frame) -> Verdict {
             Err(_) => Verdict::Run { keep_hook: true },
         }
     });
-    hook::set_armed(hook::has_hook());
+    hook_state::set_armed(hook_state::has_hook());
     verdict.unwrap_or(Verdict::Run { keep_hook: true })
 }
 
@@ -221,7 +214,7 @@ unsafe fn decide(frame: *mut Frame) -> Verdict {
 unsafe fn run_replacement(tstate: *mut ThreadState, frame: *mut Frame, replacement: Replacement) -> *mut PyObject {
     // SAFETY: by contract; the code's reference was taken over from the decision.
     unsafe {
-        hook::set_armed(replacement.keep_hook && hook::has_hook());
+        hook_state::set_armed(replacement.keep_hook && hook_state::has_hook());
         let outcome = replace::run(tstate, frame, replacement.code.cast());
         ffi::Py_DECREF(replacement.code);
         let result = match outcome {
@@ -231,11 +224,11 @@ unsafe fn run_replacement(tstate: *mut ThreadState, frame: *mut Frame, replaceme
             },
             Err(why) => {
                 refuse(&*replacement.hook, replacement.token, why);
-                hook::set_armed(replacement.keep_hook && hook::has_hook());
+                hook_state::set_armed(replacement.keep_hook && hook_state::has_hook());
                 pass(tstate, frame, 0)
             }
         };
-        hook::set_armed(hook::has_hook());
+        hook_state::set_armed(hook_state::has_hook());
         drop_hook(replacement.hook);
         result
     }
@@ -249,9 +242,9 @@ fn drop_hook(hook: Arc<dyn FrameHook>) {
 }
 
 #[cold]
-fn refuse(active: &dyn FrameHook, token: Option<Token>, why: hook::Misfit) {
+fn refuse(active: &dyn FrameHook, token: Option<Token>, why: Misfit) {
     note_failure();
-    hook::set_armed(false);
+    hook_state::set_armed(false);
     Python::try_attach(|py| {
         drop(PyErr::take(py));
         let _ = trampoline(|| active.refused(py, token, why));
@@ -263,7 +256,7 @@ fn refuse(active: &dyn FrameHook, token: Option<Token>, why: hook::Misfit) {
 /// `result` is a new reference, or NULL with an exception set.
 #[inline(never)]
 unsafe fn finish(active: &dyn FrameHook, token: Token, result: *mut PyObject) -> *mut PyObject {
-    hook::set_armed(false);
+    hook_state::set_armed(false);
     let finished = Python::try_attach(|py| {
         // SAFETY: by contract.
         let result = unsafe { Bound::from_owned_ptr_or_err(py, result) };

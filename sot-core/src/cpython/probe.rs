@@ -212,7 +212,7 @@ fn _probe_traceback<'py>(
 /// Calls `f()` with this thread's hook muted.
 #[pyfunction]
 fn _probe_without_hook<'py>(py: Python<'py>, f: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    hook::without_hook(py, || f.call0())
+    super::without_hook(py, || f.call0())
 }
 
 /// A hook that runs `code` in frames of `target`, with a token; `finish` notes it and adds to `seen`.
@@ -260,7 +260,7 @@ fn _probe_with_hook<'py>(
     panics: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let hook = Arc::new(TokenHook { target, code, seen, panics });
-    hook::with_hook(py, hook, || f.call0())?
+    super::with_hook(py, hook, || f.call0())?
 }
 
 /// Whether the interpreter's slot holds CPython's default evaluator.

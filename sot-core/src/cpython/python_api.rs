@@ -23,7 +23,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyDict, PyTuple, PyType};
 
 use super::frame::FrameView;
-use super::hook::{Decision, FrameHook, Misfit, Token, set_global};
+use super::hook::{Decision, FrameHook, Misfit, Token};
+use super::hook_install::set_global;
 use super::offsets::offsets;
 use super::trampoline::{hook_failures, note_failure};
 

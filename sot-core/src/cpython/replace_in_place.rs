@@ -12,7 +12,7 @@ use super::capi;
 use super::eval_slot;
 use super::frame::slots_of;
 use super::hook::Misfit;
-use super::hook_eval;
+use super::hook_state;
 use super::layout::{Code, Frame, INSTR_BEFORE_FIRST, ThreadState};
 use super::signature::{CO_VARARGS, CO_VARKEYWORDS, Signature};
 
@@ -97,10 +97,10 @@ unsafe fn call_function(tstate: *mut ThreadState, frame: *mut Frame, code: *mut 
         };
         let raw = function.as_ptr();
         let inner = (*raw.cast::<ffi::PyFunctionObject>()).func_code;
-        hook_eval::pass_once(inner.cast());
+        hook_state::pass_once(inner.cast());
         let count = Signature::of_raw(code).slots();
         let result = capi::vectorcall(raw, slots_of(frame), count, std::ptr::null_mut());
-        hook_eval::pass_once(std::ptr::null_mut());
+        hook_state::pass_once(std::ptr::null_mut());
         ffi::Py_DECREF(function.into_ptr());
         dispose(tstate, frame);
         Ok(result)
