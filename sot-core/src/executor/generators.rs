@@ -3,7 +3,8 @@
 //! A frame that is resumed delivers to the frame below it: a yield what that one awaits, a return the end of its loop, the
 //! result of its `yield from`, or StopIteration.
 
-use super::{Awaits, Executor, Flow, Frame};
+use super::flow::Flow;
+use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;

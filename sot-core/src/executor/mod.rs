@@ -24,6 +24,7 @@ mod compared;
 mod defined;
 mod definitions;
 mod exceptions;
+mod flow;
 mod generators;
 mod graph;
 mod handlers;
@@ -41,7 +42,8 @@ mod wrap;
 mod written;
 
 pub use definitions::prepare as prepare_definitions;
-pub use handlers::{Flow, Handler};
+pub use flow::Flow;
+pub use handlers::Handler;
 
 use crate::awaits::Awaits;
 use crate::backend::{Backend, GraphBuilder, UserFrame};

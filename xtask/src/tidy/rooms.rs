@@ -15,19 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Crate, the room that uses, the room that it should not know, and why it still does.
 const CUT_LATER: &[(&str, &str, &str, &str)] = &[
-    (
-        "sot-core",
-        "cpython/hook",
-        "cpython/hook_eval",
-        "who installs the evaluator names it, and it asks for that state",
-    ),
-    (
-        "sot-core",
-        "cpython/replace_in_place",
-        "cpython/hook_eval",
-        "a frame that was replaced passes the evaluator once more",
-    ),
-    ("sot-core", "executor/handlers", "executor/generators", "delegation is both an instruction and a frame's"),
     ("sot-opcodes", "encode/single", "encode/lower", "one walk over instructions, cut by length"),
     ("sot-opcodes", "text/mnemonics", "text/operands", "the table of mnemonics says both directions in one place"),
     ("sot-opcodes", "text/mnemonics", "text/print", "the same"),

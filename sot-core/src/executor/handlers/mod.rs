@@ -15,26 +15,11 @@ mod unsupported;
 
 pub(super) use operators::{binary_operator, compare_name, compare_operator, conversion_name};
 
-use super::{Awaits, Executor};
+use super::Executor;
+use super::flow::Flow;
 use crate::stop::Stop;
-use crate::variables::VarId;
 use sot_opcodes::{Op, OpKind};
 use std::sync::OnceLock;
-
-/// What happens after an instruction.
-pub enum Flow {
-    Next,
-    /// Go on at an instruction of the same frame.
-    Jump(usize),
-    /// A frame was pushed; what becomes of its result.
-    Entered(Awaits),
-    /// The frame that goes on stands where it goes on: in a handler, say.
-    Placed,
-    /// The frame, one of a generator, yields.
-    Yield(VarId),
-    /// The frame returns.
-    Return(VarId),
-}
 
 /// Simulates one kind of instruction.
 pub(crate) type Run = for<'py> fn(&mut Executor<'py>, Op) -> Result<Flow, Stop>;
