@@ -5,7 +5,8 @@
 //! Compiled graphs misbehave as a whole; eager execution does in `unreliable` and `halves`.
 
 use crate::op::{Meta, Op};
-use crate::tensor::{Tensor, apply};
+use crate::operand::apply;
+use crate::tensor::Tensor;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Mutex;

@@ -2,7 +2,8 @@
 
 use crate::mode;
 use crate::op::{Binary, Element, Meta, Op, Reduce, Unary};
-use crate::tensor::{Operand, Tensor, apply, constant, from_numbers};
+use crate::operand::{apply, constant, from_numbers};
+use crate::tensor::{Operand, Tensor};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -23,6 +23,7 @@ mod graph;
 mod layers;
 mod mode;
 mod op;
+mod operand;
 mod tensor;
 
 use pyo3::prelude::*;

@@ -19,7 +19,6 @@ const CUT_LATER: &[(&str, &str, &str, &str)] = &[
     ("sot-opcodes", "text/mnemonics", "text/operands", "the table of mnemonics says both directions in one place"),
     ("sot-opcodes", "text/mnemonics", "text/print", "the same"),
     ("sot-opcodes", "text/parse", "text/operands", "operands are words of the parser that they are parsed for"),
-    ("tests/toy", "graph", "tensor", "tensors of the made-up framework append to the graph that refers to them"),
 ];
 
 /// Where a room is first seen to use another one.
