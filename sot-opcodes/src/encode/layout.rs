@@ -1,6 +1,6 @@
 //! Offsets: the least fixed point of jump operands and the EXTENDED_ARGs they need, then the bytes.
 
-use super::lower::{Dest, Lowered, prefixes};
+use super::lowerer::{Dest, Lowered, prefixes};
 use crate::analysis::Covering;
 use crate::exctable::{self, Entry};
 use crate::jumps::{self, JumpForm};

@@ -6,6 +6,7 @@
 
 mod layout;
 mod lower;
+mod lowerer;
 mod single;
 
 use crate::analysis;

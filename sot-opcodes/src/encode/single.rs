@@ -1,6 +1,6 @@
 //! One `Op` to the raw instructions of the version. One exhaustive match: a new `Op` does not compile unanswered.
 
-use super::lower::{Dest, Lowerer};
+use super::lowerer::{Dest, Lowerer};
 use crate::tables::raw::Raw;
 use crate::{BinaryOp, Cell, EncodeError, Intrinsic, JumpCond, Local, NameId, Op, UnaryOp, Version, operands};
 

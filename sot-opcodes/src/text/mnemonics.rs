@@ -3,10 +3,11 @@
 //! An `Op` with at most one operand is a row of the table, under the kind of its operand; all others have an arm in
 //! `write` and one in `read`. A new `Op` does not compile until it has a mnemonic.
 
+use super::items::Item;
 use super::lexer::Parsed;
 use super::operands::Operands;
-use super::print::Printer;
-use crate::{BinaryOp, CompareOp, Conversion, Intrinsic, JumpCond, Op, UnaryOp, Version};
+use super::writer::Writer;
+use crate::{Conversion, JumpCond, Op, UnaryOp, Version};
 
 macro_rules! mnemonics {
     (
@@ -16,7 +17,7 @@ macro_rules! mnemonics {
         read($operands:ident) { $($special:literal => $read:expr,)+ }
     ) => {
         /// Appends an instruction to a text.
-        pub(super) fn write(op: &Op, $out: &mut Printer<'_>) {
+        pub(super) fn write(op: &Op, $out: &mut Writer<'_>) {
             match *op {
                 $(Op::$plain => $out.word($plain_word),)+
                 $($(Op::$op(operand) => $out.word($word).$kind(operand),)+)+
@@ -221,87 +222,4 @@ fn read_compound(word: &str, operands: &mut Operands<'_, '_>) -> Parsed<Op> {
         return Ok(Op::JumpIfOrPop { cond, target: operands.label()? });
     }
     Err(format!("`{word}` is no instruction (a line is: location, labels, @offset, mnemonic, operands)"))
-}
-
-/// A closed set whose items have a word each.
-pub(super) trait Item: Copy + 'static {
-    const ALL: &'static [(Self, &'static str)];
-
-    fn word(self) -> &'static str;
-
-    fn of_word(word: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, w)| *w == word).map(|(item, _)| *item)
-    }
-}
-
-macro_rules! items {
-    ($($set:ident { $($item:ident = $word:literal,)+ })+) => {
-        $(impl Item for $set {
-            const ALL: &'static [(Self, &'static str)] = &[$((Self::$item, $word),)+];
-
-            fn word(self) -> &'static str {
-                match self {
-                    $(Self::$item => $word,)+
-                }
-            }
-        })+
-    };
-}
-
-items! {
-    UnaryOp {
-        Negative = "UNARY_NEGATIVE",
-        Positive = "UNARY_POSITIVE",
-        Invert = "UNARY_INVERT",
-        Not = "UNARY_NOT",
-        ToBool = "TO_BOOL",
-    }
-    BinaryOp {
-        Add = "+",
-        And = "&",
-        FloorDivide = "//",
-        Lshift = "<<",
-        MatrixMultiply = "@",
-        Multiply = "*",
-        Remainder = "%",
-        Or = "|",
-        Power = "**",
-        Rshift = ">>",
-        Subtract = "-",
-        TrueDivide = "/",
-        Xor = "^",
-    }
-    CompareOp {
-        Lt = "<",
-        Le = "<=",
-        Eq = "==",
-        Ne = "!=",
-        Gt = ">",
-        Ge = ">=",
-    }
-    JumpCond {
-        True = "TRUE",
-        False = "FALSE",
-        None = "NONE",
-        NotNone = "NOT_NONE",
-    }
-    Conversion {
-        Str = "str",
-        Repr = "repr",
-        Ascii = "ascii",
-    }
-    Intrinsic {
-        Print = "print",
-        ImportStar = "import_star",
-        StopIterationError = "stop_iteration_error",
-        TypeVar = "type_var",
-        ParamSpec = "param_spec",
-        TypeVarTuple = "type_var_tuple",
-        SubscriptGeneric = "subscript_generic",
-        TypeAlias = "type_alias",
-        TypeVarWithBound = "type_var_with_bound",
-        TypeVarWithConstraints = "type_var_with_constraints",
-        SetFunctionTypeParams = "set_function_type_params",
-        SetTypeparamDefault = "set_typeparam_default",
-    }
 }

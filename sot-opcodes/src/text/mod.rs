@@ -141,6 +141,7 @@
 //! `region L0..L1 -> L2 depth 1 lasti` is a [`Region`](crate::Region). Up to 3.10 there is no such line: the regions
 //! are derived from the instructions, as in `decode`.
 
+mod items;
 mod lexer;
 mod location;
 mod mnemonics;
@@ -148,6 +149,8 @@ mod operands;
 mod parse;
 mod places;
 mod print;
+mod symbols;
+mod writer;
 
 pub use parse::{ParseError, parse};
 pub use print::{diffable, print, print_exact};

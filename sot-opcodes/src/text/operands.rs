@@ -1,20 +1,20 @@
 //! The operands of one instruction, taken in order; flags come in any order behind them.
 
+use super::items::Item;
 use super::lexer::{self, Parsed, Word};
-use super::mnemonics::Item;
-use super::parse::Parser;
+use super::symbols::Symbols;
 use crate::{BinaryOp, Cell, ConstId, Label, Local, NameId, Version};
 
 /// What is still to be taken.
 pub(super) struct Operands<'p, 't> {
     mnemonic: &'p str,
     rest: Vec<&'p Word<'t>>,
-    parser: &'p mut Parser,
+    symbols: &'p mut Symbols,
 }
 
 impl<'p, 't> Operands<'p, 't> {
-    pub(super) fn new(mnemonic: &'p str, words: &'p [Word<'t>], parser: &'p mut Parser) -> Self {
-        Self { mnemonic, rest: words.iter().collect(), parser }
+    pub(super) fn new(mnemonic: &'p str, words: &'p [Word<'t>], symbols: &'p mut Symbols) -> Self {
+        Self { mnemonic, rest: words.iter().collect(), symbols }
     }
 
     /// Refuses what no one took.
@@ -32,7 +32,7 @@ impl<'p, 't> Operands<'p, 't> {
     }
 
     pub(super) fn version(&self) -> Version {
-        self.parser.code.version
+        self.symbols.version
     }
 
     /// An item of a closed set.
@@ -70,22 +70,22 @@ impl<'p, 't> Operands<'p, 't> {
 
     pub(super) fn name(&mut self) -> Parsed<NameId> {
         let word = self.take("a name")?;
-        self.parser.names.find(word).map(NameId)
+        self.symbols.names.find(word).map(NameId)
     }
 
     pub(super) fn local(&mut self) -> Parsed<Local> {
         let word = self.take("a local")?;
-        self.parser.locals.find(word).map(Local)
+        self.symbols.locals.find(word).map(Local)
     }
 
     pub(super) fn cell(&mut self) -> Parsed<Cell> {
         let word = self.take("a cell or free variable")?;
-        self.parser.cells.find(word).map(Cell)
+        self.symbols.cells.find(word).map(Cell)
     }
 
-    /// A label by its number in the text, which `Parser::finish` makes an id.
+    /// A label by its number in the text, which becomes an id when the text is whole.
     pub(super) fn label(&mut self) -> Parsed<Label> {
         let word = self.take("a label")?;
-        self.parser.label(word)
+        self.symbols.label(word)
     }
 }

@@ -3,9 +3,10 @@
 use super::lexer::{self, Parsed, Word};
 use super::operands::Operands;
 use super::places::Place;
+use super::symbols::{List, Symbols, place};
 use super::{location, mnemonics};
 use crate::{Code, CodeBuilder, CodeFlags, Instr, Label, Location, Region, Version, analysis};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// Why a text is no code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +26,7 @@ pub struct ParseError {
 pub fn parse(text: &str) -> Result<Code, ParseError> {
     let mut parser = Parser::new();
     for (index, line) in text.lines().enumerate() {
-        parser.line = index + 1;
+        parser.symbols.line = index + 1;
         parser.read(line).map_err(|what| ParseError { line: index + 1, what })?;
     }
     parser.finish()
@@ -35,27 +36,15 @@ pub fn parse(text: &str) -> Result<Code, ParseError> {
 const HEADER: [&str; 8] = ["code", "qualname", "flags", "args", "names", "varnames", "cellvars", "freevars"];
 
 /// What is known so far. Labels have their numbers in the text until `finish`.
-pub(super) struct Parser {
-    pub(super) code: Code,
-    /// The line being read, 1-based.
-    line: usize,
+struct Parser {
+    code: Code,
+    symbols: Symbols,
     /// Which lines of `HEADER` were there.
     seen: [bool; HEADER.len()],
     in_body: bool,
-    pub(super) names: List,
-    pub(super) locals: List,
-    pub(super) cells: List,
     /// The location of the instruction before.
     loc: Location,
-    places: BTreeMap<Place, Mention>,
     regions: Vec<RegionLine>,
-}
-
-/// A place that was used or defined.
-struct Mention {
-    first_line: usize,
-    /// Instruction index, and the line that says so.
-    defined: Option<(usize, usize)>,
 }
 
 struct RegionLine {
@@ -67,50 +56,16 @@ struct RegionLine {
     lasti: bool,
 }
 
-/// The names of one kind and their indices.
-#[derive(Default)]
-pub(super) struct List {
-    title: &'static str,
-    len: u32,
-    /// The first of equal names.
-    index: HashMap<String, u32>,
-}
-
-impl List {
-    fn new<'a>(title: &'static str, names: impl Iterator<Item = &'a String>) -> Self {
-        let mut list = Self { title, ..Self::default() };
-        for name in names {
-            list.index.entry(name.clone()).or_insert(list.len);
-            list.len += 1;
-        }
-        list
-    }
-
-    /// The index of a name, or of `#index`.
-    pub(super) fn find(&self, word: &Word<'_>) -> Parsed<u32> {
-        let Self { title, len, .. } = self;
-        if let Some(digits) = word.bare().and_then(|word| word.strip_prefix('#')) {
-            let index = lexer::decimal(digits).filter(|index| index < len);
-            return index.ok_or_else(|| format!("there is no #{digits}: {title} has {len} names, from #0"));
-        }
-        self.index.get(&*word.text).copied().ok_or_else(|| format!("{:?} is not in {title}", word.text))
-    }
-}
-
 impl Parser {
     fn new() -> Self {
         let mut code = CodeBuilder::empty(Version::V311, "", "", 1).finish();
         code.flags = CodeFlags::empty();
         Self {
+            symbols: Symbols::new(code.version),
             code,
-            line: 0,
             seen: [false; HEADER.len()],
             in_body: false,
-            names: List::default(),
-            locals: List::default(),
-            cells: List::default(),
             loc: Location::default(),
-            places: BTreeMap::new(),
             regions: Vec::new(),
         }
     }
@@ -133,9 +88,11 @@ impl Parser {
             return self.header(first, &words);
         }
         if !std::mem::replace(&mut self.in_body, true) {
-            self.names = List::new("names", self.code.names.iter());
-            self.locals = List::new("varnames", self.code.varnames.iter());
-            self.cells = List::new("cellvars and freevars", self.code.cellvars.iter().chain(&self.code.freevars));
+            self.symbols.version = self.code.version;
+            self.symbols.names = List::new("names", self.code.names.iter());
+            self.symbols.locals = List::new("varnames", self.code.varnames.iter());
+            self.symbols.cells =
+                List::new("cellvars and freevars", self.code.cellvars.iter().chain(&self.code.freevars));
         }
         match first {
             "region" => self.region(&words),
@@ -182,21 +139,6 @@ impl Parser {
         Ok(())
     }
 
-    fn mention(&mut self, place: Place) -> &mut Mention {
-        self.places.entry(place).or_insert(Mention { first_line: self.line, defined: None })
-    }
-
-    /// A label as an operand.
-    pub(super) fn label(&mut self, word: &Word<'_>) -> Parsed<Label> {
-        match word.bare().and_then(place) {
-            Some(place @ Place::Label(number)) => {
-                self.mention(place);
-                Ok(Label(number))
-            }
-            _ => Err(format!("`{}` is no label: write L and a number", word.text)),
-        }
-    }
-
     fn region(&mut self, words: &[Word<'_>]) -> Parsed<()> {
         if self.code.version < Version::V311 {
             return Err("up to 3.10 regions follow from SETUP_* and POP_BLOCK: leave this line out".into());
@@ -211,11 +153,11 @@ impl Parser {
         let (start, end) = range.split_once("..").ok_or_else(shape)?;
         let start = place(start).ok_or_else(shape)?;
         let end = place(end).ok_or_else(shape)?;
-        self.mention(start);
-        self.mention(end);
-        let handler = self.label(&words[3])?;
+        self.symbols.mention(start);
+        self.symbols.mention(end);
+        let handler = self.symbols.label(&words[3])?;
         let depth = lexer::number(depth)?;
-        self.regions.push(RegionLine { line: self.line, start, end, handler, depth, lasti });
+        self.regions.push(RegionLine { line: self.symbols.line, start, end, handler, depth, lasti });
         Ok(())
     }
 
@@ -242,7 +184,7 @@ impl Parser {
             return if places_alone { Ok(()) } else { Err("the instruction is missing".into()) };
         };
         let mnemonic = word.bare().ok_or("an instruction is not quoted")?;
-        let mut operands = Operands::new(mnemonic, operands, self);
+        let mut operands = Operands::new(mnemonic, operands, &mut self.symbols);
         let op = mnemonics::read(mnemonic, &mut operands)?;
         operands.finish()?;
         self.code.instrs.push(Instr { op, loc: self.loc, offset });
@@ -252,8 +194,8 @@ impl Parser {
     /// The place of the next instruction gets a name.
     fn define(&mut self, name: &str) -> Parsed<()> {
         let place = place(name).ok_or_else(|| format!("`{name}:` is no label: write L and a number"))?;
-        let (at, line) = (self.code.instrs.len(), self.line);
-        match self.mention(place).defined.replace((at, line)) {
+        let (at, line) = (self.code.instrs.len(), self.symbols.line);
+        match self.symbols.mention(place).defined.replace((at, line)) {
             Some((_, before)) => Err(format!("{place} is already at line {before}")),
             None => Ok(()),
         }
@@ -266,7 +208,7 @@ impl Parser {
                 what: "the text is empty; it begins like: code \"f\" python 3.11".into(),
             });
         }
-        let nowhere = self.places.iter().filter(|(_, mention)| mention.defined.is_none());
+        let nowhere = self.symbols.places.iter().filter(|(_, mention)| mention.defined.is_none());
         if let Some((place, mention)) = nowhere.min_by_key(|(_, mention)| mention.first_line) {
             let what = format!("{place} is nowhere: write `{place}:` before an instruction or at the end");
             return Err(ParseError { line: mention.first_line, what });
@@ -274,7 +216,9 @@ impl Parser {
         // The ids of labels are their numbers, closed up; the index of every place.
         let mut ids: HashMap<Label, Label> = HashMap::new();
         let mut at: HashMap<Place, usize> = HashMap::new();
-        for (place, index) in self.places.iter().filter_map(|(place, mention)| Some((*place, mention.defined?.0))) {
+        for (place, index) in
+            self.symbols.places.iter().filter_map(|(place, mention)| Some((*place, mention.defined?.0)))
+        {
             at.insert(place, index);
             if let Place::Label(number) = place {
                 ids.insert(Label(number), self.code.new_label(index));
@@ -316,15 +260,6 @@ fn pairs<'w, 't, const N: usize>(words: &'w [Word<'t>], keys: [&str; N]) -> Pars
         }
     }
     Ok(values)
-}
-
-/// The place of a name.
-fn place(name: &str) -> Option<Place> {
-    let number = |digits: &str| if digits.is_empty() { None } else { lexer::decimal(digits) };
-    match name.strip_prefix('R') {
-        Some(digits) => number(digits).map(Place::Mark),
-        None => number(name.strip_prefix('L')?).map(Place::Label),
-    }
 }
 
 fn version(word: &Word<'_>) -> Parsed<Version> {

@@ -1,9 +1,8 @@
 //! `Code` to text.
 
-use super::places::Places;
+use super::writer::Writer;
 use super::{lexer, location, mnemonics};
-use crate::{Cell, Code, ConstId, Instr, Label, Local, Location, NameId, Version};
-use std::collections::HashSet;
+use crate::{Code, Instr, Location, Version};
 use std::fmt::Write as _;
 
 /// The code for people: source lines, but no columns and no offsets, and labels numbered in order.
@@ -37,43 +36,28 @@ enum Form {
     Diffable,
 }
 
-/// Writes a code object; the methods that `mnemonics` uses append one operand each.
-pub(super) struct Printer<'a> {
+/// Writes a code object.
+struct Printer<'a> {
     code: &'a Code,
-    consts: Option<&'a [String]>,
     form: Form,
-    places: Places<'a>,
-    /// How the items of the lists are named as operands.
-    names: Vec<String>,
-    locals: Vec<String>,
-    cells: Vec<String>,
-    out: String,
+    out: Writer<'a>,
 }
 
 impl<'a> Printer<'a> {
     fn new(code: &'a Code, consts: Option<&'a [String]>, form: Form) -> Self {
-        Self {
-            code,
-            consts,
-            form,
-            places: if form == Form::Exact { Places::by_id(code) } else { Places::in_order(code) },
-            names: named(code.names.iter()),
-            locals: named(code.varnames.iter()),
-            cells: named(code.cellvars.iter().chain(&code.freevars)),
-            out: String::new(),
-        }
+        Self { code, form, out: Writer::new(code, consts, form == Form::Exact) }
     }
 
     fn text(mut self) -> String {
         self.header();
         self.instructions();
         self.regions();
-        self.out
+        self.out.text
     }
 
     fn line(&mut self, line: &str) {
-        self.out.push_str(line.trim_end());
-        self.out.push('\n');
+        self.out.text.push_str(line.trim_end());
+        self.out.text.push('\n');
     }
 
     fn header(&mut self) {
@@ -105,16 +89,16 @@ impl<'a> Printer<'a> {
         for (index, instr) in self.code.instrs.iter().enumerate() {
             let loc = self.location(instr.loc);
             let shown = if before.replace(loc) == Some(loc) { String::new() } else { location::show(loc) };
-            let _ = write!(self.out, "{shown:>width$} {:<5}", self.places.definitions(index));
+            let _ = write!(self.out.text, "{shown:>width$} {:<5}", self.out.places.definitions(index));
             if self.form == Form::Exact {
                 let offset = instr.offset;
                 let offset = if offset == Instr::NO_OFFSET { String::new() } else { format!("@{offset}") };
-                let _ = write!(self.out, " {offset:<5}");
+                let _ = write!(self.out.text, " {offset:<5}");
             }
-            mnemonics::write(&instr.op, self);
-            self.out.push('\n');
+            mnemonics::write(&instr.op, &mut self.out);
+            self.out.text.push('\n');
         }
-        let end = self.places.definitions(self.code.instrs.len());
+        let end = self.out.places.definitions(self.code.instrs.len());
         if !end.is_empty() {
             self.line(&format!("{:width$} {end}", ""));
         }
@@ -136,73 +120,10 @@ impl<'a> Printer<'a> {
             return;
         }
         for region in &self.code.regions {
-            let (start, end) = (self.places.bound(region.start), self.places.bound(region.end));
-            let (handler, depth) = (self.places.label(region.handler), region.depth);
+            let (start, end) = (self.out.places.bound(region.start), self.out.places.bound(region.end));
+            let (handler, depth) = (self.out.places.label(region.handler), region.depth);
             let lasti = if region.lasti { " lasti" } else { "" };
-            let _ = writeln!(self.out, "region {start}..{end} -> {handler} depth {depth}{lasti}");
+            let _ = writeln!(self.out.text, "region {start}..{end} -> {handler} depth {depth}{lasti}");
         }
     }
-
-    pub(super) fn version(&self) -> Version {
-        self.code.version
-    }
-
-    pub(super) fn word(&mut self, word: &str) -> &mut Self {
-        self.out.push(' ');
-        self.out.push_str(word);
-        self
-    }
-
-    pub(super) fn flag(&mut self, word: &str, set: bool) -> &mut Self {
-        if set { self.word(word) } else { self }
-    }
-
-    /// A flag that no reader misses.
-    pub(super) fn exact_flag(&mut self, word: &str, set: bool) -> &mut Self {
-        self.flag(word, set && self.form == Form::Exact)
-    }
-
-    pub(super) fn number(&mut self, number: u32) -> &mut Self {
-        self.word(&number.to_string())
-    }
-
-    pub(super) fn constant(&mut self, id: ConstId) -> &mut Self {
-        self.number(id.0);
-        match self.consts.and_then(|consts| consts.get(id.0 as usize)) {
-            Some(shown) => self.word(&format!("({})", shown.escape_debug())),
-            None => self,
-        }
-    }
-
-    pub(super) fn name(&mut self, id: NameId) -> &mut Self {
-        let word = item(&self.names, id.0);
-        self.word(&word)
-    }
-
-    pub(super) fn local(&mut self, id: Local) -> &mut Self {
-        let word = item(&self.locals, id.0);
-        self.word(&word)
-    }
-
-    pub(super) fn cell(&mut self, id: Cell) -> &mut Self {
-        let word = item(&self.cells, id.0);
-        self.word(&word)
-    }
-
-    pub(super) fn label(&mut self, label: Label) -> &mut Self {
-        let word = self.places.label(label);
-        self.word(&word)
-    }
-}
-
-/// The items of a list by name, or by number where an earlier item has the name.
-fn named<'a>(list: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let word =
-        |(index, name): (usize, &'a String)| if seen.insert(name) { lexer::quoted(name) } else { format!("#{index}") };
-    list.enumerate().map(word).collect()
-}
-
-fn item(words: &[String], index: u32) -> String {
-    words.get(index as usize).cloned().unwrap_or_else(|| format!("#{index}"))
 }

@@ -4,22 +4,11 @@
 //! those below it, so that a reader may take them from the bottom, one at a time. What a room uses is read off its paths
 //! (`crate::room::..`, `super::super::room::..`, and names that the module above exports again); test modules do not
 //! count, and a module may know all rooms that are in it.
-//!
-//! [`CUT_LATER`] lists the uses that still close a circle, each with the reason. One that closes none any more is a
-//! violation, too: the list only gets shorter.
 
 use super::Violation;
 use super::sources::{Source, Sources, Token};
 use anyhow::Result;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Crate, the room that uses, the room that it should not know, and why it still does.
-const CUT_LATER: &[(&str, &str, &str, &str)] = &[
-    ("sot-opcodes", "encode/single", "encode/lower", "one walk over instructions, cut by length"),
-    ("sot-opcodes", "text/mnemonics", "text/operands", "the table of mnemonics says both directions in one place"),
-    ("sot-opcodes", "text/mnemonics", "text/print", "the same"),
-    ("sot-opcodes", "text/parse", "text/operands", "operands are words of the parser that they are parsed for"),
-];
 
 /// Where a room is first seen to use another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +21,10 @@ struct Place {
 type Uses = BTreeMap<String, BTreeMap<String, Place>>;
 
 pub(super) fn no_circles(sources: &Sources) -> Result<Vec<Violation>> {
-    Ok(check(sources, CUT_LATER))
+    Ok(check(sources))
 }
 
-fn check(sources: &Sources, later: &[(&str, &str, &str, &str)]) -> Vec<Violation> {
+fn check(sources: &Sources) -> Vec<Violation> {
     let mut found = Vec::new();
     let roots = sources.rust().filter_map(|file| crate_of(&file.path).filter(|_| is_root(&file.path)));
     for name in roots.collect::<BTreeSet<&str>>() {
@@ -43,32 +32,13 @@ fn check(sources: &Sources, later: &[(&str, &str, &str, &str)]) -> Vec<Violation
         for level in levels(sources, name) {
             uses.extend(uses_of(sources, name, &level));
         }
-        let mut held: Vec<(&str, &str, Place)> = Vec::new();
-        for (_, from, to, _) in later.iter().filter(|(of, ..)| *of == name) {
-            match uses.get_mut(*from).and_then(|uses| uses.remove(*to)) {
-                Some(place) => held.push((from, to, place)),
-                None => found.push(stale(name, from, to)),
-            }
-        }
         while let Some(circle) = circle(&uses) {
             found.push(told(&circle, &uses));
             // The circle is cut to look for another one.
             uses.get_mut(&circle[0]).and_then(|uses| uses.remove(&circle[1]));
         }
-        for (from, to, place) in held {
-            uses.entry(from.to_owned()).or_default().insert(to.to_owned(), place.clone());
-            if circle(&uses).is_none() {
-                found.push(stale(name, from, to));
-            }
-            uses.get_mut(from).and_then(|uses| uses.remove(to));
-        }
     }
     found
-}
-
-fn stale(name: &str, from: &str, to: &str) -> Violation {
-    let what = format!("{name}: {from} -> {to} closes no circle any more, take it off CUT_LATER");
-    Violation { file: "xtask/src/tidy/rooms.rs".to_owned(), line: 0, what }
 }
 
 fn told(circle: &[String], uses: &Uses) -> Violation {
@@ -248,9 +218,9 @@ mod tests {
 
     const ROOT: (&str, &str) = ("x/src/lib.rs", "mod a; mod b; pub use b::{deep::Thing, Other};");
 
-    fn told_of(files: &[(&str, &str)], later: &[(&str, &str, &str, &str)]) -> Vec<String> {
+    fn told_of(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<(&str, &str)> = [ROOT].iter().chain(files).copied().collect();
-        check(&Sources::of(&files), later).iter().map(ToString::to_string).collect()
+        check(&Sources::of(&files)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -261,7 +231,7 @@ mod tests {
             ("x/src/b/deep.rs", "fn f() { super::super::a::g() }\n"),
         ];
         let what = "x/src/a.rs:2: rooms in a circle: a uses b at x/src/a.rs:2, b uses a at x/src/b/deep.rs:1";
-        assert_eq!(told_of(&files, &[]), [what]);
+        assert_eq!(told_of(&files), [what]);
     }
 
     #[test]
@@ -269,7 +239,7 @@ mod tests {
         for name in ["Thing", "Other"] {
             let a = format!("use crate::{name};");
             let files = [("x/src/a.rs", a.as_str()), ("x/src/b/mod.rs", "use crate::a;")];
-            assert_eq!(told_of(&files, &[]).len(), 1, "{name}");
+            assert_eq!(told_of(&files).len(), 1, "{name}");
         }
     }
 
@@ -281,7 +251,7 @@ mod tests {
             ("x/src/b/deep.rs", "use super::Other; use crate::b::Third;"),
             ("x/src/c.rs", "use crate::a::b;"),
         ];
-        assert!(told_of(&files, &[]).is_empty());
+        assert!(told_of(&files).is_empty());
     }
 
     #[test]
@@ -293,16 +263,6 @@ mod tests {
         ];
         let what = "x/src/b/deep.rs:1: rooms in a circle: b/deep uses b/low at x/src/b/deep.rs:1, \
                     b/low uses b/deep at x/src/b/low.rs:2";
-        assert_eq!(told_of(&files, &[]), [what]);
-        assert!(told_of(&files, &[("x", "b/low", "b/deep", "reason")]).is_empty());
-    }
-
-    #[test]
-    fn what_is_cut_later_must_be_needed() {
-        let circle = [("x/src/a.rs", "use crate::b;"), ("x/src/b/mod.rs", "use crate::a;")];
-        assert!(told_of(&circle, &[("x", "b", "a", "reason")]).is_empty());
-        let cut = [("x/src/a.rs", "use crate::b;"), ("x/src/b/mod.rs", "")];
-        assert_eq!(told_of(&cut, &[("x", "b", "a", "reason")]).len(), 1);
-        assert_eq!(told_of(&cut, &[("x", "a", "b", "reason")]).len(), 1);
+        assert_eq!(told_of(&files), [what]);
     }
 }
