@@ -50,6 +50,43 @@ pub fn raise_again(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
+/// Answers each call with the same object.
+struct Answer(Py<PyAny>);
+
+impl NativeBody for Answer {
+    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.0.bind(py).clone())
+    }
+
+    fn name(&self) -> &str {
+        "answer"
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.0);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `answers(object)`: a callable that answers each call with it.
+pub(crate) fn answers(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "answers",
+            run: |py, args| {
+                let answer = Answer(args.get(py, 0).expect("an object").to_owned().unbind());
+                Ok(new_native(py, Box::new(answer))?.into_bound(py))
+            },
+        },
+    )
+}
+
 /// `handle(exception)`: from now on it is what is being handled. Returns what was before.
 pub fn handle(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

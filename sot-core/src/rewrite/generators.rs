@@ -1,7 +1,7 @@
 //! Virtual generators become real ones that go on where their frames stand.
 
 use super::emit::{Callee, Emitter};
-use super::resume::{Stand, generator_code};
+use super::resume::{Helpers, Stand, generator_code};
 use crate::called_by_code;
 use crate::captured::Captured;
 use crate::code_unit::assemble;
@@ -38,10 +38,10 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
 /// Code of a function that makes a generator which waits at its start, or, once it has been started, at a yield.
 pub(super) fn waiting_generator(py: Python<'_>, shape: &FrameShape, started: bool) -> PyResult<Py<PyCode>> {
     let mut consts: Vec<Py<PyAny>> = shape.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-    let (pass, none) = (ConstId(consts.len() as u32), ConstId(consts.len() as u32 + 1));
-    consts.push(crate::iterators::pass_function(py)?.unbind());
+    let helpers = Helpers::appended(py, shape.unit.code.version, &mut consts)?;
+    let none = ConstId(consts.len() as u32);
     consts.push(py.None());
-    let code = generator_code(&Stand::of(shape), pass, none, started).map_err(PyRuntimeError::new_err)?;
+    let code = generator_code(&Stand::of(shape), helpers, none, started).map_err(PyRuntimeError::new_err)?;
     let code = assemble(py, &code, &consts).map_err(PyRuntimeError::new_err)?;
     crate::code_unit::records::never_capture(&code);
     Ok(code.unbind())

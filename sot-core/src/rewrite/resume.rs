@@ -4,6 +4,7 @@
 //! eager form of a continuation's frame. Cells become free variables, so that the frame shares the cells it had.
 
 use crate::awaits::Awaits;
+use crate::called_by_code;
 use crate::code_unit::assemble;
 use crate::frame::handler_at;
 use crate::iterators::pass_function;
@@ -21,37 +22,65 @@ use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, R
 /// alone, before by raising it under a block, whose handler is where the set-up goes on. Blocks of `try` that are open at the
 /// offset are opened again, each under the slots that stand on it.
 ///
-/// `pass`: the constant that stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
-pub(super) fn resume_code(frame: &Stand<'_>, pass: ConstId) -> Result<Code, String> {
-    set_up(frame, pass, Entry::Function)
+/// 3.8 has no instruction that makes the stack what it is behind the call of `__exit__` at the end of a `with`: the call is
+/// made once more, to a function that answers what the real one did.
+pub(super) fn resume_code(frame: &Stand<'_>, helpers: Helpers) -> Result<Code, String> {
+    set_up(frame, helpers, Entry::Function)
 }
 
 /// The code of a generator that goes on where a frame stands: at its start, or, if it has `started`, at a yield of its own, at
 /// which the caller has it wait before anybody sees it. `none`: the constant None.
-pub(super) fn generator_code(frame: &Stand<'_>, pass: ConstId, none: ConstId, started: bool) -> Result<Code, String> {
-    set_up(frame, pass, if started { Entry::Yield(none) } else { Entry::Start })
+pub(super) fn generator_code(
+    frame: &Stand<'_>,
+    helpers: Helpers,
+    none: ConstId,
+    started: bool,
+) -> Result<Code, String> {
+    set_up(frame, helpers, if started { Entry::Yield(none) } else { Entry::Start })
 }
 
 /// The code of a generator that goes on where a frame stands as soon as it is asked for an item.
-pub(super) fn generator_within_code(frame: &Stand<'_>, pass: ConstId) -> Result<Code, String> {
-    set_up(frame, pass, Entry::Within)
+pub(super) fn generator_within_code(frame: &Stand<'_>, helpers: Helpers) -> Result<Code, String> {
+    set_up(frame, helpers, Entry::Within)
+}
+
+/// Constants that set-up code calls, behind those of the original code.
+#[derive(Clone, Copy)]
+pub(super) struct Helpers {
+    /// Stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
+    pub(super) pass: ConstId,
+    /// 3.8: makes a callable that answers with what it is given.
+    pub(super) answers: ConstId,
+}
+
+impl Helpers {
+    pub(super) fn appended(
+        py: Python<'_>,
+        version: sot_opcodes::Version,
+        consts: &mut Vec<Py<PyAny>>,
+    ) -> PyResult<Helpers> {
+        let next = consts.len() as u32;
+        if !sot_opcodes::calls::can_push_null(version) {
+            consts.push(pass_function(py)?.unbind());
+        }
+        if handling::finally_has_state(version) {
+            consts.push(called_by_code::answers(py)?.unbind());
+        }
+        Ok(Helpers { pass: ConstId(next), answers: ConstId(next + 1) })
+    }
 }
 
 impl FrameShape {
     /// The frame's resume function and its constants.
     pub(crate) fn resume(&self, py: Python<'_>) -> PyResult<(sot_opcodes::Code, Vec<Py<PyAny>>)> {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
-        let pass = ConstId(consts.len() as u32);
+        let helpers = Helpers::appended(py, self.unit.code.version, &mut consts)?;
         let frame = self.with_real_generators(py);
         let code = match self.generator {
-            true => generator_within_code(&Stand::of(&frame), pass),
-            false => resume_code(&Stand::of(&frame), pass),
+            true => generator_within_code(&Stand::of(&frame), helpers),
+            false => resume_code(&Stand::of(&frame), helpers),
         };
-        let code = code.map_err(PyRuntimeError::new_err)?;
-        if !sot_opcodes::calls::can_push_null(code.version) {
-            consts.push(pass_function(py)?.unbind());
-        }
-        Ok((code, consts))
+        Ok((code.map_err(PyRuntimeError::new_err)?, consts))
     }
 }
 
@@ -75,6 +104,22 @@ impl<'a> Stand<'a> {
         self.stack.iter().filter(|slot| **slot == SlotShape::Value).count()
     }
 
+    /// Whether the slot begins what stands on the stack behind the call of `__exit__`: the state of the block, what the call
+    /// had first, and its answer.
+    fn left_with(&self, at: usize) -> Option<LeftWith> {
+        use SlotShape::{Null, Previous, Value};
+        if !matches!(self.code.instrs[self.ip].op, Op::WithCleanupFinish) {
+            return None;
+        }
+        match self.stack[at..] {
+            [Null, Value, Value] => Some(LeftWith { raised: false, values: 2 }),
+            [Previous, Previous, Previous, Null, Value, Value, Value, Value, Value] => {
+                Some(LeftWith { raised: true, values: 5 })
+            }
+            _ => None,
+        }
+    }
+
     fn first_local_first(&self) -> bool {
         self.locals.first() == Some(&0) && uses_super(self.code)
     }
@@ -82,6 +127,14 @@ impl<'a> Stand<'a> {
     fn line(&self) -> u32 {
         self.code.instrs.get(self.ip).and_then(|i| i.loc.line).unwrap_or(self.code.firstlineno)
     }
+}
+
+/// A `with` of 3.8 whose `__exit__` has been called.
+struct LeftWith {
+    /// The block raised: then its state is the exception.
+    raised: bool,
+    /// Values among its slots, the answer last.
+    values: u32,
 }
 
 /// How the frame is entered.
@@ -95,7 +148,7 @@ enum Entry {
     Yield(ConstId),
 }
 
-fn set_up(frame: &Stand<'_>, pass: ConstId, entry: Entry) -> Result<Code, String> {
+fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, String> {
     let mut code = frame.code.clone();
     let blocks = blocks_at(&code, frame.ip);
     let layout = match handling::finally_has_state(code.version) {
@@ -183,10 +236,26 @@ fn set_up(frame: &Stand<'_>, pass: ConstId, entry: Entry) -> Result<Code, String
         }
         let Some(slot) = frame.stack.get(at) else { break };
         let finally = layout.get(at) == Some(&Slot::Finally);
+        if let Some(with) = frame.left_with(at).filter(|_| finally) {
+            let last = next + with.values - 1;
+            put.op(Op::LoadConst(helpers.answers));
+            put.load(last);
+            put.op(Op::Call { argc: 1, two: false });
+            if with.raised {
+                put.handle_again(handled, saved);
+                handled += 1;
+                (next..next + 3).for_each(|part| put.load(part));
+            } else {
+                put.op(Op::BeginFinally);
+            }
+            (next..=last).for_each(|value| put.op(Op::DeleteFast(Local(value))));
+            at = frame.stack.len();
+            continue;
+        }
         match slot {
             SlotShape::Null if finally => put.op(Op::BeginFinally),
             SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
-            SlotShape::Null => put.op(Op::LoadConst(pass)),
+            SlotShape::Null => put.op(Op::LoadConst(helpers.pass)),
             SlotShape::Generator(_) => return Err("a generator that is no object".to_owned()),
             SlotShape::Value => {
                 // The frame's variables are the user's again, and what it drops is gone.
@@ -212,7 +281,9 @@ fn set_up(frame: &Stand<'_>, pass: ConstId, entry: Entry) -> Result<Code, String
     if open.next().is_some() {
         return Err("a block that stands on nothing".to_owned());
     }
-    let mut ip = frame.ip;
+    // The call is made once more.
+    let called_again = (0..frame.stack.len()).any(|at| frame.left_with(at).is_some());
+    let mut ip = frame.ip - usize::from(called_again);
     let mut waits = None;
     match entry {
         Entry::Function | Entry::Within => {}

@@ -16,7 +16,7 @@
 
 use super::lifetimes::Lifetimes;
 use super::plan::Tail;
-use super::resume::{Stand, generator_code, generator_within_code, resume_code};
+use super::resume::{Helpers, Stand, generator_code, generator_within_code, resume_code};
 use super::stand_in::waiting_code;
 use super::uses;
 use crate::captured::Captured;
@@ -54,9 +54,11 @@ L1: LOAD_FAST total
   RETURN_VALUE
 ";
 
+const HELPERS: Helpers = Helpers { pass: ConstId(9), answers: ConstId(10) };
+
 fn resumed(code: &Code, ip: usize, stack: &[SlotShape], locals: &[u32]) -> String {
     let stand = Stand { code, ip, stack, locals, handled: 0 };
-    text::diffable(&resume_code(&stand, ConstId(9)).expect("a resume function"), None)
+    text::diffable(&resume_code(&stand, HELPERS).expect("a resume function"), None)
 }
 
 #[test]
@@ -155,7 +157,7 @@ varnames x
 fn a_generator_waits_at_its_yield_or_goes_on_at_once() {
     let g = code(GENERATOR_3_11);
     let stand = Stand { code: &g, ip: 4, stack: &[], locals: &[0], handled: 0 };
-    let waits = generator_code(&stand, ConstId(8), ConstId(9), true).expect("a generator");
+    let waits = generator_code(&stand, HELPERS, ConstId(11), true).expect("a generator");
     assert_snapshot!(text::diffable(&waits, None), @r#"
     code "g" python 3.11
     qualname "g"
@@ -182,7 +184,7 @@ fn a_generator_waits_at_its_yield_or_goes_on_at_once() {
                 LOAD_FAST x
                 RETURN_VALUE
     "#);
-    let goes_on = generator_within_code(&Stand { ip: 7, ..stand }, ConstId(8)).expect("a generator");
+    let goes_on = generator_within_code(&Stand { ip: 7, ..stand }, HELPERS).expect("a generator");
     assert_snapshot!(text::diffable(&goes_on, None), @r#"
     code "g" python 3.11
     qualname "g"

@@ -26,11 +26,6 @@ def known(name):
 
 
 note(
-    "contextmanager_generator context_managers_of_contextlib",
-    "what 3.8 calls at the end of a with cannot break there",
-    ((3, 8),),
-)
-note(
     "eager:throw_after_a_break_of_handles",
     "the eager form raises what a generator handles once more, which adds an entry to its traceback",
     ((3, 9), (3, 10)),
