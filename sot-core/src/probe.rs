@@ -201,6 +201,19 @@ pub fn sets_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
     agree(ty, &ty.py().get_type::<PyAny>(), &["__setattr__"])
 }
 
+/// Whether `del object.name` is what it is for `object`.
+pub fn deletes_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
+    agree(ty, &ty.py().get_type::<PyAny>(), &["__delattr__"])
+}
+
+/// Whether instances of a class keep anything outside of their dict.
+pub fn has_slots(ty: &Bound<'_, PyType>) -> bool {
+    facts::mro(ty).iter().any(|base| {
+        let slots = base.cast::<PyType>().ok().and_then(|base| own(base.as_any(), "__slots__"));
+        slots.is_some_and(|slots| !slots.cast_exact::<PyTuple>().is_ok_and(|slots| slots.is_empty()))
+    })
+}
+
 /// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program. A weak proxy tells
 /// the class of what it stands for.
 pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {

@@ -16,6 +16,11 @@ pub enum Mutation {
         name: String,
         value: VarRef,
     },
+    /// `del object.name`
+    DelAttr {
+        object: VarRef,
+        name: String,
+    },
     /// `object[key] = value` of a list, a dict or anything else.
     SetItem {
         object: VarRef,
@@ -87,6 +92,7 @@ impl Mutation {
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
             Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
             Mutation::SetAttr { object, .. }
+            | Mutation::DelAttr { object, .. }
             | Mutation::SetItem { object, .. }
             | Mutation::DelItem { object, .. }
             | Mutation::ListAppend { object, .. }
@@ -103,7 +109,9 @@ impl Mutation {
     /// Which slot is written.
     pub fn slot(&self) -> Slot {
         match self {
-            Mutation::SetAttr { object, name, .. } => Slot::Attr(*object, name.clone()),
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+                Slot::Attr(*object, name.clone())
+            }
             Mutation::SetGlobal { globals, name, .. } => Slot::Global(*globals, name.clone()),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
@@ -126,7 +134,8 @@ impl Mutation {
             Mutation::SetAttr { value, .. } | Mutation::SetGlobal { value, .. } | Mutation::SetCell { value, .. } => {
                 Some(*value)
             }
-            Mutation::ClearCell { .. }
+            Mutation::DelAttr { .. }
+            | Mutation::ClearCell { .. }
             | Mutation::SetItem { .. }
             | Mutation::DelItem { .. }
             | Mutation::ListAppend { .. }
@@ -150,6 +159,7 @@ impl Mutation {
             Mutation::SetGlobal { value, .. } => vec![*value],
             Mutation::SetCell { cell, value } => vec![*cell, *value],
             Mutation::ClearCell { cell } => vec![*cell],
+            Mutation::DelAttr { object, .. } => vec![*object],
             Mutation::ListAppend { object, value } | Mutation::ListInsert { object, value, .. } => {
                 vec![*object, *value]
             }
@@ -169,6 +179,7 @@ impl fmt::Display for Mutation {
         let at = self.target();
         match self {
             Mutation::SetAttr { name, value, .. } => write!(f, "{at}.{name} = {value}"),
+            Mutation::DelAttr { name, .. } => write!(f, "del {at}.{name}"),
             Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
             Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
             Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),

@@ -105,6 +105,9 @@ impl Captured {
                         None => attributes.push((name.clone(), var_of(*value))),
                     }
                 }
+                Mutation::DelAttr { object, name } if var_of(*object) == instance => {
+                    attributes.retain(|(n, _)| n != name);
+                }
                 _ => {}
             }
         }

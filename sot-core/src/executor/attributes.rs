@@ -64,8 +64,8 @@ impl<'py> Executor<'py> {
                 self.require_generic_lookup(&class)?;
                 return Ok(Some(VarId(value.0)));
             }
-            Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name} was deleted"))),
-            Overlay::Untouched => {}
+            // The instance has none; its class may.
+            Overlay::Deleted | Overlay::Untouched => {}
         }
         let kind = self.look(var)?;
         if name == "__class__" {
@@ -138,6 +138,9 @@ impl<'py> Executor<'py> {
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
         let Some(dict) = facts::instance_dict(object) else { return Ok(None) };
+        if self.journal.attr(Self::var_ref(var), name) == Overlay::Deleted {
+            return Ok(None);
+        }
         self.dict_below(&dict, Some(var), false)?;
         if !self.journal.is_empty()
             && let Some(id) = self.objects.find(dict.as_any())
@@ -624,6 +627,11 @@ impl<'py> Executor<'py> {
             if is_class {
                 return match probe::descriptor(&found) {
                     Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
+                    Descriptor::StaticMethod => {
+                        let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                        Ok(Some(self.pin(&function)))
+                    }
+                    Descriptor::Function | Descriptor::BuiltinFunction => Ok(Some(self.pin(&found))),
                     _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
                 };
             }

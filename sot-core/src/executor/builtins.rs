@@ -34,6 +34,9 @@ impl<'py> Executor<'py> {
         if let Some(value) = self.call_helper(callee, positional)? {
             return Ok(Called::Value(value));
         }
+        if let Some(made) = self.call_maker(callee, args)? {
+            return Ok(made);
+        }
         if from_builtins {
             if let Some(entered) = self.enter_function(&name, args)? {
                 return Ok(entered);
@@ -298,6 +301,11 @@ impl<'py> Executor<'py> {
             ("setattr", [object, key, value]) => {
                 let name = self.attribute_name(*key)?;
                 self.setattr(*object, &name, *value)?;
+                self.fold_none()?
+            }
+            ("delattr", [object, key]) => {
+                let name = self.attribute_name(*key)?;
+                self.delattr(*object, &name)?;
                 self.fold_none()?
             }
             ("iter", [value]) if matches!(self.look(*value)?, VarKind::Instance(_)) => {

@@ -384,6 +384,14 @@ impl<'py> Executor<'py> {
                 self.set_by_object(receiver, &name, value)?;
                 self.fold_none().map(Called::Value)
             }
+            VarKind::Instance(_) if name == "__delattr__" && args.keywords.is_empty() => {
+                let [name] = *args.positional.as_slice() else {
+                    return Err(Stop::brk(Reason::WouldRaise, "__delattr__"));
+                };
+                let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
+                self.delete_by_object(receiver, &name)?;
+                self.fold_none().map(Called::Value)
+            }
             other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
         }
     }

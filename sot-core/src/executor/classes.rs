@@ -21,52 +21,133 @@ impl<'py> Executor<'py> {
             }
             return self.call_builtin_type(class, args).map(Called::Value);
         }
-        let opaque = || Stop::brk(Reason::OpaqueCall, format!("class {}", super::calls::name_of(class)));
-        if !ty.get_type().is(self.py.get_type::<PyType>()) {
-            return Err(opaque());
+        let meta = ty.get_type();
+        if !meta.is(self.py.get_type::<PyType>()) {
+            match self.class_lookup(meta.as_any(), "__call__")? {
+                Some(call) if facts::is_function(&call) => {
+                    let (call, class) = (self.pin(&call), self.pin(class));
+                    return self.call(call, &args.with_first(class));
+                }
+                Some(call) if self.is_call_of_type(&call) => {}
+                _ => return Err(opaque_class(class)),
+            }
         }
-        if probe::is_named_tuple(&ty) {
+        self.instantiate(&ty, args)
+    }
+
+    /// Whether it is `type.__call__`.
+    fn is_call_of_type(&self, found: &Bound<'py, PyAny>) -> bool {
+        probe::raw(&self.py.get_type::<PyType>(), "__call__").is_some_and(|call| call.is(found))
+    }
+
+    /// `type.__call__(class, *args)`
+    fn instantiate(&mut self, ty: &Bound<'py, PyType>, args: &Args) -> Result<Called, Stop> {
+        let class = ty.as_any();
+        let opaque = || opaque_class(class);
+        if probe::is_named_tuple(ty) {
             return self.call_namedtuple(class, args).map(Called::Value);
         }
-        if self.is_exception_class(&ty) {
-            return self.call_exception_class(&ty, args)?.ok_or_else(opaque);
+        if self.is_exception_class(ty) {
+            return self.call_exception_class(ty, args)?.ok_or_else(opaque);
         }
-        let object_type = self.py.get_type::<PyAny>();
-        let same = |name: &str, found: &Option<Bound<'py, PyAny>>| {
-            probe::raw(&object_type, name).is_some_and(|own| found.as_ref().is_some_and(|f| f.is(&own)))
-        };
-        let new = self.class_lookup(class, "__new__")?;
-        let plain_new = same("__new__", &new) && facts::makes_plain_instances(&ty);
-        // Only instances whose whole state is their dict can be built again.
-        if !plain_new
-            || !probe::is_of_python_alone(&ty)
-            || probe::has(&ty, "__slots__")
-            || probe::has(&ty, "__abstractmethods__")
-        {
-            return Err(opaque());
+        let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
+        if probe::descriptor(&new) == probe::Descriptor::StaticMethod {
+            let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
+            if !facts::is_function(&new) {
+                return Err(opaque());
+            }
+            let (new, class) = (self.pin(&new), self.pin(class));
+            let positional = self.virtual_var(TupleVar::new(args.positional.clone()));
+            let mut keywords = Vec::with_capacity(args.keywords.len());
+            for (name, value) in &args.keywords {
+                keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+            }
+            let keywords = self.virtual_var(DictVar::new(keywords));
+            return self.enter("made_by", &[new, class, positional, keywords]);
         }
-        // A finalizer would have to run when the last reference goes.
-        if self.class_lookup(class, "__del__")?.is_some() {
+        if !self.is_of_object("__new__", &new) || !facts::makes_plain_instances(ty) {
             return Err(opaque());
         }
         let init = self.class_lookup(class, "__init__")?;
-        let class_id = self.objects.add(class);
-        let instance = self.virtual_var(InstanceVar {
-            class: class_id,
-            object: None,
-            pinned: false,
-            of_program: true,
-            may_be_watched: true,
-        });
+        let instance = self.plain_instance(ty)?;
         match init {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);
                 self.construct(instance, init, args)
             }
-            init if same("__init__", &init) && args.positional.is_empty() && args.keywords.is_empty() => {
+            Some(init)
+                if self.is_of_object("__init__", &init) && args.positional.is_empty() && args.keywords.is_empty() =>
+            {
                 Ok(Called::Value(instance))
             }
             _ => Err(opaque()),
+        }
+    }
+
+    /// What makes instances, called by its name: `type.__call__(class, ..)`, `object.__new__(class)`.
+    pub(super) fn call_maker(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
+        let (by_call, by_new) = (self.is_call_of_type(callee), self.is_of_object("__new__", callee));
+        let given = args.positional.split_first().filter(|_| by_call || by_new && args.keywords.is_empty());
+        let Some((class, rest)) = given else { return Ok(None) };
+        let VarKind::Class(class) = self.look(*class)? else { return Ok(None) };
+        let ty = self.objects.get(self.py, class.object).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        if !facts::is_heap_type(&ty) {
+            return Ok(None);
+        }
+        match rest {
+            _ if by_call => {
+                let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+                self.instantiate(&ty, &rest).map(Some)
+            }
+            [] => self.plain_instance(&ty).map(|made| Some(Called::Value(made))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a class has a method from `object`.
+    fn is_of_object(&self, name: &str, found: &Bound<'py, PyAny>) -> bool {
+        probe::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(found))
+    }
+
+    /// `object.__new__(class)`
+    pub(super) fn plain_instance(&mut self, ty: &Bound<'py, PyType>) -> Result<VarId, Stop> {
+        let class = ty.as_any();
+        // Only instances whose whole state is their dict can be built again.
+        if !probe::is_of_python_alone(ty) || probe::has_slots(ty) {
+            return Err(opaque_class(class));
+        }
+        // Who is abstract may change.
+        self.class_lookup(class, "__abstractmethods__")?;
+        if facts::is_abstract(ty) {
+            return Err(Stop::brk(Reason::WouldRaise, "an instance of an abstract class"));
+        }
+        // A finalizer would have to run when the last reference goes.
+        if self.class_lookup(class, "__del__")?.is_some() {
+            return Err(opaque_class(class));
+        }
+        let class = self.objects.add(class);
+        Ok(self.virtual_var(InstanceVar { class, object: None, pinned: false, of_program: true, may_be_watched: true }))
+    }
+
+    /// What a class's own `__new__` gave, `made`, is initialised if it is of the class: `constructed(made, class, args, keywords)`.
+    pub(super) fn constructed(&mut self, made: VarId, class: VarId, args: &Args) -> Result<Called, Stop> {
+        let of_class = {
+            let (own, class) = (self.class_of(made)?, self.look(class)?);
+            let VarKind::Class(class) = class else { return Err(Stop::fallback(Reason::InternalError, "no class")) };
+            let class = self.objects.get(self.py, class.object);
+            let own = own.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            self.guard_mro(&own);
+            facts::mro(&own).iter().any(|base| base.is(&class)).then_some(own)
+        };
+        let Some(own) = of_class else { return Ok(Called::Value(made)) };
+        match self.class_lookup(own.as_any(), "__init__")? {
+            Some(init) if facts::is_function(&init) => {
+                let init = self.pin(&init);
+                self.construct(made, init, args)
+            }
+            // It takes whatever a `__new__` of the program has taken.
+            Some(init) if self.is_of_object("__init__", &init) => Ok(Called::Value(made)),
+            _ => Err(opaque_class(own.as_any())),
         }
     }
 
@@ -129,4 +210,8 @@ impl<'py> Executor<'py> {
         }
         class.call1(items.clone()).map_err(|e| self.would_raise(&e))
     }
+}
+
+fn opaque_class(class: &Bound<'_, PyAny>) -> Stop {
+    Stop::brk(Reason::OpaqueCall, format!("class {}", super::calls::name_of(class)))
 }

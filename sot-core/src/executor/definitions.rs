@@ -129,6 +129,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
                 Ok(PyBool::new(args.py(), quiet).to_owned().into_any().unbind())
             })?,
         ),
+        ("constructed", make(c"constructed", constructed)?),
         ("length", make(c"length", length)?),
         ("number", make(c"number", number)?),
         ("pair", make(c"pair", pair)?),
@@ -173,6 +174,24 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     namespace.set_item(name, method)?;
     let class = py.get_type::<PyType>().call1((args.get_item(3)?, PyTuple::empty(py), namespace))?;
     Ok(args.get_item(1)?.call1((class.call0()?,))?.unbind())
+}
+
+/// `constructed(made, class, args, keywords)`: what a call of a class makes of the result of its `__new__`.
+fn constructed(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let (made, class) = (args.get_item(0)?, args.get_item(1)?);
+    let own = made.get_type();
+    if own.mro().iter().any(|base| base.is(&class)) {
+        let positional = std::iter::once(made.clone()).chain(args.get_item(2)?.cast_into::<PyTuple>()?.iter());
+        let positional = PyTuple::new(args.py(), positional.collect::<Vec<_>>())?;
+        let keywords = args.get_item(3)?.cast_into::<PyDict>()?;
+        let init = crate::probe::raw(&own, "__init__").ok_or_else(|| PyTypeError::new_err("no __init__"))?;
+        let answer = init.call(positional, Some(&keywords))?;
+        if !answer.is_none() {
+            let kind = answer.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("__init__() should return None, not '{kind}'")));
+        }
+    }
+    Ok(made.unbind())
 }
 
 /// `length(value)`: what `len` makes of the result of a `__len__`.
@@ -293,6 +312,22 @@ impl<'py> Executor<'py> {
             ("is_quiet", [item]) => {
                 let quiet = self.is_quiet_item(*item)?;
                 self.fold_bool(quiet).map(Some)
+            }
+            ("constructed", [made, class, positional, keywords]) => {
+                let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
+                    (self.look(*positional)?, self.look(*keywords)?)
+                else {
+                    return Err(Stop::fallback(Reason::InternalError, *name));
+                };
+                let mut args = Args::positional(positional.items.to_vec());
+                for (key, value) in keywords.entries.iter() {
+                    let key = self.constant_str(*key).ok_or(Stop::fallback(Reason::InternalError, *name))?;
+                    args.keywords.push((key, *value));
+                }
+                match self.constructed(*made, *class, &args)? {
+                    Called::Value(made) => Ok(Some(made)),
+                    Called::Entered(awaits) => Err(Stop::Entered(awaits)),
+                }
             }
             ("length", [value]) => match self.constant_int(*value) {
                 Some(length) if length >= 0 => self.fold_int(length).map(Some),

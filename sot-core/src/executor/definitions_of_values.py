@@ -169,3 +169,7 @@ def answer_of(method, args, builtin, name, kind):
 
 def converted(convert, value, spec):
     return format(convert(value), spec)
+
+
+def made_by(new, cls, args, keywords):
+    return constructed(new(cls, *args, **keywords), cls, args, keywords)

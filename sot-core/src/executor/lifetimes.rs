@@ -170,7 +170,7 @@ impl<'py> Executor<'py> {
             container.get_item(self.objects.get(py, key.object)).ok()
         };
         match mutation {
-            Mutation::SetAttr { object, name, .. } => real(object)
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => real(object)
                 .filter(|object| !facts::lacks_dict_yet(object))
                 .and_then(|object| facts::instance_dict(&object)?.get_item(name).ok()?)
                 .into_iter()

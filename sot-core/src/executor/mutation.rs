@@ -56,17 +56,60 @@ impl<'py> Executor<'py> {
         if !probe::has_dict(ty) {
             return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
         }
-        // What is known of its dict would be known no longer.
-        if let Some(sourced) = self.known_object(object)
-            && let Some(dict) = facts::instance_dict(&self.objects.get(self.py, sourced))
-        {
-            self.dict_below(&dict, Some(object), true)?;
-        }
+        self.own_dict_changes(object)?;
         self.journal_record(Mutation::SetAttr {
             object: Self::var_ref(object),
             name: name.into(),
             value: Self::var_ref(value),
         });
+        Ok(())
+    }
+
+    /// `del object.name`
+    pub(super) fn delattr(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
+        let class = match self.look(object)? {
+            VarKind::Instance(i) => self.objects.get(self.py, i.class),
+            other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
+        };
+        let own = self.class_lookup(&class, "__delattr__")?;
+        let generic = probe::raw(&self.py.get_type::<PyAny>(), "__delattr__");
+        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+            return Err(Stop::brk(Reason::UserCode, "__delattr__"));
+        }
+        self.delete_by_object(object, name)
+    }
+
+    /// `object.__delattr__(object, name)`
+    pub(super) fn delete_by_object(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
+        let class = self.class_of(object)?;
+        if let Some(descriptor) = self.class_lookup(&class, name)?
+            && self.is_data_descriptor(&descriptor)?
+        {
+            return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+        }
+        let there = match (self.journal.attr(Self::var_ref(object), name), self.known_object(object)) {
+            (Overlay::Set(_), _) => true,
+            (Overlay::Untouched, Some(sourced)) => {
+                let sourced = self.objects.get(self.py, sourced);
+                self.instance_dict_item(object, &sourced, name)?.is_some()
+            }
+            (Overlay::Deleted | Overlay::Untouched, _) => false,
+        };
+        if !there {
+            return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+        }
+        self.own_dict_changes(object)?;
+        self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into() });
+        Ok(())
+    }
+
+    /// What is known of an object's dict is about to be known no longer.
+    fn own_dict_changes(&mut self, object: VarId) -> Result<(), Stop> {
+        if let Some(sourced) = self.known_object(object)
+            && let Some(dict) = facts::instance_dict(&self.objects.get(self.py, sourced))
+        {
+            self.dict_below(&dict, Some(object), true)?;
+        }
         Ok(())
     }
 

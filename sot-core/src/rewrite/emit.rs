@@ -203,13 +203,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// `object.name = value`, as `object` does it: a `__setattr__` of the program was simulated.
     pub(super) fn set_attribute(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
-        let class = match &self.captured.var(object).kind {
-            VarKind::Instance(instance) => {
-                self.captured.objects.get(self.py, instance.class).cast_into::<PyType>().ok()
-            }
-            _ => None,
-        };
-        if class.is_none_or(|class| probe::sets_attributes_as_object(&class)) {
+        if self.class_of_instance(object).is_none_or(|class| probe::sets_attributes_as_object(&class)) {
             self.push(value)?;
             self.push(object)?;
             self.store_attr(name);
@@ -223,6 +217,32 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.call(3);
         self.emit(Op::PopTop);
         Ok(())
+    }
+
+    /// `del object.name`, as `object` does it.
+    pub(super) fn delete_attribute(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
+        if self.class_of_instance(object).is_none_or(|class| probe::deletes_attributes_as_object(&class)) {
+            self.push(object)?;
+            let name = self.b.name(name);
+            self.emit(Op::DeleteAttr(name));
+            return Ok(());
+        }
+        let delete = self.py.get_type::<PyAny>().getattr("__delattr__").map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(delete));
+        self.push(object)?;
+        self.push_constant(PyString::intern(self.py, name).as_any());
+        self.call(2);
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
+    fn class_of_instance(&self, object: VarId) -> Option<Bound<'_, PyType>> {
+        match &self.captured.var(object).kind {
+            VarKind::Instance(instance) => {
+                self.captured.objects.get(self.py, instance.class).cast_into::<PyType>().ok()
+            }
+            _ => None,
+        }
     }
 
     /// Make a function of the parts on the stack.

@@ -38,6 +38,7 @@ impl Emitter<'_, '_> {
             Mutation::SetAttr { object, name, value } => {
                 self.set_attribute(var(object), &name, var(value))?;
             }
+            Mutation::DelAttr { object, name } => self.delete_attribute(var(object), &name)?,
             Mutation::SetItem { object, key, value } => {
                 self.push(var(value))?;
                 self.push(var(object))?;

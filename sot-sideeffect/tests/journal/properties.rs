@@ -14,6 +14,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     let name = || "[ab]";
     prop_oneof![
         4 => (object(), name(), value()).prop_map(|(object, name, value)| Mutation::SetAttr { object, name, value }),
+        2 => (object(), name()).prop_map(|(object, name)| Mutation::DelAttr { object, name }),
         2 => (object(), value(), value()).prop_map(|(object, key, value)| Mutation::SetItem { object, key, value }),
         1 => (object(), value()).prop_map(|(object, key)| Mutation::DelItem { object, key }),
         4 => (globals(), name(), value()).prop_map(|(globals, name, value)| Mutation::SetGlobal { globals, name, value }),

@@ -43,6 +43,7 @@ impl Heap {
         }
         match mutation {
             Mutation::SetAttr { object, name, value } => set(&mut self.at(*object).attrs, name, *value),
+            Mutation::DelAttr { object, name } => return remove(&mut self.at(*object).attrs, name),
             Mutation::SetGlobal { globals, name, value } => set(&mut self.globals[globals.index()], name, *value),
             Mutation::SetCell { cell, value } => self.at(*cell).cell = Some(*value),
             Mutation::ClearCell { cell } => self.at(*cell).cell = None,
@@ -98,6 +99,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::DictPop { object, .. }
         | Mutation::DictClear { object } => Some((*object, false)),
         Mutation::SetAttr { .. }
+        | Mutation::DelAttr { .. }
         | Mutation::SetGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }

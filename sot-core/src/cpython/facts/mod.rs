@@ -20,6 +20,6 @@ pub use lifetimes::{
     own_death_is_seen,
 };
 pub use types::{
-    Field, GetattrKind, TypeStamp, field, getattr_kind, has_mro, is_heap_type, lacks_attribute, makes_plain_instances,
-    mro, tells_names, type_flags, type_lookup, type_version,
+    Field, GetattrKind, TypeStamp, field, getattr_kind, has_mro, is_abstract, is_heap_type, lacks_attribute,
+    makes_plain_instances, mro, tells_names, type_flags, type_lookup, type_version,
 };

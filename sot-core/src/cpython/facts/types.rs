@@ -57,6 +57,12 @@ pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
     type_flags(ty) & HEAPTYPE != 0
 }
 
+/// Whether the type refuses to make instances, since methods are abstract.
+pub fn is_abstract(ty: &Bound<'_, PyType>) -> bool {
+    const IS_ABSTRACT: c_ulong = 1 << 20;
+    type_flags(ty) & IS_ABSTRACT != 0
+}
+
 /// The classes that look-ups go through: none while the type is still being made, by a `mro()` of its metaclass.
 #[inline]
 pub fn mro<'py>(ty: &Bound<'py, PyType>) -> Bound<'py, PyTuple> {

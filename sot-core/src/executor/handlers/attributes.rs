@@ -47,10 +47,11 @@ fn delete_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::DeleteAttr(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let object = ex.pop()?;
-    match ex.enter_write(object, &name, None)? {
-        Some(entered) => Ok(entered),
-        None => Err(Stop::brk(Reason::Opcode, op.kind().name())),
+    if let Some(entered) = ex.enter_write(object, &name, None)? {
+        return Ok(entered);
     }
+    ex.delattr(object, &name)?;
+    Ok(Flow::Next)
 }
 
 /// Leave the two slots of a method call.
