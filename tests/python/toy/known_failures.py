@@ -34,7 +34,7 @@ note("layer_with_state translated_layer", "writing an attribute of a layer break
 note("slots descriptor", "writing to slots, and descriptors in Python")
 note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes of the standard library")
 note("comprehensions sets in_displays", "sets")
-note("import_in_the_frame attribute_is_deleted", "import, del of attributes")
+note("import_in_the_frame", "import")
 note("list_methods slice_assignment_and_deletion", "some builtins and methods of lists")
 note("with_other_iterators_below", "a reversed or map iterator cannot be rebuilt after a break")
 note("tensors_that_are_one_object", "identity of computed tensors")

@@ -18,7 +18,7 @@ impl Operations for FunctionVar {
         match self {
             FunctionVar::Object(object) => {
                 let object = ex.objects.get(ex.py, *object);
-                if let "__name__" | "__qualname__" | "__module__" = name {
+                if let "__name__" | "__qualname__" | "__module__" | "__doc__" = name {
                     return match facts::field(&object, &PyString::intern(ex.py, name)) {
                         facts::Field::Value(value) => {
                             let base = ex.base_tracker(me);
