@@ -106,7 +106,9 @@ impl<'py> Executor<'py> {
                 return self.fold_none().map(Called::Value);
             }
             let of_object = owner.is(self.py.get_type::<PyAny>());
-            let writes = name == "__setattr__" && of_object && matches!(self.look(*first)?, VarKind::Instance(_));
+            let writes = matches!(name.as_str(), "__setattr__" | "__delattr__")
+                && of_object
+                && matches!(self.look(*first)?, VarKind::Instance(_));
             if writes || self.class_of(*first)?.is(&owner) {
                 let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
                 return self.call_bound(*first, &name, &rest);

@@ -26,6 +26,7 @@ from capture_cases import (  # noqa: F401
     identity,
     iterating,
     lookups,
+    makers,
     odd_answers,
     refusals,
     protected,
