@@ -27,7 +27,7 @@ use crate::probe;
 use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Site;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_sideeffect::Journal;
@@ -62,6 +62,8 @@ pub struct Captured {
     /// The object that each sourced variable was wrapped from.
     pub(crate) sourced: HashMap<VarId, ObjectId>,
     pub trackers: TrackerTable,
+    /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
+    pub(crate) passing: HashSet<TrackerId>,
     pub guards: GuardSet,
     /// What the guards name by number of a check.
     pub tensor_checks: Vec<CapturedCheck>,
@@ -91,6 +93,7 @@ impl Default for Captured {
             vars: Vec::with_capacity(256),
             sourced: HashMap::new(),
             trackers,
+            passing: HashSet::new(),
             guards: GuardSet::default(),
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
@@ -128,10 +131,17 @@ impl Captured {
         matches!(self.trackers.get(tracker), Tracker::Constant(_))
     }
 
-    /// Whether a path starts at a constant object rather than at a slot of the frame.
+    /// Whether a path starts at a constant object rather than at a slot of the frame, and what lies on it is alive anyway. An
+    /// object whose death the program could see belongs to its place alone: neither guards nor code may hold it, so that it
+    /// and all below are found by their path, as what is given in a slot is.
     pub fn is_under_constant(&self, tracker: TrackerId) -> bool {
         let root = self.trackers.root(tracker);
-        self.is_constant(root)
+        self.is_constant(root) && !self.is_passing(tracker)
+    }
+
+    /// Whether a path leads to, or over, an object below a constant one that the program could see die.
+    pub(crate) fn is_passing(&self, tracker: TrackerId) -> bool {
+        !self.passing.is_empty() && self.trackers.path(tracker).iter().any(|step| self.passing.contains(step))
     }
 
     /// The object that a variable was wrapped from, or is by nature.

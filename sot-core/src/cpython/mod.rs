@@ -7,7 +7,8 @@
 //! - frames: [`hook`] (PEP 523), [`frame`] (what a hook sees), `replace` (running other code);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
 //!   [`symbols`];
-//! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`offsets`] (layouts against headers), [`python_api`].
+//! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`holders`] (what only caches
+//!   hold), [`offsets`] (layouts against headers), [`python_api`].
 //!
 //! **Invariant:** nothing outside this module uses `unsafe`, `cfg(Py_3_x)` or a foreign struct.
 
@@ -26,6 +27,7 @@ pub mod frame;
 pub mod gc;
 mod heap_type;
 pub mod held;
+pub mod holders;
 pub mod hook;
 mod hook_eval;
 mod hook_install;

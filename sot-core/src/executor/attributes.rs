@@ -122,12 +122,60 @@ impl<'py> Executor<'py> {
         let found = facts::type_lookup(ty, &key);
         // A class that cannot change needs no guard.
         if facts::is_heap_type(ty) {
+            if let Some(found) = &found
+                && self.is_passing_attribute(ty, &key, found)?
+            {
+                return Ok(Some(found.clone()));
+            }
             let id = self.objects.add(class);
             let tracker = self.constant_tracker(id);
             let found = found.as_ref().map(|f| self.objects.add(f));
             self.guard(tracker, Check::ClassLookup { name: name.into(), found });
         }
         Ok(found)
+    }
+
+    /// Whether an attribute of a class is an object that could be seen to die, which belongs to the dict of the class that has
+    /// it; guarded there, then.
+    fn is_passing_attribute(
+        &mut self,
+        class: &Bound<'py, PyType>,
+        name: &Bound<'py, PyString>,
+        found: &Bound<'py, PyAny>,
+    ) -> Result<bool, Stop> {
+        if !facts::is_heap_type(&found.get_type()) && !facts::is_plain_container(found)
+            || !facts::death_runs_code(found)
+        {
+            return Ok(false);
+        }
+        let mro = facts::mro(class);
+        let has = |c: &Bound<'py, PyAny>| facts::class_dict(c).and_then(|dict| dict.get_item(name).ok().flatten());
+        let Some(owner) = mro.iter().position(|c| has(&c).is_some_and(|own| own.is(found))) else { return Ok(false) };
+        let key = self.objects.add(name.as_any());
+        self.guard_mro(class);
+        for (at, base) in mro.iter().enumerate().take(owner + 1) {
+            let id = self.objects.add(&base);
+            let base = self.constant_tracker(id);
+            let dict = self.trackers.intern(Tracker::InstanceDict(base));
+            if at < owner {
+                self.guard(dict, Check::Lacks(key));
+                continue;
+            }
+            let place = self.trackers.intern(Tracker::DictItem { base: dict, key });
+            self.note_passing(place);
+            self.guard_present(place);
+            let var = self.wrap(found, place);
+            self.look(var)?;
+        }
+        Ok(true)
+    }
+
+    /// An attribute that is read off a class as it is.
+    fn plain_attribute(&mut self, found: &Bound<'py, PyAny>) -> VarId {
+        match self.known.get(&(found.as_ptr() as usize)) {
+            Some(&known) if self.is_passing(self.var(known).tracker) => known,
+            _ => self.pin(found),
+        }
     }
 
     /// The item `name` of the instance dict of a sourced object; guarded whether it is there or not.
@@ -370,7 +418,7 @@ impl<'py> Executor<'py> {
                 let bound = bound.map_err(|e| self.would_raise(&e))?;
                 Ok(self.pin(&bound))
             }
-            Descriptor::BuiltinFunction | Descriptor::Plain => Ok(self.pin(found)),
+            Descriptor::BuiltinFunction | Descriptor::Plain => Ok(self.plain_attribute(found)),
             Descriptor::Property
             | Descriptor::Member
             | Descriptor::GetSet
@@ -443,7 +491,7 @@ impl<'py> Executor<'py> {
             | Descriptor::Member
             | Descriptor::GetSet
             | Descriptor::TupleGetter
-            | Descriptor::Plain => Ok(Some(self.pin(&found))),
+            | Descriptor::Plain => Ok(Some(self.plain_attribute(&found))),
             Descriptor::Other => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
         }
     }

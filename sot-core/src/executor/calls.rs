@@ -112,12 +112,15 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(object);
         let base = self.constant_tracker(id);
         let code = self.objects.add(&parts.code);
-        for (part, value) in [
-            (FunctionPart::Code, Some(&parts.code)),
-            (FunctionPart::Defaults, parts.defaults.as_ref()),
-            (FunctionPart::KwDefaults, parts.kwdefaults.as_ref()),
-        ] {
-            let tracker = self.trackers.intern(Tracker::FunctionPart { base, part });
+        let trackers = [FunctionPart::Code, FunctionPart::Defaults, FunctionPart::KwDefaults]
+            .map(|part| self.trackers.intern(Tracker::FunctionPart { base, part }));
+        let [at_code, at_defaults, at_kwdefaults] = trackers;
+        let values = [Some(&parts.code), parts.defaults.as_ref(), parts.kwdefaults.as_ref()];
+        for (tracker, value) in trackers.iter().zip(values) {
+            if *tracker != at_code && value.is_some_and(|value| self.is_passing_object(value, *tracker)) {
+                self.note_passing(*tracker);
+                continue;
+            }
             let value = match value {
                 Some(value) => self.objects.add(value),
                 None => {
@@ -125,10 +128,17 @@ impl<'py> Executor<'py> {
                     self.objects.add(&none)
                 }
             };
-            self.guard(tracker, Check::Is(value));
+            self.guard(*tracker, Check::Is(value));
         }
         let unit = CodeUnit::of(&self.objects.get(self.py, code))?;
         let defaults = match &parts.defaults {
+            Some(d) if self.is_passing(at_defaults) => {
+                let defaults = self.wrap(d, at_defaults);
+                match self.look(defaults)? {
+                    VarKind::Tuple(tuple) => tuple.items.to_vec(),
+                    _ => Vec::new(),
+                }
+            }
             Some(d) => d.cast::<PyTuple>().map(|d| d.iter().map(|v| self.pin(&v)).collect()).unwrap_or_default(),
             None => Vec::new(),
         };
@@ -136,8 +146,12 @@ impl<'py> Executor<'py> {
         if let Some(dict) = &parts.kwdefaults
             && let Ok(dict) = dict.cast::<PyDict>()
         {
-            let id = self.objects.add(dict.as_any());
-            let tracker = self.constant_tracker(id);
+            let tracker = if self.is_passing(at_kwdefaults) {
+                at_kwdefaults
+            } else {
+                let id = self.objects.add(dict.as_any());
+                self.constant_tracker(id)
+            };
             for key in dict.keys() {
                 let key: String = key.extract().map_err(|e| self.internal(&e))?;
                 if let Some(value) = self.dict_item(&dict, tracker, &key)? {

@@ -26,8 +26,8 @@ impl<'py> Executor<'py> {
                 | VarKind::Tensor(_)
                 | VarKind::Iterator(_)
         );
-        let root = self.trackers.root(tracker);
-        if may_hold && matches!(self.trackers.get(root), Tracker::Slot(_)) && facts::death_is_seen(object) {
+        let given = matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_));
+        if may_hold && (given || self.is_passing(tracker)) && facts::death_is_seen(object) {
             self.watched.vars.push(var);
             self.watched.open.push(var);
             self.watch_slot(var, tracker);

@@ -24,6 +24,9 @@ impl<'py> Executor<'py> {
     pub fn wrap(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> VarId {
         let address = object.as_ptr() as usize;
         if let Some(&known) = self.known.get(&address) {
+            if self.is_passing(self.var(known).tracker) {
+                self.note_passing(tracker);
+            }
             self.watch_slot(known, tracker);
             self.tie(known, tracker, object);
             return known;
@@ -46,6 +49,17 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(object);
         let tracker = self.constant_tracker(id);
         self.wrap(object, tracker)
+    }
+
+    /// Whether an object found below a constant one could be seen to die, if its place let go of it.
+    pub(super) fn is_passing_object(&self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> bool {
+        !self.is_constant(tracker) && self.is_under_constant(tracker) && facts::death_runs_code(object)
+    }
+
+    pub(super) fn note_passing(&mut self, tracker: TrackerId) {
+        if !self.is_constant(tracker) && self.is_under_constant(tracker) {
+            self.captured.passing.insert(tracker);
+        }
     }
 
     /// A kind may have parts that are wrapped at once (methods, functions in slots): they may be nested without end.
@@ -143,6 +157,9 @@ impl<'py> Executor<'py> {
         if object.is_instance_of::<PyBaseException>() {
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
         }
+        if self.is_passing_object(object, tracker) {
+            self.note_passing(tracker);
+        }
         let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));
         let may_be_watched = facts::death_could_be_seen(&ty);
         InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched }.into()
@@ -211,6 +228,15 @@ impl<'py> Executor<'py> {
             return Ok(());
         }
         let given = self.is_constant(tracker);
+        if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) = self.var(var).kind
+            && let Some(object) = self.known_object(var)
+        {
+            let object = self.objects.get(self.py, object);
+            if self.is_passing_object(&object, tracker) {
+                self.note_passing(tracker);
+                self.watch(var, &object, tracker);
+            }
+        }
         let pinned_place = self.is_under_constant(tracker);
         match self.var(var).kind.clone() {
             VarKind::Constant(c) => {
@@ -438,7 +464,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key"));
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
-        let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_));
+        let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
         let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::may_die_soon(key);
         if given && pairs.iter().any(|(key, _)| passing(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));

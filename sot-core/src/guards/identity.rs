@@ -37,6 +37,14 @@ pub(super) fn is(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
     value.is(expected) || is_mortal(value, expected)
 }
 
+/// Whether the object of a check of identity has died.
+pub(super) fn has_died(expected: &Py<PyAny>) -> bool {
+    Python::attach(|py| {
+        let mortal = expected.bind(py).cast_exact::<Mortal>();
+        mortal.is_ok_and(|mortal| mortal.get().0.bind(py).upgrade().is_none())
+    })
+}
+
 #[cold]
 fn is_mortal(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
     let Ok(mortal) = expected.bind(value.py()).cast_exact::<Mortal>() else { return false };

@@ -23,6 +23,7 @@ pub use names::GuardText;
 use crate::backend::AmbientCheck;
 use crate::captured::Captured;
 use crate::cpython::Slots;
+use crate::cpython::holders::Holders;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use equality::equals;
@@ -132,7 +133,9 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
                     let (dict, owner) = constant_dict(py, captured, *base)?;
                     Some(Container::Dict { dict, owner, key: *key })
                 }
-                Tracker::FunctionPart { base, part } if *part != FunctionPart::Globals => {
+                Tracker::FunctionPart { base, part }
+                    if *part != FunctionPart::Globals && !captured.is_passing(guard.tracker) =>
+                {
                     constant(captured, *base).map(|function| Container::Function { function })
                 }
                 _ => None,
@@ -197,6 +200,19 @@ impl NativeGuards {
             let which = reference.failing(py, slots, self.steps.tensor_checks());
             reference::defect(&format!("guards reject the frame that they came from: {which}"));
         }
+    }
+
+    /// Whether they compare with an object that has died, or that nobody holds but caches, where its holders are known: they
+    /// will not hold again.
+    pub fn are_dead(&self, holders: Option<&Holders>) -> bool {
+        let dead = |check: &NativeCheck| match check {
+            Check::Is(object) => {
+                identity::has_died(object) || holders.is_some_and(|holders| holders.alone_hold(object))
+            }
+            Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class)),
+            _ => false,
+        };
+        self.steps.any_check(&dead) || self.stamped.try_lock().is_ok_and(|stamped| stamped.any_check(&dead))
     }
 
     /// Visit every object that is held, once per reference. Must not block: a check that is going on is left out.

@@ -179,7 +179,10 @@ impl<'py> Live<'_, 'py> {
                     _ => None,
                 }
             }
-            Access::InstanceDict if base.is_instance_of::<PyType>() => None,
+            Access::InstanceDict if base.is_instance_of::<PyType>() => {
+                let dict = base.getattr("__dict__").ok()?;
+                self.py.get_type::<PyDict>().call1((dict,)).ok()
+            }
             Access::InstanceDict => {
                 let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").ok()?;
                 let dict = plain.call1((base, "__dict__")).ok()?;

@@ -2,14 +2,14 @@
 
 use super::equality::equals;
 use super::identity;
-use super::{NativeCheck, missing, visit_check};
+use super::{NativeCheck, constant, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
-use sot_tracker::{Check, ObjectId};
+use sot_tracker::{Check, FunctionPart, ObjectId, Tracker};
 
 struct StampedDict {
     stamp: DictStamp,
@@ -127,7 +127,22 @@ impl Stamped {
     pub(super) fn add_function(&mut self, py: Python<'_>, captured: &Captured, function: ObjectId) -> Result<(), Stop> {
         if !self.functions.iter().any(|f| f.0 == function) {
             let object = captured.objects.get(py, function);
-            let stamp = FunctionStamp::new(&object).ok_or_else(|| missing("a function"))?;
+            let looked_after = |part: FunctionPart| {
+                captured.passing.iter().any(|at| match captured.trackers.get(*at) {
+                    Tracker::FunctionPart { base, part: of } => {
+                        *of == part && constant(captured, *base) == Some(function)
+                    }
+                    _ => false,
+                })
+            };
+            let mut stamp = FunctionStamp::new(&object).ok_or_else(|| missing("a function"))?;
+            // What could be seen to die is guarded by its path.
+            if looked_after(FunctionPart::Defaults) {
+                stamp.leave_defaults();
+            }
+            if looked_after(FunctionPart::KwDefaults) {
+                stamp.leave_kwdefaults();
+            }
             self.functions.push((function, stamp));
         }
         Ok(())
@@ -162,6 +177,11 @@ fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
 }
 
 impl Stamped {
+    /// Of those of items.
+    pub(super) fn any_check(&self, asked: &dyn Fn(&NativeCheck) -> bool) -> bool {
+        self.dicts.iter().any(|dict| dict.items.iter().any(|(_, check)| asked(check)))
+    }
+
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         for stamped in &self.dicts {
             stamped.stamp.traverse(visit);

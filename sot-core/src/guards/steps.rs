@@ -132,6 +132,10 @@ impl Steps {
         }
     }
 
+    pub(super) fn any_check(&self, asked: &dyn Fn(&NativeCheck) -> bool) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Check { check, .. } if asked(check)))
+    }
+
     pub(super) fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
         let mut registers: Registers<'_> = SmallVec::with_capacity(self.registers);
         for step in &self.steps {
@@ -264,7 +268,7 @@ fn follow<'py>(
             facts::Field::Value(value) => Some(value),
             facts::Field::Empty | facts::Field::NoField => None,
         },
-        Access::InstanceDict => facts::instance_dict(base).map(Bound::into_any),
+        Access::InstanceDict => facts::instance_dict(base).or_else(|| facts::class_dict(base)).map(Bound::into_any),
         Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(key).ok()?,
         Access::DictKey(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.0),
         Access::SeqItem(index) => {

@@ -1,15 +1,16 @@
 //! What was captured of one code object or continuation: guards, and what to run when they hold.
 //!
 //! Invariants
-//! - What a cache holds is served until it is reset; when it is full nothing is added.
+//! - What a cache holds is served until it is reset; when it is full nothing is added. An entry that can never be served again,
+//!   because an object that it names is gone, makes room ([`super::orphans`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::place::Place;
 use super::policy::{Server, Trial, Unguarded};
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::code_unit::function_of;
-use crate::cpython::facts;
-use crate::cpython::{Slots, gc};
+use crate::cpython::holders::Holders;
+use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
 use crate::stats::STATS;
@@ -170,6 +171,35 @@ impl CodeCache {
                 self.close(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
         }
+    }
+
+    /// The entries whose guards will not hold again.
+    pub(super) fn dead(&self, holders: Option<&Holders>) -> Vec<Arc<Entry>> {
+        let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return Vec::new() };
+        entries.iter().filter(|entry| entry.guards.are_dead(holders)).cloned().collect()
+    }
+
+    /// Serve these entries no more, and capture again where they had filled the cache. What they held may die here, and run
+    /// code of the program.
+    pub(super) fn remove(&self, dead: Vec<Arc<Entry>>) {
+        if dead.is_empty() {
+            return;
+        }
+        self.unguarded.revoke();
+        if let Ok(mut closed) = self.closed.write() {
+            closed.take_if(|why| why.reason == Reason::CacheFull);
+        }
+        let is_dead = |entry: &&Arc<Entry>| dead.iter().any(|dead| Arc::ptr_eq(dead, entry));
+        let old = self.entries.write().map(|mut entries| {
+            let kept = entries.iter().filter(|entry| !is_dead(entry)).cloned().collect();
+            std::mem::replace(&mut *entries, Arc::new(kept))
+        });
+        drop(old);
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries.read().map_or(0, |entries| entries.len())
     }
 
     /// Why nothing is captured here any more.

@@ -92,6 +92,13 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
     continuation
 }
 
+/// The caches of all continuations.
+pub fn caches() -> Vec<Arc<CodeCache>> {
+    let live: Vec<Arc<Continuation>> =
+        in_use().as_ref().map_or_else(Vec::new, |in_use| in_use.values().filter_map(Weak::upgrade).collect());
+    live.iter().map(|continuation| continuation.cache.clone()).collect()
+}
+
 /// The continuation that a callable asks for.
 pub fn asked_for(callable: &Bound<'_, PyAny>) -> Option<Arc<Continuation>> {
     body_of(callable)?.as_any().downcast_ref::<Ask>().map(|ask| ask.continuation.clone())

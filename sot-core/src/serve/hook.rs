@@ -60,6 +60,11 @@ impl NestedHook {
         Some(found.cache.clone())
     }
 
+    /// All caches.
+    pub(super) fn caches(&self) -> Vec<Arc<CodeCache>> {
+        self.below.lock().map(|below| below.values().map(|below| below.cache.clone()).collect()).unwrap_or_default()
+    }
+
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         let Ok(below) = self.below.try_lock() else { return };
         for Below { code, globals, cache } in below.values() {

@@ -8,6 +8,7 @@
 use super::cache::{CodeCache, Entry};
 use super::continuation;
 use super::go_on::ByContinuation;
+use super::orphans;
 use super::place::Place;
 use super::recording;
 use crate::capture::{Subject, capture};
@@ -88,6 +89,7 @@ fn entry_for_slots(
         return Some(entry);
     }
     STATS.add(&STATS.misses);
+    orphans::drop_dead(py, cache);
     if let Some(why) = cache.closed() {
         recording::note_refusal(&why);
         return None;

@@ -15,6 +15,7 @@ mod entry;
 mod go_on;
 mod hook;
 mod lookup;
+mod orphans;
 mod place;
 pub mod policy;
 pub mod recording;

@@ -81,11 +81,11 @@ pub fn is_named_as_its_code(func: &Bound<'_, PyAny>) -> bool {
     same("__name__", "co_name") && same("__qualname__", "co_qualname")
 }
 
-/// A function and the parts it had, each held.
+/// A function and the parts it had, each held; but for parts that somebody else looks after.
 pub struct FunctionStamp {
     func: Py<PyAny>,
-    /// In the order of `parts_of`.
-    parts: [Option<Py<PyAny>>; 6],
+    /// In the order of `parts_of`. `None`: any will do.
+    parts: [Option<Option<Py<PyAny>>>; 6],
 }
 
 impl FunctionStamp {
@@ -96,9 +96,20 @@ impl FunctionStamp {
         }
         // SAFETY: a live function, whose parts are objects or NULL.
         let parts = unsafe {
-            parts_of(func.as_ptr()).map(|part| Some(Borrowed::from_ptr_or_opt(func.py(), part)?.to_owned().unbind()))
+            parts_of(func.as_ptr())
+                .map(|part| Some(Borrowed::from_ptr_or_opt(func.py(), part).map(|part| part.to_owned().unbind())))
         };
         Some(FunctionStamp { func: func.clone().unbind(), parts })
+    }
+
+    /// Any default arguments will do.
+    pub fn leave_defaults(&mut self) {
+        self.parts[1] = None;
+    }
+
+    /// Any keyword defaults will do.
+    pub fn leave_kwdefaults(&mut self) {
+        self.parts[2] = None;
     }
 
     pub fn func(&self) -> &Py<PyAny> {
@@ -123,11 +134,11 @@ impl FunctionStamp {
         // SAFETY: both callers pass a live function.
         let now = unsafe { parts_of(raw) };
         let address = |part: &Option<Py<PyAny>>| part.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
-        self.parts.iter().map(address).eq(now)
+        self.parts.iter().zip(now).all(|(part, now)| part.as_ref().is_none_or(|part| address(part) == now))
     }
 
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         visit(&self.func);
-        self.parts.iter().flatten().for_each(visit);
+        self.parts.iter().flatten().flatten().for_each(visit);
     }
 }

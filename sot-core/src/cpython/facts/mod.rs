@@ -10,7 +10,9 @@ mod iterators;
 mod lifetimes;
 mod types;
 
-pub use dicts::{DictStamp, dict_get_known_hash, dict_version, instance_dict, lacks_dict_yet, settle_dict, str_hash};
+pub use dicts::{
+    DictStamp, class_dict, dict_get_known_hash, dict_version, instance_dict, lacks_dict_yet, settle_dict, str_hash,
+};
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
 };

@@ -1,0 +1,167 @@
+//! Who holds an object: what caches hold, or somebody else.
+//!
+//! A cache holds what its guards compare with. An object that nobody else holds cannot be found again where the guard looks
+//! for it, so that the guard will never hold. The answer is found as the collector finds garbage: references that are known
+//! are counted, and compared with the counts of the objects. No code of the program runs, and whatever is not looked at
+//! counts as held by others.
+
+use std::ffi::{c_int, c_void};
+
+use hashbrown::HashMap;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// Objects that are followed for one question.
+const FOLLOWED: usize = 256;
+
+/// References that caches hold, by the address of what they refer to.
+#[derive(Default)]
+pub struct Holders {
+    known: HashMap<usize, isize>,
+}
+
+impl Holders {
+    /// Count what `visit_all` visits, each reference once, and what is held by nothing else.
+    pub fn count(_py: Python<'_>, visit_all: impl FnOnce(&mut dyn FnMut(&Py<PyAny>))) -> Holders {
+        let mut holders = Holders::default();
+        let mut work = Vec::new();
+        let note = |holders: &mut Holders, work: &mut Vec<usize>, object: usize| {
+            let known = holders.known.entry(object).or_insert(0);
+            *known += 1;
+            // SAFETY: an object that somebody refers to, who keeps it while nothing of the program runs.
+            if *known == unsafe { count_of(object) } {
+                work.push(object);
+            }
+        };
+        visit_all(&mut |object| note(&mut holders, &mut work, object.as_ptr() as usize));
+        while let Some(object) = work.pop() {
+            // SAFETY: as above.
+            unsafe { each_referent(object, &mut |referent| note(&mut holders, &mut work, referent)) };
+        }
+        holders
+    }
+
+    /// Whether nobody else holds an object, or only what it refers to itself, as the parts of a class do.
+    pub fn alone_hold(&self, object: &Py<PyAny>) -> bool {
+        let start = object.as_ptr() as usize;
+        let others = self.others(start);
+        if others <= 0 {
+            return true;
+        }
+        // SAFETY: a live object.
+        if unsafe { is_immortal(start) } {
+            return false;
+        }
+        let mut others: HashMap<usize, isize> = HashMap::from([(start, others)]);
+        let mut followed: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut next = vec![start];
+        while let Some(object) = next.pop() {
+            if followed.len() >= FOLLOWED {
+                break;
+            }
+            let mut referents = Vec::new();
+            // SAFETY: reached from a live object by references, which nothing changes meanwhile.
+            unsafe {
+                if !is_followed(object) {
+                    continue;
+                }
+                each_referent(object, &mut |referent| referents.push(referent));
+            }
+            for referent in &referents {
+                let left = others.entry(*referent).or_insert_with(|| {
+                    next.push(*referent);
+                    self.others(*referent)
+                });
+                *left -= 1;
+            }
+            followed.push((object, referents));
+        }
+        // What somebody else holds, and all that it refers to, is alive. An object that was not followed may be held by what
+        // was not followed either, which no count of its own shows: it is not subtracted, so its referents count as held.
+        let referents: HashMap<usize, &Vec<usize>> = followed.iter().map(|(object, of)| (*object, of)).collect();
+        let mut alive: Vec<usize> = referents.keys().copied().filter(|object| others[object] > 0).collect();
+        let mut seen: hashbrown::HashSet<usize> = alive.iter().copied().collect();
+        while let Some(object) = alive.pop() {
+            if object == start {
+                return false;
+            }
+            let of = referents.get(&object).into_iter().flat_map(|of| of.iter());
+            alive.extend(of.filter(|referent| seen.insert(**referent)));
+        }
+        true
+    }
+
+    /// References to an object that are not known.
+    fn others(&self, object: usize) -> isize {
+        // SAFETY: the object is alive, as in `count`.
+        unsafe { count_of(object) - self.known.get(&object).copied().unwrap_or(0) }
+    }
+}
+
+/// # Safety
+/// The address of a live object.
+unsafe fn count_of(object: usize) -> isize {
+    // SAFETY: by contract.
+    unsafe { ffi::Py_REFCNT(object as *mut ffi::PyObject) as isize }
+}
+
+/// # Safety
+/// The address of a live object.
+unsafe fn is_immortal(object: usize) -> bool {
+    // SAFETY: by contract.
+    cfg!(Py_3_12) && unsafe { count_of(object) } >= i32::MAX as isize / 2
+}
+
+/// Whether the parts of an object may be its alone: not so of modules and of types that were there before the program.
+///
+/// # Safety
+/// The address of a live object.
+unsafe fn is_followed(object: usize) -> bool {
+    let raw = object as *mut ffi::PyObject;
+    // SAFETY: by contract.
+    unsafe {
+        let of_c =
+            ffi::PyType_Check(raw) != 0 && (*raw.cast::<ffi::PyTypeObject>()).tp_flags & ffi::Py_TPFLAGS_HEAPTYPE == 0;
+        !of_c && ffi::PyModule_Check(raw) == 0
+    }
+}
+
+/// Visits what an object refers to. Globals and builtins of a function are left out: they are not the function's.
+///
+/// # Safety
+/// The address of a live object, and nothing of the program runs meanwhile.
+unsafe fn each_referent(object: usize, visit: &mut dyn FnMut(usize)) {
+    unsafe extern "C" fn see(referent: *mut ffi::PyObject, visit: *mut c_void) -> c_int {
+        if !referent.is_null() {
+            // SAFETY: the pointer that is passed below.
+            let visit = unsafe { &mut *visit.cast::<&mut dyn FnMut(usize)>() };
+            visit(referent as usize);
+        }
+        0
+    }
+    let raw = object as *mut ffi::PyObject;
+    // SAFETY: by contract; only objects that the collector knows have a way to be traversed.
+    unsafe {
+        let ty = ffi::Py_TYPE(raw);
+        if (*ty).tp_flags & ffi::Py_TPFLAGS_HAVE_GC == 0 {
+            return;
+        }
+        // A type may have collected instances and others (`type` itself has).
+        if (*ty).tp_is_gc.is_some_and(|is_gc| is_gc(raw) == 0) {
+            return;
+        }
+        let globals = match ffi::PyFunction_Check(raw) {
+            0 => 0,
+            _ => (*raw.cast::<ffi::PyFunctionObject>()).func_globals as usize,
+        };
+        let mut visit = |referent: usize| {
+            if referent != globals {
+                visit(referent);
+            }
+        };
+        let mut visit: &mut dyn FnMut(usize) = &mut visit;
+        if let Some(traverse) = (*ty).tp_traverse {
+            traverse(raw, see, (&raw mut visit).cast());
+        }
+    }
+}
