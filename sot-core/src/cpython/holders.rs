@@ -5,9 +5,10 @@
 //! are counted, and compared with the counts of the objects. No code of the program runs, and whatever is not looked at
 //! counts as held by others.
 
+use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -49,16 +50,14 @@ impl Holders {
             return true;
         }
         // SAFETY: a live object.
-        if unsafe { is_immortal(start) } {
+        if unsafe { !is_followed(start) } {
             return false;
         }
         let mut others: HashMap<usize, isize> = HashMap::from([(start, others)]);
         let mut followed: Vec<(usize, Vec<usize>)> = Vec::new();
-        let mut next = vec![start];
-        while let Some(object) = next.pop() {
-            if followed.len() >= FOLLOWED {
-                break;
-            }
+        // Nearest first: what is far away is rarely its own.
+        let mut near = VecDeque::from([start]);
+        while let Some(object) = near.pop_front().filter(|_| followed.len() < FOLLOWED) {
             let mut referents = Vec::new();
             // SAFETY: reached from a live object by references, which nothing changes meanwhile.
             unsafe {
@@ -69,18 +68,17 @@ impl Holders {
             }
             for referent in &referents {
                 let left = others.entry(*referent).or_insert_with(|| {
-                    next.push(*referent);
+                    near.push_back(*referent);
                     self.others(*referent)
                 });
                 *left -= 1;
             }
             followed.push((object, referents));
         }
-        // What somebody else holds, and all that it refers to, is alive. An object that was not followed may be held by what
-        // was not followed either, which no count of its own shows: it is not subtracted, so its referents count as held.
+        // What somebody else holds, and all that it refers to, is alive. What was not followed counts as somebody else.
         let referents: HashMap<usize, &Vec<usize>> = followed.iter().map(|(object, of)| (*object, of)).collect();
         let mut alive: Vec<usize> = referents.keys().copied().filter(|object| others[object] > 0).collect();
-        let mut seen: hashbrown::HashSet<usize> = alive.iter().copied().collect();
+        let mut seen: HashSet<usize> = alive.iter().copied().collect();
         while let Some(object) = alive.pop() {
             if object == start {
                 return false;
@@ -105,14 +103,7 @@ unsafe fn count_of(object: usize) -> isize {
     unsafe { ffi::Py_REFCNT(object as *mut ffi::PyObject) as isize }
 }
 
-/// # Safety
-/// The address of a live object.
-unsafe fn is_immortal(object: usize) -> bool {
-    // SAFETY: by contract.
-    cfg!(Py_3_12) && unsafe { count_of(object) } >= i32::MAX as isize / 2
-}
-
-/// Whether the parts of an object may be its alone: not so of modules and of types that were there before the program.
+/// Whether an object may be held by its own parts alone: not so modules, and types that were there before the program.
 ///
 /// # Safety
 /// The address of a live object.

@@ -1,4 +1,8 @@
 //! Comparing with an object that the program could see die: a guard must not keep it alive.
+//!
+//! That is one that was given in a slot: what lies below constant objects is guarded by its place, if its death could be seen.
+//! The weak reference is one that the program finds in `weakref.getweakrefs`, beside its own: only an object that has a
+//! finalizer, and no weak reference of the program without a callback, has one more than in plain Python.
 
 use crate::captured::Captured;
 use crate::cpython::facts;
@@ -11,7 +15,7 @@ use sot_tracker::{Check, ObjectId};
 struct Mortal(Py<PyWeakrefReference>);
 
 /// What a check of identity holds for an object: itself, or what stands for it.
-fn expected(object: Bound<'_, PyAny>) -> Py<PyAny> {
+pub(super) fn expected(object: Bound<'_, PyAny>) -> Py<PyAny> {
     let mortal = || Bound::new(object.py(), Mortal(PyWeakrefReference::new(&object).ok()?.unbind())).ok();
     match facts::own_death_is_seen(&object).then(mortal).flatten() {
         Some(mortal) => mortal.into_any().unbind(),
@@ -37,6 +41,12 @@ pub(super) fn is(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
     value.is(expected) || is_mortal(value, expected)
 }
 
+/// The object that a check of identity holds; what stands for it, if it has died.
+pub(super) fn object_of<'py>(expected: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    let alive = || expected.cast_exact::<Mortal>().ok()?.get().0.bind(expected.py()).upgrade();
+    alive().unwrap_or_else(|| expected.clone())
+}
+
 /// Whether the object of a check of identity has died.
 pub(super) fn has_died(expected: &Py<PyAny>) -> bool {
     Python::attach(|py| {
@@ -49,12 +59,4 @@ pub(super) fn has_died(expected: &Py<PyAny>) -> bool {
 fn is_mortal(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
     let Ok(mortal) = expected.bind(value.py()).cast_exact::<Mortal>() else { return false };
     mortal.get().0.bind(value.py()).upgrade().is_some_and(|object| object.is(value))
-}
-
-/// Whether guards compare with an object that they must not keep alive.
-pub(super) fn names_mortals(py: Python<'_>, captured: &Captured) -> bool {
-    captured.guards.iter().any(|guard| match &guard.check {
-        Check::Is(object) => facts::own_death_is_seen(captured.objects.get_ref(py, *object)),
-        _ => false,
-    })
 }

@@ -9,7 +9,9 @@
 //!
 //! What the guards mean is said by sot-tracker; `reference` compares the two while tests run.
 //!
-//! Nothing here runs user code, and nothing is kept alive that the capture did not keep alive anyway.
+//! Nothing here runs user code. Modules, classes, functions, code objects, layers and containers on the way are held, as long as the
+//! entry is: `serve::orphans` drops one that nothing can meet again. What the program could see die is not held: below
+//! constant objects it is guarded by its path ([`Captured::is_under_constant`]), in a slot weakly (`identity`).
 
 mod equality;
 mod identity;

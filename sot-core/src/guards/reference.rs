@@ -36,7 +36,7 @@ pub(super) struct Reference {
     trackers: TrackerTable,
     guards: GuardSet,
     tree: GuardTree,
-    /// By number; only those that the guards name, which the native form keeps alive, too.
+    /// By number; only those that the guards name, and of those that the program could see die, what stands for them.
     objects: Vec<Option<Py<PyAny>>>,
     /// Text of each guard.
     lines: Vec<String>,
@@ -46,9 +46,6 @@ pub(super) struct Reference {
 impl Reference {
     /// `None`: there is none to compare with.
     pub(super) fn new(py: Python<'_>, captured: &Captured) -> Option<Reference> {
-        if identity::names_mortals(py, captured) {
-            return None;
-        }
         let tree = match GuardTree::compile(&captured.guards, &captured.trackers) {
             Ok(tree) => tree,
             Err(unreachable) => {
@@ -111,7 +108,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
         if objects.len() <= at {
             objects.resize_with(at + 1, || None);
         }
-        objects[at].get_or_insert_with(|| captured.objects.get(py, id).unbind());
+        objects[at].get_or_insert_with(|| identity::expected(captured.objects.get(py, id)));
     };
     for guard in captured.guards.iter() {
         for step in guard.trackers().flat_map(|t| captured.trackers.path(t)) {
@@ -162,8 +159,8 @@ fn look_up<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyA
 }
 
 impl<'py> Live<'_, 'py> {
-    fn object(&self, id: ObjectId) -> &Bound<'py, PyAny> {
-        self.objects[id.0 as usize].as_ref().expect("an object of a guard").bind(self.py)
+    fn object(&self, id: ObjectId) -> Bound<'py, PyAny> {
+        identity::object_of(self.objects[id.0 as usize].as_ref().expect("an object of a guard").bind(self.py))
     }
 
     fn reach(&self, access: &Access, base: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
@@ -188,7 +185,7 @@ impl<'py> Live<'_, 'py> {
                 let dict = plain.call1((base, "__dict__")).ok()?;
                 dict.is_instance_of::<PyDict>().then_some(dict)
             }
-            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
+            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(&self.object(*key)).ok()?,
             Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
             Access::SeqItem(index) if base.is_instance_of::<PyList>() || base.is_instance_of::<PyTuple>() => {
                 base.get_item(*index).ok()
@@ -212,9 +209,9 @@ impl<'py> Live<'_, 'py> {
         let builtin = |name: &str| py.import("builtins").and_then(|m| m.getattr(name));
         let class = value.cast::<PyType>();
         Ok(match check {
-            Check::Is(object) => value.is(self.object(*object)),
-            Check::TypeIs(class) => value.get_type().is(self.object(*class)),
-            Check::Equals(object) => equal(value, self.object(*object)),
+            Check::Is(object) => value.is(&self.object(*object)),
+            Check::TypeIs(class) => value.get_type().is(&self.object(*class)),
+            Check::Equals(object) => equal(value, &self.object(*object)),
             Check::Len(length) => match value.len() {
                 Ok(have) => have == *length,
                 Err(_) => value.call_method0("__length_hint__")?.extract::<usize>()? == *length,
@@ -231,7 +228,7 @@ impl<'py> Live<'_, 'py> {
                 let have = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;
                 value.is_instance_of::<PyDict>()
                     && have.len() == keys.len()
-                    && have.iter().zip(keys).all(|(a, b)| equal(&a, self.object(*b)))
+                    && have.iter().zip(keys).all(|(a, b)| equal(&a, &self.object(*b)))
             }
             Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),
@@ -252,10 +249,10 @@ impl<'py> Live<'_, 'py> {
             }
             Check::Mro(classes) => {
                 let mro = facts::mro(class?);
-                mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
+                mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(&self.object(*b)))
             }
             Check::SubclassOf { of, holds } => {
-                builtin("issubclass")?.call1((value, self.object(*of)))?.is_truthy()? == *holds
+                builtin("issubclass")?.call1((value, &self.object(*of)))?.is_truthy()? == *holds
             }
         })
     }
@@ -270,7 +267,7 @@ impl<'py> World for Live<'_, 'py> {
                 let value = self.slots.get(self.py, *slot as usize);
                 return value.map_or(Accessed::Empty, |v| Accessed::Value(v.to_owned()));
             }
-            (Access::Constant(object), _) => Some(self.object(*object).clone()),
+            (Access::Constant(object), _) => Some(self.object(*object)),
             (_, None) => None,
             (Access::CellContent, Some(base)) => {
                 if !base.get_type().name().is_ok_and(|n| n == "cell") {

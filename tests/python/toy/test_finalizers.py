@@ -377,6 +377,19 @@ def weak_reference(x, log, make):
     return y
 
 
+def who_holds_the_living():
+    """For the message of a failure: what still lives, and what refers to it."""
+    lines = []
+    for living in gc.get_objects():
+        if isinstance(living, Loud) or getattr(living, "__name__", "") == "numbers" and not callable(living):
+            lines.append(f"{sys.getrefcount(living) - 3} references to {living!r}")
+            for holder in gc.get_referrers(living):
+                if holder is not sys._getframe():
+                    lines.append(f"    {type(holder).__name__}: {holder!r:.300}")
+                    lines.extend(f"        {type(of).__name__}: {of!r:.100}" for of in gc.get_referrers(holder)[:5])
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize("f", ORDER)
 @pytest.mark.parametrize("door", ["entry", "hook"])
 def test_finalizers_run_when_they_would(f, door, request):
@@ -400,7 +413,8 @@ def test_finalizers_run_when_they_would(f, door, request):
     else:
         translated = toy.to_static(f)
     for _ in range(4):
-        assert once(translated) == expected
+        got = once(translated)
+        assert got == expected, who_holds_the_living()
     assert toy.stats()["fallbacks"] == 0
 
 

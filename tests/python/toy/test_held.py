@@ -516,7 +516,7 @@ def new_class(n):
 
 
 def new_layer(n):
-    return toy.Linear(1, 1)
+    return toy.Linear(t([[float(n)]]), t([0.0]))
 
 
 def call_it(x, what):
