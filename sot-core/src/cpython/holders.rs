@@ -5,6 +5,7 @@
 //! are counted, and compared with the counts of the objects. No code of the program runs, and whatever is not looked at
 //! counts as held by others.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
@@ -19,6 +20,8 @@ const FOLLOWED: usize = 256;
 #[derive(Default)]
 pub struct Holders {
     known: HashMap<usize, isize>,
+    /// Answers that were given: many guards name one class.
+    answers: RefCell<HashMap<usize, bool>>,
 }
 
 impl Holders {
@@ -45,13 +48,22 @@ impl Holders {
     /// Whether nobody else holds an object, or only what it refers to itself, as the parts of a class do.
     pub fn alone_hold(&self, object: &Py<PyAny>) -> bool {
         let start = object.as_ptr() as usize;
+        let known = self.answers.borrow().get(&start).copied();
+        known.unwrap_or_else(|| {
+            let alone = !self.is_held_by_others(start);
+            self.answers.borrow_mut().insert(start, alone);
+            alone
+        })
+    }
+
+    fn is_held_by_others(&self, start: usize) -> bool {
         let others = self.others(start);
         if others <= 0 {
-            return true;
+            return false;
         }
         // SAFETY: a live object.
         if unsafe { !is_followed(start) } {
-            return false;
+            return true;
         }
         let mut others: HashMap<usize, isize> = HashMap::from([(start, others)]);
         let mut followed: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -81,12 +93,12 @@ impl Holders {
         let mut seen: HashSet<usize> = alive.iter().copied().collect();
         while let Some(object) = alive.pop() {
             if object == start {
-                return false;
+                return true;
             }
             let of = referents.get(&object).into_iter().flat_map(|of| of.iter());
             alive.extend(of.filter(|referent| seen.insert(**referent)));
         }
-        true
+        false
     }
 
     /// References to an object that are not known.

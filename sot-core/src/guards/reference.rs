@@ -185,7 +185,7 @@ impl<'py> Live<'_, 'py> {
                 let dict = plain.call1((base, "__dict__")).ok()?;
                 dict.is_instance_of::<PyDict>().then_some(dict)
             }
-            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(&self.object(*key)).ok()?,
+            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
             Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
             Access::SeqItem(index) if base.is_instance_of::<PyList>() || base.is_instance_of::<PyTuple>() => {
                 base.get_item(*index).ok()
@@ -209,8 +209,8 @@ impl<'py> Live<'_, 'py> {
         let builtin = |name: &str| py.import("builtins").and_then(|m| m.getattr(name));
         let class = value.cast::<PyType>();
         Ok(match check {
-            Check::Is(object) => value.is(&self.object(*object)),
-            Check::TypeIs(class) => value.get_type().is(&self.object(*class)),
+            Check::Is(object) => value.is(self.object(*object)),
+            Check::TypeIs(class) => value.get_type().is(self.object(*class)),
             Check::Equals(object) => equal(value, &self.object(*object)),
             Check::Len(length) => match value.len() {
                 Ok(have) => have == *length,
@@ -249,7 +249,7 @@ impl<'py> Live<'_, 'py> {
             }
             Check::Mro(classes) => {
                 let mro = facts::mro(class?);
-                mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(&self.object(*b)))
+                mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
             }
             Check::SubclassOf { of, holds } => {
                 builtin("issubclass")?.call1((value, &self.object(*of)))?.is_truthy()? == *holds

@@ -13,6 +13,7 @@
 //! goes on without nesting Python frames. No other code ever sees it.
 
 use super::cache::CodeCache;
+use super::orphans::{self, Owner};
 use super::place::Place;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
@@ -88,15 +89,9 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
         callable: Mutex::new(None),
         outer: Led::default(),
     });
+    orphans::know(&continuation.cache, Owner::Continuation);
     in_use().get_or_insert_default().insert(key, Arc::downgrade(&continuation));
     continuation
-}
-
-/// The caches of all continuations.
-pub fn caches() -> Vec<Arc<CodeCache>> {
-    let live: Vec<Arc<Continuation>> =
-        in_use().as_ref().map_or_else(Vec::new, |in_use| in_use.values().filter_map(Weak::upgrade).collect());
-    live.iter().map(|continuation| continuation.cache.clone()).collect()
 }
 
 /// The continuation that a callable asks for.

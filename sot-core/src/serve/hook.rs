@@ -6,6 +6,7 @@
 use super::cache::{Action, CodeCache, Entry};
 use super::driver::{call_original, drive};
 use super::lookup::{entry_for, inside_capture};
+use super::orphans::{self, Owner};
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -55,14 +56,10 @@ impl NestedHook {
         let mut below = self.below.lock().ok()?;
         let found = below.entry(key).or_insert_with(|| {
             let cache = Arc::new(CodeCache::default());
+            orphans::know(&cache, Owner::Function);
             Below { code: code.clone().unbind(), globals: globals.clone().unbind(), cache }
         });
         Some(found.cache.clone())
-    }
-
-    /// All caches.
-    pub(super) fn caches(&self) -> Vec<Arc<CodeCache>> {
-        self.below.lock().map(|below| below.values().map(|below| below.cache.clone()).collect()).unwrap_or_default()
     }
 
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {

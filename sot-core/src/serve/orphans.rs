@@ -9,19 +9,18 @@
 //! cache fills.
 
 use super::cache::CodeCache;
-use super::{continuation, registry};
 use crate::cpython::holders::Holders;
 use crate::cpython::trampoline;
 use pyo3::prelude::*;
 use std::cell::Cell;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// Part of the time of a process that asking may take.
 const SHARE: u32 = 50;
 
 /// A cache that has grown to so many entries is asked about in any case: before it is full.
-const GROWN: [usize; 3] = [8, 24, 56];
+const GROWN: [usize; 2] = [16, 48];
 
 thread_local! {
     /// What dies may run captured functions, which miss as well.
@@ -30,6 +29,26 @@ thread_local! {
 
 /// When to ask again.
 static NEXT: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Who owns a cache.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Function,
+    /// Rewritten code, which is held by an entry of another cache.
+    Continuation,
+}
+
+/// All caches. Nothing is dropped while it is locked.
+static KNOWN: Mutex<Vec<(Weak<CodeCache>, Owner)>> = Mutex::new(Vec::new());
+
+/// A cache was made.
+pub(super) fn know(cache: &Arc<CodeCache>, owner: Owner) {
+    let mut known = KNOWN.lock().expect("the caches");
+    if known.len() == known.capacity() {
+        known.retain(|(cache, _)| cache.strong_count() > 0);
+    }
+    known.push((Arc::downgrade(cache), owner));
+}
 
 /// A call has missed: drop the entries of its cache, and now and then those of all caches, that will not be served again. What
 /// they held may die here, and run code of the program.
@@ -46,12 +65,13 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
             cache.remove(cache.dead(None));
             return;
         }
-        let mut caches = registry::caches();
-        let holders = Holders::count(py, |visit| caches.iter().for_each(|cache| cache.traverse(visit)));
-        caches.extend(continuation::caches());
+        let known = KNOWN.lock().map(|known| known.clone()).unwrap_or_default();
+        let caches: Vec<_> = known.iter().filter_map(|(cache, owner)| Some((cache.upgrade()?, *owner))).collect();
+        let of_functions = || caches.iter().filter(|(_, owner)| *owner == Owner::Function);
+        let holders = Holders::count(py, |visit| of_functions().for_each(|(cache, _)| cache.traverse(visit)));
         // All are found before the first goes: the counts are those of now.
-        let dead: Vec<_> = caches.iter().map(|cache| cache.dead(Some(&holders))).collect();
-        caches.iter().zip(dead).for_each(|(cache, dead)| cache.remove(dead));
+        let dead: Vec<_> = caches.iter().map(|(cache, _)| cache.dead(Some(&holders))).collect();
+        caches.iter().zip(dead).for_each(|((cache, _), dead)| cache.remove(dead));
     });
     ASKING.set(false);
     if due

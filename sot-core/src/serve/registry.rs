@@ -10,7 +10,8 @@
 
 use super::cache::CodeCache;
 use super::continuation;
-use super::hook::{NestedHook, process_hook};
+use super::hook::NestedHook;
+use super::orphans::{self, Owner};
 use crate::code_unit::records;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -26,10 +27,8 @@ fn engine() -> MutexGuard<'static, Option<Engine>> {
     ENGINE.lock().expect("the engine")
 }
 
-/// An entry's cache and that of the frames below it, if they are still there.
-type Live = (Option<Arc<CodeCache>>, Option<Arc<NestedHook>>);
-
 pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
+    orphans::know(cache, Owner::Function);
     let mut engine = engine();
     let entries = &mut engine.get_or_insert_default().entries;
     if entries.len() == entries.capacity() {
@@ -38,23 +37,11 @@ pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
     entries.push((Arc::downgrade(cache), Arc::downgrade(hook)));
 }
 
-/// The caches of all entries, and of the frames below them; continuations have others.
-pub fn caches() -> Vec<Arc<CodeCache>> {
-    let live: Vec<Live> = {
-        let mut engine = engine();
-        let engine = engine.get_or_insert_default();
-        engine.entries.iter().map(|(cache, hook)| (cache.upgrade(), hook.upgrade())).collect()
-    };
-    let below = |hook: Option<Arc<NestedHook>>| hook.map(|hook| hook.caches()).unwrap_or_default();
-    let mut caches: Vec<Arc<CodeCache>> = process_hook().caches();
-    caches.extend(live.into_iter().flat_map(|(cache, hook)| cache.into_iter().chain(below(hook))));
-    caches
-}
-
 /// Forget everything that was captured. What rewritten code that is still held refers to stays with it.
 pub fn reset() {
     records::unserve_all();
     continuation::forget();
+    type Live = (Option<Arc<CodeCache>>, Option<Arc<NestedHook>>);
     let entries: Vec<Live> = {
         let mut engine = engine();
         let engine = engine.get_or_insert_default();

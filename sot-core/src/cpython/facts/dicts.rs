@@ -8,7 +8,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyType};
+use pyo3::types::{PyDict, PyString};
 
 use crate::cpython::capi;
 
@@ -107,16 +107,6 @@ pub fn instance_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>>
             }
         }
         materialise(obj)
-    }
-}
-
-/// The dict of a class made at run time, to be read only.
-pub fn class_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
-    let class = obj.cast::<PyType>().ok().filter(|class| super::is_heap_type(class))?;
-    // SAFETY: a live type made at run time: its dict is its own, or NULL while it is made.
-    unsafe {
-        let dict = Bound::from_borrowed_ptr_or_opt(obj.py(), (*class.as_type_ptr()).tp_dict)?;
-        dict.cast_into().ok()
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::c_ulong;
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyModule, PyString, PyTuple, PyType};
 
 use crate::cpython::capi;
 
@@ -61,6 +61,16 @@ pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
 pub fn is_abstract(ty: &Bound<'_, PyType>) -> bool {
     const IS_ABSTRACT: c_ulong = 1 << 20;
     type_flags(ty) & IS_ABSTRACT != 0
+}
+
+/// The dict of a class made at run time, to be read only.
+pub fn class_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    let class = obj.cast::<PyType>().ok().filter(|class| is_heap_type(class))?;
+    // SAFETY: a live type made at run time: its dict is its own, or NULL while it is made.
+    unsafe {
+        let dict = Bound::from_borrowed_ptr_or_opt(obj.py(), (*class.as_type_ptr()).tp_dict)?;
+        dict.cast_into().ok()
+    }
 }
 
 /// The classes that look-ups go through: none while the type is still being made, by a `mro()` of its metaclass.
