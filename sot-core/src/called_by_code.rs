@@ -4,12 +4,12 @@
 use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{handled_exception, set_handled_exception};
-use crate::cpython::traceback::Asker;
-use crate::user_frames::{self, Site};
+use crate::cpython::traceback::{Asker, fill};
+use crate::user_frames::{self, InlinedFrame};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
 use std::any::Any;
-use std::sync::Arc;
 
 /// A function of rewritten code.
 struct Helper {
@@ -105,14 +105,6 @@ pub fn handle(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// An exception has left these frames (innermost first): entries for its traceback.
-fn pass<'py>(exception: &Bound<'py, PyAny>, passed: &[Arc<Site>]) -> PyResult<()> {
-    let py = exception.py();
-    let error = error_of(exception.clone());
-    user_frames::left_inlined(py, &error, passed.iter().rev(), Asker::RewrittenCode);
-    with_traceback(py, &error).map(|_| ())
-}
-
 /// The error that raises an exception. One whose `__traceback__` was set to None has none.
 pub fn error_of(exception: Bound<'_, PyAny>) -> PyErr {
     let py = exception.py();
@@ -131,20 +123,55 @@ pub fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py
     Ok(exception)
 }
 
-/// `passed(exception)`: it has left frames in which it was caught; its traceback gets their entries.
+/// `passed(exception)`: it has left frames in which it was caught; its traceback gets their entries. Gives their frames.
 pub struct Passed {
-    pub sites: Vec<Arc<Site>>,
+    /// Innermost first.
+    pub frames: Vec<InlinedFrame>,
 }
 
 impl NativeBody for Passed {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let exception = args.get(py, 0).expect("an exception").to_owned();
-        pass(&exception, &self.sites)?;
-        Ok(exception)
+        let error = error_of(args.get(py, 0).expect("an exception").to_owned());
+        // A traceback that shows other frames is no reason to lose the exception.
+        let frames = user_frames::left_inlined(py, &error, self.frames.iter().rev(), Asker::RewrittenCode);
+        with_traceback(py, &error)?;
+        Ok(PyTuple::new(py, frames.unwrap_or_default().into_iter().rev())?.into_any())
     }
 
     fn name(&self) -> &str {
         "passed"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `held(frames, values...)`: what these frames of a traceback hold. It may hold the exception, which is made before.
+pub struct Held {
+    /// Of each frame the variables whose values follow, in this order: whether it is a cell, and the index.
+    pub frames: Vec<Vec<(bool, u32)>>,
+}
+
+impl NativeBody for Held {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let frames = args.get(py, 0).expect("frames").to_owned().cast_into::<PyTuple>()?;
+        let mut values = (1..args.len()).map_while(|at| args.get(py, at));
+        for (places, frame) in self.frames.iter().zip(frames) {
+            let (mut locals, mut cells) = (Vec::new(), Vec::new());
+            for ((cell, at), value) in places.iter().zip(&mut values) {
+                let known = if *cell { &mut cells } else { &mut locals };
+                known.push((*at, value.to_owned()));
+            }
+            fill(&frame, &locals, &cells)?;
+        }
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "held"
     }
 
     fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}

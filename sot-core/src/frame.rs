@@ -7,6 +7,7 @@ use crate::objects::VarId;
 use pyo3::prelude::*;
 use sot_opcodes::{Code, Intrinsic, NameId, Op, Region};
 use sot_tracker::ObjectId;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A place in the bytecode: code, by address, and the instruction.
@@ -47,6 +48,8 @@ pub struct Frame {
     pub generator: Option<VarId>,
     /// The frame between this one and the caller's, if the simulation left it out.
     pub skipped: Option<Arc<Skipped>>,
+    /// Exceptions that were caught here, and the place of this frame among those that each has passed: their tracebacks hold it.
+    pub caught: Rc<Vec<(VarId, usize)>>,
 }
 
 impl Frame {
@@ -65,12 +68,14 @@ impl Frame {
             handled: Vec::new(),
             generator: None,
             skipped: None,
+            caught: Rc::default(),
         }
     }
 
     /// Become a copy of another frame, in the memory that is there.
     pub(crate) fn copy_from(&mut self, other: &Frame) {
-        let Frame { unit, globals, builtins, locals, cells, stack, ip, awaits, handled, generator, skipped } = other;
+        let Frame { unit, globals, builtins, locals, cells, stack, ip, awaits, handled, generator, skipped, caught } =
+            other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
         }
@@ -81,6 +86,7 @@ impl Frame {
         self.stack.clone_from(stack);
         self.handled.clone_from(handled);
         self.skipped.clone_from(skipped);
+        self.caught.clone_from(caught);
     }
 
     /// All that the frame holds.

@@ -34,8 +34,6 @@ pub struct Site {
     pub globals: Py<PyAny>,
     /// The instruction that raises, or that waits for a call.
     pub ip: usize,
-    /// The instruction at which the frame ended, if it went on in a handler.
-    pub left_at: Option<usize>,
     /// By index of the local.
     pub locals: Vec<(u32, Source)>,
     /// By index of the cell: cell variables, then free variables.
@@ -49,11 +47,17 @@ impl Site {
             unit: skipped.unit.clone(),
             globals: skipped.globals.clone_ref(py),
             ip: skipped.ip,
-            left_at: None,
             locals: Vec::new(),
             cells: Vec::new(),
         }
     }
+}
+
+/// A frame that was inlined and that an exception has left.
+pub struct InlinedFrame {
+    pub site: Arc<Site>,
+    /// The instruction at which it ended, if it has.
+    pub left_at: Option<usize>,
 }
 
 /// What rewritten code stands for in a traceback.
@@ -191,14 +195,22 @@ fn left_out<'py>(py: Python<'py>, skipped: &Skipped) -> PyResult<TracebackFrame<
     frame(py, unit, &skipped.globals, offset(unit, ip), unit.line(ip), Vec::new(), Vec::new())
 }
 
-/// An exception has left frames that were inlined, outermost first.
-pub fn left_inlined<'a>(py: Python<'_>, err: &PyErr, sites: impl Iterator<Item = &'a Arc<Site>>, asker: Asker) {
-    let shown = sites.map(|site| {
-        let line = site.unit.line(site.ip);
-        let shown = frame(py, &site.unit, &site.globals, offset(&site.unit, site.ip), line, Vec::new(), Vec::new())?;
-        Ok(TracebackFrame { left_at: site.left_at.and_then(|at| offset(&site.unit, at)), ..shown })
+/// An exception has left frames that were inlined, outermost first. Gives the frames of the entries, without variables.
+pub fn left_inlined<'a, 'py>(
+    py: Python<'py>,
+    err: &PyErr,
+    frames: impl Iterator<Item = &'a InlinedFrame>,
+    asker: Asker,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let shown = frames.map(|InlinedFrame { site, left_at }| {
+        let (unit, line) = (&site.unit, site.unit.line(site.ip));
+        let shown = frame(py, unit, &site.globals, offset(unit, site.ip), line, Vec::new(), Vec::new())?;
+        Ok(TracebackFrame { left_at: left_at.and_then(|at| offset(unit, at)), ..shown })
     });
-    let _ = shown.collect::<PyResult<Vec<_>>>().and_then(|frames| prepend(py, err, &frames, asker));
+    let shown = shown.collect::<PyResult<Vec<_>>>()?;
+    prepend(py, err, &shown, asker)?;
+    let entries = std::iter::successors(Entry::first(err, py), Entry::next);
+    Ok(entries.take(shown.len()).map(|entry| entry.frame).collect())
 }
 
 /// Rewritten code has caught an exception: hide its own entry, and those of its stand-ins.

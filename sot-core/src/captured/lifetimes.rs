@@ -82,16 +82,19 @@ impl Captured {
             if seen.len() > SEARCHED {
                 return wanted.iter().copied().collect();
             }
-            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+            if seen.insert(var) {
                 work.extend(self.held_by(var));
             }
         }
         seen
     }
 
-    /// What a value holds: a generator all that its frame does, needed or not.
+    /// What a value holds that is not its own from before: a generator all that its frame does, needed or not; a traceback
+    /// what its frames do.
     fn held_by(&self, var: VarId) -> Vec<VarId> {
         match &self.var(var).kind {
+            VarKind::Exception(_) if self.found_outside(var) => self.held_by_traceback(var).collect(),
+            _ if self.found_outside(var) => Vec::new(),
             VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
             _ => self.parts(var),
         }
@@ -99,19 +102,25 @@ impl Captured {
 
     /// Whether a value is watched, or is made of such.
     pub fn holds_watched(&self, var: VarId) -> bool {
-        if self.watched.vars.is_empty() {
-            return false;
-        }
+        !self.watched.vars.is_empty() && self.holds(var, |var| self.watched.vars.contains(&var))
+    }
+
+    /// Whether a value is an exception, or is made of such.
+    pub fn holds_exception(&self, var: VarId) -> bool {
+        self.holds(var, |var| matches!(self.var(var).kind, VarKind::Exception(_) | VarKind::Traceback(_)))
+    }
+
+    fn holds(&self, var: VarId, wanted: impl Fn(VarId) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut work = vec![var];
         while let Some(var) = work.pop() {
-            if self.watched.vars.contains(&var) {
+            if wanted(var) {
                 return true;
             }
             if seen.len() > SEARCHED {
                 return false;
             }
-            if seen.insert(var) && !self.has_path(self.var(var).tracker) {
+            if seen.insert(var) {
                 work.extend(self.held_by(var));
             }
         }

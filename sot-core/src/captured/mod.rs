@@ -25,7 +25,6 @@ use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::probe;
 use crate::stop::{Reason, Stop, Why};
-use crate::user_frames::Site;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -243,31 +242,6 @@ impl Captured {
     /// The exception that is being handled: of the innermost frame that handles one.
     pub fn handled(&self) -> Option<VarId> {
         self.frames.iter().rev().find_map(|f| f.handled.last().copied())
-    }
-
-    /// The frames that an exception passes when it leaves the outermost one, outermost first.
-    pub fn frames_to_pass(&self) -> &[Frame] {
-        // What it has passed before is in its traceback already.
-        &self.frames[..self.frames.len() - 1]
-    }
-
-    /// Exceptions from before the frame that passed frames of this capture.
-    pub fn exceptions_passed(&self) -> Vec<(VarId, Vec<Arc<Site>>)> {
-        let of = |(i, v): (usize, &Variable)| match &v.kind {
-            VarKind::Exception(e) if e.object.is_some() && !e.state.passed.is_empty() => {
-                Some((VarId(i as u32), e.state.passed.clone()))
-            }
-            _ => None,
-        };
-        self.vars.iter().enumerate().filter_map(of).collect()
-    }
-
-    /// Frames of this capture that an exception has passed.
-    pub fn frames_passed(&self, exception: VarId) -> usize {
-        match &self.var(exception).kind {
-            VarKind::Exception(e) => e.state.passed.len(),
-            _ => 0,
-        }
     }
 
     // ----- generators

@@ -57,6 +57,7 @@ impl Captured {
                 parts.extend(state.cause.flatten());
                 parts.extend(state.context);
                 parts.extend(state.about.iter().map(|(_, value)| *value));
+                parts.extend(self.held_by_traceback(var));
                 parts
             }
             VarKind::Constant(_)

@@ -24,10 +24,13 @@ pub struct TracebackFrame<'py> {
     /// `f_lasti`, where that is another one: the frame went on to a `finally` before the exception left it.
     pub left_at: Option<u32>,
     /// Values by index into `co_varnames`. What is left out shows as not bound.
-    pub locals: Vec<(u32, Bound<'py, PyAny>)>,
+    pub locals: Vec<Known<'py>>,
     /// Cells (not their contents) by index into `co_cellvars + co_freevars`.
-    pub cells: Vec<(u32, Bound<'py, PyAny>)>,
+    pub cells: Vec<Known<'py>>,
 }
+
+/// A value, and the index of its variable.
+pub type Known<'py> = (u32, Bound<'py, PyAny>);
 
 /// Where the variables of a code object are in its frames.
 struct Slots {
@@ -133,6 +136,38 @@ unsafe fn stand_at(frame: *mut Frame, code: *mut Code, offset: u32) {
     }
 }
 
+/// # Safety
+/// `slots` are those of a frame that never runs, of the code whose variables these are.
+unsafe fn fill_slots(slots: *mut *mut PyObject, variables: &Slots, locals: &[Known<'_>], cells: &[Known<'_>]) {
+    // SAFETY: by contract; indices and types are checked.
+    unsafe {
+        for (local, value) in locals {
+            if (*local as usize) < variables.locals {
+                put(slots.add(*local as usize), value.clone().into_ptr());
+            }
+        }
+        for (cell, object) in cells {
+            let slot = variables.cells.get(*cell as usize).filter(|slot| **slot < variables.count);
+            if let Some(slot) = slot.filter(|_| ffi::PyCell_Check(object.as_ptr()) != 0) {
+                put(slots.add(*slot), object.clone().into_ptr());
+            }
+        }
+    }
+}
+
+/// More of its variables are known of a frame that [`build`] has made.
+pub(super) fn fill(frame: &Bound<'_, PyAny>, locals: &[Known<'_>], cells: &[Known<'_>]) -> PyResult<()> {
+    let code = frame.getattr("f_code")?.cast_into::<PyCode>()?;
+    // SAFETY: both types are checked; the frame is of this code, and has never run.
+    unsafe {
+        if ffi::PyFrame_Check(frame.as_ptr()) != 0 {
+            let slots = slots_of(frame_of(frame.as_ptr()));
+            fill_slots(slots, &slots_of_code(code.as_ptr().cast()), locals, cells);
+        }
+    }
+    Ok(())
+}
+
 /// A frame object that shows what `shown` says, called by `back`.
 pub(super) fn build<'py>(
     py: Python<'py>,
@@ -148,19 +183,11 @@ pub(super) fn build<'py>(
         let object = Bound::from_owned_ptr_or_err(py, frame.cast())?;
         let (frame, code) = (frame_of(object.as_ptr()), code.cast::<Code>());
         let (slots, variables) = (slots_of(frame), slots_of_code(code));
-        for (local, value) in &shown.locals {
-            if (*local as usize) < variables.locals {
-                put(slots.add(*local as usize), value.clone().into_ptr());
-            }
+        for slot in variables.cells.iter().filter(|slot| **slot < variables.count) {
+            let cell = Bound::from_owned_ptr_or_err(py, ffi::PyCell_New(std::ptr::null_mut()))?;
+            put(slots.add(*slot), cell.into_ptr());
         }
-        for (cell, slot) in variables.cells.iter().enumerate().filter(|(_, slot)| **slot < variables.count) {
-            let known = shown.cells.iter().find(|(at, _)| *at as usize == cell).map(|(_, object)| object);
-            let cell = match known {
-                Some(known) if ffi::PyCell_Check(known.as_ptr()) != 0 => known.clone().into_ptr(),
-                _ => Bound::from_owned_ptr_or_err(py, ffi::PyCell_New(std::ptr::null_mut()))?.into_ptr(),
-            };
-            put(slots.add(*slot), cell);
-        }
+        fill_slots(slots, &variables, &shown.locals, &shown.cells);
         if let Some(offset) = shown.left_at.or(shown.offset) {
             stand_at(frame, code, offset);
         }

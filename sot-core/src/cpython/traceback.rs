@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTraceback;
 
 use super::rebuilt_frame;
-pub use super::rebuilt_frame::TracebackFrame;
+pub use super::rebuilt_frame::{Known, TracebackFrame};
 
 /// Who asks for frames to be shown: it tells who called the outermost of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,4 +126,9 @@ fn chain<'py>(
         traceback = Some(entry.cast_into::<PyTraceback>()?);
     }
     Ok(traceback)
+}
+
+/// More variables are known of a frame that an entry was made for.
+pub fn fill<'py>(frame: &Bound<'py, PyAny>, locals: &[Known<'py>], cells: &[Known<'py>]) -> PyResult<()> {
+    rebuilt_frame::fill(frame, locals, cells)
 }

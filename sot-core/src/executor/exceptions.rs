@@ -90,7 +90,7 @@ impl<'py> Executor<'py> {
 
     /// The traceback as it is now.
     pub fn traceback_of(&mut self, exception: VarId) -> VarId {
-        let passed = self.frames_passed(exception);
+        let passed = self.frames_passed(exception).len();
         self.virtual_var(TracebackVar { exception, passed })
     }
 
@@ -185,7 +185,7 @@ impl<'py> Executor<'py> {
     }
 
     /// An exception leaves all frames. What cannot be told is not known to anybody.
-    pub(super) fn leaves_all(&mut self, exception: VarId) {
+    fn leaves_all(&mut self, exception: VarId) {
         for frame in (0..self.frames.len() - 1).rev() {
             let _ = self.tell_what_was_asked(exception, frame);
         }
@@ -299,26 +299,57 @@ impl<'py> Executor<'py> {
         }
     }
 
-    pub(super) fn passed(&mut self, exception: VarId, frame: usize) {
+    /// An exception has come to a frame, which handles it (`stays`) or ends.
+    fn passed(&mut self, exception: VarId, frame: usize, stays: bool) {
         if self.frames[frame].is_hidden() {
             return;
         }
         let site = Arc::new(self.site_of(self.py, &self.frames[frame]));
-        self.change_exception(exception, |state| state.passed.push(site));
+        let end = (!stays).then(|| Rc::new(self.end_of(&self.frames[frame])));
+        let at = self.frames_passed(exception).len();
+        self.change_exception(exception, |state| state.passed.push(PassedFrame { site, end }));
+        if stays && at < self.frames_passed(exception).len() {
+            Rc::make_mut(&mut self.frames[frame].caught).push((exception, at));
+        }
     }
 
-    /// The innermost frame, which had caught the exception, ends with it: its entry in the traceback stays where it was, and
-    /// the frame says where it has come to.
-    pub(super) fn left_again(&mut self, exception: VarId) {
-        let (unit, ip) = (self.frame().unit.clone(), self.frame().ip);
-        let py = self.py;
-        self.change_exception(exception, |state| {
-            if let Some(last) = state.passed.last_mut().filter(|site| Arc::ptr_eq(&site.unit, &unit) && site.ip != ip) {
-                let globals = last.globals.clone_ref(py);
-                let (locals, cells) = (Vec::new(), Vec::new());
-                *last = Arc::new(Site { unit, globals, ip: last.ip, left_at: Some(ip), locals, cells });
+    fn passed_skipped(&mut self, exception: VarId, left: Option<&Frame>) {
+        if let Some(skipped) = left.and_then(|frame| frame.skipped.as_ref()) {
+            let site = Arc::new(Site::of_skipped(self.py, skipped));
+            self.change_exception(exception, |state| state.passed.push(PassedFrame { site, end: None }));
+        }
+    }
+
+    /// A frame ends, or the capture does: exceptions that were caught in it show what it has come to.
+    fn show_end(&mut self, caught: &[(VarId, usize)], end: FrameEnd) {
+        let end = Rc::new(end);
+        for (exception, at) in caught {
+            let end = end.clone();
+            self.change_exception(*exception, |state| {
+                if let Some(passed) = state.passed.get_mut(*at) {
+                    passed.end = Some(end);
+                }
+            });
+        }
+    }
+
+    /// The capture ends while frames go on that tracebacks hold. What they let go of later, and would be seen to die, is left
+    /// out, and so are exceptions, which would hold themselves.
+    pub(super) fn show_frames_that_go_on(&mut self) {
+        for at in 0..self.frames.len() {
+            let caught = self.frames[at].caught.clone();
+            if caught.is_empty() {
+                continue;
             }
-        });
+            let mut end = self.end_of(&self.frames[at]);
+            let stays = |(_, var): &(u32, VarId)| {
+                let kind = &self.var(*var).kind;
+                !matches!(kind, VarKind::Generator(_)) && !self.may_be_seen_to_die(*var) && !self.holds_exception(*var)
+            };
+            end.locals.retain(stays);
+            end.cells.retain(stays);
+            self.show_end(&caught, end);
+        }
     }
 
     /// Find who handles an exception that the innermost frame raises, in frames from `floor` on. `again`: by RERAISE, which
@@ -349,7 +380,7 @@ impl<'py> Executor<'py> {
         }
         let Some((at, ends_loop)) = at else { return Ok(Unwound::Uncaught) };
         if !again {
-            self.passed(exception, innermost);
+            self.passed(exception, innermost, innermost == at);
             // What an operation raises while another exception is handled has that as its context.
             if let Some((_, context)) = thrown {
                 if let Some(context) = context {
@@ -364,12 +395,9 @@ impl<'py> Executor<'py> {
             let left = self.leave_frame();
             let now = self.frames.len() - 1;
             self.tell_what_was_asked(exception, now)?;
-            if let Some(skipped) = left.and_then(|frame| frame.skipped) {
-                let site = Arc::new(Site::of_skipped(self.py, &skipped));
-                self.change_exception(exception, |state| state.passed.push(site));
-            }
+            self.passed_skipped(exception, left.as_ref());
             if !(now == at && ends_loop) {
-                self.passed(exception, now);
+                self.passed(exception, now, now == at);
             }
         }
         if ends_loop {
@@ -382,20 +410,7 @@ impl<'py> Executor<'py> {
 
     /// StopIteration leaves frames down to that of a generator, which lets it out as the cause of a RuntimeError.
     fn leave_generator(&mut self, exception: VarId, at: usize, again: bool) -> Result<VarId, Stop> {
-        if !again {
-            self.passed(exception, self.frames.len() - 1);
-        }
-        loop {
-            let left = self.leave_frame();
-            if self.frames.len() == at {
-                break;
-            }
-            if let Some(skipped) = left.and_then(|frame| frame.skipped) {
-                let site = Arc::new(Site::of_skipped(self.py, &skipped));
-                self.change_exception(exception, |state| state.passed.push(site));
-            }
-            self.passed(exception, self.frames.len() - 1);
-        }
+        self.leave_down_to(exception, at, again);
         let Stop::Raised(other) = self.raise_error::<PyRuntimeError>(crate::awaits::STOPPED_IN_GENERATOR) else {
             return Err(Stop::fallback(Reason::InternalError, "no exception"));
         };
@@ -407,24 +422,39 @@ impl<'py> Executor<'py> {
     /// its class out.
     pub(super) fn leave_generators(&mut self, exception: VarId, again: bool) -> Result<VarId, Stop> {
         let at = self.frames.iter().rposition(|frame| frame.generator.is_some());
-        match at.filter(|_| self.is_stop_iteration(exception)) {
-            Some(at) => {
-                let other = self.leave_generator(exception, at, again)?;
-                self.passed(other, self.frames.len() - 1);
-                Ok(other)
+        let (exception, again) = match at.filter(|_| self.is_stop_iteration(exception)) {
+            Some(at) => (self.leave_generator(exception, at, again)?, false),
+            None => (exception, again),
+        };
+        if !self.frames.is_empty() {
+            self.leaves_all(exception);
+            self.leave_down_to(exception, 0, again);
+        }
+        Ok(exception)
+    }
+
+    /// An exception leaves frames, the last of them that at `last`. `again`: the innermost has an entry in the traceback.
+    fn leave_down_to(&mut self, exception: VarId, last: usize, again: bool) {
+        if !again {
+            self.passed(exception, self.frames.len() - 1, false);
+        }
+        loop {
+            let left = self.leave_frame();
+            if self.frames.len() == last {
+                return;
             }
-            None => {
-                if !again {
-                    self.passed(exception, self.frames.len() - 1);
-                }
-                Ok(exception)
-            }
+            self.passed_skipped(exception, left.as_ref());
+            self.passed(exception, self.frames.len() - 1, false);
         }
     }
 
     /// The innermost frame ends, by a result or an exception.
     pub(super) fn leave_frame(&mut self) -> Option<Frame> {
         let frame = self.frames.pop()?;
+        if !frame.caught.is_empty() {
+            let end = self.end_of(&frame);
+            self.show_end(&frame.caught, end);
+        }
         if let Some(generator) = frame.generator {
             self.finish_generator(generator);
         }

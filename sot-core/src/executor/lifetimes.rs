@@ -25,6 +25,7 @@ impl<'py> Executor<'py> {
                 | VarKind::Tuple(_)
                 | VarKind::Tensor(_)
                 | VarKind::Iterator(_)
+                | VarKind::Exception(_)
         );
         let given = matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_));
         if may_hold && (given || self.is_passing(tracker)) && facts::death_is_seen(object) {
@@ -76,7 +77,9 @@ impl<'py> Executor<'py> {
         let last = |var: &VarId| {
             self.known_object(*var).is_none_or(|object| {
                 let object = self.objects.get(self.py, object);
-                facts::is_held_by_at_most(&object, 1 + self.taken_of(&object))
+                // What is being handled is given more than once.
+                let slots = self.watched.slots.iter().filter(|(other, _)| other == var).count();
+                facts::is_held_by_at_most(&object, slots.max(1) + self.taken_of(&object))
             })
         };
         let slots = self.watched.slots.iter().map(|(var, _)| *var);

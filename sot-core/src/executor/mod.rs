@@ -539,15 +539,14 @@ impl<'py> Executor<'py> {
         self.given = self.frames.len();
         let why = match self.run(0) {
             Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
-            Err(Stop::Raised(exception)) => {
-                self.leaves_all(exception);
-                self.left_again(exception);
-                return Ok(Outcome::Raise(exception));
-            }
+            Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.can_break_here() => {
                 return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
-                    None => Ok(Outcome::Break(why)),
+                    None => {
+                        self.show_frames_that_go_on();
+                        Ok(Outcome::Break(why))
+                    }
                 };
             }
             Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,

@@ -35,6 +35,12 @@ impl BreakPlan {
     fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
         em.let_go_at_tail();
         self.shared_before(em)?;
+        for var in &self.shown {
+            if em.source(*var).is_none() {
+                em.push(*var)?;
+                em.remember(*var);
+            }
+        }
         let before = match self.handled {
             Some(exception) => Some(handle(em, Handle::Var(exception))?),
             None => None,

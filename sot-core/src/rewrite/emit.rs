@@ -3,14 +3,15 @@
 use super::lifetimes::Lifetimes;
 use super::uses::Uses;
 use super::{GoOn, Head, computed_symbol};
-use crate::called_by_code::Passed;
+use crate::called_by_code::{Held, Passed};
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
+use crate::cpython::native::{NativeBody, new_native};
 use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
 use crate::probe;
 use crate::stop::{Reason, Stop};
-use crate::user_frames::Site;
+use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -35,6 +36,8 @@ pub(super) struct Emitter<'a, 'py> {
     pub(super) outputs: HashMap<u32, Local>,
     uses: Uses,
     building: HashSet<VarId>,
+    /// Exceptions that were built, whose tracebacks do not show yet what they have passed.
+    pub(super) to_pass: Vec<VarId>,
     pub(super) lifetimes: Lifetimes,
     next_temp: u32,
     /// Slots up to here are arguments; behind them are the cells of the closure.
@@ -74,6 +77,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             outputs: HashMap::new(),
             uses,
             building: HashSet::new(),
+            to_pass: Vec::new(),
             lifetimes,
             next_temp: 0,
             arguments: head.arguments.len(),
@@ -452,19 +456,41 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.store_attr("__context__");
         }
         if !e.state.passed.is_empty() {
-            self.pass(me, e.state.passed.clone())?;
+            self.to_pass.push(me);
         }
         self.push(me)
     }
 
-    /// An exception has passed these frames.
-    pub(super) fn pass(&mut self, exception: VarId, sites: Vec<Arc<Site>>) -> Result<(), Stop> {
-        let passed = crate::cpython::native::new_native(self.py, Box::new(Passed { sites }));
-        let passed = passed.map_err(|e| Stop::internal(&e))?.into_bound(self.py);
-        self.push_callable(Callee::Object(passed));
-        self.push(exception)?;
-        self.call(1);
-        self.emit(Op::PopTop);
+    /// Give exceptions that were built the tracebacks of the frames that they have passed. What those hold may hold the
+    /// exception.
+    pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
+        while let Some(exception) = self.to_pass.pop() {
+            let passed = self.captured.frames_passed(exception);
+            let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
+            let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
+            let passed = Passed { frames: passed.iter().map(frame).collect() };
+            let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
+            let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
+            if !values.is_empty() {
+                self.push_native(Held { frames: places })?;
+            }
+            self.push_native(passed)?;
+            self.push(exception)?;
+            self.call(1);
+            if !values.is_empty() {
+                for value in &values {
+                    self.push(*value)?;
+                }
+                self.call(1 + values.len() as u32);
+            }
+            self.emit(Op::PopTop);
+        }
+        Ok(())
+    }
+
+    fn push_native(&mut self, body: impl NativeBody) -> Result<(), Stop> {
+        let native = new_native(self.py, Box::new(body)).map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(native.into_bound(self.py)));
         Ok(())
     }
 
@@ -512,6 +538,10 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.store(temp);
             self.bind(var, temp);
             self.load(temp);
+        }
+        // Before anybody sees it, but when nothing is half built.
+        if self.building.is_empty() {
+            self.pass_frames()?;
         }
         Ok(())
     }

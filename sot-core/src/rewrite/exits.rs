@@ -186,8 +186,15 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     found
 }
 
-/// The state of all frames when the innermost goes on at `ip` with `stack`.
-pub(super) fn exit(py: Python<'_>, captured: &Captured, carried: &[VarId], ip: usize, inner_stack: Vec<Item>) -> Exit {
+/// The state of all frames when the innermost goes on at `ip` with `stack`. `shown`: variables that are handed on, needed
+/// or not.
+pub(super) fn exit(
+    py: Python<'_>,
+    captured: &Captured,
+    (carried, shown): (&[VarId], &[VarId]),
+    ip: usize,
+    inner_stack: Vec<Item>,
+) -> Exit {
     let depth = captured.frames.len();
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
@@ -210,6 +217,7 @@ pub(super) fn exit(py: Python<'_>, captured: &Captured, carried: &[VarId], ip: u
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
                         || running(captured, var).is_some()
                         || carried.contains(&var)
+                        || shown.contains(&var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })

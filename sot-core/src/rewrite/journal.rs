@@ -10,8 +10,9 @@ use sot_sideeffect::{Mutation, VarRef};
 impl Emitter<'_, '_> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
         // Tracebacks that entries hand on are whole from the first.
-        for (exception, sites) in self.captured.exceptions_passed() {
-            self.pass(exception, sites)?;
+        for exception in self.captured.exceptions_passed() {
+            self.to_pass.push(exception);
+            self.pass_frames()?;
         }
         let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
         for (entry, mutation) in entries.into_iter().enumerate() {

@@ -109,7 +109,7 @@ pub fn rewrite(
 ) -> Result<Rewritten, Refused> {
     let plan = match outcome {
         Outcome::Return(value) => Tail::Return(*value),
-        Outcome::Break(_) => Tail::plan_break(py, captured)?,
+        Outcome::Break(why) => Tail::plan_break(py, captured, why.reason)?,
         Outcome::Raise(exception) => Tail::Raise(*exception),
     };
     let mut roots = plan.roots();

@@ -1,6 +1,6 @@
 //! How new code ends, and what it needs for that: planned before anything is emitted.
 
-use super::exits::{Exit, Item, carried, exit, item};
+use super::exits::{self, Exit, Item, carried, item};
 use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
@@ -28,6 +28,8 @@ pub(super) struct BreakPlan {
     pub(super) raised: Option<Exit>,
     /// What `sys.exc_info` shows to the instruction, if frames of the program handle an exception.
     pub(super) handled: Option<VarId>,
+    /// What the frames hold, if the instruction raises for sure: the traceback shows it, needed or not.
+    pub(super) shown: Vec<VarId>,
 }
 
 pub(super) enum BreakKind {
@@ -69,7 +71,7 @@ impl Tail {
         plan.exits().into_iter().flat_map(|exit| exit.waiting.iter().copied()).collect()
     }
 
-    pub(super) fn plan_break(py: Python<'_>, captured: &Captured) -> Result<Tail, Stop> {
+    pub(super) fn plan_break(py: Python<'_>, captured: &Captured, reason: Reason) -> Result<Tail, Stop> {
         let frame = captured.frame();
         let ip = frame.ip;
         let instruction = frame.unit.code.instrs[ip];
@@ -87,8 +89,10 @@ impl Tail {
             }
             _ => {}
         }
+        let raises = reason == Reason::WouldRaise || matches!(op, Op::RaiseVarargs(_));
+        let shown = if raises { captured.held_by_frames_shown() } else { Vec::new() };
         let carried = carried(captured, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
-        let exit = |ip: usize, stack: Vec<Item>| exit(py, captured, &carried, ip, stack);
+        let exit = |ip: usize, stack: Vec<Item>| exits::exit(py, captured, (&carried, &[]), ip, stack);
         let under = |n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
             Ok(stack[..keep].iter().map(|v| item(captured, *v)).collect())
@@ -181,9 +185,9 @@ impl Tail {
         let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let rest =
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
-            exit(ip, rest)
+            exits::exit(py, captured, (&carried, &shown), ip, rest)
         });
-        let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled };
+        let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled, shown };
         Ok(Tail::Break(Box::new(plan)))
     }
 
@@ -196,6 +200,7 @@ impl Tail {
         // Counted twice on purpose: what both the instruction and a continuation see must be one object.
         let mut roots = plan.operands.clone();
         roots.extend(plan.handled);
+        roots.extend(&plan.shown);
         for exit in plan.exits() {
             roots.extend(exit.items.iter().filter_map(Item::var));
         }
@@ -206,7 +211,7 @@ impl Tail {
     pub(super) fn kept(&self) -> Vec<VarId> {
         let Tail::Break(plan) = self else { return self.roots() };
         let items = plan.exits().into_iter().flat_map(|exit| &exit.items);
-        items.filter_map(Item::var).chain(plan.handled).collect()
+        items.filter_map(Item::var).chain(plan.handled).chain(plan.shown.iter().copied()).collect()
     }
 
     /// Whether the break instruction may call Python functions.

@@ -489,8 +489,9 @@ impl Rebuild for TensorVar {
 impl Rebuild for TracebackVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         em.push(self.exception)?;
+        em.pass_frames()?;
         em.load_attr("__traceback__");
-        for _ in self.passed..em.captured.frames_passed(self.exception) {
+        for _ in self.passed..em.captured.frames_passed(self.exception).len() {
             em.load_attr("tb_next");
         }
         Ok(())

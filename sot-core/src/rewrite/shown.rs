@@ -14,8 +14,8 @@ impl Emitter<'_, '_> {
     pub(super) fn shown(&self, outcome: &Outcome) -> Shown {
         let frames = match outcome {
             Outcome::Break(_) => self.captured.frames.as_slice(),
-            Outcome::Raise(_) => self.captured.frames_to_pass(),
-            Outcome::Return(_) => &[],
+            // It has passed them all before, and its traceback shows them.
+            Outcome::Raise(_) | Outcome::Return(_) => &[],
         };
         let py = self.py;
         let skipped = |frame: &Frame| frame.skipped.as_ref().map(|skipped| Site::of_skipped(py, skipped));
@@ -26,17 +26,11 @@ impl Emitter<'_, '_> {
                 at_end.push(self.site(frame));
             }
         }
-        if let (Outcome::Raise(_), Some(innermost)) =
-            (outcome, self.captured.frames.last().filter(|_| !frames.is_empty()))
-        {
-            at_end.extend(skipped(innermost));
-        }
         let globals = self.captured.entry_globals.map(|globals| self.captured.objects.get(self.py, globals).unbind());
         let elsewhere = globals.map(|globals| Site {
             unit: self.unit.clone(),
             globals,
             ip: 0,
-            left_at: None,
             locals: Vec::new(),
             cells: Vec::new(),
         });
@@ -53,7 +47,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Where a variable's value is while the code runs. It is looked up, never built.
-    fn source(&self, var: VarId) -> Option<Source> {
+    pub(super) fn source(&self, var: VarId) -> Option<Source> {
         if matches!(self.captured.var(var).kind, VarKind::Null(_)) {
             return None;
         }

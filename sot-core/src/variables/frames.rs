@@ -3,6 +3,7 @@
 use super::*;
 use crate::code_unit::CodeUnit;
 use crate::frame::Frame;
+use crate::user_frames::Site;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -81,7 +82,23 @@ pub struct ExceptionState {
     /// What an AttributeError or NameError says it is about: its attributes `name` and `obj`.
     pub about: Vec<(&'static str, VarId)>,
     /// Frames that it left, innermost first: the entries of its traceback.
-    pub passed: Vec<std::sync::Arc<crate::user_frames::Site>>,
+    pub passed: Vec<PassedFrame>,
+}
+
+/// A frame of this capture that an exception has left, or is handled in.
+#[derive(Clone)]
+pub struct PassedFrame {
+    pub site: Arc<Site>,
+    /// What it was when it ended. `None`: it goes on, or is not shown.
+    pub end: Option<Rc<FrameEnd>>,
+}
+
+/// A frame that has ended, as whoever holds its object finds it.
+pub struct FrameEnd {
+    /// The instruction.
+    pub ip: usize,
+    pub locals: Vec<(u32, VarId)>,
+    pub cells: Vec<(u32, VarId)>,
 }
 
 impl Nature for ExceptionVar {

@@ -22,7 +22,8 @@ mod objects;
 pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, SuperVar};
 pub use containers::{DictVar, ListVar, SliceVar, TupleVar, ViewVar, ViewWhat};
 pub use frames::{
-    CellVar, ExceptionState, ExceptionVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, TracebackVar,
+    CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, NullVar, PassedFrame, PreviousVar,
+    TracebackVar,
 };
 pub use iteration::{Iteration, IteratorVar};
 pub use objects::{ConstantVar, InstanceVar, LayerVar, ModuleVar, TensorSource, TensorVar};

@@ -223,7 +223,7 @@ def raises_itself(x, n):
 
 
 def test_the_raise_statement_itself():
-    same_frames(raises_itself, one, graphs=1, breaks=1, missing=["y"])
+    same_frames(raises_itself, one, graphs=1, breaks=1)
 
 
 def resumes_eagerly(y, n):

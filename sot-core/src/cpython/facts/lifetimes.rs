@@ -1,10 +1,13 @@
 //! Whether a program could see when an object dies.
 
+use pyo3::exceptions::PyBaseException;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyAnyMethods, PyCFunction, PyDict, PyList, PyModule, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyAnyMethods, PyCFunction, PyCode, PyDict, PyList, PyModule, PyString, PyTraceback, PyTuple, PyType,
+};
 
 use super::instance_dict;
 
@@ -60,6 +63,11 @@ fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> O
             let of_text = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>();
             let keys = dict.iter().map(|(key, _)| key).take(room).filter(|key| !of_text(key));
             queue.extend(keys.chain(dict.iter().map(|(_, value)| value)).take(room));
+        } else if object.is_instance_of::<PyBaseException>()
+            || object.is_instance_of::<PyTraceback>()
+            || is_frame(&object)
+        {
+            queue.extend(held_by_traceback(&object).take(room));
         } else if room > 0 && is_holder_of_c(&object) {
             queue.extend(referents(&object).take(room));
         } else if room > 0
@@ -123,6 +131,25 @@ fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
     let held = object.py().import("gc").and_then(|gc| gc.call_method1("get_referents", (object,)));
     held.and_then(|held| Ok(held.cast_into::<PyList>()?)).into_iter().flat_map(|held| held.into_iter())
+}
+
+fn is_frame(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object.
+    unsafe { ffi::PyFrame_Check(object.as_ptr()) != 0 }
+}
+
+/// What an exception, a traceback or a frame that has ended holds of the program's values.
+fn held_by_traceback<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
+    let py = object.py();
+    // Up to 3.10 a frame holds its caller's, its globals and builtins.
+    let others: Vec<_> = ["f_back", "f_globals", "f_builtins"]
+        .iter()
+        .filter(|_| is_frame(object))
+        .filter_map(|name| object.getattr(PyString::intern(py, name)).ok())
+        .collect();
+    referents(object).filter(move |held| {
+        !is_lasting(held) && !held.is_instance_of::<PyCode>() && !others.iter().any(|other| other.is(held))
+    })
 }
 
 fn has_finalizer(object: &Bound<'_, PyAny>) -> bool {
