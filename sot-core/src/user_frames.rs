@@ -167,13 +167,14 @@ pub fn after_resume(
     let _ = shown.and_then(|frames| replace_head(py, err, &real, &frames));
 }
 
-/// An exception leaves frames of a continuation, those from `first` on, each at the instruction where it waits.
+/// An exception leaves frames of a continuation, those from `first` on, each at the instruction where it waits. `stays`: the
+/// first handles it, and may let go of what it holds, so that what would be seen to die is not held for it.
 pub fn left_waiting(
     py: Python<'_>,
     err: &PyErr,
     frames: &[FrameShape],
     values: &[Option<Py<PyAny>>],
-    first: usize,
+    (first, stays): (usize, bool),
     asker: Asker,
 ) {
     let mut next = frames[..first].iter().map(FrameShape::values).sum();
@@ -184,7 +185,14 @@ pub fn left_waiting(
             continue;
         }
         shown.extend(shape.skipped.as_ref().filter(|_| depth > 0).map(|skipped| left_out(py, skipped)));
-        shown.push(waiting(py, shape, values, &mut next));
+        let mut frame = waiting(py, shape, values, &mut next);
+        if let Ok(frame) = &mut frame
+            && stays
+            && depth == 0
+        {
+            frame.locals.retain(|(_, value)| !facts::death_is_seen(value));
+        }
+        shown.push(frame);
     }
     let shown: PyResult<Vec<_>> = shown.into_iter().collect();
     let _ = shown.and_then(|frames| prepend(py, err, &frames, asker));

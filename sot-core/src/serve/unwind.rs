@@ -211,18 +211,18 @@ impl<'py> Waiting<'py> {
                 GoesTo::Handler(at) => (at, false),
                 GoesTo::Loop(at) => (at, true),
                 GoesTo::Generator(at) => {
-                    self.left(&error, at, asker);
+                    self.left(&error, at, false, asker);
                     self.end_above(at)?;
                     error = out_of_generator(py, &error)?;
                     continue;
                 }
                 GoesTo::Nobody => {
-                    self.left(&error, 0, asker);
+                    self.left(&error, 0, false, asker);
                     return Err(error);
                 }
             };
             // Who asked for the next item takes the end of it as an answer.
-            self.left(&error, if ends_loop { at + 1 } else { at }, asker);
+            self.left(&error, if ends_loop { at + 1 } else { at }, !ends_loop, asker);
             self.end_above(at + 1)?;
             let unit = self.frames[at].unit.clone();
             if ends_loop {
@@ -244,14 +244,14 @@ impl<'py> Waiting<'py> {
         self.cut(depth);
     }
 
-    /// An exception leaves the frames from this one on.
-    fn left(&self, error: &PyErr, first: usize, asker: Asker) {
+    /// An exception leaves the frames from this one on, which `stays` if it handles it.
+    fn left(&self, error: &PyErr, first: usize, stays: bool, asker: Asker) {
         if first < self.frames.len() {
             let py = self.py;
             let values = self.values.iter().flatten().map(|v| v.as_ref().map(|v| v.clone_ref(py))).collect::<Vec<_>>();
             // What cannot be told is not known to anybody.
             let _ = tell_what_was_asked(py, &self.frames, &values, first, error);
-            user_frames::left_waiting(py, error, &self.frames, &values, first, asker);
+            user_frames::left_waiting(py, error, &self.frames, &values, (first, stays), asker);
         }
     }
 
