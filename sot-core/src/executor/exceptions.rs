@@ -184,13 +184,6 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    /// An exception leaves all frames. What cannot be told is not known to anybody.
-    fn leaves_all(&mut self, exception: VarId) {
-        for frame in (0..self.frames.len() - 1).rev() {
-            let _ = self.tell_what_was_asked(exception, frame);
-        }
-    }
-
     /// Whether the program has set an attribute of a virtual exception.
     fn has_own_attribute(&self, exception: VarId, name: &str) -> bool {
         !matches!(self.journal.attr(Self::var_ref(exception), name), sot_sideeffect::Overlay::Untouched)
@@ -378,9 +371,10 @@ impl<'py> Executor<'py> {
                 };
             }
         }
-        let Some((at, ends_loop)) = at else { return Ok(Unwound::Uncaught) };
+        if at.is_none() && floor == 0 {
+            return Ok(Unwound::Uncaught);
+        }
         if !again {
-            self.passed(exception, innermost, innermost == at);
             // What an operation raises while another exception is handled has that as its context.
             if let Some((_, context)) = thrown {
                 if let Some(context) = context {
@@ -390,6 +384,14 @@ impl<'py> Executor<'py> {
             {
                 self.set_context(exception);
             }
+        }
+        let Some((at, ends_loop)) = at else {
+            // Whoever asked, in the middle of an instruction, goes on with it.
+            self.leave_down_to(exception, floor, again);
+            return Ok(Unwound::Uncaught);
+        };
+        if !again {
+            self.passed(exception, innermost, innermost == at);
         }
         while self.frames.len() - 1 > at {
             let left = self.leave_frame();
@@ -427,7 +429,6 @@ impl<'py> Executor<'py> {
             None => (exception, again),
         };
         if !self.frames.is_empty() {
-            self.leaves_all(exception);
             self.leave_down_to(exception, 0, again);
         }
         Ok(exception)
@@ -443,6 +444,8 @@ impl<'py> Executor<'py> {
             if self.frames.len() == last {
                 return;
             }
+            // What cannot be told is not known to anybody.
+            let _ = self.tell_what_was_asked(exception, self.frames.len() - 1);
             self.passed_skipped(exception, left.as_ref());
             self.passed(exception, self.frames.len() - 1, false);
         }

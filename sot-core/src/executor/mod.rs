@@ -401,11 +401,6 @@ impl<'py> Executor<'py> {
         let tail = self.tail.take();
         let result = self.run(floor);
         self.tail = tail;
-        if let Err(Stop::Raised(_)) = result {
-            while self.frames.len() > floor {
-                self.leave_frame();
-            }
-        }
         // A stop for good leaves the depths: they say which call to deny.
         if let Ok(_) | Err(Stop::Raised(_)) = result {
             self.sync_depths.pop();
