@@ -385,29 +385,47 @@ impl Prologue<'_> {
     }
 
     /// Up to 3.10: raise the exception under a block and go on in its handler, leaving the three slots of the previous one.
-    /// Raising changes its traceback and context: both are put back.
+    /// Raising changes its traceback and context: both are put back. The interpreter keeps a traceback of its own of what is
+    /// handled, which RERAISE sets as it was; 3.8, which has none, shows it to a bare `raise` alone.
     fn handle_again(&mut self, exception: u32, saved: u32) {
-        for name in ["___traceback", "___context"] {
+        for name in ["___traceback", "___context", "___class"] {
             if !self.code.varnames.iter().any(|n| n == name) {
                 self.code.varnames.push(name.to_owned());
             }
         }
+        let (traceback, class) = (saved, saved + 2);
         for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
             self.attribute(exception, name, None);
             self.op(Op::StoreFast(Local(saved + i as u32)));
+        }
+        let reraises = !handling::finally_has_state(self.code.version);
+        let outer = self.code.new_label(0);
+        if reraises {
+            self.op(Op::SetupFinally(outer));
         }
         let handler = self.code.new_label(0);
         self.op(Op::SetupFinally(handler));
         self.load(exception);
         self.op(Op::RaiseVarargs(1));
         self.bound.push((handler, self.ops.len()));
-        for _ in 0..3 {
+        self.op(Op::StoreFast(Local(class)));
+        for _ in 0..2 {
             self.op(Op::PopTop);
         }
         for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
             self.attribute(exception, name, Some(saved + i as u32));
         }
-        for local in [exception, saved, saved + 1] {
+        if reraises {
+            for part in [traceback, exception, class] {
+                self.load(part);
+            }
+            self.op(Op::ReraiseTriple(0));
+            self.bound.push((outer, self.ops.len()));
+            for _ in 0..3 {
+                self.op(Op::PopTop);
+            }
+        }
+        for local in [exception, saved, saved + 1, class] {
             self.op(Op::DeleteFast(Local(local)));
         }
     }

@@ -25,11 +25,6 @@ def known(name):
     return [pytest.mark.xfail(reason=reason, strict=True, run=not crashes)]
 
 
-note(
-    "eager:throw_after_a_break_of_handles",
-    "the eager form raises what a generator handles once more, which adds an entry to its traceback",
-    ((3, 9), (3, 10)),
-)
 note("layer_with_state translated_layer", "writing an attribute of a layer breaks")
 note("slots descriptor", "writing to slots, and descriptors in Python")
 note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes of the standard library")
