@@ -14,7 +14,6 @@ use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
 use crate::cpython::facts::count_on;
-use crate::iterators::{Combined, combined};
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -211,11 +210,8 @@ fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
 
 /// `number(enumeration)`: the number of its next item; it counts on.
 fn number(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-    let enumeration = args.get_item(0)?;
-    match combined(&enumeration) {
-        Some(Combined::Enumerate { index, .. }) if count_on(&enumeration) => Ok(index.unbind()),
-        _ => Err(PyOverflowError::new_err("sot: an enumeration of too many items")),
-    }
+    let number = count_on(&args.get_item(0)?).ok_or_else(|| PyTypeError::new_err("sot: not an enumeration"))?;
+    Ok(number?.unbind())
 }
 
 /// `pair(item, index)`: key and value, as `dict` takes them from an item.

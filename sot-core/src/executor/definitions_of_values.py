@@ -47,7 +47,11 @@ def equal_lists(left, right, yes, no):
         item, other = left[index], right[index]
         if not same(item, other):
             if not item == other:
-                return no
+                del item, other
+                # The comparison may have changed the lists, and then it does not count.
+                if index < len(left) and index < len(right):
+                    return no
+                break
         del item, other
         index = index + 1
     if len(left) == len(right):
@@ -86,7 +90,11 @@ def ordered_items(left, right, order):
         item, other = left[index], right[index]
         if not same(item, other):
             if not item == other:
-                return order(item, other)
+                del item, other
+                # The comparison may have changed the lists.
+                if index < len(left) and index < len(right):
+                    return order(left[index], right[index])
+                break
         del item, other
         index = index + 1
     return order(len(left), len(right))
@@ -98,9 +106,12 @@ def truth_of_ordered_items(left, right, order):
         item, other = left[index], right[index]
         if not same(item, other):
             if not item == other:
-                if order(item, other):
-                    return True
-                return False
+                del item, other
+                if index < len(left) and index < len(right):
+                    if order(left[index], right[index]):
+                        return True
+                    return False
+                break
         del item, other
         index = index + 1
     return order(len(left), len(right))

@@ -223,7 +223,8 @@ impl<'py> Executor<'py> {
     pub(super) fn next_number(&mut self, enumerate: VarId) -> Result<VarId, Stop> {
         match self.look(enumerate)? {
             VarKind::Iterator(IteratorVar { state: Iteration::Enumerate { inner, count: Some(count) } }) => {
-                self.set_iteration(enumerate, Iteration::Enumerate { inner, count: Some(count + 1) });
+                let next = count.checked_add(1).ok_or(Stop::brk(Reason::Builtin, "a huge enumeration"))?;
+                self.set_iteration(enumerate, Iteration::Enumerate { inner, count: Some(next) });
                 self.fold_int(count)
             }
             _ => Err(Stop::brk(Reason::OpaqueValue, "the number of an item")),

@@ -114,12 +114,22 @@ impl BreakPlan {
                     return Err(Stop::fallback(Reason::InternalError, "not a with"));
                 };
                 em.push(manager)?;
-                em.load_attr("__exit__");
-                em.call_method(manager, "__enter__", &[])?;
+                // Its block is the continuation's.
+                let raised = em.b.new_label();
+                em.emit(Op::SetupWith(raised));
+                em.emit(Op::PopBlock);
                 end(em);
                 let results = store_results(em, 2);
                 over(em)?;
                 leave(em, exit, &results)?;
+                em.b.bind(raised);
+                em.emit(if handling::finally_has_state(em.unit.code.version) {
+                    Op::EndFinally
+                } else {
+                    Op::ReraiseTriple(0)
+                });
+                em.push_none();
+                em.emit(Op::ReturnValue);
             }
             BreakKind::ExitCall { exit } => {
                 let [function, exception] = self.operands[..] else {

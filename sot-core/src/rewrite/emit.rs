@@ -566,8 +566,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
                 // An equal value from elsewhere is as good, but not the same object.
                 (!self.captured.has_path(variable.tracker)).then_some(c.object)
             }
-            // What was found under a pinned object and looked at is pinned by identity, iterators' items excepted.
-            VarKind::Constant(_) => None,
+            // What was found under a pinned object and looked at is pinned by identity, but for what is guarded by its type
+            // and its parts.
+            VarKind::Constant(_) | VarKind::Iterator(_) | VarKind::Cell(_) | VarKind::Method(_) | VarKind::Bound(_) => {
+                None
+            }
             kind if variable.looked
                 && (kind.pinned().is_some()
                     || self.captured.has_path(variable.tracker)

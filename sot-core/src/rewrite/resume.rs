@@ -12,7 +12,7 @@ use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
-use sot_opcodes::{Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
+use sot_opcodes::{Cell, Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
 
 /// The code of a frame's resume function. Its positional arguments are the values on the stack, the live locals and the
 /// handled exceptions, in the order of the shape; its free variables are the frame's cells. It keeps the user's name, so
@@ -187,15 +187,23 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
 
     // The frame's cells are given: free variables, in the same numbering.
     let cells = std::mem::take(&mut code.cellvars);
+    // Where an inlined comprehension has a plain variable of the name of a cell, that lies in the slot of the cell (3.12+).
+    let in_cell: Vec<Option<Cell>> =
+        old_names.iter().map(|name| cells.iter().position(|cell| cell == name).map(|cell| Cell(cell as u32))).collect();
     let frees = std::mem::take(&mut code.freevars);
     code.freevars = cells.into_iter().chain(frees).collect();
-    for instr in &mut code.instrs {
+    // An inlined comprehension makes cells of its own (3.12+), behind the prelude.
+    let prelude = code.prelude_len();
+    for (at, instr) in code.instrs.iter_mut().enumerate() {
         instr.op = match instr.op {
-            Op::LoadFast { local: Local(l), check } => Op::LoadFast { local: Local(moved[l as usize]), check },
+            Op::LoadFast { local: Local(l), check } => match in_cell[l as usize] {
+                Some(cell) => Op::LoadClosure(cell),
+                None => Op::LoadFast { local: Local(moved[l as usize]), check },
+            },
             Op::LoadFastAndClear(Local(l)) => Op::LoadFastAndClear(Local(moved[l as usize])),
             Op::StoreFast(Local(l)) => Op::StoreFast(Local(moved[l as usize])),
             Op::DeleteFast(Local(l)) => Op::DeleteFast(Local(moved[l as usize])),
-            Op::MakeCell(_) | Op::CopyFreeVars(_) => Op::Nop,
+            Op::MakeCell(_) | Op::CopyFreeVars(_) if at < prelude => Op::Nop,
             other => other,
         };
     }

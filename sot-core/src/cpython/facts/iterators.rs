@@ -2,7 +2,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyTuple};
 
 use crate::cpython::layout::{Enumeration, RangeIter, SeqIter};
 
@@ -63,22 +63,32 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
     }
 }
 
-/// An exact `enumerate` counts on, without taking an item. `false`: another object, or one that has counted too far.
-pub fn count_on(enumeration: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: the layout is used only after the exact type was checked; the count is a number of its own, which nobody else
-    // touches while the GIL is held.
+/// The number of the next item of an exact `enumerate`, which counts on, without taking an item. `None`: another object.
+pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
+    let py = enumeration.py();
+    let raw = enumeration.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked; the count is of its own, which nobody else touches
+    // while the GIL is held, and adding to an exact int runs no code.
     unsafe {
-        let raw = enumeration.as_ptr();
         if ffi::Py_TYPE(raw) != &raw mut ffi::PyEnum_Type {
-            return false;
+            return None;
         }
-        let index = &raw mut (*raw.cast::<Enumeration>()).en_index;
-        match (*index).checked_add(1) {
-            Some(next) if next < isize::MAX => {
-                *index = next;
-                true
-            }
-            _ => false,
+        let raw = raw.cast::<Enumeration>();
+        let number = (*raw).en_index;
+        if number < isize::MAX {
+            (*raw).en_index = number + 1;
+            return Some(Ok(PyInt::new(py, number).into_any()));
         }
+        let number = match Bound::from_borrowed_ptr_or_opt(py, (*raw).en_longindex) {
+            Some(number) => number,
+            None => PyInt::new(py, number).into_any(),
+        };
+        let next = match number.add(1) {
+            Ok(next) => next,
+            Err(error) => return Some(Err(error)),
+        };
+        let counted = std::mem::replace(&mut (*raw).en_longindex, next.into_ptr());
+        drop(Bound::from_owned_ptr_or_opt(py, counted));
+        Some(Ok(number))
     }
 }

@@ -62,8 +62,12 @@ pub(in crate::cpython) use {field_name, fields};
 #[repr(C)]
 pub(in crate::cpython) struct Enumeration {
     pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
-    /// The largest number: the count is elsewhere.
+    /// The largest number: the count is [`Self::en_longindex`].
     pub(in crate::cpython) en_index: isize,
+    pub(in crate::cpython) en_sit: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) en_result: *mut pyo3::ffi::PyObject,
+    /// NULL: the largest number.
+    pub(in crate::cpython) en_longindex: *mut pyo3::ffi::PyObject,
 }
 
 /// `PyList_Type`'s and `PyTuple_Type`'s iterators: the same shape in all versions.

@@ -89,13 +89,17 @@ fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 }
 
 fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let Op::LoadSuperAttr { name: id, two_arg: _, method } = op else { return Err(mismatch()) };
+    let Op::LoadSuperAttr { name: id, two_arg, method } = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let operands = ex.pop_n(3)?;
     let builtin = ex.builtins_attribute("super")?;
     let kind = ex.look(operands[0])?;
     if !ex.pinned(&kind).is_some_and(|callee| callee.is(&builtin)) {
-        return Err(Stop::brk(Reason::UserCode, "super that is not the builtin"));
+        // Without arguments, it may look for them in the frame.
+        return Err(match two_arg {
+            true => Stop::brk(Reason::UserCode, "super that is not the builtin"),
+            false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
+        });
     }
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
     let found = found.ok_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}")))?;
