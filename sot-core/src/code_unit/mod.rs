@@ -28,6 +28,8 @@ pub struct UnitData {
     pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
     may_catch: OnceLock<bool>,
+    /// What its generators are called in full, where the code does not say it.
+    qualname: OnceLock<Box<str>>,
 }
 
 /// The file name of the code whose frames are hidden.
@@ -69,6 +71,7 @@ impl CodeUnit {
             consts,
             liveness: OnceLock::new(),
             may_catch: OnceLock::new(),
+            qualname: OnceLock::new(),
         });
         records::set_unit(code, &data);
         Ok(Arc::new(CodeUnit { object, data }))
@@ -96,6 +99,17 @@ impl UnitData {
     /// Whether some instruction has a handler that the program could notice; it is asked once.
     pub fn may_catch(&self, ask: impl FnOnce(&Code) -> bool) -> bool {
         *self.may_catch.get_or_init(|| ask(&self.code))
+    }
+
+    /// Whether the generators of a function of this name are called as all of this code are. Up to 3.10 the code does not say
+    /// how, but the first function that was seen.
+    pub fn names_generators(&self, qualname: &str) -> bool {
+        !self.code.qualname.is_empty() || &**self.qualname.get_or_init(|| qualname.into()) == qualname
+    }
+
+    /// What a generator is called in full, if that is not what its function is called by default.
+    pub fn generator_qualname(&self) -> Option<&str> {
+        self.qualname.get().map(|name| &**name).filter(|name| **name != *self.code.name)
     }
 
     pub fn line(&self, instruction: usize) -> u32 {

@@ -653,6 +653,10 @@ impl<'py> Executor<'py> {
     fn zero_argument_super(&mut self) -> Result<VarId, Stop> {
         // What `super()` finds in the frame would not be in the rewritten code's.
         let in_frame = || Stop::fallback(Reason::FrameInspection, "super()");
+        let refused = |stop| match stop {
+            Stop::Break(_) => in_frame(),
+            other => other,
+        };
         let frame = self.frame();
         let code = &frame.unit.code;
         let at = code.cellvars.iter().chain(&code.freevars).position(|n| n == "__class__");
@@ -661,7 +665,7 @@ impl<'py> Executor<'py> {
             Some(at) => {
                 let cell = frame.cells[at];
                 match cell {
-                    Some(cell) => Some(self.load_cell(cell)?),
+                    Some(cell) => Some(self.load_cell(cell).map_err(refused)?),
                     None => None,
                 }
             }
@@ -669,11 +673,8 @@ impl<'py> Executor<'py> {
         };
         match (cell, first) {
             (Some(cell), Some(receiver)) => {
-                let class = self.load_cell(cell)?;
-                self.super_start(class, receiver).map_err(|stop| match stop {
-                    Stop::Break(_) => in_frame(),
-                    other => other,
-                })?;
+                let class = self.load_cell(cell).map_err(refused)?;
+                self.super_start(class, receiver).map_err(refused)?;
                 Ok(self.virtual_var(SuperVar { class, receiver }))
             }
             _ => Err(in_frame()),

@@ -55,7 +55,14 @@ impl<'py> Executor<'py> {
         self.bind_cells(&callee.closure, &mut frame);
         if generator_like {
             let name = callee.unit.code.name.clone();
-            if existing.is_some_and(|function| !facts::is_named_as_its_code(&function)) {
+            let qualname = match (&existing, function) {
+                (Some(function), _) => function.getattr("__qualname__").and_then(|name| name.extract::<String>()).ok(),
+                (None, FunctionVar::Made(made)) => made.qualname.and_then(|name| self.constant_str(name)),
+                (None, FunctionVar::Object(_)) => None,
+            };
+            if existing.is_some_and(|function| !facts::is_named_as_its_code(&function))
+                || qualname.is_some_and(|qualname| !callee.unit.names_generators(&qualname))
+            {
                 return Err(Stop::brk(Reason::Generator, format!("{name}, which has another name")));
             }
             let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;

@@ -59,6 +59,18 @@ impl Emitter<'_, '_> {
     /// Push a real generator: made by a function that puts the frame back, and, if it had yielded before, started up to its
     /// yield, so that what is sent or thrown arrives there.
     pub(super) fn new_generator(&mut self, generator: &GeneratorVar) -> Result<(), Stop> {
+        self.unnamed_generator(generator)?;
+        if let Some(qualname) = generator.unit.generator_qualname() {
+            self.emit(Op::Copy(1));
+            let qualname = pyo3::types::PyString::new(self.py, qualname).into_any();
+            self.push_constant(&qualname);
+            self.emit(Op::Swap(2));
+            self.store_attr("__qualname__");
+        }
+        Ok(())
+    }
+
+    fn unnamed_generator(&mut self, generator: &GeneratorVar) -> Result<(), Stop> {
         let py = self.py;
         let (frame, started) = match &generator.state {
             GeneratorState::New(frame) => (frame.clone(), false),

@@ -321,6 +321,9 @@ fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Val
     let function = new_function(py, &code, frame.globals.bind(py).cast::<PyDict>()?, None, closure.as_ref())?;
     let values: Vec<Py<PyAny>> = values.into_iter().flatten().collect();
     let generator = function.call1(PyTuple::new(py, values)?)?;
+    if let Some(qualname) = frame.unit.generator_qualname() {
+        generator.setattr(pyo3::intern!(py, "__qualname__"), qualname)?;
+    }
     if shape.started {
         generator.call_method0(pyo3::intern!(py, "__next__"))?;
     }
