@@ -62,9 +62,18 @@ const HELD: &[&str] = &[
     "test_format",
     "test_slice",
     "test_range",
+    "test_super",
     "test_class",
     "test_decorators",
+    "test_dict",
+    "test_list",
+    "test_iter",
+    "test_enumerate",
+    "test_with",
+    "test_dataclasses",
+    "test_itertools",
     "test_patma",
+    "test_collections",
 ];
 
 pub(crate) fn run(python: Option<&str>, modules: &[String]) -> Result<()> {

@@ -28,6 +28,7 @@ from capture_cases import (  # noqa: F401
     lookups,
     makers,
     odd_answers,
+    own_frame,
     refusals,
     protected,
     special_methods,

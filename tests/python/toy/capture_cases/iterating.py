@@ -487,3 +487,40 @@ def what_combines_iterators_that_have_ended():
         return seen, list(longest), x + 1
 
     return {"f": f, "args": lambda: (t([1.0]), 3)}
+
+
+@open_case
+def an_iterator_is_found_by_its_name_each_time():
+    def f(x):
+        global standing
+        seen = []
+        for items in [1, 2, 3], "abc", (4, 5, 6), {7: 8, 9: 10}.items():
+            for make in iter, enumerate, zip:
+                standing = make(items)
+                for _ in range(2):
+                    print(next(standing))
+                    seen.append(next(standing, None))
+        return seen, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def an_enumeration_counts_beyond_what_fits():
+    def numbered(items, start):
+        return [(number, item) for number, item in enumerate(items, start)]
+
+    def some(count):
+        for item in range(count):
+            yield item
+
+    def f(x):
+        seen = []
+        for start in -1, 2**63 - 3, 2**63 - 1, 2**63, 2**70, -(2**70), True:
+            seen.append((numbered(some(4), start), numbered([1, 2, 3], start)))
+            standing = enumerate(some(4), start)
+            print(next(standing))
+            seen.append((next(standing), standing.__reduce__()[1][1]))
+        return seen, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

@@ -377,3 +377,38 @@ def a_list_that_shrinks_while_an_item_is_removed():
         return x * 2, len(items)
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def comparing_lists_changes_them():
+    def f(x, orders):
+        lists = [[], []]
+
+        class Clears:
+            def __init__(self, which):
+                self.which = which
+
+            def __eq__(self, other):
+                lists[self.which].clear()
+                return NotImplemented
+
+            def __lt__(self, other):
+                return "asked"
+
+        class Fills(Clears):
+            def __eq__(self, other):
+                lists[self.which][:] = [0, 1, 2]
+                return False
+
+        seen = []
+        for kind in Clears, Fills:
+            for left, right in [(0, 1), (1, 0), (0, 0), (1, 1)]:
+                for order in orders:
+                    lists[:] = [kind(left)], [kind(right)]
+                    try:
+                        seen.append((order(*lists), [len(each) for each in lists]))
+                    except TypeError as error:
+                        seen.append(str(error))
+        return seen, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), (lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b))}
