@@ -31,8 +31,8 @@ impl<'py> Executor<'py> {
         let module: Option<String> = callee.getattr("__module__").and_then(|m| m.extract()).ok();
         let from_builtins = self.builtins_attribute(&name).is_ok_and(|b| b.is(callee));
         let positional = args.positional.as_slice();
-        if let Some(value) = self.call_helper(callee, positional)? {
-            return Ok(Called::Value(value));
+        if let Some(helped) = self.call_helper(callee, positional)? {
+            return Ok(helped);
         }
         if let Some(made) = self.call_maker(callee, args)? {
             return Ok(made);

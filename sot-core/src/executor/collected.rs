@@ -48,15 +48,31 @@ impl<'py> Executor<'py> {
         self.enter(definition, &[table, source, rest, result]).map(Some)
     }
 
-    /// `**source` of a dict display: what is entered makes a dict of it.
-    pub(super) fn enter_mapping(&mut self, source: VarId) -> Result<Option<Called>, Stop> {
+    /// `**source` of a dict display: what is entered fills the dict, and gives what is left to add.
+    pub(super) fn enter_mapping(&mut self, table: VarId, source: VarId) -> Result<Option<Called>, Stop> {
         if self.fills_by_code(source)? != Some("fill_by_keys") {
             return Ok(None);
         }
         let class = self.class_of(source)?;
         let text = format!("'{}' object is not a mapping", super::compared::class_name(&class));
         let text = self.fold(PyString::new(self.py, &text).as_any())?;
-        self.enter("mapping_of", &[source, text]).map(Some)
+        self.enter("fill_display", &[table, source, text]).map(Some)
+    }
+
+    /// `**source` of a call: what is entered adds to the keywords, and gives `result`.
+    pub(super) fn enter_keywords(
+        &mut self,
+        table: VarId,
+        source: VarId,
+        callee: VarId,
+        result: VarId,
+    ) -> Result<Option<Called>, Stop> {
+        if self.fills_by_code(source)? != Some("fill_by_keys") {
+            return Ok(None);
+        }
+        let class = self.class_of(source)?;
+        let kind = self.fold(PyString::new(self.py, &super::compared::class_name(&class)).as_any())?;
+        self.enter("fill_keywords", &[table, source, callee, kind, result]).map(Some)
     }
 
     /// `dict.fromkeys(iterable, value)`.

@@ -97,7 +97,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Whether `==` of something, or of what it contains, may be a method of the program.
+    /// Whether `==` of something, or of what it contains, may be a method of the program, or a question for who it is.
     pub(super) fn compares_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
         let mut seen = HashSet::new();
         let mut work: SmallVec<[VarId; 8]> = SmallVec::from_slice(&[value]);
@@ -106,7 +106,9 @@ impl<'py> Executor<'py> {
             match self.look(value)? {
                 VarKind::Instance(_) => {
                     let class = self.class_of(value)?;
-                    if self.class_lookup(&class, "__eq__")?.is_some_and(|method| facts::is_function(&method)) {
+                    let by_default = self.py.get_type::<PyAny>().getattr("__eq__").map_err(|e| self.internal(&e))?;
+                    let method = self.class_lookup(&class, "__eq__")?;
+                    if method.is_some_and(|method| facts::is_function(&method) || method.is(&by_default)) {
                         return Ok(true);
                     }
                 }
@@ -148,7 +150,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The frame of a comparison, if that is a method of the program: the methods are asked in the interpreter's order, until one
-    /// does not say NotImplemented.
+    /// does not say NotImplemented. Instances that nothing compares are equal to themselves.
     pub(super) fn enter_compare(
         &mut self,
         op: CompareOp,
@@ -206,7 +208,8 @@ impl<'py> Executor<'py> {
         }
         let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
         if equality && attempts.is_empty() {
-            return Ok(None);
+            let same = self.same_object(left, right)?;
+            return self.fold_bool(same == (op == CompareOp::Eq)).map(|result| Some(Called::Value(result)));
         }
         let nobody = attempts.is_empty();
         let attempts = self.virtual_var(TupleVar::new(attempts));

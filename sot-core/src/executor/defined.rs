@@ -7,6 +7,7 @@ use crate::cpython::facts;
 use crate::probe::{self, Membership};
 use crate::stop::Stop;
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::*;
 
@@ -37,7 +38,7 @@ impl<'py> Executor<'py> {
                     let found = ex.class_lookup(&class, name)?;
                     Ok(found.is_some_and(|f| facts::is_function(&f)))
                 };
-                Ok(of(ex, "__iter__")? && ex.class_lookup(&class, "__length_hint__")?.is_none())
+                of(ex, "__iter__")
             }
             VarKind::Iterator(IteratorVar { state }) => match state {
                 Iteration::Enumerate { inner, count } => Ok(count.is_none() || ex.steps_by_code(inner)?),
@@ -96,20 +97,42 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
-        let name = match self.is_sized(iterable)? {
-            false => "list_of",
-            true if constructor && probe::list_asks_for_the_length_first(self.py) => "list_of_sized_first",
-            true => "list_of_sized",
-        };
-        self.enter(name, &[iterable]).map(Some)
+        if constructor && self.is_sized(iterable)? && probe::list_asks_for_the_length_first(self.py) {
+            return self.enter("list_of_sized_first", &[iterable]).map(Some);
+        }
+        let list = self.virtual_var(ListVar::new(Vec::new()));
+        self.enter("extend", &[list, iterable, list]).map(Some)
     }
 
-    /// All items, without a question for their number.
-    pub(super) fn enter_list_of(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
-        match self.iterates_by_code(iterable)? {
-            true => self.enter("list_of", &[iterable]).map(Some),
-            false => Ok(None),
+    /// `operator.length_hint(iterable)`, for whoever does not look at it.
+    pub(super) fn enter_hint(&mut self, iterable: VarId) -> Result<Called, Stop> {
+        if let VarKind::Instance(_) = self.look(iterable)? {
+            let method = self.special_method_if_any(iterable, "__length_hint__")?;
+            let sized = self.is_sized(iterable)?;
+            if method.is_some() || sized {
+                let sized = self.fold_bool(sized)?;
+                let method = match method {
+                    Some(method) => method,
+                    None => self.fold_none()?,
+                };
+                let length_hint = self.operator("length_hint")?;
+                let length_hint = self.pin(&length_hint);
+                let class = self.class_of(iterable)?;
+                let name = self.fold(PyString::new(self.py, "__length_hint__").as_any())?;
+                let class = self.fold(PyString::new(self.py, &super::compared::class_name(&class)).as_any())?;
+                return self.enter("hint_of", &[iterable, sized, method, length_hint, name, class]);
+            }
         }
+        self.fold_none().map(Called::Value)
+    }
+
+    /// The items that `a, *b = iterable` takes apart, if taking them runs code of the program.
+    pub(super) fn enter_unpacked(&mut self, iterable: VarId, before: usize) -> Result<Option<Called>, Stop> {
+        if !self.iterates_by_code(iterable)? {
+            return Ok(None);
+        }
+        let before = self.fold_int(before as i64)?;
+        self.enter("unpacked", &[iterable, before]).map(Some)
     }
 
     /// The first items, as unpacking asks for them.
@@ -125,8 +148,7 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
-        let name = if self.is_sized(iterable)? { "tuple_of_sized" } else { "tuple_of" };
-        self.enter(name, &[iterable]).map(Some)
+        self.enter("tuple_of", &[iterable]).map(Some)
     }
 
     /// `list.extend`, or `+=` of a list.
@@ -139,13 +161,70 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
-        let name = match (self.is_sized(iterable)?, operator) {
-            (false, false) => "extend",
-            (true, false) => "extend_sized",
-            (false, true) => "extended",
-            (true, true) => "extended_sized",
-        };
-        self.enter(name, &[list, iterable]).map(Some)
+        let result = if operator { list } else { self.fold_none()? };
+        self.enter("extend", &[list, iterable, result]).map(Some)
+    }
+
+    /// Whether instances are among the items of a list or tuple, however deep, and no C compares any of them.
+    fn holds_instances(&mut self, sequence: VarId) -> Result<bool, Stop> {
+        let mut seen = HashSet::new();
+        let mut work = vec![sequence];
+        let mut found = false;
+        while let Some(value) = work.pop() {
+            self.may_go_deeper()?;
+            match self.look(value)? {
+                VarKind::Instance(_) => {
+                    let class = self.class_of(value)?;
+                    for name in ["__lt__", "__gt__"] {
+                        let by_default = self.py.get_type::<PyAny>().getattr(name).map_err(|e| self.internal(&e))?;
+                        match self.class_lookup(&class, name)? {
+                            Some(method) if facts::is_function(&method) || method.is(&by_default) => {}
+                            _ => return Ok(false),
+                        }
+                    }
+                    found = true;
+                }
+                VarKind::Tuple(tuple) if seen.insert(value) => work.extend(tuple.items.iter().copied()),
+                VarKind::List(list) if seen.insert(value) => work.extend(list.items.iter().copied()),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// Who compares the keys of a sort: the real sort (0); keys of one class with a `__lt__` of the program, asked by
+    /// themselves (1); tuples that begin with such keys (2); or `<` (3).
+    pub(super) fn way_to_compare(&mut self, keys: VarId) -> Result<i64, Stop> {
+        // What comes next is asked anew after each answer.
+        const MOST: usize = 100;
+        let VarKind::List(list) = self.look(keys)? else { return Ok(0) };
+        let (mut firsts, mut tuples) = (Vec::with_capacity(list.items.len()), 0);
+        for key in list.items.iter() {
+            match self.look(*key)? {
+                VarKind::Tensor(_) => return Ok(0),
+                VarKind::Tuple(TupleVar { items, class: None }) if !items.is_empty() => {
+                    tuples += 1;
+                    firsts.push(items[0]);
+                }
+                _ => firsts.push(*key),
+            }
+        }
+        if list.items.len() > MOST || !self.holds_instances(keys)? {
+            return Ok(0);
+        }
+        if tuples != 0 && tuples != firsts.len() {
+            return Ok(3);
+        }
+        let class = self.class_of(firsts[0])?;
+        for first in &firsts {
+            if !matches!(self.look(*first)?, VarKind::Instance(_)) || !self.class_of(*first)?.is(&class) {
+                return Ok(3);
+            }
+        }
+        match self.class_lookup(&class, "__lt__")? {
+            Some(method) if facts::is_function(&method) => Ok(if tuples > 0 { 2 } else { 1 }),
+            _ => Ok(3),
+        }
     }
 
     /// `list.sort`. A sort that fails leaves some order, which only the real one knows: what cannot be compared is left to it.
@@ -158,7 +237,7 @@ impl<'py> Executor<'py> {
                 _ => return Ok(None),
             }
         }
-        if self.unless_none(Some(key))?.is_none() && !self.is_plain(list)? {
+        if self.unless_none(Some(key))?.is_none() && !self.is_plain(list)? && !self.holds_instances(list)? {
             return Ok(None);
         }
         self.enter("sort_list", &[list, key, reverse]).map(Some)
@@ -185,7 +264,7 @@ impl<'py> Executor<'py> {
         let [argument] = *args.positional.as_slice() else { return Ok(None) };
         match (self.look(me)?, name) {
             (VarKind::List(ListVar { class: None, .. }), "extend") => self.enter_extend(me, argument, false),
-            (VarKind::Constant(_), "join") if self.iterates_by_code(argument)? && !self.is_sized(argument)? => {
+            (VarKind::Constant(_), "join") if self.iterates_by_code(argument)? => {
                 let join = self.virtual_var(BoundVar::new(me, "join"));
                 self.enter("join", &[join, argument]).map(Some)
             }
@@ -226,15 +305,15 @@ impl<'py> Executor<'py> {
                     },
                     None => self.fold_bool(false)?,
                 };
-                let by_code = self.iterates_by_code(*iterable)?;
-                if self.is_sized(*iterable)? || !self.can_iterate(*iterable)? {
+                let by_code = key.is_some() || self.iterates_by_code(*iterable)? || self.holds_instances(*iterable)?;
+                if !by_code || !self.can_iterate(*iterable)? {
                     return Ok(None);
                 }
-                match key {
-                    Some(key) => self.enter("sorted_by", &[*iterable, key, reverse]).map(Some),
-                    None if by_code => self.enter("sorted_of", &[*iterable, reverse]).map(Some),
-                    None => Ok(None),
-                }
+                let key = match key {
+                    Some(key) => key,
+                    None => self.fold_none()?,
+                };
+                self.enter("sorted_by", &[*iterable, key, reverse]).map(Some)
             }
             ("min" | "max", positional) if !positional.is_empty() && known(&["key", "default"]) => {
                 let (key, default) = (keyword("key"), keyword("default"));

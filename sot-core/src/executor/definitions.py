@@ -44,26 +44,32 @@ def sum_from(iterable, total):
     return total
 
 
-def list_of(iterable):
-    items = []
-    for item in iterable:
-        items.append(item)
-        del item
-    return items
-
-
-def list_of_sized(iterable):
-    # The length is asked for once there is an iterator; who has none says so by a TypeError.
-    iterator = iter(iterable)
+def hint_of(iterable, sized, method, length_hint, name, kind):
+    # Who has no length after all says so by a TypeError.
+    if sized:
+        try:
+            len(iterable)
+            return
+        except TypeError:
+            pass
+    if method is None:
+        return
     try:
-        len(iterable)
+        hint = method()
     except TypeError:
-        pass
-    items = []
+        return
+    if hint is not NotImplemented:
+        answer(hint, length_hint, name, kind)
+
+
+def extend(target, iterable, result):
+    # How many there may be is asked for once there is an iterator.
+    iterator = iter(iterable)
+    hint(iterable)
     for item in iterator:
-        items.append(item)
+        target.append(item)
         del item
-    return items
+    return result
 
 
 def list_of_sized_first(iterable):
@@ -71,37 +77,33 @@ def list_of_sized_first(iterable):
         len(iterable)
     except TypeError:
         pass
-    iterator = iter(iterable)
-    try:
-        len(iterable)
-    except TypeError:
-        pass
     items = []
-    for item in iterator:
-        items.append(item)
-        del item
+    items.extend(iterable)
     return items
 
 
 def tuple_of(iterable):
     items = []
-    for item in iterable:
-        items.append(item)
-        del item
+    items.extend(iterable)
     return tuple(items)
 
 
-def tuple_of_sized(iterable):
+def unpacked(iterable, before):
+    # What is left of the iterator is asked for as any list is.
     iterator = iter(iterable)
-    try:
-        len(iterable)
-    except TypeError:
-        pass
     items = []
-    for item in iterator:
-        items.append(item)
-        del item
-    return tuple(items)
+    if before > 0:
+        left = before
+        for item in iterator:
+            items.append(item)
+            del item
+            left = left - 1
+            if left == 0:
+                break
+        else:
+            return items
+    items.extend(iterator)
+    return items
 
 
 def fill(table, iterable, rest, result):
@@ -115,26 +117,64 @@ def fill(table, iterable, rest, result):
     return result
 
 
+def keys_of_mapping(source):
+    keys = source.keys()
+    if type(keys) is list:
+        return keys
+    refused = False
+    try:
+        iterator = iter(keys)
+    except TypeError:
+        refused = True
+    if refused:
+        raise TypeError(f"{type(source).__name__}.keys() returned a non-iterable (type {type(keys).__name__})")
+    names = []
+    names.extend(iterator)
+    return names
+
+
 def fill_by_keys(table, source, rest, result):
-    for key in source.keys():
+    for key in keys_of(source):
         table[key] = source[key]
         del key
     table.update(rest)
     return result
 
 
-def mapping_of(source, message):
-    table = {}
+def fill_display(table, source, message):
+    # What is left to add is nothing.
     missing = False
     try:
-        for key in source.keys():
+        for key in keys_of(source):
             table[key] = source[key]
             del key
     except AttributeError:
         missing = True
     if missing:
         raise TypeError(message)
-    return table
+    return {}
+
+
+def fill_keywords(table, source, callee, kind, result):
+    # A call that goes wrong the same way says what is wrong.
+    wrong = None
+    try:
+        for key in keys_of(source):
+            if key in table:
+                wrong = {key: None}, {key: None}
+                break
+            table[key] = source[key]
+            del key
+    except AttributeError:
+        wrong = {}, no_mapping(kind)
+    except KeyError as error:
+        given_twice = len(error.args) == 1
+        if not given_twice:
+            raise
+        wrong = {error.args[0]: None}, {error.args[0]: None}
+    if wrong is not None:
+        callee(**wrong[0], **wrong[1])
+    return result
 
 
 def keyed(iterable, value):
@@ -193,23 +233,6 @@ def done(method, args):
     method(*args)
 
 
-def extend(target, iterable):
-    for item in iterable:
-        target.append(item)
-        del item
-
-
-def extend_sized(target, iterable):
-    iterator = iter(iterable)
-    try:
-        len(iterable)
-    except TypeError:
-        pass
-    for item in iterator:
-        target.append(item)
-        del item
-
-
 def join(function, iterable):
     refused = False
     try:
@@ -218,6 +241,7 @@ def join(function, iterable):
         refused = True
     if refused:
         raise TypeError("can only join an iterable")
+    hint(iterable)
     items = []
     for item in iterator:
         items.append(item)
@@ -237,29 +261,16 @@ def at_most(iterable, count):
     return items
 
 
-def sorted_of(iterable, reverse):
-    items = []
-    for item in iterable:
-        items.append(item)
-        del item
-    return sorted(items, reverse=reverse)
-
-
 def sorted_by(iterable, key, reverse):
     items = []
-    for item in iterable:
-        items.append(item)
-        del item
-    keys = []
-    for item in items:
-        keys.append(key(item))
-        del item
-    return sort(items, keys, reverse)
+    items.extend(iterable)
+    items.sort(key=key, reverse=reverse)
+    return items
 
 
 def sort_list(target, key, reverse):
-    # Meanwhile the list is empty.
-    items = target.copy()
+    # Meanwhile the list is empty. A sort that fails leaves some order.
+    items, order = target.copy(), None
     target.clear()
     mark = emptied(target)
     try:
@@ -270,15 +281,47 @@ def sort_list(target, key, reverse):
             for item in items:
                 keys.append(key(item))
                 del item
+        way = way_to_compare(keys)
+        if way != 0:
+            answers = []
+            while True:
+                order, left, right = question(len(items), answers, reverse)
+                if left is None:
+                    break
+                left, right = keys[left], keys[right]
+                at = 0
+                if way == 2:
+                    # Tuples, by the first items that differ.
+                    while at < len(left) and at < len(right):
+                        if not same(left[at], right[at]):
+                            if not left[at] == right[at]:
+                                break
+                        at = at + 1
+                    if at < len(left) and at < len(right):
+                        left, right = left[at], right[at]
+                    else:
+                        left, right, at = len(left), len(right), 1
+                result = NotImplemented
+                if way < 3 and at == 0:
+                    # Keys of one class are asked by themselves at first.
+                    result = type(left).__lt__(left, right)
+                if result is NotImplemented:
+                    result = left < right
+                if result:
+                    answers.append(True)
+                else:
+                    answers.append(False)
+                del left, right, result
         modified = touched(target, mark)
     except:
         target.clear()
-        target.extend(items)
+        target.extend(in_order(items, order))
         raise
     target.clear()
-    target.extend(items)
+    target.extend(in_order(items, order))
     del items
-    sort_in_place(target, keys, reverse)
+    if way == 0:
+        sort_in_place(target, keys, reverse)
     if modified:
         raise ValueError("list modified during sort")
 
@@ -521,22 +564,3 @@ def untruth_of(function, argument):
     if function(argument):
         return False
     return True
-
-
-def extended(target, iterable):
-    for item in iterable:
-        target.append(item)
-        del item
-    return target
-
-
-def extended_sized(target, iterable):
-    iterator = iter(iterable)
-    try:
-        len(iterable)
-    except TypeError:
-        pass
-    for item in iterator:
-        target.append(item)
-        del item
-    return target

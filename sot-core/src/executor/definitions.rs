@@ -9,6 +9,7 @@
 //!
 //! A definition raises nothing of its own but what the builtin raises at that moment, and that by asking the builtin itself.
 
+use super::protocol::Copies;
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
@@ -24,7 +25,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use sot_opcodes::{CompareOp, ConstId, Op};
 use std::rc::Rc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The definitions, compiled.
 struct Definitions {
@@ -53,6 +54,10 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
     if py.version_info() < (3, 9) {
         // What is looked for was on the left.
         source = source.replace("item == wanted", "wanted == item");
+    }
+    if py.version_info() < (3, 12) {
+        // Only a key that is there already was given twice.
+        source = source.replace("given_twice = len(error.args) == 1", "given_twice = False");
     }
     if py.version_info() < (3, 13) {
         // What a generator returns that is closed was lost.
@@ -139,14 +144,33 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
                 Ok(PyBool::new(args.py(), same).to_owned().into_any().unbind())
             })?,
         ),
-        ("sort", make(c"sort", sort)?),
         (
-            "sort_in_place",
-            make(c"sort_in_place", |args| {
-                sort(args)?;
-                Ok(args.py().None())
+            "hint",
+            make(c"hint", |args| {
+                let hint = args.py().import("operator")?.getattr("length_hint")?;
+                Ok(hint.call1((args.get_item(0)?,))?.unbind())
             })?,
         ),
+        ("in_order", make(c"in_order", in_order)?),
+        (
+            "keys_of",
+            make(c"keys_of", |args| {
+                let source = args.get_item(0)?;
+                Ok(source.cast::<PyMapping>()?.keys()?.into_any().unbind())
+            })?,
+        ),
+        (
+            "no_mapping",
+            make(c"no_mapping", |args| {
+                let py = args.py();
+                let class = py.get_type::<PyType>().call1((args.get_item(0)?, PyTuple::empty(py), PyDict::new(py)))?;
+                Ok(class.call0()?.unbind())
+            })?,
+        ),
+        ("question", make(c"question", question)?),
+        ("sort_in_place", make(c"sort_in_place", sort_in_place)?),
+        // The real sort knows.
+        ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
     ])
 }
 
@@ -234,8 +258,8 @@ fn pair(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     Ok(PyTuple::new(py, items)?.into_any().unbind())
 }
 
-/// `sort(items, keys, reverse)`: sorts a list by keys that were asked for before.
-fn sort(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+/// `sort_in_place(items, keys, reverse)`: sorts a list by keys that were asked for before.
+fn sort_in_place(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
     let (items, keys) = (args.get_item(0)?, args.get_item(1)?);
     let keys = Mutex::new(keys.try_iter()?.unbind());
@@ -247,7 +271,51 @@ fn sort(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     options.set_item("key", next)?;
     options.set_item("reverse", args.get_item(2)?)?;
     items.call_method("sort", (), Some(&options))?;
-    Ok(items.unbind())
+    Ok(py.None())
+}
+
+/// `in_order(items, order)`: the items at these places, or as they are.
+fn in_order(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let (items, order) = (args.get_item(0)?, args.get_item(1)?);
+    if order.is_none() {
+        return Ok(items.unbind());
+    }
+    let items = order.try_iter()?.map(|at| items.get_item(at?)).collect::<PyResult<Vec<_>>>()?;
+    Ok(PyList::new(args.py(), items)?.into_any().unbind())
+}
+
+/// `question(count, answers, reverse)`: in which order a sort of so many items has put them when it has been told which of two
+/// were less, so many times, and the places of the next two that it asks about, or None.
+fn question(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let (count, answers): (usize, Vec<bool>) = (args.get_item(0)?.extract()?, args.get_item(1)?.extract()?);
+    let state = Arc::new(Mutex::new((answers.into_iter(), None)));
+    let asked = state.clone();
+    // Python's own sort asks, so that it is the one of this version.
+    let compare = PyCFunction::new_closure(py, None, None, move |args, _| -> PyResult<i32> {
+        let mut state = asked.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        match state.0.next() {
+            Some(less) => Ok(if less { -1 } else { 1 }),
+            None => {
+                state.1 = Some(args.extract::<(usize, usize)>()?);
+                Err(PyRuntimeError::new_err("asked"))
+            }
+        }
+    })?;
+    let order = PyList::new(py, 0..count)?;
+    let options = PyDict::new(py);
+    options.set_item("key", py.import("functools")?.getattr("cmp_to_key")?.call1((compare,))?)?;
+    options.set_item("reverse", args.get_item(2)?)?;
+    let sorted = order.call_method("sort", (), Some(&options));
+    let next = state.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?.1;
+    let asked = match next {
+        Some((left, right)) => (order, Some(left), Some(right)),
+        None => {
+            sorted?;
+            (order, None, None)
+        }
+    };
+    Ok(asked.into_pyobject(py)?.into_any().unbind())
 }
 
 impl<'py> Executor<'py> {
@@ -279,35 +347,44 @@ impl<'py> Executor<'py> {
     }
 
     /// A helper of the definitions.
-    pub(super) fn call_helper(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<VarId>, Stop> {
+    pub(super) fn call_helper(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<Called>, Stop> {
         let Some(made) = DEFINITIONS.get(self.py) else { return Ok(None) };
         let Some((name, _)) = made.helpers.iter().find(|(_, helper)| helper.is(callee)) else { return Ok(None) };
         match (*name, args) {
-            ("answer", [result, builtin, name, _]) => self.answer(*result, *builtin, *name).map(Some),
+            ("hint", [iterable]) => self.enter_hint(*iterable).map(Some),
+            ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
+            ("no_mapping", _) => Err(Stop::brk(Reason::WouldRaise, "** of no mapping")),
+            _ => self.helped(name, args).map(|value| Some(Called::Value(value))),
+        }
+    }
+
+    fn helped(&mut self, name: &'static str, args: &[VarId]) -> Result<VarId, Stop> {
+        match (name, args) {
+            ("answer", [result, builtin, name, _]) => self.answer(*result, *builtin, *name),
             // What comes and goes again is noticed, too, unless there was a break.
             ("emptied", [list]) => {
                 let VarKind::List(list) = self.look(*list)? else {
-                    return Err(Stop::fallback(Reason::InternalError, *name));
+                    return Err(Stop::fallback(Reason::InternalError, name));
                 };
                 let mark = self.virtual_var(TupleVar::new(Vec::new()));
                 self.emptied.insert(mark, list.items);
-                Ok(Some(mark))
+                Ok(mark)
             }
             ("touched", [list, mark]) => {
                 let VarKind::List(list) = self.look(*list)? else {
-                    return Err(Stop::fallback(Reason::InternalError, *name));
+                    return Err(Stop::fallback(Reason::InternalError, name));
                 };
                 let replaced = self.emptied.get(mark).is_some_and(|items| !Rc::ptr_eq(items, &list.items));
-                self.fold_bool(replaced || !list.items.is_empty()).map(Some)
+                self.fold_bool(replaced || !list.items.is_empty())
             }
             ("is_number", [value]) => {
                 let number = matches!(self.look(*value)?, VarKind::Constant(_));
                 let number = number && self.constant_value(*value).is_some_and(|v| is_number(&v));
-                self.fold_bool(number).map(Some)
+                self.fold_bool(number)
             }
             ("is_quiet", [item]) => {
                 let quiet = self.is_quiet_item(*item)?;
-                self.fold_bool(quiet).map(Some)
+                self.fold_bool(quiet)
             }
             ("constructed", [made, class, positional, keywords]) => {
                 let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
@@ -326,10 +403,10 @@ impl<'py> Executor<'py> {
                 }
             }
             ("length", [value]) => match self.constant_int(*value) {
-                Some(length) if length >= 0 => self.fold_int(length).map(Some),
+                Some(length) if length >= 0 => self.fold_int(length),
                 _ => Err(Stop::brk(Reason::WouldRaise, "__len__")),
             },
-            ("number", [enumeration]) => self.next_number(*enumeration).map(Some),
+            ("number", [enumeration]) => self.next_number(*enumeration),
             ("pair", [item, _]) => {
                 let items = match self.look(*item)? {
                     VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
@@ -337,7 +414,7 @@ impl<'py> Executor<'py> {
                     _ => Vec::new(),
                 };
                 match items.len() {
-                    2 => Ok(Some(self.virtual_var(TupleVar::new(items)))),
+                    2 => Ok(self.virtual_var(TupleVar::new(items))),
                     _ => Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
                 }
             }
@@ -347,27 +424,48 @@ impl<'py> Executor<'py> {
                         // Equal ones may be one object, which is all the same.
                         let equal = self.compare(CompareOp::Eq, *a, *b)?;
                         if self.truth(equal)? {
-                            return Ok(Some(equal));
+                            return Ok(equal);
                         }
                     }
                     // As is whether they are one tuple: it is equal to itself as its items are.
-                    (VarKind::Tuple(_), VarKind::Tuple(_)) if a != b => return self.fold_bool(false).map(Some),
+                    (VarKind::Tuple(_), VarKind::Tuple(_)) if a != b => return self.fold_bool(false),
                     _ => {}
                 }
                 let same = self.same_object(*a, *b)?;
-                self.fold_bool(same).map(Some)
+                self.fold_bool(same)
             }
-            ("sort", [items, keys, reverse]) => self.sort(*items, *keys, *reverse).map(Some),
             ("sort_in_place", [target, keys, reverse]) => {
                 let sorted = self.sort(*target, *keys, *reverse)?;
                 let VarKind::List(list) = self.look(*target)? else {
-                    return Err(Stop::fallback(Reason::InternalError, *name));
+                    return Err(Stop::fallback(Reason::InternalError, name));
                 };
                 self.list_method(*target, &list, "clear", &Args::default())?;
                 self.extend_at_once(*target, sorted)?;
-                self.fold_none().map(Some)
+                self.fold_none()
             }
-            _ => Err(Stop::fallback(Reason::InternalError, *name)),
+            ("in_order", [items, order]) => {
+                let order = match self.unless_none(Some(*order))? {
+                    Some(order) => self.require_plain(order)?.extract::<Vec<usize>>().map_err(|e| self.internal(&e))?,
+                    None => return Ok(*items),
+                };
+                let VarKind::List(list) = self.look(*items)? else {
+                    return Err(Stop::fallback(Reason::InternalError, name));
+                };
+                let items = order.into_iter().filter_map(|at| list.items.get(at).copied()).collect();
+                Ok(self.virtual_var(ListVar::new(items)))
+            }
+            ("question", _) => {
+                let mut copies = Copies::default();
+                let (args, _) = self
+                    .convert_arguments(&Args::positional(args.to_vec()), |ex, arg| ex.plain_copy(arg, &mut copies))?;
+                let asked = question(&args).map_err(|e| self.internal(&e))?;
+                self.fold_result(asked.bind(self.py), &copies)
+            }
+            ("way_to_compare", [keys]) => {
+                let way = self.way_to_compare(*keys)?;
+                self.fold_int(way)
+            }
+            _ => Err(Stop::fallback(Reason::InternalError, name)),
         }
     }
 
@@ -386,6 +484,9 @@ impl<'py> Executor<'py> {
             "__int__" => answer.is_exact_instance_of::<PyInt>(),
             "__index__" => answer.is_exact_instance_of::<PyInt>() && is(self, "int"),
             "__float__" => answer.is_exact_instance_of::<PyFloat>(),
+            "__length_hint__" => {
+                answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|n| n >= 0)
+            }
             "__hash__" => {
                 answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|hash| hash != -1)
             }

@@ -144,20 +144,34 @@ fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, Var
 
 fn dict_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mapping = ex.pop()?;
-    if ex.enter_mapping(mapping)?.is_some() {
+    let target = ex.peek(count(op)?)?;
+    if ex.enter_mapping(target, mapping)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
-    let target = ex.peek(count(op)?)?;
     for (key, value) in dict_entries(ex, mapping)? {
         ex.set_item(target, key, value)?;
     }
     Ok(Flow::Next)
 }
 
+/// The callable, which may be under a NULL.
+pub(super) fn callee_under(ex: &mut Executor<'_>, at: usize) -> Result<VarId, Stop> {
+    let callee = ex.peek(at)?;
+    match ex.var(callee).kind {
+        VarKind::Null(_) => ex.peek(at + 1),
+        _ => Ok(callee),
+    }
+}
+
 /// As `dict_update`, but a key that is there already is an error (`f(**a, **b)`).
 fn dict_merge(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mapping = ex.pop()?;
     let target = ex.peek(count(op)?)?;
+    let callee = callee_under(ex, count(op)? + 2)?;
+    let left = ex.virtual_var(DictVar::new(Vec::new()));
+    if ex.enter_keywords(target, mapping, callee, left)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
     let VarKind::Dict(dict) = ex.look(target)? else { return Err(mismatch()) };
     let entries = dict_entries(ex, mapping)?;
     for (key, _) in &entries {
@@ -207,12 +221,12 @@ fn wrong_count(ex: &mut Executor<'_>, got: usize, expected: usize, at_least: boo
 
 fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::UnpackEx { before, after } = op else { return Err(mismatch()) };
+    let (before, after) = (before as usize, after as usize);
     let value = ex.pop()?;
-    if ex.enter_list_of(value)?.is_some() {
+    if ex.enter_unpacked(value, before)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
     let mut items = ex.collect(value)?;
-    let (before, after) = (before as usize, after as usize);
     if items.len() < before + after {
         return Err(wrong_count(ex, items.len(), before + after, true));
     }

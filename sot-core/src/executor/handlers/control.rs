@@ -1,6 +1,6 @@
 //! Jumps, loops, calls, functions, imports and return.
 
-use super::containers::keyword_names;
+use super::containers::{callee_under, keyword_names};
 use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::code_unit::CodeUnit;
@@ -212,6 +212,12 @@ fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     if kwargs {
         let mapping = ex.pop()?;
+        if let VarKind::Instance(_) = ex.look(mapping)? {
+            let (table, callee) = (ex.virtual_var(DictVar::new(Vec::new())), callee_under(ex, 2)?);
+            if ex.enter_keywords(table, mapping, callee, table)?.is_some() {
+                return Ok(Flow::Entered(Awaits::Again));
+            }
+        }
         let VarKind::Dict(dict) = ex.look(mapping)? else {
             return Err(Stop::brk(Reason::ValueKind, "** of something that is not a dict"));
         };

@@ -255,10 +255,11 @@ fn compare(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     if to_bool && (tensor(&ex.look(left)?) || tensor(&ex.look(right)?)) {
         return Err(Stop::brk(Reason::BranchOnTensor, ""));
     }
-    if ex.enter_compare(op, left, right, to_bool)?.is_some() {
-        return Ok(Flow::Entered(Awaits::Push));
-    }
-    let result = ex.compare(op, left, right)?;
+    let result = match ex.enter_compare(op, left, right, to_bool)? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
+        Some(Called::Value(result)) => result,
+        None => ex.compare(op, left, right)?,
+    };
     ex.push(result);
     Ok(Flow::Next)
 }
