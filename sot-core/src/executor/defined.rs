@@ -255,6 +255,9 @@ impl<'py> Executor<'py> {
         {
             return self.enter_fill(Some(me), *source, &args.keywords);
         }
+        if let ("format", VarKind::Constant(_)) = (name, self.look(me)?) {
+            return self.enter_str_format(me, args);
+        }
         if !args.keywords.is_empty() {
             return Ok(None);
         }
@@ -371,6 +374,7 @@ impl<'py> Executor<'py> {
                 }
                 _ => Ok(None),
             },
+            ("print", _) => self.enter_print(args),
             ("setattr", [object, name, value]) if args.keywords.is_empty() => {
                 self.enter_write_by_name(*object, *name, Some(*value))
             }

@@ -169,6 +169,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ),
         ("question", make(c"question", question)?),
         ("sort_in_place", make(c"sort_in_place", sort_in_place)?),
+        ("written", make(c"written", |args| Ok(args.get_item(0)?.call1((args.get_item(1)?,))?.unbind()))?),
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
     ])
@@ -460,6 +461,12 @@ impl<'py> Executor<'py> {
                     .convert_arguments(&Args::positional(args.to_vec()), |ex, arg| ex.plain_copy(arg, &mut copies))?;
                 let asked = question(&args).map_err(|e| self.internal(&e))?;
                 self.fold_result(asked.bind(self.py), &copies)
+            }
+            ("written", [ask, answers]) => {
+                self.look_identity(*ask)?;
+                let ask = self.known_object(*ask).ok_or(Stop::fallback(Reason::InternalError, name))?;
+                let ask = self.objects.get(self.py, ask);
+                self.fold_call(&ask, &Args::positional(vec![*answers]))
             }
             ("way_to_compare", [keys]) => {
                 let way = self.way_to_compare(*keys)?;

@@ -184,3 +184,51 @@ def converted(convert, value, spec):
 
 def made_by(new, cls, args, keywords):
     return constructed(new(cls, *args, **keywords), cls, args, keywords)
+
+
+def repr_of_list(items):
+    texts = []
+    index = 0
+    while index < len(items):
+        texts.append(repr(items[index]))
+        index = index + 1
+    return "[" + ", ".join(texts) + "]"
+
+
+def repr_of_tuple(items):
+    texts = []
+    for item in items:
+        texts.append(repr(item))
+        del item
+    if len(texts) == 1:
+        return "(" + texts[0] + ",)"
+    return "(" + ", ".join(texts) + ")"
+
+
+def repr_of_dict(items):
+    texts = []
+    for key, item in list(items.items()):
+        text = repr(key)
+        texts.append(text + ": " + repr(item))
+        del key, item
+    return "{" + ", ".join(texts) + "}"
+
+
+def asked(ask, values):
+    # Formatting asks one value after another.
+    answers = []
+    while True:
+        text, index, what, spec = written(ask, answers)
+        if text is not None:
+            return text
+        if what == "repr":
+            answers.append(repr(values[index]))
+        elif what == "str":
+            answers.append(str(values[index]))
+        else:
+            answers.append(format(values[index], spec))
+
+
+def printed(function, value, rest, options):
+    text = str(value)
+    function(text, *rest, **options)

@@ -38,6 +38,7 @@ mod mutation;
 mod operated;
 mod protocol;
 mod state;
+mod texts;
 mod wrap;
 mod written;
 

@@ -63,6 +63,11 @@ impl<'py> Executor<'py> {
         right: VarId,
     ) -> Result<Option<Called>, Stop> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
+        if let (BinaryOp::Remainder, VarKind::Constant(_)) = (op, &left_kind)
+            && let Some(entered) = self.enter_percent(left, right)?
+        {
+            return Ok(Some(entered));
+        }
         if !matches!(left_kind, VarKind::Instance(_)) && !matches!(right_kind, VarKind::Instance(_)) {
             return Ok(None);
         }
@@ -219,6 +224,9 @@ impl<'py> Executor<'py> {
             },
             ("pow", [left, right]) => self.enter_binary(BinaryOp::Power, false, *left, *right),
             ("hash", [value]) => self.enter_answer("hash", *value, &["__hash__"], &[]),
+            ("repr", [value]) if !matches!(self.look(*value)?, VarKind::Instance(_)) => {
+                self.enter_text_of_container(*value)
+            }
             ("repr" | "ascii", [value]) => self.enter_answer(name, *value, &["__repr__"], &[]),
             ("format", [value]) => {
                 let spec = self.fold(PyString::new(self.py, "").as_any())?;
@@ -232,6 +240,7 @@ impl<'py> Executor<'py> {
     /// Builtin types that ask one method of their argument.
     pub(super) fn enter_conversion(&mut self, name: &str, value: VarId) -> Result<Option<Called>, Stop> {
         let methods: &[&str] = match name {
+            "str" if !matches!(self.look(value)?, VarKind::Instance(_)) => return self.enter_text_of_container(value),
             "str" => &["__str__", "__repr__"],
             "int" => &["__int__", "__index__"],
             "float" => &["__float__", "__index__"],
@@ -272,7 +281,12 @@ impl<'py> Executor<'py> {
 
     /// `format(value, spec)` of an instance.
     pub(super) fn enter_format(&mut self, value: VarId, spec: VarId) -> Result<Option<Called>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let VarKind::Instance(_) = self.look(value)? else {
+            return match self.constant_str(spec).is_some_and(|spec| spec.is_empty()) {
+                true => self.enter_text_of_container(value),
+                false => Ok(None),
+            };
+        };
         let class = self.class_of(value)?;
         let found = self.class_lookup(&class, "__format__")?;
         let by_default = self.py.get_type::<PyAny>().getattr("__format__").map_err(|e| self.internal(&e))?;
@@ -291,7 +305,12 @@ impl<'py> Executor<'py> {
         value: VarId,
         spec: Option<VarId>,
     ) -> Result<Option<Called>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let (VarKind::Instance(_) | VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_)) = self.look(value)? else {
+            return Ok(None);
+        };
+        if conversion.is_some() && !matches!(self.look(value)?, VarKind::Instance(_)) && !self.writes_by_code(value)? {
+            return Ok(None);
+        }
         let spec = match spec {
             Some(spec) => spec,
             None => self.fold(PyString::new(self.py, "").as_any())?,

@@ -37,6 +37,7 @@ from capture_cases import (  # noqa: F401
     special_methods,
     state,
     subclasses,
+    texts,
 )
 from known_failures import known
 from observe import CASES

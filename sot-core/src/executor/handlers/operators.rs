@@ -369,8 +369,13 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     };
     let mut value = ex.pop()?;
     host_text(ex, value)?;
-    if ex.enter_field(conversion, value, spec)?.is_some() {
-        return Ok(Flow::Entered(Awaits::Push));
+    match ex.enter_field(conversion, value, spec)? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
+        Some(Called::Value(text)) => {
+            ex.push(text);
+            return Ok(Flow::Next);
+        }
+        None => {}
     }
     if let Some(conversion) = conversion {
         value = convert(ex, conversion, value)?;
@@ -392,10 +397,11 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn convert_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ConvertValue(conversion) = op else { return Err(mismatch()) };
     let value = ex.pop()?;
-    if ex.enter_converted(conversion, value)?.is_some() {
-        return Ok(Flow::Entered(Awaits::Push));
-    }
-    let result = convert(ex, conversion, value)?;
+    let result = match ex.enter_converted(conversion, value)? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
+        Some(Called::Value(text)) => text,
+        None => convert(ex, conversion, value)?,
+    };
     ex.push(result);
     Ok(Flow::Next)
 }

@@ -1,0 +1,293 @@
+//! Texts that are made of the texts of values, where some of them are code of the program: `repr` of containers, `%`,
+//! `str.format`, `print`.
+//!
+//! Which value is asked for its text, and how, Python's own formatting says: it is run on stand-ins for the values, which know
+//! the answers that there are, and ask for the next one (`definitions::asked`). What could raise is left to the real one.
+//!
+//! A container that is being written is known by the frame that does it, so that it is `[...]` in itself. Containers that
+//! existed before the frame may be in the middle of a `repr` of somebody else's: they are written for real.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::stop::Stop;
+use crate::variables::*;
+use hashbrown::HashSet;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::sync::{Arc, Mutex};
+
+/// What stand-ins have been told, and what the first one asks that was not.
+#[derive(Default)]
+struct Asking {
+    answers: std::vec::IntoIter<Py<PyAny>>,
+    /// What is answered when there is no answer: nobody asks in earnest.
+    trial: Option<Py<PyAny>>,
+    question: Option<Question>,
+}
+
+/// A value by its number, whether its `repr`, `str` or `format`, and the specification of that.
+type Question = (usize, &'static str, Py<PyAny>);
+
+/// Stands for a value that is asked for its text.
+#[pyclass(frozen, module = "sot._sot", name = "_Written")]
+struct Written {
+    index: usize,
+    asking: Arc<Mutex<Asking>>,
+}
+
+impl Written {
+    fn ask(&self, what: &'static str, spec: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        let mut asking = self.asking.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        if let Some(answer) = asking.answers.next() {
+            return Ok(answer);
+        }
+        if let Some(answer) = asking.trial.take() {
+            Python::attach(|py| asking.trial = Some(answer.clone_ref(py)));
+            return Ok(answer);
+        }
+        asking.question = Some((self.index, what, spec));
+        Err(PyRuntimeError::new_err("asked"))
+    }
+}
+
+#[pymethods]
+impl Written {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.ask("repr", py.None())
+    }
+
+    fn __str__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.ask("str", py.None())
+    }
+
+    fn __format__(&self, spec: Py<PyAny>) -> PyResult<Py<PyAny>> {
+        self.ask("format", spec)
+    }
+}
+
+/// An argument of a formatting.
+enum Part {
+    Plain(Py<PyAny>),
+    /// The value of this number.
+    Value(usize),
+}
+
+/// A text that is made by formatting.
+struct Formatting {
+    template: Py<PyAny>,
+    /// `template % arguments`, with a tuple, a dict or one value on the right, or `template.format(..)`.
+    way: Way,
+    positional: Vec<Part>,
+    named: Vec<(Py<PyAny>, Part)>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    One,
+    Several,
+    Named,
+    Method,
+}
+
+impl Formatting {
+    fn run<'py>(&self, py: Python<'py>, asking: Asking) -> PyResult<(PyResult<Bound<'py, PyAny>>, Option<Question>)> {
+        let asking = Arc::new(Mutex::new(asking));
+        let part = |part: &Part| match part {
+            Part::Plain(object) => Ok(object.bind(py).clone()),
+            Part::Value(index) => {
+                Bound::new(py, Written { index: *index, asking: asking.clone() }).map(Bound::into_any)
+            }
+        };
+        let positional = PyTuple::new(py, self.positional.iter().map(part).collect::<PyResult<Vec<_>>>()?)?;
+        let named = PyDict::new(py);
+        for (name, value) in &self.named {
+            named.set_item(name, part(value)?)?;
+        }
+        let template = self.template.bind(py);
+        let text = match self.way {
+            Way::Method => template.call_method("format", positional, Some(&named)),
+            Way::Several => template.rem(positional),
+            Way::Named => template.rem(named),
+            Way::One => template.rem(positional.get_item(0)?),
+        };
+        let question = asking.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?.question.take();
+        Ok((text, question))
+    }
+
+    /// `ask(answers)`: the text, or None and what is asked next.
+    fn ask(&self, args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let py = args.py();
+        let answers = args.get_item(0)?.try_iter()?.map(|a| a.map(Bound::unbind)).collect::<PyResult<Vec<_>>>()?;
+        let (text, question) = self.run(py, Asking { answers: answers.into_iter(), ..Asking::default() })?;
+        let asked = match question {
+            Some((index, what, spec)) => (py.None(), index, what, spec),
+            None => (text?.unbind(), 0, "", py.None()),
+        };
+        Ok(asked.into_pyobject(py)?.into_any().unbind())
+    }
+}
+
+impl<'py> Executor<'py> {
+    /// Whether the text of a value is, in part, what code of the program says. No tensor and no C class has a part in it.
+    pub(super) fn writes_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
+        let mut open: HashSet<VarId> = HashSet::new();
+        let mut work = vec![(value, false)];
+        let mut found = false;
+        while let Some((value, done)) = work.pop() {
+            self.may_go_deeper()?;
+            if done {
+                open.remove(&value);
+                continue;
+            }
+            let parts = match self.look(value)? {
+                VarKind::Constant(_) => continue,
+                VarKind::Exception(_) => {
+                    found = true;
+                    continue;
+                }
+                VarKind::Instance(_) => {
+                    let class = self.class_of(value)?;
+                    if !self.extends_object(&class)? {
+                        return Ok(false);
+                    }
+                    for name in ["__repr__", "__str__", "__format__"] {
+                        found |= self.class_lookup(&class, name)?.is_some_and(|method| facts::is_function(&method));
+                    }
+                    continue;
+                }
+                VarKind::List(ListVar { items, class: None, .. }) => items.to_vec(),
+                VarKind::Tuple(TupleVar { items, class: None }) => items.to_vec(),
+                VarKind::Dict(DictVar { entries, class: None, .. }) => {
+                    entries.iter().flat_map(|(key, item)| [*key, *item]).collect()
+                }
+                _ => return Ok(false),
+            };
+            if self.known_object(value).is_some() || !open.insert(value) {
+                return Ok(false);
+            }
+            work.push((value, true));
+            work.extend(parts.into_iter().map(|part| (part, false)));
+        }
+        Ok(found)
+    }
+
+    /// The frame of `repr` or `str` of a container that holds instances.
+    pub(super) fn enter_text_of_container(&mut self, value: VarId) -> Result<Option<Called>, Stop> {
+        let (definition, within) = match self.look(value)? {
+            VarKind::List(ListVar { class: None, .. }) => ("repr_of_list", "[...]"),
+            VarKind::Tuple(TupleVar { class: None, .. }) => ("repr_of_tuple", "(...)"),
+            VarKind::Dict(DictVar { class: None, .. }) => ("repr_of_dict", "{...}"),
+            _ => return Ok(None),
+        };
+        let writing: Vec<VarId> = self
+            .frames
+            .iter()
+            .filter(|frame| frame.is_hidden() && frame.unit.code.name == definition)
+            .filter_map(|frame| frame.locals.first().copied().flatten())
+            .collect();
+        for other in writing {
+            if other == value || self.known_object(value).is_some() && self.same_object(other, value)? {
+                return self.fold(PyString::new(self.py, within).as_any()).map(|text| Some(Called::Value(text)));
+            }
+        }
+        if !self.writes_by_code(value)? {
+            return Ok(None);
+        }
+        self.enter(definition, &[value]).map(Some)
+    }
+
+    /// The frame of `template % right`.
+    pub(super) fn enter_percent(&mut self, template: VarId, right: VarId) -> Result<Option<Called>, Stop> {
+        let (way, positional, named) = match self.look(right)? {
+            VarKind::Tuple(TupleVar { items, class: None }) => (Way::Several, items.to_vec(), Vec::new()),
+            VarKind::Dict(DictVar { entries, class: None, .. }) => (Way::Named, Vec::new(), entries.to_vec()),
+            // What has items is taken for a mapping.
+            VarKind::Instance(_) => {
+                let class = self.class_of(right)?;
+                if self.class_lookup(&class, "__getitem__")?.is_some() {
+                    return Ok(None);
+                }
+                (Way::One, vec![right], Vec::new())
+            }
+            VarKind::Exception(_) => (Way::One, vec![right], Vec::new()),
+            _ => return Ok(None),
+        };
+        self.enter_formatting(template, way, positional, named)
+    }
+
+    /// The frame of `template.format(..)`.
+    pub(super) fn enter_str_format(&mut self, template: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        let mut named = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            named.push((self.fold(PyString::new(self.py, name).as_any())?, *value));
+        }
+        self.enter_formatting(template, Way::Method, args.positional.clone(), named)
+    }
+
+    fn enter_formatting(
+        &mut self,
+        template: VarId,
+        way: Way,
+        positional: Vec<VarId>,
+        named: Vec<(VarId, VarId)>,
+    ) -> Result<Option<Called>, Stop> {
+        let Some(text) = self.constant_value(template).filter(|t| t.is_exact_instance_of::<PyString>()) else {
+            return Ok(None);
+        };
+        let mut values = Vec::new();
+        let mut by_code = false;
+        let mut part = |ex: &mut Self, value: VarId| -> Result<Option<Part>, Stop> {
+            if ex.is_plain(value)? {
+                return Ok(Some(Part::Plain(ex.require_plain(value)?.unbind())));
+            }
+            if !ex.writes_by_code(value)? {
+                return Ok(None);
+            }
+            by_code = true;
+            values.push(value);
+            Ok(Some(Part::Value(values.len() - 1)))
+        };
+        let mut formatting = Formatting { template: text.unbind(), way, positional: Vec::new(), named: Vec::new() };
+        for value in positional {
+            let Some(part) = part(self, value)? else { return Ok(None) };
+            formatting.positional.push(part);
+        }
+        for (name, value) in named {
+            let Some(part) = part(self, value)? else { return Ok(None) };
+            formatting.named.push((self.require_plain(name)?.unbind(), part));
+        }
+        let trial = Some(PyString::new(self.py, "").into_any().unbind());
+        let tried = formatting.run(self.py, Asking { trial, ..Asking::default() }).map_err(|e| self.internal(&e))?;
+        if !by_code || tried.0.is_err() {
+            return Ok(None);
+        }
+        let ask = PyCFunction::new_closure(self.py, Some(c"ask"), None, move |args, _| formatting.ask(args));
+        let ask = ask.map_err(|e| self.internal(&e))?;
+        let ask = self.pin(ask.as_any());
+        let values = self.virtual_var(TupleVar::new(values));
+        self.enter("asked", &[ask, values]).map(Some)
+    }
+
+    /// `print(value, ..)`: nothing is written before the first value has said its text.
+    pub(super) fn enter_print(&mut self, args: &Args) -> Result<Option<Called>, Stop> {
+        let Some((first, rest)) = args.positional.split_first() else { return Ok(None) };
+        for value in rest.iter().chain(args.keywords.iter().map(|(_, value)| value)) {
+            if !self.is_plain(*value)? {
+                return Ok(None);
+            }
+        }
+        let instance = matches!(self.look(*first)?, VarKind::Instance(_) | VarKind::List(_) | VarKind::Dict(_));
+        if !instance || !self.writes_by_code(*first)? || args.keywords.iter().any(|(name, _)| name == "file") {
+            return Ok(None);
+        }
+        let print = self.builtin("print")?;
+        let rest = self.virtual_var(TupleVar::new(rest.to_vec()));
+        let mut options = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            options.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let options = self.virtual_var(DictVar::new(options));
+        self.enter("printed", &[print, *first, rest, options]).map(Some)
+    }
+}
