@@ -310,6 +310,10 @@ impl<'py> Executor<'py> {
                 self.delattr(*object, &name)?;
                 self.fold_none()?
             }
+            // What a definition iterates over, nobody else sees.
+            ("iter", [value]) if self.frame().is_hidden() && self.has_items_by_index(*value)? => {
+                self.items_by_index(*value)?
+            }
             ("iter", [value]) if matches!(self.look(*value)?, VarKind::Instance(_)) => {
                 let method = self.special_method(*value, "__iter__")?;
                 return match self.call(method, &Args::default())? {

@@ -38,7 +38,7 @@ impl<'py> Executor<'py> {
                     let found = ex.class_lookup(&class, name)?;
                     Ok(found.is_some_and(|f| facts::is_function(&f)))
                 };
-                of(ex, "__iter__")
+                Ok(of(ex, "__iter__")? || ex.has_items_by_index(iterable)?)
             }
             VarKind::Iterator(IteratorVar { state }) => match state {
                 Iteration::Enumerate { inner, count } => Ok(count.is_none() || ex.steps_by_code(inner)?),
@@ -55,6 +55,15 @@ impl<'py> Executor<'py> {
             },
             _ => Ok(false),
         })
+    }
+
+    /// Whether an instance is iterated by `__getitem__` of the program alone.
+    pub(super) fn has_items_by_index(&mut self, value: VarId) -> Result<bool, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
+        let class = self.class_of(value)?;
+        Ok(self.class_lookup(&class, "__iter__")?.is_none()
+            && self.class_lookup(&class, "__getitem__")?.is_some_and(|method| facts::is_function(&method))
+            && self.extends_object(&class)?)
     }
 
     pub(super) fn any_by_code(&mut self, inners: &[VarId]) -> Result<bool, Stop> {

@@ -502,6 +502,18 @@ def next_zipped(inners):
     return tuple(items)
 
 
+def items_by_index(sequence):
+    # Nothing is held of an item that was given.
+    index = 0
+    while True:
+        try:
+            given = [sequence[index]]
+        except (IndexError, StopIteration):
+            return
+        yield given.pop()
+        index = index + 1
+
+
 def found(iterable, wanted, yes, no, message):
     refused = False
     try:

@@ -322,6 +322,19 @@ fn question(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
 impl<'py> Executor<'py> {
     /// Push the frame of a definition.
     pub(super) fn enter(&mut self, name: &str, args: &[VarId]) -> Result<Called, Stop> {
+        let frame = self.frame_of_definition(name, args)?;
+        self.push_frame(frame)?;
+        Ok(Called::Entered(Awaits::Push))
+    }
+
+    /// The iterator of an instance that has items by number alone. It is no generator for plain Python, which nobody can tell
+    /// who does nothing but take its items.
+    pub(super) fn items_by_index(&mut self, sequence: VarId) -> Result<VarId, Stop> {
+        let frame = self.frame_of_definition("items_by_index", &[sequence])?;
+        self.new_generator(frame).ok_or(Stop::fallback(Reason::InternalError, "no generator"))
+    }
+
+    fn frame_of_definition(&mut self, name: &str, args: &[VarId]) -> Result<Frame, Stop> {
         let made = definitions(self.py).map_err(|e| self.internal(&e))?;
         let code = made.codes.get(name).ok_or(Stop::fallback(Reason::InternalError, "no such definition"))?;
         let unit = CodeUnit::of(code.bind(self.py))?;
@@ -332,8 +345,7 @@ impl<'py> Executor<'py> {
         for (local, arg) in frame.locals.iter_mut().zip(args) {
             *local = Some(*arg);
         }
-        self.push_frame(frame)?;
-        Ok(Called::Entered(Awaits::Push))
+        Ok(frame)
     }
 
     /// A builtin as an argument of a definition.

@@ -24,6 +24,7 @@ from capture_cases import (  # noqa: F401
     generator_waits,
     generators,
     identity,
+    indexed,
     iterating,
     lengths,
     lookups,

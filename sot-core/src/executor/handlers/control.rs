@@ -82,6 +82,11 @@ pub(in crate::executor) fn decide(ex: &mut Executor<'_>, truth: bool) -> Result<
 
 fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
+    if ex.has_items_by_index(value)? {
+        let iterator = ex.items_by_index(value)?;
+        ex.push(iterator);
+        return Ok(Flow::Next);
+    }
     ex.tail = Some(Awaits::Iterator);
     let iterator = ex.iterate(value)?;
     ex.tail = None;
