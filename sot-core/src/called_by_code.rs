@@ -198,6 +198,37 @@ pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
+/// What plain Python has in the place of a hidden generator, which waits: the iterator over the items of its `sequence` behind
+/// the one at `index`, if it has given any.
+pub fn iterator_of_items<'py>(generator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let frame = generator.getattr("gi_frame")?;
+    if frame.is_none() {
+        return Ok(PyTuple::empty(generator.py()).try_iter()?.into_any());
+    }
+    let locals = frame.getattr("f_locals")?;
+    let iterator = locals.get_item("sequence")?.try_iter()?.into_any();
+    if let Ok(index) = locals.get_item("index") {
+        iterator.call_method1("__setstate__", (index.extract::<usize>()? + 1,))?;
+    }
+    Ok(iterator)
+}
+
+/// `iterator(generator)`: [`iterator_of_items`].
+pub fn iterator_function(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "iterator",
+            run: |py, args| {
+                let generator = args.get(py, 0).expect("a generator").to_owned();
+                iterator_of_items(&generator)
+            },
+        },
+    )
+}
+
 /// A generator that has ended, and is called what one of this code is called.
 pub fn finished<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = code.py();

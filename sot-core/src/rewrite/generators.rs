@@ -75,6 +75,11 @@ impl Emitter<'_, '_> {
         let (frame, started) = match &generator.state {
             GeneratorState::New(frame) => (frame.clone(), false),
             GeneratorState::Suspended(frame) => (frame.clone(), true),
+            GeneratorState::Finished if generator.unit.hidden => {
+                self.emit(Op::BuildTuple(0));
+                self.emit(Op::GetIter);
+                return Ok(());
+            }
             GeneratorState::Finished => {
                 let finished = called_by_code::finished_generator(py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(finished));
@@ -87,6 +92,11 @@ impl Emitter<'_, '_> {
         let shape = shape(py, self.captured, &frame);
         let code = waiting_generator(py, &shape, started);
         let code = code.map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?.into_bound(py);
+        let hidden = generator.unit.hidden;
+        if hidden {
+            let iterator = called_by_code::iterator_function(py).map_err(|e| Stop::internal(&e))?;
+            self.push_callable(Callee::Object(iterator));
+        }
         if started {
             let start = called_by_code::start_generator(py).map_err(|e| Stop::internal(&e))?;
             self.push_callable(Callee::Object(start));
@@ -124,6 +134,9 @@ impl Emitter<'_, '_> {
         }
         self.call(values.len() as u32);
         if started {
+            self.call(1);
+        }
+        if hidden {
             self.call(1);
         }
         Ok(())

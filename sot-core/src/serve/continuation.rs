@@ -17,6 +17,7 @@ use super::orphans::{self, Owner};
 use super::place::Place;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
+use crate::called_by_code::iterator_of_items;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
@@ -309,7 +310,10 @@ impl Continuation {
             return result;
         }
         let mut waiting = Waiting::new(py, outer, values.0.into_iter().collect());
-        if let Some(generator) = generator {
+        if let Some(mut generator) = generator {
+            if inner.unit.hidden {
+                generator = iterator_of_items(&generator)?;
+            }
             waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);
         }
         let (next, values) = match result {

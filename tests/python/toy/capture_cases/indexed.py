@@ -173,3 +173,29 @@ def a_break_in_each_item_by_number():
         return y
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def items_by_number_while_all_runs_as_python():
+    def f(x):
+        log = []
+
+        class Turning(Indexed):
+            def __getitem__(self, index):
+                toy.set_debug_mode(True)
+                log.append([(f.name, f.line) for f in traceback.extract_stack() if f.filename == __file__])
+                return super().__getitem__(index)
+
+        class TurningAndFailing(Turning):
+            end = KeyError
+
+        for way in (list, loop, lambda s: [a for a in s], unpacked, lambda s: 20 in s):
+            for kind in (Turning, TurningAndFailing):
+                try:
+                    log.append(way(kind([])))
+                except KeyError as error:
+                    log.append([(f.name, f.line) for f in traceback.extract_tb(error.__traceback__)][1:])
+                toy.set_debug_mode(False)
+        return log, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
