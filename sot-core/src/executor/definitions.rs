@@ -365,6 +365,19 @@ impl<'py> Executor<'py> {
         let Some((name, _)) = made.helpers.iter().find(|(_, helper)| helper.is(callee)) else { return Ok(None) };
         match (*name, args) {
             ("hint", [iterable]) => self.enter_hint(*iterable).map(Some),
+            ("constructed", [made, class, positional, keywords]) => {
+                let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
+                    (self.look(*positional)?, self.look(*keywords)?)
+                else {
+                    return Err(Stop::fallback(Reason::InternalError, *name));
+                };
+                let mut args = Args::positional(positional.items.to_vec());
+                for (key, value) in keywords.entries.iter() {
+                    let key = self.constant_str(*key).ok_or(Stop::fallback(Reason::InternalError, *name))?;
+                    args.keywords.push((key, *value));
+                }
+                self.constructed(*made, *class, &args).map(Some)
+            }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("no_mapping", _) => Err(Stop::brk(Reason::WouldRaise, "** of no mapping")),
             _ => self.helped(name, args).map(|value| Some(Called::Value(value))),
@@ -398,22 +411,6 @@ impl<'py> Executor<'py> {
             ("is_quiet", [item]) => {
                 let quiet = self.is_quiet_item(*item)?;
                 self.fold_bool(quiet)
-            }
-            ("constructed", [made, class, positional, keywords]) => {
-                let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
-                    (self.look(*positional)?, self.look(*keywords)?)
-                else {
-                    return Err(Stop::fallback(Reason::InternalError, *name));
-                };
-                let mut args = Args::positional(positional.items.to_vec());
-                for (key, value) in keywords.entries.iter() {
-                    let key = self.constant_str(*key).ok_or(Stop::fallback(Reason::InternalError, *name))?;
-                    args.keywords.push((key, *value));
-                }
-                match self.constructed(*made, *class, &args)? {
-                    Called::Value(made) => Ok(Some(made)),
-                    Called::Entered(awaits) => Err(Stop::Entered(awaits)),
-                }
             }
             ("length", [value]) => match self.constant_int(*value) {
                 Some(length) if length >= 0 => self.fold_int(length),
