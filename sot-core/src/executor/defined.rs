@@ -113,6 +113,20 @@ impl<'py> Executor<'py> {
         self.enter("extend", &[list, iterable, list]).map(Some)
     }
 
+    /// `[*a, *b]`, or the tuple, in one instruction (3.8).
+    pub(super) fn enter_joined(&mut self, iterables: &[VarId], make: &str) -> Result<Option<Called>, Stop> {
+        if !self.any_by_code(iterables)? {
+            return Ok(None);
+        }
+        for iterable in iterables {
+            if !self.can_iterate(*iterable)? {
+                return Ok(None);
+            }
+        }
+        let (iterables, make) = (self.virtual_var(TupleVar::new(iterables.to_vec())), self.builtin(make)?);
+        self.enter("joined", &[iterables, make]).map(Some)
+    }
+
     /// `operator.length_hint(iterable)`, for whoever does not look at it.
     pub(super) fn enter_hint(&mut self, iterable: VarId) -> Result<Called, Stop> {
         if let VarKind::Instance(_) = self.look(iterable)? {

@@ -88,6 +88,13 @@ def tuple_of(iterable):
     return tuple(items)
 
 
+def joined(iterables, make):
+    items = []
+    for iterable in iterables:
+        items.extend(iterable)
+    return make(items)
+
+
 def unpacked(iterable, before):
     # What is left of the iterator is asked for as any list is.
     iterator = iter(iterable)

@@ -272,14 +272,22 @@ impl<'py> Executor<'py> {
     /// `print(value, ..)`: nothing is written before the first value has said its text.
     pub(super) fn enter_print(&mut self, args: &Args) -> Result<Option<Called>, Stop> {
         let Some((first, rest)) = args.positional.split_first() else { return Ok(None) };
+        // What is printed is not looked at otherwise, and has no guards then.
+        let may_be_by_code = match self.var(*first).kind {
+            VarKind::Instance(_) => true,
+            VarKind::List(_) | VarKind::Dict(_) => self.known_object(*first).is_none(),
+            _ => false,
+        };
+        if !may_be_by_code || !self.writes_by_code(*first)? {
+            return Ok(None);
+        }
+        if args.keywords.iter().any(|(name, _)| name == "file") {
+            return Ok(None);
+        }
         for value in rest.iter().chain(args.keywords.iter().map(|(_, value)| value)) {
             if !self.is_plain(*value)? {
                 return Ok(None);
             }
-        }
-        let instance = matches!(self.look(*first)?, VarKind::Instance(_) | VarKind::List(_) | VarKind::Dict(_));
-        if !instance || !self.writes_by_code(*first)? || args.keywords.iter().any(|(name, _)| name == "file") {
-            return Ok(None);
         }
         let print = self.builtin("print")?;
         let rest = self.virtual_var(TupleVar::new(rest.to_vec()));

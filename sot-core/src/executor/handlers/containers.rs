@@ -243,24 +243,28 @@ fn unpack_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
-fn joined(ex: &mut Executor<'_>, op: Op) -> Result<Vec<VarId>, Stop> {
+/// All items of the operands; `None`: a frame was entered that gives the whole.
+fn joined(ex: &mut Executor<'_>, op: Op, make: &str) -> Result<Option<Vec<VarId>>, Stop> {
     let parts = ex.pop_n(count(op)?)?;
+    if ex.enter_joined(&parts, make)?.is_some() {
+        return Ok(None);
+    }
     let mut items = Vec::new();
     for part in parts {
         items.extend(ex.collect_sized(part)?);
     }
-    Ok(items)
+    Ok(Some(items))
 }
 
 fn build_tuple_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let items = joined(ex, op)?;
+    let Some(items) = joined(ex, op, "tuple")? else { return Ok(Flow::Entered(Awaits::Push)) };
     let var = ex.virtual_var(TupleVar::new(items));
     ex.push(var);
     Ok(Flow::Next)
 }
 
 fn build_list_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let items = joined(ex, op)?;
+    let Some(items) = joined(ex, op, "list")? else { return Ok(Flow::Entered(Awaits::Push)) };
     let var = ex.virtual_var(ListVar::new(items));
     ex.push(var);
     Ok(Flow::Next)
