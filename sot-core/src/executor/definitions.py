@@ -277,7 +277,7 @@ def sorted_by(iterable, key, reverse):
 
 def sort_list(target, key, reverse):
     # Meanwhile the list is empty. A sort that fails leaves some order.
-    items, order = target.copy(), None
+    items, order, keys = target.copy(), None, None
     target.clear()
     mark = emptied(target)
     try:
@@ -319,8 +319,11 @@ def sort_list(target, key, reverse):
                 else:
                     answers.append(False)
                 del left, right, result
+            # Keys die before it is looked what became of the list.
+            keys = None
         modified = touched(target, mark)
     except:
+        keys = left = right = result = None
         target.clear()
         target.extend(in_order(items, order))
         raise
