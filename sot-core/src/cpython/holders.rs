@@ -45,9 +45,9 @@ impl Holders {
         holders
     }
 
-    /// Whether nobody else holds an object, or only what it refers to itself, as the parts of a class do.
-    pub fn alone_hold(&self, object: &Py<PyAny>) -> bool {
-        let start = object.as_ptr() as usize;
+    /// Whether nobody else holds a live object, given by its address, or only what it refers to itself, as the parts of a class
+    /// do.
+    pub fn alone_hold(&self, start: usize) -> bool {
         let known = self.answers.borrow().get(&start).copied();
         known.unwrap_or_else(|| {
             let alone = !self.is_held_by_others(start);

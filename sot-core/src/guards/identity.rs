@@ -6,6 +6,7 @@
 
 use crate::captured::Captured;
 use crate::cpython::facts;
+use crate::cpython::holders::Holders;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use sot_tracker::{Check, ObjectId};
@@ -47,11 +48,18 @@ pub(super) fn object_of<'py>(expected: &Bound<'py, PyAny>) -> Bound<'py, PyAny> 
     alive().unwrap_or_else(|| expected.clone())
 }
 
-/// Whether the object of a check of identity has died.
-pub(super) fn has_died(expected: &Py<PyAny>) -> bool {
+/// Whether the object of a check of identity has died, or is held by caches alone, where its holders are known.
+pub(super) fn is_lost(expected: &Py<PyAny>, holders: Option<&Holders>) -> bool {
     Python::attach(|py| {
-        let mortal = expected.bind(py).cast_exact::<Mortal>();
-        mortal.is_ok_and(|mortal| mortal.get().0.bind(py).upgrade().is_none())
+        let alone_hold = |address| holders.is_some_and(|holders| holders.alone_hold(address));
+        match expected.bind(py).cast_exact::<Mortal>() {
+            // What stands for it is held by nobody else; the object itself may be, by a graph.
+            Ok(mortal) => {
+                let object = mortal.get().0.bind(py).upgrade().map(|object| object.as_ptr() as usize);
+                object.is_none_or(alone_hold)
+            }
+            Err(_) => alone_hold(expected.as_ptr() as usize),
+        }
     })
 }
 

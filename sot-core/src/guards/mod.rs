@@ -208,10 +208,8 @@ impl NativeGuards {
     /// will not hold again.
     pub fn are_dead(&self, holders: Option<&Holders>) -> bool {
         let dead = |check: &NativeCheck| match check {
-            Check::Is(object) => {
-                identity::has_died(object) || holders.is_some_and(|holders| holders.alone_hold(object))
-            }
-            Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class)),
+            Check::Is(object) => identity::is_lost(object, holders),
+            Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class.as_ptr() as usize)),
             _ => false,
         };
         self.steps.any_check(&dead) || self.stamped.try_lock().is_ok_and(|stamped| stamped.any_check(&dead))

@@ -6,11 +6,12 @@
 //! goes before the other is captured, and what is made afresh for each call does not fill the cache.
 //!
 //! Asking takes time in proportion to all that was captured, so that it is done again only after many times as long, or where a
-//! cache fills.
+//! cache fills. Where no choice is to depend on a clock ([`settings::by_measurement`]), the latter alone counts.
 
 use super::cache::CodeCache;
 use crate::cpython::holders::Holders;
 use crate::cpython::trampoline;
+use crate::settings;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, Weak};
@@ -58,7 +59,7 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
         return;
     }
     let start = Instant::now();
-    let is_time = || NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
+    let is_time = || settings::by_measurement() && NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
     let due = GROWN.contains(&entries) || is_time();
     let done = trampoline(|| {
         if !due {
