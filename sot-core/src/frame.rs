@@ -48,6 +48,11 @@ pub struct Frame {
     pub generator: Option<VarId>,
     /// The frame between this one and the caller's, if the simulation left it out.
     pub skipped: Option<Arc<Skipped>>,
+    /// Where the exceptions were raised whose handlers say `lasti`, by the height of the stack at their handler (up to 3.10 by
+    /// the number of exceptions that were handled): RERAISE makes it the place of the frame again.
+    pub lasti: Vec<(usize, usize)>,
+    /// The RERAISE that has run, and the place that it has given the frame.
+    pub raised_again: Option<(usize, usize)>,
     /// Exceptions that were caught here, and the place of this frame among those that each has passed: their tracebacks hold it.
     pub caught: Rc<Vec<(VarId, usize)>>,
 }
@@ -68,14 +73,30 @@ impl Frame {
             handled: Vec::new(),
             generator: None,
             skipped: None,
+            lasti: Vec::new(),
+            raised_again: None,
             caught: Rc::default(),
         }
     }
 
     /// Become a copy of another frame, in the memory that is there.
     pub(crate) fn copy_from(&mut self, other: &Frame) {
-        let Frame { unit, globals, builtins, locals, cells, stack, ip, awaits, handled, generator, skipped, caught } =
-            other;
+        let Frame {
+            unit,
+            globals,
+            builtins,
+            locals,
+            cells,
+            stack,
+            ip,
+            awaits,
+            handled,
+            generator,
+            skipped,
+            lasti,
+            raised_again,
+            caught,
+        } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
         }
@@ -86,6 +107,8 @@ impl Frame {
         self.stack.clone_from(stack);
         self.handled.clone_from(handled);
         self.skipped.clone_from(skipped);
+        self.lasti.clone_from(lasti);
+        self.raised_again = *raised_again;
         self.caught.clone_from(caught);
     }
 
@@ -93,6 +116,24 @@ impl Frame {
     pub fn values(&self) -> impl Iterator<Item = VarId> + '_ {
         let places = self.locals.iter().chain(&self.cells).flatten();
         self.stack.iter().chain(&self.handled).chain(places).copied()
+    }
+
+    /// The instruction that the frame says it is at.
+    pub fn place(&self) -> usize {
+        self.raised_again.filter(|(at, _)| *at == self.ip).map_or(self.ip, |(_, place)| place)
+    }
+
+    /// An exception comes to a handler that stands on so much, and says where it was raised.
+    pub fn remember_place(&mut self, height: usize) {
+        let place = self.place();
+        self.lasti.retain(|(other, _)| *other < height);
+        self.lasti.push((height, place));
+    }
+
+    /// RERAISE: the frame is again where the exception was raised whose handler stands on so much.
+    pub fn return_to_place(&mut self, height: usize) {
+        let place = self.lasti.iter().find(|(other, _)| *other == height).map(|(_, place)| (self.ip, *place));
+        self.raised_again = place;
     }
 
     /// Whether the frame is one of a definition: plain Python has none in its place.

@@ -18,7 +18,7 @@ impl Captured {
         let bound = |places: &[Option<VarId>]| {
             places.iter().enumerate().filter_map(|(at, var)| Some((at as u32, (*var)?))).collect()
         };
-        FrameEnd { ip: frame.ip, locals: bound(&frame.locals), cells: bound(&frame.cells) }
+        FrameEnd { ip: frame.place(), locals: bound(&frame.locals), cells: bound(&frame.cells) }
     }
 
     /// The frames of this capture that an exception has passed, innermost first.

@@ -220,6 +220,7 @@ impl<'py> Executor<'py> {
             VarKind::Tuple(t) => t.items.to_vec(),
             _ => vec![classes],
         };
+        let mut matches = false;
         for candidate in candidates {
             let VarKind::Class(class) = self.look(candidate)? else {
                 return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
@@ -229,11 +230,10 @@ impl<'py> Executor<'py> {
             if !self.is_exception_class(&class) {
                 return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
             }
-            if facts::mro(&own).iter().any(|c| c.is(&class)) {
-                return Ok(true);
-            }
+            // All are looked at before one counts.
+            matches |= facts::mro(&own).iter().any(|c| c.is(&class));
         }
-        Ok(false)
+        Ok(matches)
     }
 
     /// `raise exception`: what is being handled becomes its context.
@@ -475,6 +475,7 @@ impl<'py> Executor<'py> {
             let previous = |v: &&VarId| matches!(self.var(**v).kind, VarKind::Previous(_));
             let levels = self.frame().stack.iter().filter(previous).count() / 3;
             self.frame_mut().handled.truncate(levels);
+            self.frame_mut().remember_place(levels);
             let class = self.exception_class(exception).ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
             for _ in 0..3 {
                 let previous = self.virtual_var(PreviousVar);
@@ -488,6 +489,7 @@ impl<'py> Executor<'py> {
             self.frame_mut().handled.push(exception);
         } else {
             if region.lasti {
+                self.frame_mut().remember_place(region.depth as usize);
                 let zero = self.fold_int(0)?;
                 self.push(zero);
             }

@@ -157,7 +157,7 @@ varnames x
 fn a_generator_waits_at_its_yield_or_goes_on_at_once() {
     let g = code(GENERATOR_3_11);
     let stand = Stand { code: &g, ip: 4, stack: &[], locals: &[0], handled: 0 };
-    let waits = generator_code(&stand, HELPERS, ConstId(11), true).expect("a generator");
+    let waits = generator_code(&stand, HELPERS, ConstId(9), true).expect("a generator");
     assert_snapshot!(text::diffable(&waits, None), @r#"
     code "g" python 3.11
     qualname "g"

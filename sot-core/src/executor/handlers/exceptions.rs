@@ -84,14 +84,23 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Err(Stop::Raised(exception))
 }
 
-fn reraise(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+fn reraise(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::Reraise(under) = op else { return Err(mismatch()) };
     let exception = ex.pop()?;
+    if under > 0 {
+        let height = ex.frame().stack.len().saturating_sub(under as usize);
+        ex.frame_mut().return_to_place(height);
+    }
     Err(Stop::Raised(exception))
 }
 
 /// Type, value and traceback are on the stack, the type on top.
-fn reraise_triple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+fn reraise_triple(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let parts = ex.pop_n(3)?;
+    if let Op::ReraiseTriple(1..) = op {
+        let height = ex.frame().handled.len().saturating_sub(1);
+        ex.frame_mut().return_to_place(height);
+    }
     Err(Stop::Raised(parts[1]))
 }
 

@@ -412,3 +412,20 @@ def comparing_lists_changes_them():
         return seen, x + 1
 
     return {"f": f, "args": lambda: (t([1.0]), (lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b))}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def handlers_for_what_is_no_exception_class():
+    def f(x):
+        seen = []
+        for classes in 42, int, (ValueError, 42), (KeyError, (ValueError, int)), (ValueError, KeyError), ():
+            try:
+                try:
+                    raise ValueError(x.shape)
+                except classes:
+                    seen.append("caught")
+            except (TypeError, ValueError) as error:
+                seen.append((repr(error), repr(error.__context__)))
+        return x + 1, seen
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
