@@ -28,8 +28,15 @@ const ATTEMPTS: usize = 64;
 
 /// What is captured: a function's frame at its start, or a continuation.
 pub enum Subject<'a, 'py> {
-    Function { function: &'a Bound<'py, PyAny> },
-    Continuation { number: u32, shape: &'a Shape },
+    /// `in_frames`: the code is to run in frames of any function of this code, which bring their cells.
+    Function {
+        function: &'a Bound<'py, PyAny>,
+        in_frames: bool,
+    },
+    Continuation {
+        number: u32,
+        shape: &'a Shape,
+    },
 }
 
 /// What a capture came to: the code that serves such calls, and everything that it depends on.
@@ -120,7 +127,7 @@ fn attempt(
 ) -> Result<Done, Failed> {
     let mut ex = Executor::new(py, backend.clone(), denied.clone());
     let entered = match subject {
-        Subject::Function { function } => enter_function(&mut ex, function, slots),
+        Subject::Function { function, .. } => enter_function(&mut ex, function, slots),
         Subject::Continuation { number, shape } => enter_continuation(&mut ex, shape, *number, slots),
     };
     let simulated =

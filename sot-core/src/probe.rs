@@ -93,6 +93,13 @@ pub fn is_exact_cell(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).cell)
 }
 
+/// As many new cells as a closure has.
+pub fn empty_cells<'py>(closure: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = closure.py();
+    let cells = (0..closure.len()?).map(|_| types(py).cell.bind(py).call0()).collect::<PyResult<Vec<_>>>()?;
+    Ok(PyTuple::new(py, cells)?.into_any())
+}
+
 pub fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).method)
 }

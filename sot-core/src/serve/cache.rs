@@ -13,6 +13,7 @@ use crate::cpython::holders::Holders;
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
+use crate::probe;
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
@@ -94,10 +95,17 @@ impl Entry {
             }
             Became::Code(rewritten) => {
                 let (globals, closure) = match subject {
-                    Subject::Function { function } => {
+                    Subject::Function { function, in_frames } => {
                         let no_function = || Stop::fallback(Reason::NotPython, "");
                         let parts = facts::func_parts(function).ok_or_else(no_function)?;
-                        (parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
+                        let closure = match parts.closure {
+                            // Those of the first frame would live as long as the entry.
+                            Some(closure) if *in_frames => {
+                                Some(probe::empty_cells(&closure).map_err(|e| Stop::internal(&e))?)
+                            }
+                            closure => closure.map(|c| c.to_owned()),
+                        };
+                        (parts.globals.to_owned(), closure)
                     }
                     Subject::Continuation { shape, .. } => (shape.frames[0].globals.bind(py).clone(), None),
                 };

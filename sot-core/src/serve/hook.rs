@@ -104,7 +104,8 @@ impl FrameHook for NestedHook {
             return Decision::Run { keep_hook: false };
         }
         let slots = frame.slots();
-        let Some(entry) = entry_for(py, &cache, &Subject::Function { function: &function }, slots) else {
+        let subject = Subject::Function { function: &function, in_frames: true };
+        let Some(entry) = entry_for(py, &cache, &subject, slots) else {
             let why = cache.closed().map_or(Reason::Busy, |why| why.reason);
             capture_all::note(Served::Plain(why));
             return run;

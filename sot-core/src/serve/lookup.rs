@@ -61,7 +61,7 @@ pub(super) fn entry_for(
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
 ) -> Option<Arc<Entry>> {
-    if let Subject::Function { function } = subject
+    if let Subject::Function { function, .. } = subject
         && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
         && let Ok(closure) = closure.cast::<PyTuple>()
     {

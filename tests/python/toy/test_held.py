@@ -4,6 +4,7 @@ An object that the program could see die is let go of at once where its place le
 a captured function name the place. What else an entry holds (layers, classes, functions) goes when the next call misses.
 """
 
+import functools
 import gc
 import weakref
 
@@ -549,3 +550,25 @@ def test_what_is_new_in_each_call_does_not_fill_the_cache(f, make):
     gc.collect()
     assert sum(reference() is not None for reference in references) <= 20
     assert "cache-full" not in toy.stats()["reasons"]
+
+
+def test_the_cells_of_the_first_frame_below_are_not_kept():
+    class Value:
+        n = 2
+
+    def make(value):
+        def inner(a, b):
+            return a + b * value.n
+
+        return inner
+
+    # Of a call by C that is not simulated, the hook captures the frame.
+    call = functools.partial(functools.reduce)
+    translated = toy.to_static(lambda f, x: call(f, [x], x) + 1)
+    for _ in range(2):
+        value = Value()
+        reference = weakref.ref(value)
+        assert translated(make(value), t([1.0])).tolist() == [4.0]
+        del value
+        gc.collect()
+        assert reference() is None
