@@ -129,7 +129,7 @@ unsafe fn is_followed(object: usize) -> bool {
     }
 }
 
-/// Visits what an object refers to. Globals and builtins of a function are left out: they are not the function's.
+/// Visits what an object refers to. Globals of a function are left out: they are not the function's.
 ///
 /// # Safety
 /// The address of a live object, and nothing of the program runs meanwhile.

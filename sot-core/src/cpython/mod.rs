@@ -4,7 +4,7 @@
 //!
 //! - calls: [`slots`] (argument slots), [`call`], [`held`] (arguments that the callee takes over), [`native`] (callables made in Rust), [`entry`] (the
 //!   callable that stands for a function);
-//! - frames: [`hook`] (PEP 523), [`frame`] (what a hook sees), `replace` (running other code);
+//! - frames: [`hook`] (PEP 523; its state and installation are `hook_state` and `hook_install`), [`frame`] (what a hook sees), `replace` (running other code);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
 //!   [`symbols`];
 //! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`holders`] (what only caches

@@ -7,6 +7,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_tracker::Check;
 
 impl<'py> Executor<'py> {
     pub fn call_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
@@ -23,6 +24,10 @@ impl<'py> Executor<'py> {
         }
         let meta = ty.get_type();
         if !meta.is(self.py.get_type::<PyType>()) {
+            // A class may be given another one.
+            let (id, of) = (self.objects.add(class), self.objects.add(meta.as_any()));
+            let at = self.constant_tracker(id);
+            self.guard(at, Check::TypeIs(of));
             match self.class_lookup(meta.as_any(), "__call__")? {
                 Some(call) if facts::is_function(&call) => {
                     let (call, class) = (self.pin(&call), self.pin(class));

@@ -5,7 +5,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::probe::{self, Membership};
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -154,6 +154,10 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
+        // The list of the rest asks the iterator of items by number for its hint, which asks for the length.
+        if self.has_items_by_index(iterable)? && self.is_sized(iterable)? {
+            return Err(Stop::brk(Reason::UserCode, "__len__ of what is unpacked"));
+        }
         let before = self.fold_int(before as i64)?;
         self.enter("unpacked", &[iterable, before]).map(Some)
     }
@@ -219,7 +223,7 @@ impl<'py> Executor<'py> {
     /// themselves (1); tuples that begin with such keys (2); or `<` (3).
     pub(super) fn way_to_compare(&mut self, keys: VarId) -> Result<i64, Stop> {
         // What comes next is asked anew after each answer.
-        const MOST: usize = 100;
+        const MOST: usize = 16;
         let VarKind::List(list) = self.look(keys)? else { return Ok(0) };
         let (mut firsts, mut tuples) = (Vec::with_capacity(list.items.len()), 0);
         for key in list.items.iter() {
@@ -397,7 +401,6 @@ impl<'py> Executor<'py> {
                 }
                 _ => Ok(None),
             },
-            ("print", _) => self.enter_print(args),
             ("setattr", [object, name, value]) if args.keywords.is_empty() => {
                 self.enter_write_by_name(*object, *name, Some(*value))
             }

@@ -7,7 +7,8 @@
 //! Such a frame is *hidden* ([`CodeUnit::hidden`]): plain Python has none there. No traceback shows it, no report names its
 //! lines, no stand-in stands for it, and what it runs eagerly runs in its caller's name.
 //!
-//! A definition raises nothing of its own but what the builtin raises at that moment, and that by asking the builtin itself.
+//! A definition raises nothing of its own but what the builtin raises at that moment: by asking the builtin itself, or, where that
+//! would ask the program once more, with the builtin's words.
 
 use super::protocol::Copies;
 use super::{Awaits, Executor, Frame};

@@ -227,8 +227,3 @@ def asked(ask, values):
             answers.append(str(values[index]))
         else:
             answers.append(format(values[index], spec))
-
-
-def printed(function, value, rest, options):
-    text = str(value)
-    function(text, *rest, **options)

@@ -1,8 +1,9 @@
-//! Texts that are made of the texts of values, where some of them are code of the program: `repr` of containers, `%`,
-//! `str.format`, `print`.
+//! Texts that are made of the texts of values, where some of them are code of the program: `repr` of containers, `%` and
+//! `str.format`.
 //!
 //! Which value is asked for its text, and how, Python's own formatting says: it is run on stand-ins for the values, which know
-//! the answers that there are, and ask for the next one (`definitions::asked`). What could raise is left to the real one.
+//! the answers that there are, and ask for the next one (`definitions::asked`). A template that fails on stand-ins that answer
+//! nothing is left to the real one.
 //!
 //! A container that is being written is known by the frame that does it, so that it is `[...]` in itself. Containers that
 //! existed before the frame may be in the middle of a `repr` of somebody else's: they are written for real.
@@ -53,6 +54,11 @@ impl Written {
 
 #[pymethods]
 impl Written {
+    /// A template that asks for a part of a value is not for stand-ins.
+    fn __getattribute__(&self, name: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        Err(PyRuntimeError::new_err(format!("asked for {name}")))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.ask("repr", py.None())
     }
@@ -267,35 +273,5 @@ impl<'py> Executor<'py> {
         let ask = self.pin(ask.as_any());
         let values = self.virtual_var(TupleVar::new(values));
         self.enter("asked", &[ask, values]).map(Some)
-    }
-
-    /// `print(value, ..)`: nothing is written before the first value has said its text.
-    pub(super) fn enter_print(&mut self, args: &Args) -> Result<Option<Called>, Stop> {
-        let Some((first, rest)) = args.positional.split_first() else { return Ok(None) };
-        // What is printed is not looked at otherwise, and has no guards then.
-        let may_be_by_code = match self.var(*first).kind {
-            VarKind::Instance(_) => true,
-            VarKind::List(_) | VarKind::Dict(_) => self.known_object(*first).is_none(),
-            _ => false,
-        };
-        if !may_be_by_code || !self.writes_by_code(*first)? {
-            return Ok(None);
-        }
-        if args.keywords.iter().any(|(name, _)| name == "file") {
-            return Ok(None);
-        }
-        for value in rest.iter().chain(args.keywords.iter().map(|(_, value)| value)) {
-            if !self.is_plain(*value)? {
-                return Ok(None);
-            }
-        }
-        let print = self.builtin("print")?;
-        let rest = self.virtual_var(TupleVar::new(rest.to_vec()));
-        let mut options = Vec::with_capacity(args.keywords.len());
-        for (name, value) in &args.keywords {
-            options.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
-        }
-        let options = self.virtual_var(DictVar::new(options));
-        self.enter("printed", &[print, *first, rest, options]).map(Some)
     }
 }

@@ -48,6 +48,11 @@ pub(super) fn object_of<'py>(expected: &Bound<'py, PyAny>) -> Bound<'py, PyAny> 
     alive().unwrap_or_else(|| expected.clone())
 }
 
+/// Whether a check of identity holds something in the place of its object.
+pub(super) fn is_stand_in(py: Python<'_>, expected: &Py<PyAny>) -> bool {
+    expected.bind(py).cast_exact::<Mortal>().is_ok()
+}
+
 /// Whether the object of a check of identity has died, or is held by caches alone, where its holders are known.
 pub(super) fn is_lost(expected: &Py<PyAny>, holders: Option<&Holders>) -> bool {
     Python::attach(|py| {

@@ -44,6 +44,8 @@ pub struct NativeGuards {
     stamped: Mutex<Stamped>,
     steps: Steps,
     reference: Option<Reference>,
+    /// They name what may die, and hold it weakly.
+    names_mortals: bool,
 }
 
 /// A check over CPython. Other values are named by register.
@@ -170,12 +172,20 @@ impl NativeGuards {
             stamped.add_snapshot(py, captured, snapshot)?;
         }
         let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
-        Ok(NativeGuards { ambient: ambient.clone(), stamped: Mutex::new(stamped), steps, reference })
+        let is_mortal = |check: &NativeCheck| matches!(check, Check::Is(object) if identity::is_stand_in(py, object));
+        let names_mortals = steps.any_check(&is_mortal) || stamped.any_check(&is_mortal);
+        Ok(NativeGuards { ambient: ambient.clone(), stamped: Mutex::new(stamped), steps, reference, names_mortals })
     }
 
     /// Guards that always hold.
     pub fn always() -> NativeGuards {
-        NativeGuards { ambient: Arc::new(Always), stamped: Mutex::default(), steps: Steps::default(), reference: None }
+        NativeGuards {
+            ambient: Arc::new(Always),
+            stamped: Mutex::default(),
+            steps: Steps::default(),
+            reference: None,
+            names_mortals: false,
+        }
     }
 
     /// Whether everything the capture depended on still holds.
@@ -207,6 +217,9 @@ impl NativeGuards {
     /// Whether they compare with an object that has died, or that nobody holds but caches, where its holders are known: they
     /// will not hold again.
     pub fn are_dead(&self, holders: Option<&Holders>) -> bool {
+        if holders.is_none() && !self.names_mortals {
+            return false;
+        }
         let dead = |check: &NativeCheck| match check {
             Check::Is(object) => identity::is_lost(object, holders),
             Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class.as_ptr() as usize)),

@@ -19,7 +19,7 @@ use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 
 /// Entries of one cache.
@@ -142,6 +142,8 @@ pub struct CodeCache {
     /// Nothing is captured here any more, and why.
     closed: RwLock<Option<Why>>,
     pub(super) unguarded: Unguarded,
+    /// The most entries for which [`CodeCache::has_grown_to`] was asked.
+    grown: AtomicUsize,
 }
 
 impl CodeCache {
@@ -197,12 +199,19 @@ impl CodeCache {
         if let Ok(mut closed) = self.closed.write() {
             closed.take_if(|why| why.reason == Reason::CacheFull);
         }
+        // It may grow again.
+        self.grown.store(0, Ordering::Relaxed);
         let is_dead = |entry: &&Arc<Entry>| dead.iter().any(|dead| Arc::ptr_eq(dead, entry));
         let old = self.entries.write().map(|mut entries| {
             let kept = entries.iter().filter(|entry| !is_dead(entry)).cloned().collect();
             std::mem::replace(&mut *entries, Arc::new(kept))
         });
         drop(old);
+    }
+
+    /// Whether so many entries are more than when that was asked last.
+    pub(super) fn has_grown_to(&self, entries: usize) -> bool {
+        self.grown.fetch_max(entries, Ordering::Relaxed) < entries
     }
 
     /// The number of entries.

@@ -60,7 +60,7 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
     }
     let start = Instant::now();
     let is_time = || settings::by_measurement() && NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
-    let due = GROWN.contains(&entries) || is_time();
+    let due = GROWN.contains(&entries) && cache.has_grown_to(entries) || is_time();
     let done = trampoline(|| {
         if !due {
             cache.remove(cache.dead(None));

@@ -18,6 +18,7 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import sys
 import tempfile
 import traceback
@@ -25,6 +26,8 @@ import unittest
 import warnings
 
 MODE, MODULE, FILE = sys.argv[1:4]
+# A shell has background jobs ignore it, which tests notice.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 PROCESS = os.getpid()
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 

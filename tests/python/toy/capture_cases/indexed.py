@@ -199,3 +199,32 @@ def items_by_number_while_all_runs_as_python():
         return log, x + 1
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def the_rest_asks_for_the_length_of_items_by_number():
+    class Sized:
+        def __init__(self, log, length):
+            self.log, self.length = log, length
+
+        def __len__(self):
+            self.log.append("len")
+            return self.length[0]
+
+        def __getitem__(self, index):
+            if index > 3:
+                raise IndexError(index)
+            self.log.append(index)
+            return index
+
+    def f(x):
+        log = []
+        a, *b = Sized(log, [4])
+        (*c,) = Sized(log, [2])
+        try:
+            d, *e = Sized(log, [])
+        except IndexError as error:
+            log.append(str(error))
+        return x + a, b, c, log
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]),)}

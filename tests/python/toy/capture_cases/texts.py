@@ -177,3 +177,45 @@ def what_is_written_outside_is_in_itself():
         return repr(owner), repr(owner.items), "%s" % owner, x + 1
 
     return {"f": f, "args": lambda: (t([1.0]), Owner([], False))}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def templates_that_ask_for_parts_of_values():
+    class Named:
+        """Has a name."""
+
+        def __str__(self):
+            return "named"
+
+    def f(x):
+        named, error = Named(), ValueError(1)
+        return x + 1, [
+            "{0.__class__.__name__}: {0}".format(named),
+            "{0.__doc__} {0!s:>7}".format(named),
+            "{error.__class__.__name__}: {error}".format(error=error),
+            "{0.args[0]}".format(error),
+        ]
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def printed_values_are_asked_when_the_arguments_are_right():
+    class Told:
+        def __init__(self, log):
+            self.log = log
+
+        def __str__(self):
+            self.log.append("str")
+            return "told"
+
+    def f(x):
+        log = []
+        for options in {"sep": 5}, {"end": 3}, {"other": 1}, {"sep": "-", "end": "!"}:
+            try:
+                print(Told(log), Told(log), **options)
+            except TypeError as error:
+                log.append(str(error))
+        return x + 1, log
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]),)}

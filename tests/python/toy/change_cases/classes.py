@@ -75,6 +75,44 @@ def registration_of_a_base():
 
 
 @change
+def the_metaclass_that_makes():
+    class Two(type):
+        def __call__(cls):
+            return 2.0
+
+    class Three(type):
+        def __call__(cls):
+            return 3.0
+
+    class Number(metaclass=Two):
+        pass
+
+    def f(x):
+        return x * Number()
+
+    return f, lambda: setattr(Number, "__class__", Three)
+
+
+@change
+def the_metaclass_that_leaves_it_to_type():
+    class Plain(type):
+        pass
+
+    class Ten(type):
+        def __call__(cls):
+            return 10.0
+
+    class Number(metaclass=Plain):
+        def __rmul__(self, other):
+            return other * 2
+
+    def f(x):
+        return Number().__rmul__(x) if type(Number) is Plain else x * Number()
+
+    return f, lambda: setattr(Number, "__class__", Ten)
+
+
+@change
 def bases_and_isinstance():
     cls = type("Sub", (Base,), {})
     obj = cls()
