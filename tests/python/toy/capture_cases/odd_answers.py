@@ -414,7 +414,7 @@ def comparing_lists_changes_them():
     return {"f": f, "args": lambda: (t([1.0]), (lambda a, b: a == b, lambda a, b: a != b, lambda a, b: a < b))}
 
 
-@case(graphs=None, captures=None, breaks=None, reasons=None)
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
 def handlers_for_what_is_no_exception_class():
     def f(x):
         seen = []
