@@ -2,7 +2,7 @@
 
 use super::emit::{Callee, Emitter};
 use super::exits::{Exit, Item, require_generators_above};
-use super::plan::{BreakKind, BreakPlan, Tail};
+use super::plan::{BreakKind, BreakPlan, Jump, Tail};
 use super::resume::can_go_on;
 use super::stand_in;
 use crate::called_by_code;
@@ -149,9 +149,12 @@ impl BreakPlan {
                 over(em)?;
                 leave(em, exit, &results)?;
             }
-            BreakKind::Branch { cond, next, jump } => {
+            BreakKind::Branch { by, next, jump } => {
                 let target: Label = em.b.new_label();
-                em.emit(Op::PopJumpIf { cond: *cond, target });
+                em.emit(match by {
+                    Jump::If(cond) => Op::PopJumpIf { cond: *cond, target },
+                    Jump::NotCaught => Op::JumpIfNotExcMatch(target),
+                });
                 end(em);
                 over(em)?;
                 leave(em, next, &[])?;

@@ -37,8 +37,8 @@ pub(super) enum BreakKind {
     Plain { pushes: usize, exit: Exit },
     /// Leaves the two slots of a method call; run as an attribute access.
     Method { exit: Exit },
-    /// A conditional jump that pops its operand; `keep`: the operand stays on the stack when jumping.
-    Branch { cond: JumpCond, next: Exit, jump: Exit },
+    /// A conditional jump that pops its operands.
+    Branch { by: Jump, next: Exit, jump: Exit },
     /// FOR_ITER: next has the iterator and the item, end has neither.
     Loop { next: Exit, end: Exit },
     /// `with`, up to 3.10: an attribute access and a call.
@@ -49,6 +49,13 @@ pub(super) enum BreakKind {
     Delegate { exit: Exit },
     /// Never goes on.
     Raise,
+}
+
+/// When a branch jumps.
+pub(super) enum Jump {
+    If(JumpCond),
+    /// 3.9 and 3.10: the exception is of none of the classes.
+    NotCaught,
 }
 
 /// How many slots of the stack a break instruction may look at.
@@ -104,7 +111,7 @@ impl Tail {
                 let rest = under(1)?;
                 let next = exit(ip + 1, rest.clone());
                 let jump = exit(unit.code.target(target), rest);
-                (operands_of(1), BreakKind::Branch { cond, next, jump })
+                (operands_of(1), BreakKind::Branch { by: Jump::If(cond), next, jump })
             }
             Op::JumpIfOrPop { cond, target } => {
                 let rest = under(1)?;
@@ -112,7 +119,13 @@ impl Tail {
                 let mut kept = rest;
                 kept.push(item(captured, stack[stack.len() - 1]));
                 let jump = exit(unit.code.target(target), kept);
-                (operands_of(1), BreakKind::Branch { cond, next, jump })
+                (operands_of(1), BreakKind::Branch { by: Jump::If(cond), next, jump })
+            }
+            Op::JumpIfNotExcMatch(target) => {
+                let rest = under(2)?;
+                let next = exit(ip + 1, rest.clone());
+                let jump = exit(unit.code.target(target), rest);
+                (operands_of(2), BreakKind::Branch { by: Jump::NotCaught, next, jump })
             }
             Op::ForIter(target) => {
                 let rest = under(1)?;
