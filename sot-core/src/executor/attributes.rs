@@ -89,11 +89,10 @@ impl<'py> Executor<'py> {
         // A class with a `__getattr__` written in Python has CPython's slot function instead of the generic one. Whoever
         // has the generic one may be given another.
         let own = self.class_lookup(class, "__getattribute__")?;
-        if facts::getattr_kind(&ty) != GetattrKind::Generic {
-            let generic = probe::raw(&self.py.get_type::<PyAny>(), "__getattribute__");
-            if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
-                return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
-            }
+        if facts::getattr_kind(&ty) != GetattrKind::Generic
+            && !own.is_some_and(|own| self.is_of_object("__getattribute__", &own))
+        {
+            return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
         }
         Ok(())
     }

@@ -110,7 +110,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a class has a method from `object`.
-    fn is_of_object(&self, name: &str, found: &Bound<'py, PyAny>) -> bool {
+    pub(super) fn is_of_object(&self, name: &str, found: &Bound<'py, PyAny>) -> bool {
         probe::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(found))
     }
 

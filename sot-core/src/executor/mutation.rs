@@ -71,9 +71,7 @@ impl<'py> Executor<'py> {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
-        let own = self.class_lookup(&class, "__delattr__")?;
-        let generic = probe::raw(&self.py.get_type::<PyAny>(), "__delattr__");
-        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+        if !self.class_lookup(&class, "__delattr__")?.is_some_and(|own| self.is_of_object("__delattr__", &own)) {
             return Err(Stop::brk(Reason::UserCode, "__delattr__"));
         }
         self.delete_by_object(object, name)

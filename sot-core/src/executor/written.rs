@@ -26,8 +26,7 @@ impl<'py> Executor<'py> {
             return Ok(Some((method, [name].into_iter().chain(value).collect())));
         }
         let class = self.class_of(object)?;
-        let generic = probe::raw(&self.py.get_type::<PyAny>(), own);
-        if !self.class_lookup(&class, own)?.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+        if !self.class_lookup(&class, own)?.is_some_and(|found| self.is_of_object(own, &found)) {
             return Ok(None);
         }
         let Some(descriptor) = self.class_lookup(&class, name)? else { return Ok(None) };
