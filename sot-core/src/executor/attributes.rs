@@ -143,7 +143,7 @@ impl<'py> Executor<'py> {
         found: &Bound<'py, PyAny>,
     ) -> Result<bool, Stop> {
         if !facts::is_heap_type(&found.get_type()) && !facts::is_plain_container(found)
-            || !facts::death_runs_code(found)
+            || !self.death_runs_code(found)
         {
             return Ok(false);
         }

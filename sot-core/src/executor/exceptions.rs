@@ -194,17 +194,17 @@ impl<'py> Executor<'py> {
         self.raised(&self.py.get_type::<PyKeyError>(), vec![key])
     }
 
-    /// The class of an exception variable.
-    fn exception_class(&self, exception: VarId) -> Option<Bound<'py, PyType>> {
-        match &self.var(exception).kind {
+    /// The class of an exception variable, which is guarded: what follows from it is decided for this class alone.
+    fn exception_class(&mut self, exception: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
+        Ok(match self.look(exception)? {
             VarKind::Exception(e) => self.objects.get(self.py, e.class).cast_into::<PyType>().ok(),
             _ => None,
-        }
+        })
     }
 
-    pub fn is_stop_iteration(&self, exception: VarId) -> bool {
-        let class = self.exception_class(exception);
-        class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopIteration>())))
+    pub fn is_stop_iteration(&mut self, exception: VarId) -> Result<bool, Stop> {
+        let class = self.exception_class(exception)?;
+        Ok(class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopIteration>()))))
     }
 
     /// Whether an exception is one of a class, or of a tuple of classes: by their MRO, as handlers decide.
@@ -349,7 +349,9 @@ impl<'py> Executor<'py> {
     /// leaves no second entry in the traceback.
     pub(super) fn raise(&mut self, exception: VarId, floor: usize, again: bool) -> Result<Unwound, Stop> {
         let innermost = self.frames.len() - 1;
-        let stops = self.is_stop_iteration(exception);
+        // Whoever asks for an item, and the frame of a generator: to them StopIteration is another thing than the rest.
+        let told_apart = |frame: &Frame| frame.generator.is_some() || frame.awaits == Awaits::Next;
+        let stops = self.frames[floor..].iter().any(told_apart) && self.is_stop_iteration(exception)?;
         let thrown = self.thrown.take().filter(|(thrown, _)| *thrown == exception);
         let mut at = None;
         for i in (floor..=innermost).rev() {
@@ -424,9 +426,9 @@ impl<'py> Executor<'py> {
     /// its class out.
     pub(super) fn leave_generators(&mut self, exception: VarId, again: bool) -> Result<VarId, Stop> {
         let at = self.frames.iter().rposition(|frame| frame.generator.is_some());
-        let (exception, again) = match at.filter(|_| self.is_stop_iteration(exception)) {
-            Some(at) => (self.leave_generator(exception, at, again)?, false),
-            None => (exception, again),
+        let (exception, again) = match at {
+            Some(at) if self.is_stop_iteration(exception)? => (self.leave_generator(exception, at, again)?, false),
+            _ => (exception, again),
         };
         if !self.frames.is_empty() {
             self.leave_down_to(exception, 0, again);
@@ -476,7 +478,7 @@ impl<'py> Executor<'py> {
             let levels = self.frame().stack.iter().filter(previous).count() / 3;
             self.frame_mut().handled.truncate(levels);
             self.frame_mut().remember_place(levels);
-            let class = self.exception_class(exception).ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+            let class = self.exception_class(exception)?.ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
             for _ in 0..3 {
                 let previous = self.virtual_var(PreviousVar);
                 self.push(previous);
@@ -560,7 +562,7 @@ impl<'py> Executor<'py> {
             if let Some(value) = value {
                 return Ok(Some(value));
             }
-            if name == "value" && self.is_stop_iteration(me) {
+            if name == "value" && self.is_stop_iteration(me)? {
                 let VarKind::Tuple(args) = self.look(e.state.args.expect("virtual"))? else {
                     return Err(Stop::fallback(Reason::InternalError, "args"));
                 };

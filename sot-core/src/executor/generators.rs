@@ -292,7 +292,7 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
         let next = ex.special_method(receiver, "__next__")?;
         return match ex.call_now(next, &Args::default()) {
             // What it says at its end is the result.
-            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception) => {
+            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception)? => {
                 Ok(Delegated::Ended(ex.getattr(exception, "value")?))
             }
             other => other.map(Delegated::Item),
@@ -301,7 +301,7 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
     let floor = ex.frames.len();
     if ex.enter_next(receiver)?.is_some() {
         return match ex.result_of_frame(floor) {
-            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception) => {
+            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception)? => {
                 Ok(Delegated::Ended(ex.getattr(exception, "value")?))
             }
             other => other.map(Delegated::Item),

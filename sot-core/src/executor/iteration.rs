@@ -181,7 +181,7 @@ impl<'py> Executor<'py> {
                 }
                 match self.call_now(function, &Args::positional(items)) {
                     // For who asks, the items end here.
-                    Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+                    Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
                     other => other.map(Some),
                 }
             }
@@ -380,7 +380,7 @@ impl<'py> Executor<'py> {
     /// The frame that was pushed gives the next item, in the middle of an instruction.
     fn next_of_frame(&mut self, floor: usize) -> Result<Option<VarId>, Stop> {
         match self.result_of_frame(floor) {
-            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
             other => other.map(Some),
         }
     }
@@ -399,7 +399,7 @@ impl<'py> Executor<'py> {
         }
         let next = self.special_method(iterator, "__next__")?;
         match self.call_now(next, &Args::default()) {
-            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception) => Ok(None),
+            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
             other => other.map(Some),
         }
     }

@@ -44,6 +44,11 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at.
+    pub(super) fn death_runs_code(&self, object: &Bound<'py, PyAny>) -> bool {
+        facts::death_runs_code(object, |object| self.objects.find(object).is_some())
+    }
+
     /// An effect follows: note what no frame holds any more.
     pub(super) fn note_released(&mut self) {
         let effects = self.journal.len();
@@ -90,7 +95,7 @@ impl<'py> Executor<'py> {
         let held = self.held_by_frames(&given);
         let dead = |var: &VarId| {
             let object = self.known_object(*var).map(|object| self.objects.get(self.py, object));
-            !held.contains(var) && object.is_none_or(|object| facts::death_runs_code(&object))
+            !held.contains(var) && object.is_none_or(|object| self.death_runs_code(&object))
         };
         given.iter().any(dead)
     }
@@ -104,7 +109,7 @@ impl<'py> Executor<'py> {
 
     /// A journal entry follows that takes a reference to a real value.
     pub(super) fn note_taken(&mut self, old: &Bound<'py, PyAny>) {
-        if old.is_none() || !facts::death_runs_code(old) {
+        if old.is_none() || !self.death_runs_code(old) {
             return;
         }
         let length = self.journal.len();
@@ -212,7 +217,7 @@ impl<'py> Executor<'py> {
     pub(super) fn dies(&self, var: VarId) -> bool {
         let runs_code = || {
             let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
-            object.is_none_or(|object| facts::death_runs_code(&object))
+            object.is_none_or(|object| self.death_runs_code(&object))
         };
         self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var) && runs_code()
     }

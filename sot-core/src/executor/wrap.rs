@@ -53,7 +53,7 @@ impl<'py> Executor<'py> {
 
     /// Whether an object found below a constant one could be seen to die, if its place let go of it.
     pub(super) fn is_passing_object(&self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> bool {
-        !self.is_constant(tracker) && self.is_under_constant(tracker) && facts::death_runs_code(object)
+        !self.is_constant(tracker) && self.is_under_constant(tracker) && self.death_runs_code(object)
     }
 
     pub(super) fn note_passing(&mut self, tracker: TrackerId) {

@@ -34,17 +34,18 @@ fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
-/// as counting references tells.
-pub fn death_runs_code(object: &Bound<'_, PyAny>) -> bool {
+/// as counting references tells. `is_kept`: the translator holds it in a table of its own.
+pub fn death_runs_code<'py>(object: &Bound<'py, PyAny>, is_kept: impl Fn(&Bound<'py, PyAny>) -> bool) -> bool {
     search(object, |object, inside| {
+        let holders = if is_kept(object) { 2 } else { 1 };
         // Classes are weakly referenced by those that they extend, and outlive their instances.
-        let lives_on = object.is_instance_of::<PyType>() || inside && !is_held_once(object);
+        let lives_on = object.is_instance_of::<PyType>() || inside && !is_held_by_at_most(object, holders);
         (!lives_on).then(|| has_finalizer_of_the_program(object) || is_weakly_referenced(object))
     })
 }
 
 /// Look at an object and at what it alone may hold, until `ends` says yes; where it says nothing, not further inside.
-fn search(object: &Bound<'_, PyAny>, ends: impl Fn(&Bound<'_, PyAny>, bool) -> Option<bool>) -> bool {
+fn search<'py>(object: &Bound<'py, PyAny>, ends: impl Fn(&Bound<'py, PyAny>, bool) -> Option<bool>) -> bool {
     let mut queue = vec![object.clone()];
     let mut next = 0;
     while let Some(object) = queue.get(next).cloned() {

@@ -58,7 +58,7 @@ fn intrinsic(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         // 3.12+: an exception leaves a generator; only StopIteration becomes another one.
         Op::Intrinsic1(Intrinsic::StopIterationError) => {
             let exception = ex.peek(1)?;
-            if ex.is_stop_iteration(exception) {
+            if ex.is_stop_iteration(exception)? {
                 return Err(Stop::brk(Reason::WouldRaise, "StopIteration in a generator"));
             }
             Ok(Flow::Next)

@@ -1,6 +1,7 @@
 """What a program sees of values that die while it is captured: finalizers, weak references, generators that are closed."""
 
 import gc
+import itertools
 import weakref
 
 from observe import case
@@ -277,6 +278,58 @@ def a_half_used_generator_of_a_callee(x):
     one = len(DEAD)
     print(end="")
     return none, one, len(DEAD), x + 1
+
+
+ITERATORS = {
+    "zip": lambda items: zip(range(4), items),
+    "enumerate": enumerate,
+    "map": lambda items: map(str, items),
+    "filter": lambda items: filter(None, items),
+    "zip_of_map": lambda items: zip(map(str, items), "abc"),
+    "delegating": lambda items: delegates(items),
+    "chain": lambda items: itertools.chain([9], items),
+    "islice": lambda items: itertools.islice(items, 3),
+    "iter": iter,
+}
+
+
+def delegates(items):
+    yield from items
+
+
+def half_used_below(name, hold):
+    """A generator that only a half-used iterator holds is closed with it: by a loop that is left, and with a local."""
+
+    def of_a_loop(x):
+        for _item in hold(cleans_up("loop")):
+            break
+        none = len(DEAD)
+        y = x + 1
+        print(end="")
+        return none, len(DEAD), y
+
+    def of_a_local(x):
+        items = hold(cleans_up("local"))
+        first = [next(items), next(items)]
+        none = len(DEAD)
+        items = None
+        return first, none, len(DEAD), x + 1
+
+    def over_a_break(x):
+        items = hold(cleans_up("break"))
+        first = [next(items), next(items)]
+        print(end="")
+        none = len(DEAD)
+        items = None
+        return first, none, len(DEAD), x + 1
+
+    for f in (of_a_loop, of_a_local, over_a_break):
+        f.__name__ = "a_half_used_%s_%s" % (name, f.__name__)
+        finalizer_case(f)
+
+
+for name in sorted(ITERATORS):
+    half_used_below(name, ITERATORS[name])
 
 
 HOLDERS = {

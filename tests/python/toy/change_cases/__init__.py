@@ -1,3 +1,3 @@
 """Things that change between two calls, by what they are."""
 
-from . import classes, functions, layers, values  # noqa: F401
+from . import classes, exceptions, functions, layers, values  # noqa: F401
