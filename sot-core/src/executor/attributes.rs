@@ -142,8 +142,7 @@ impl<'py> Executor<'py> {
         name: &Bound<'py, PyString>,
         found: &Bound<'py, PyAny>,
     ) -> Result<bool, Stop> {
-        if !facts::is_heap_type(&found.get_type()) && !facts::is_plain_container(found)
-            || !self.death_runs_code(found)
+        if !facts::is_heap_type(&found.get_type()) && !facts::is_plain_container(found) || !self.death_runs_code(found)
         {
             return Ok(false);
         }

@@ -478,7 +478,8 @@ impl<'py> Executor<'py> {
             let levels = self.frame().stack.iter().filter(previous).count() / 3;
             self.frame_mut().handled.truncate(levels);
             self.frame_mut().remember_place(levels);
-            let class = self.exception_class(exception)?.ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+            let class =
+                self.exception_class(exception)?.ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
             for _ in 0..3 {
                 let previous = self.virtual_var(PreviousVar);
                 self.push(previous);

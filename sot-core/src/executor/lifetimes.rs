@@ -46,7 +46,14 @@ impl<'py> Executor<'py> {
 
     /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at.
     pub(super) fn death_runs_code(&self, object: &Bound<'py, PyAny>) -> bool {
-        facts::death_runs_code(object, |object| self.objects.find(object).is_some())
+        facts::death_runs_code(object, |object| {
+            let Some(id) = self.objects.find(object) else { return 0 };
+            // Slots whose frames let go of it hold it for nobody, as the table of objects does.
+            let slots = self.watched.slots.iter().map(|(var, _)| *var);
+            let slots: Vec<VarId> = slots.filter(|var| self.known_object(*var) == Some(id)).collect();
+            let held = if slots.is_empty() { HashSet::new() } else { self.held_by_frames(&slots) };
+            1 + slots.iter().filter(|var| !held.contains(*var)).count()
+        })
     }
 
     /// An effect follows: note what no frame holds any more.

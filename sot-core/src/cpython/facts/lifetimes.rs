@@ -10,6 +10,7 @@ use pyo3::types::{
 };
 
 use super::instance_dict;
+use std::collections::VecDeque;
 
 /// Objects that are looked at, one inside the other, before the answer is no.
 const LOOKS: usize = 64;
@@ -34,53 +35,74 @@ fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
-/// as counting references tells. `is_kept`: the translator holds it in a table of its own.
-pub fn death_runs_code<'py>(object: &Bound<'py, PyAny>, is_kept: impl Fn(&Bound<'py, PyAny>) -> bool) -> bool {
-    search(object, |object, inside| {
-        let holders = if is_kept(object) { 2 } else { 1 };
+/// as counting references tells. `kept`: how often the translator holds an object for nobody.
+pub fn death_runs_code<'py>(object: &Bound<'py, PyAny>, kept: impl Fn(&Bound<'py, PyAny>) -> usize) -> bool {
+    search(object, |object, holders| {
         // Classes are weakly referenced by those that they extend, and outlive their instances.
-        let lives_on = object.is_instance_of::<PyType>() || inside && !is_held_by_at_most(object, holders);
+        let lives_on =
+            object.is_instance_of::<PyType>() || holders > 0 && !is_held_by_at_most(object, holders + kept(object));
         (!lives_on).then(|| has_finalizer_of_the_program(object) || is_weakly_referenced(object))
     })
 }
 
-/// Look at an object and at what it alone may hold, until `ends` says yes; where it says nothing, not further inside.
-fn search<'py>(object: &Bound<'py, PyAny>, ends: impl Fn(&Bound<'py, PyAny>, bool) -> Option<bool>) -> bool {
-    let mut queue = vec![object.clone()];
-    let mut next = 0;
-    while let Some(object) = queue.get(next).cloned() {
-        next += 1;
-        match ends(&object, next > 1) {
+/// Look at an object and at what it alone may hold, until `ends` says yes; where it says nothing, not further inside. `ends` is
+/// told how many of the objects found so far hold this one, and is asked again when there are more.
+fn search<'py>(object: &Bound<'py, PyAny>, ends: impl Fn(&Bound<'py, PyAny>, usize) -> Option<bool>) -> bool {
+    let mut found = vec![Found { object: object.clone(), holders: 0, opened: false }];
+    let mut queue = VecDeque::from([0]);
+    let mut held = Vec::new();
+    while let Some(at) = queue.pop_front() {
+        let object = found[at].object.clone();
+        match ends(&object, found[at].holders) {
             Some(true) => return true,
-            Some(false) => {}
+            Some(false) => found[at].opened = true,
             None => continue,
         }
-        let room = LOOKS.saturating_sub(queue.len());
-        if let Ok(list) = object.cast_exact::<PyList>() {
-            queue.extend(list.iter().take(room));
-        } else if let Ok(tuple) = object.cast::<PyTuple>() {
-            queue.extend(filled(tuple).take(room));
-        } else if let Ok(dict) = object.cast::<PyDict>() {
-            let of_text = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>();
-            let keys = dict.iter().map(|(key, _)| key).take(room).filter(|key| !of_text(key));
-            queue.extend(keys.chain(dict.iter().map(|(_, value)| value)).take(room));
-        } else if object.is_instance_of::<PyBaseException>()
-            || object.is_instance_of::<PyTraceback>()
-            || is_frame(&object)
-        {
-            queue.extend(held_by_traceback(&object).take(room));
-        } else if room > 0 && is_holder_of_c(&object) {
-            queue.extend(referents(&object).take(room));
-        } else if room > 0
-            && super::is_heap_type(&object.get_type())
-            && !super::is_function(&object)
-            && !super::lacks_dict_yet(&object)
-            && let Some(dict) = instance_dict(&object)
-        {
-            queue.extend(dict.iter().map(|(_, value)| value).take(room));
+        held_alone(&object, LOOKS.saturating_sub(found.len()), &mut held);
+        for object in held.drain(..) {
+            let at = found.iter().position(|found| found.object.is(&object)).unwrap_or_else(|| {
+                found.push(Found { object, holders: 0, opened: false });
+                found.len() - 1
+            });
+            found[at].holders += 1;
+            if !found[at].opened {
+                queue.push_back(at);
+            }
         }
     }
     false
+}
+
+/// An object that a search has met.
+struct Found<'py> {
+    object: Bound<'py, PyAny>,
+    /// How many times those found before hold it.
+    holders: usize,
+    opened: bool,
+}
+
+/// What may die with an object, at most `room` of it.
+fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound<'py, PyAny>>) {
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        held.extend(list.iter().take(room));
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        held.extend(filled(tuple).take(room));
+    } else if let Ok(dict) = object.cast::<PyDict>() {
+        let of_text = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>();
+        let keys = dict.iter().map(|(key, _)| key).take(room).filter(|key| !of_text(key));
+        held.extend(keys.chain(dict.iter().map(|(_, value)| value)).take(room));
+    } else if object.is_instance_of::<PyBaseException>() || object.is_instance_of::<PyTraceback>() || is_frame(object) {
+        held.extend(held_by_traceback(object).take(room));
+    } else if room > 0 && is_holder_of_c(object) {
+        held.extend(referents(object).take(room));
+    } else if room > 0
+        && super::is_heap_type(&object.get_type())
+        && !super::is_function(object)
+        && !super::lacks_dict_yet(object)
+        && let Some(dict) = instance_dict(object)
+    {
+        held.extend(dict.iter().map(|(_, value)| value).take(room));
+    }
 }
 
 /// The items of a tuple. One that an iterator of C keeps for itself has places without an item (`zip_longest`, where an
