@@ -7,6 +7,7 @@
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, call_slots};
+use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -43,6 +44,16 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
         return None;
     }
     Some(Combined::Zip { inners: parts.iter().collect() })
+}
+
+impl<'py> Combined<'py> {
+    /// The iterators that are advanced with it.
+    pub fn inners(&self) -> &[Bound<'py, PyAny>] {
+        match self {
+            Combined::Enumerate { inner, .. } => std::slice::from_ref(inner),
+            Combined::Zip { inners } => inners,
+        }
+    }
 }
 
 /// What combines other iterators without a state of its own, but for a count.
@@ -202,8 +213,17 @@ fn is_reversed(reduced: &Bound<'_, PyAny>) -> bool {
 
 /// The dict under an exact iterator of a dict.
 pub fn dict_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    held_by(iterator)
+}
+
+/// The list under an exact iterator of a list, of its own class or of another.
+pub fn list_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyList>> {
+    held_by(iterator)
+}
+
+fn held_by<'py, T: PyTypeCheck>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, T>> {
     let referents = iterator.py().import("gc").and_then(|gc| gc.call_method1("get_referents", (iterator,))).ok()?;
-    referents.try_iter().ok()?.filter_map(Result::ok).find_map(|held| held.cast_into::<PyDict>().ok())
+    referents.try_iter().ok()?.filter_map(Result::ok).find_map(|held| held.cast_into::<T>().ok())
 }
 
 /// Iterators over iterators that are looked through: a program may nest them without end.

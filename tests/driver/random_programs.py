@@ -17,6 +17,7 @@ import importlib
 import io
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -32,6 +33,8 @@ import language_programs  # noqa: E402
 # Seeds for one process, and how long one program may take.
 CHUNK = 200
 LIMIT = 60
+# How long one may run as plain Python, before it counts as one without end (a loop over a list that it extends).
+ENDLESS = 5
 
 
 class Picture:
@@ -145,9 +148,28 @@ def load(name):
     return importlib.import_module("paddle"), importlib.import_module("sot")
 
 
+class Endless(BaseException):
+    """A program that does not end in plain Python either: there is nothing to compare."""
+
+
+@contextlib.contextmanager
+def bounded():
+    def stop(_signal, _frame):
+        raise Endless
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(ENDLESS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def differences(source, seed, name):
     framework, sot = load(name)
-    plain = run(source, seed, framework, lambda f: f)
+    with bounded():
+        plain = run(source, seed, framework, lambda f: f)
     sot.reset()
     captured = run(source, seed, framework, sot.to_static)
     found = []
@@ -173,7 +195,12 @@ def child(first, end, name):
     """In a process of its own: says which seed it is at, and what differs."""
     for seed in range(first, end):
         print("at %d" % seed, flush=True)
-        for text in differences(language_programs.source(seed, name), seed, name):
+        try:
+            found = differences(language_programs.source(seed, name), seed, name)
+        except Endless:
+            print("endless %d" % seed, flush=True)
+            continue
+        for text in found:
             print("differs %d %s" % (seed, text.replace("\n", "\\n")), flush=True)
     print("through", flush=True)
 
@@ -185,8 +212,8 @@ def start(arguments):
 
 
 def chunk(first, end, name):
-    """The seeds of a range that differ, each with what differs; whatever becomes of the processes."""
-    found = {}
+    """The seeds of a range that differ, each with what differs, whatever becomes of the processes; and those without end."""
+    found, endless = {}, []
     while first < end:
         process = start(["--framework", name, "--child", "%d:%d" % (first, end)])
         try:
@@ -204,11 +231,13 @@ def chunk(first, end, name):
             elif word == "differs":
                 seed, _, text = rest.partition(" ")
                 found.setdefault(int(seed), []).append(text.replace("\\n", "\n"))
+            elif word == "endless":
+                endless.append(int(rest))
             elif word == "through":
-                return found
+                return found, endless
         found.setdefault(at, []).append("%s\n%s" % (how, err.decode()[-600:]))
         first = at + 1
-    return found
+    return found, endless
 
 
 def blocks(lines):
@@ -308,14 +337,17 @@ def main():
 def report(seeds, name, jobs):
     import concurrent.futures
 
-    began, found = time.time(), {}
+    began, found, without_end = time.time(), {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for part in pool.map(lambda part: chunk(part.start, part.stop, name), seeds):
+        for part, endless in pool.map(lambda part: chunk(part.start, part.stop, name), seeds):
+            without_end += endless
             for seed, texts in sorted(part.items()):
                 print("seed %d differs: %s" % (seed, "\n  ".join(texts[:3])), flush=True)
             found.update(part)
     total = sum(map(len, seeds))
     print("%d programs, %d differ, %d s" % (total, len(found), time.time() - began))
+    if without_end:
+        print("not compared, since plain Python does not end: %s" % ", ".join(map(str, without_end)))
     if found:
         print("look at one with --show SEED, make it small with --shrink SEED")
     sys.exit(1 if found else 0)

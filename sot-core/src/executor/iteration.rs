@@ -233,12 +233,8 @@ impl<'py> Executor<'py> {
 
     /// The iterators under `enumerate` and `zip` are advanced with them: nobody else may know or advance them.
     fn claim_inner_iterators(&mut self, iterator: &Bound<'py, PyAny>) -> bool {
-        let inners = match crate::iterators::combined(iterator) {
-            Some(crate::iterators::Combined::Enumerate { inner, .. }) => vec![inner],
-            Some(crate::iterators::Combined::Zip { inners }) => inners,
-            None => return true,
-        };
-        inners.iter().all(|inner| {
+        let Some(combined) = crate::iterators::combined(iterator) else { return true };
+        combined.inners().iter().all(|inner| {
             let address = inner.as_ptr() as usize;
             !self.known.contains_key(&address) && self.claimed.insert(address) && self.claim_inner_iterators(inner)
         })
@@ -255,12 +251,12 @@ impl<'py> Executor<'py> {
         if self.journal.is_empty() {
             return false;
         }
+        if let Some(combined) = crate::iterators::combined(iter) {
+            return combined.inners().iter().any(|inner| self.changed_meanwhile(inner));
+        }
         let Some(dict) = crate::iterators::dict_of(iter) else {
             // A list, then, if it is anything that changes.
-            return self.journal.entries().iter().any(|entry| match entry.mutation.target() {
-                Target::Object(var) => matches!(self.var(VarId(var.0)).kind, VarKind::List(_)),
-                Target::Globals(_) => false,
-            });
+            return crate::iterators::list_of(iter).is_some_and(|list| self.content_changed(list.as_any()));
         };
         self.journal.entries().iter().any(|entry| match entry.mutation.target() {
             Target::Globals(globals) => self.objects.get_ref(self.py, globals).is(&dict),
@@ -296,6 +292,9 @@ impl<'py> Executor<'py> {
             // Later items would need the positions of all that is combined: one item a capture.
             if taken > 0 || !self.claim_inner_iterators(iter) {
                 return Err(Stop::brk(Reason::OpaqueValue, "a later item of an iterator"));
+            }
+            if self.changed_meanwhile(iter) {
+                return Err(Stop::brk(Reason::OpaqueValue, "an item of what was changed"));
             }
             let item = crate::iterators::peek(iter);
             self.guard(tracker, Check::HasNext(item.is_some()));

@@ -22,6 +22,7 @@ impl Tail {
                 let raise = called_by_code::raise_again(em.py).map_err(|e| Stop::internal(&e))?;
                 em.push_callable(Callee::Object(raise));
                 em.push(*exception)?;
+                em.let_go_of_exceptions(None, &[]);
                 em.call(1);
                 em.emit(Op::ReturnValue);
                 Ok(())
@@ -182,6 +183,7 @@ impl BreakPlan {
                 leave(em, exit, &[])?;
             }
             BreakKind::Raise => {
+                em.let_go_of_exceptions(self.raised.as_ref(), &self.shown);
                 em.emit(self.op);
                 end(em);
             }
@@ -262,6 +264,8 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
         }
     }
     em.load(exception);
+    // A traceback may hold this frame, and with it what it holds.
+    em.emit(Op::DeleteFast(exception));
     em.call(count);
     em.emit(Op::ReturnValue);
     Ok(())

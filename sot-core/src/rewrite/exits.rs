@@ -49,6 +49,14 @@ pub(super) struct Exit {
     pub(super) waiting: Vec<VarId>,
 }
 
+impl Exit {
+    /// The variables that it hands on.
+    pub(super) fn vars(&self) -> impl Iterator<Item = VarId> {
+        let items = self.items.iter().filter_map(|item| if let Item::Var(var) = item { Some(*var) } else { None });
+        items.chain(self.waiting.iter().copied())
+    }
+}
+
 /// What a slot of the simulated stack is to a continuation.
 pub(super) fn item(captured: &Captured, var: VarId) -> Item {
     match captured.var(var).kind {

@@ -1,8 +1,10 @@
 //! Deleting the locals whose values are over, where [`super::lifetimes`] has it.
 
 use super::emit::Emitter;
+use super::exits::Exit;
 use crate::shapes::uses_super;
 use crate::variables::VarId;
+use hashbrown::HashSet;
 use sot_opcodes::{Local, Op};
 
 impl Emitter<'_, '_> {
@@ -24,6 +26,26 @@ impl Emitter<'_, '_> {
     /// Before the tail.
     pub(super) fn let_go_at_tail(&mut self) {
         self.let_go(self.lifetimes.tail);
+    }
+
+    /// Before an exception is raised that lies on the stack: no local keeps it, or another, unless `exit` hands it on or
+    /// a frame of the program shows it. Its traceback holds frames whose caller is this one, which would hold itself.
+    pub(super) fn let_go_of_exceptions(&mut self, exit: Option<&Exit>, shown: &[VarId]) {
+        let mut work = exit.map_or_else(Vec::new, |exit| exit.vars().collect());
+        work.extend(shown);
+        let mut handed_on = HashSet::new();
+        while let Some(var) = work.pop() {
+            if handed_on.insert(var) {
+                work.extend(self.captured.parts(var));
+            }
+        }
+        let held = |(var, _): &(VarId, Local)| !handed_on.contains(var) && self.captured.holds_exception(*var);
+        let mut held: Vec<(VarId, Local)> = self.temps().filter(held).collect();
+        held.sort_unstable_by_key(|(_, local)| local.0);
+        for (var, local) in held {
+            self.emit(Op::DeleteFast(local));
+            self.forget_local(var, local);
+        }
     }
 
     fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {

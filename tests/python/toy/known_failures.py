@@ -31,7 +31,6 @@ note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes 
 note("comprehensions sets in_displays", "sets")
 note("import_in_the_frame", "import")
 note("list_methods slice_assignment_and_deletion", "some builtins and methods of lists")
-note("with_other_iterators_below", "a reversed or map iterator cannot be rebuilt after a break")
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a dict guards all of its keys")
 note("captured_once:number_of_a_tensor captured_once:counter", "a number that changes is captured for each of its values")

@@ -11,6 +11,7 @@ from capture_cases import (  # noqa: F401
     arithmetic,
     break_positions,
     calls,
+    changed_under_iterators,
     classes,
     containers,
     control,

@@ -4,6 +4,7 @@ A program that looks at `tb_frame.f_locals`, that prints a traceback with its va
 in the frames that were inlined what it would find in plain Python, whether somebody needs the values any more or not.
 """
 
+import contextlib
 import gc
 import traceback
 
@@ -440,3 +441,76 @@ def test_what_nobody_sees_is_not_built():
         assert run(t([1.0])).tolist() == [251.0]
     stats = toy.stats()
     assert (stats["graphs"], stats["breaks"], stats["fallbacks"]) == (1, 0, 0)
+
+
+def told_again(value):
+    try:
+        note(value.name)
+        raise ValueError(value.name)
+    except ValueError as error:
+        raise Boom("again") from error
+
+
+def told_by_a_break(value):
+    try:
+        fail(value.name)
+    except ValueError as error:
+        raise Boom("again") from error
+
+
+def raised_under_finally(value):
+    try:
+        fail(value.name)
+    finally:
+        LOG.append("finally")
+
+
+def raised_in_a_generator(value):
+    def items():
+        held = value
+        yield 1
+        fail(held.name)
+
+    return list(items())
+
+
+def raised_two_deep(value):
+    def callee(held):
+        try:
+            note(held.name)
+        finally:
+            raise Boom(held.name)
+
+    callee(value)
+
+
+@toy.disable
+def fail(name):
+    raise ValueError(name)
+
+
+LEAVES = [told_again, told_by_a_break, raised_under_finally, raised_in_a_generator, raised_two_deep]
+
+
+def below_a_generator(f, captured=toy.to_static):
+    def items(x):
+        yield f(x)
+
+    return captured(lambda x: next(items(x)))
+
+
+@pytest.mark.parametrize("door", [*DOORS, below_a_generator])
+@pytest.mark.parametrize("function", LEAVES)
+def test_who_drops_the_exception_drops_the_frames(function, door):
+    """The frames that a traceback shows, and the code that runs in their place, hold nothing in a circle."""
+    run = door(lambda x: function(Loud("held")))
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(4):
+            DEAD.clear()
+            with contextlib.suppress(Boom, ValueError):
+                run(t([1.0]))
+            assert DEAD == ["held"]
+    finally:
+        gc.enable()
