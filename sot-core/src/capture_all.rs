@@ -139,6 +139,11 @@ fn _capture_all(py: Python<'_>, on: bool, first: u64, end: Option<u64>, part: St
         }
         return start(py);
     }
+    stop(py)
+}
+
+/// Capture nothing by itself any more.
+pub fn stop(py: Python<'_>) -> PyResult<()> {
     ON.store(false, Ordering::Relaxed);
     set_global(py, None).map(drop)
 }

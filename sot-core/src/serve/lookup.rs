@@ -26,6 +26,13 @@ use std::sync::{Arc, Weak};
 const ROOM_TO_CAPTURE: usize = 50;
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
+/// Nothing is captured any more.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// The process ends.
+pub(super) fn end() {
+    ENDED.store(true, Ordering::Relaxed);
+}
 
 thread_local! {
     /// This thread is inside a capture: whatever it calls is the framework's business.
@@ -98,7 +105,7 @@ fn entry_for_slots(
         STATS.note(Reason::Depth);
         return None;
     }
-    let Some(lock) = CaptureLock::take() else {
+    let Some(lock) = CaptureLock::take().filter(|_| !ENDED.load(Ordering::Relaxed)) else {
         STATS.note(Reason::Busy);
         return None;
     };

@@ -11,6 +11,7 @@
 pub mod cache;
 pub mod continuation;
 mod driver;
+mod ending;
 mod entry;
 mod go_on;
 mod hook;
@@ -23,6 +24,7 @@ pub mod registry;
 pub mod unwind;
 
 pub use driver::call_original;
+pub use ending::prepare as prepare_for_the_end;
 pub use entry::{FunctionEntry, MAKER};
 pub use hook::{Hook, NestedHook, process_hook};
 pub use lookup::inside_capture;

@@ -6,6 +6,8 @@ a captured function name the place. What else an entry holds (layers, classes, f
 
 import functools
 import gc
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -572,3 +574,44 @@ def test_the_cells_of_the_first_frame_below_are_not_kept():
         del value
         gc.collect()
         assert reference() is None
+
+
+# ----- what dies at the end of the process
+
+
+END = """
+import toy_backend as toy
+
+class Loud:
+    k = 2.0
+
+    def __init__(self, name):
+        self.name = name
+
+    def __del__(self):
+        print("died", self.name)
+
+held = Loud("held")
+
+def f(x):
+    return x * held.k
+
+def g(x):
+    toy.show(x)
+    return f(x)
+
+for function in (f, g):
+    function = translate(function)
+    for _ in range(3):
+        function(toy.tensor([1.0]))
+last = Loud("last")
+"""
+
+
+def test_what_globals_hold_dies_at_the_end_of_the_process():
+    def run(translate):
+        program = END.replace("translate(", translate)
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        return [line for line in done.stdout.splitlines() if line.startswith("died")]
+
+    assert run("toy.to_static(") == run("(") == ["died held", "died last"]
