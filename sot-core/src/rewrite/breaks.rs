@@ -4,11 +4,11 @@ use super::emit::{Callee, Emitter};
 use super::exits::{Exit, Item, require_generators_above};
 use super::plan::{BreakKind, BreakPlan, Jump, Tail};
 use super::resume::can_go_on;
-use super::stand_in;
+use super::stand_in::{self, Answer};
 use crate::called_by_code;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use sot_opcodes::{Label, Local, Op, handling};
+use sot_opcodes::{JumpCond, Label, Local, Op, handling};
 
 impl Tail {
     pub(super) fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
@@ -49,8 +49,7 @@ impl BreakPlan {
         // Of an inlined function's break the code's own frame shows where it waits.
         em.set_location(if em.captured.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });
         let mut protected = self.raised.is_some().then(|| Protected::begin(em));
-        let below =
-            matches!(self.kind, BreakKind::Plain { .. } | BreakKind::Method { .. }) && stand_in::wanted(em, self);
+        let below = stand_in::wanted(em, self);
         if below {
             stand_in::run_below(em, self)?;
         } else if !matches!(self.kind, BreakKind::Enter { .. } | BreakKind::ExitCall { .. }) {
@@ -89,11 +88,15 @@ impl BreakPlan {
                     }
                 }
                 end(em);
-                let results = store_results(em, *pushes);
-                // A stand-in returns something in any case.
-                for _ in 0..self.kept + usize::from(below && *pushes == 0) {
-                    em.emit(Op::PopTop);
-                }
+                let results = match stand_in::answer(self) {
+                    Answer::Results(n) if below => {
+                        let answer = store_results(em, 1);
+                        unpack(em, answer[0], n)
+                    }
+                    _ => store_results(em, if below { 1 } else { *pushes }),
+                };
+                // Nothing else is left by a stand-in.
+                (0..if below { 0 } else { self.kept }).for_each(|_| em.emit(Op::PopTop));
                 over(em)?;
                 leave(em, exit, &results)?;
             }
@@ -166,14 +169,26 @@ impl BreakPlan {
             }
             BreakKind::Loop { next, end: after } => {
                 let target: Label = em.b.new_label();
-                em.emit(Op::ForIter(target));
-                end(em);
-                let results = store_results(em, 1);
-                em.emit(Op::PopTop);
+                let results = if below {
+                    end(em);
+                    let answer = em.new_temp();
+                    em.store(answer);
+                    em.load(answer);
+                    em.emit(Op::PopJumpIf { cond: JumpCond::False, target });
+                    unpack(em, answer, 1)
+                } else {
+                    em.emit(Op::ForIter(target));
+                    end(em);
+                    let results = store_results(em, 1);
+                    em.emit(Op::PopTop);
+                    results
+                };
                 over(em)?;
                 leave(em, next, &results)?;
                 em.b.bind(target);
-                end(em);
+                if !below {
+                    end(em);
+                }
                 over(em)?;
                 leave(em, after, &[])?;
             }
@@ -219,6 +234,16 @@ fn store_results(em: &mut Emitter<'_, '_>, n: usize) -> Vec<Local> {
         em.store(*local);
     }
     results
+}
+
+/// The items of a tuple.
+fn unpack(em: &mut Emitter<'_, '_>, tuple: Local, n: u32) -> Vec<Local> {
+    em.load(tuple);
+    em.emit(Op::DeleteFast(tuple));
+    em.emit(Op::UnpackSequence(n));
+    let items: Vec<Local> = (0..n).map(|_| em.new_temp()).collect();
+    items.iter().for_each(|item| em.store(*item));
+    items
 }
 
 /// Every frame of the exit can go on as plain Python, whatever the frames above it come to.

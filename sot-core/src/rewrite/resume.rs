@@ -12,7 +12,9 @@ use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
-use sot_opcodes::{Cell, Code, CodeFlags, ConstId, Instr, Label, Local, Location, Op, Region, handling};
+use sot_opcodes::{
+    Cell, Code, CodeFlags, CompareOp, ConstId, Instr, JumpCond, Label, Local, Location, Op, Region, handling,
+};
 
 /// The code of a frame's resume function. Its positional arguments are the values on the stack, the live locals and the
 /// handled exceptions, in the order of the shape; its free variables are the frame's cells. It keeps the user's name, so
@@ -51,6 +53,8 @@ pub(super) struct Helpers {
     pub(super) pass: ConstId,
     /// 3.8: makes a callable that answers with what it is given.
     pub(super) answers: ConstId,
+    /// An empty cell.
+    pub(super) empty: ConstId,
 }
 
 impl Helpers {
@@ -59,14 +63,15 @@ impl Helpers {
         version: sot_opcodes::Version,
         consts: &mut Vec<Py<PyAny>>,
     ) -> PyResult<Helpers> {
-        let next = consts.len() as u32;
+        let next = consts.len() as u32 + 1;
+        consts.push(py.import("types")?.getattr("CellType")?.call0()?.unbind());
         if !sot_opcodes::calls::can_push_null(version) {
             consts.push(pass_function(py)?.unbind());
         }
         if handling::finally_has_state(version) {
             consts.push(called_by_code::answers(py)?.unbind());
         }
-        Ok(Helpers { pass: ConstId(next), answers: ConstId(next + 1) })
+        Ok(Helpers { pass: ConstId(next), answers: ConstId(next + 1), empty: ConstId(next - 1) })
     }
 }
 
@@ -185,7 +190,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     code.kwonlyargcount = 0;
     code.flags.remove(CodeFlags::VARARGS | CodeFlags::VARKEYWORDS);
 
-    // The frame's cells are given: free variables, in the same numbering.
+    // The frame's cells are given: free variables, in the same numbering, of which an empty one is told by another name.
     let cells = std::mem::take(&mut code.cellvars);
     // Where an inlined comprehension has a plain variable of the name of a cell, that lies in the slot of the cell (3.12+).
     let in_cell: Vec<Option<Cell>> =
@@ -359,10 +364,48 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     let target = code.new_label(ip + length);
     prologue.push(Instr::new(Op::Jump { target, no_interrupt: false }, here));
     code.instrs.splice(0..0, prologue);
+    tell_own_cells(&mut code, frame.code.cellvars.len(), helpers.empty);
     if handling::has_blocks(code.version) {
         code.regions = block_regions(&code);
     }
     Ok(code)
+}
+
+/// Of an empty cell of its own a function says what it says of a local: so does a local of that name, which is never bound.
+/// A cell is equal to an empty one if it is empty, and nobody is asked for that.
+fn tell_own_cells(code: &mut Code, own: usize, empty: ConstId) {
+    let mut places = Vec::with_capacity(code.instrs.len() + 1);
+    let mut bound = Vec::new();
+    let mut told = Vec::with_capacity(code.instrs.len());
+    for instr in std::mem::take(&mut code.instrs) {
+        places.push(told.len());
+        if let Op::LoadDeref(cell) | Op::DeleteDeref(cell) = instr.op
+            && (cell.0 as usize) < own
+        {
+            let name = code.freevars[cell.0 as usize].clone();
+            let (local, target) = (code.local_id(&name), code.new_label(0));
+            let asks = [
+                Op::LoadClosure(cell),
+                Op::LoadConst(empty),
+                Op::Compare { op: CompareOp::Eq, to_bool: false },
+                Op::PopJumpIf { cond: JumpCond::False, target },
+                Op::LoadFast { local, check: true },
+                Op::PopTop,
+            ];
+            told.extend(asks.map(|op| Instr::new(op, instr.loc)));
+            bound.push((target, told.len()));
+        }
+        told.push(instr);
+    }
+    places.push(told.len());
+    code.instrs = told;
+    code.labels.iter_mut().for_each(|label| *label = places[*label]);
+    for (label, place) in bound {
+        code.labels[label.0 as usize] = place;
+    }
+    for region in &mut code.regions {
+        (region.start, region.end) = (places[region.start], places[region.end]);
+    }
 }
 
 /// What comes before the jump to the offset.

@@ -87,6 +87,19 @@ fn movable(op: Op) -> bool {
             | Op::Contains { .. }
             | Op::FormatValue { .. }
             | Op::GetIter
+            | Op::GetYieldFromIter
+            | Op::BuildSet(_)
+            | Op::BuildMap(_)
+            | Op::BuildConstKeyMap(_)
+            | Op::SetAdd(_)
+            | Op::MapAdd(_)
+            | Op::ListExtend(_)
+            | Op::SetUpdate(_)
+            | Op::DictUpdate(_)
+            | Op::DictMerge(_)
+            | Op::UnpackSequence(_)
+            | Op::UnpackEx { .. }
+            | Op::ForIter(_)
     )
 }
 
@@ -97,7 +110,28 @@ fn shown(em: &Emitter<'_, '_>) -> usize {
 
 /// Whether the break instruction is to run below stand-ins.
 pub(super) fn wanted(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
-    shown(em) > 0 && plan.pushes() <= 1 && plan.kept == 0 && movable(plan.op)
+    shown(em) > 0 && (plan.kept == 0 || plan.pushes() == 0) && movable(plan.op)
+}
+
+/// What the innermost stand-in returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The instruction has no result.
+    None,
+    Result,
+    /// Its results in a tuple, the topmost last.
+    Results(u32),
+    /// A tuple of the next item, or None at the end.
+    Next,
+}
+
+pub(super) fn answer(plan: &BreakPlan) -> Answer {
+    match plan.pushes() {
+        _ if matches!(plan.op, Op::ForIter(_)) => Answer::Next,
+        0 => Answer::None,
+        1 => Answer::Result,
+        more => Answer::Results(more as u32),
+    }
 }
 
 /// Where the outermost frame waits: the location of code that runs for a break in an inlined function.
@@ -105,7 +139,7 @@ pub(super) fn outermost(em: &Emitter<'_, '_>) -> Location {
     em.captured.frames.first().map_or_else(Location::default, |frame| location(&frame.unit, frame.ip))
 }
 
-/// Run the break instruction below stand-ins. Leaves its result, or None, on the stack.
+/// Run the break instruction below stand-ins. Leaves an [`Answer`] on the stack.
 pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<(), Stop> {
     let (innermost, given) = innermost(em, plan)?;
     let last = shown(em);
@@ -188,6 +222,8 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
     let mut unbind = Vec::new();
     for operand in &plan.operands {
         let object = match is_null(em, *operand) {
+            // It is dropped afterwards, and nothing drops a NULL.
+            true if plan.kept > 0 => Some(py.None().into_bound(py)),
             true if calls::can_push_null(unit.code.version) => {
                 b.emit(Op::PushNull, loc);
                 continue;
@@ -207,17 +243,29 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
             }
         }
     }
-    let mut ops = plan.translated(&running, &mut b)?;
-    let pushes = plan.pushes();
     // The names of a keyword call must stay directly before it.
     if !matches!(plan.op, Op::CallKw { .. }) {
         b.emit_all(unbind, loc);
     }
-    if pushes == 0 {
-        ops.push(Op::LoadConst(ConstId(consts.len() as u32)));
-        consts.push(py.None());
+    let none = ConstId(consts.len() as u32);
+    consts.push(py.None());
+    let answer = answer(plan);
+    if answer == Answer::Next {
+        let end = b.new_label();
+        b.emit_all([Op::ForIter(end), Op::BuildTuple(1), Op::Swap(2), Op::PopTop, Op::ReturnValue], loc);
+        b.bind(end);
+    } else {
+        let ops = plan.translated(&running, &mut b)?;
+        b.emit_all(ops, loc);
     }
-    b.emit_all(ops, loc);
+    match answer {
+        Answer::Result => {}
+        Answer::Results(n) => b.emit(Op::BuildTuple(n), loc),
+        Answer::None | Answer::Next => {
+            b.emit_all((0..plan.kept).map(|_| Op::PopTop), loc);
+            b.emit(Op::LoadConst(none), loc);
+        }
+    }
     b.emit(Op::ReturnValue, loc);
     let internal = |e: String| Stop::fallback(Reason::InternalError, e);
     let code = assemble(py, &b.finish(), &consts).map_err(internal)?;

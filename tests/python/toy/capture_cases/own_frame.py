@@ -123,3 +123,87 @@ def generators_are_called_what_their_functions_are():
         return seen, names(inner()), list(fresh), list(started), list(expression), x + 1
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def empty_cells_in_a_frame_that_runs_as_it_is():
+    """A cell of its own is spoken of as a local, another's as a free variable."""
+
+    def told(error):
+        return type(error).__name__, str(error), getattr(error, "name", None)
+
+    def reads(empty):
+        held = 1
+        later = lambda: held  # noqa: E731
+        if empty:
+            del held
+        names = sorted(locals())
+        try:
+            return names, held, later()
+        except NameError as error:
+            return names, told(error)
+
+    def deletes(empty):
+        held = 1
+        later = lambda: held  # noqa: E731
+        if empty:
+            del held
+        locals()
+        try:
+            for _ in range(2):
+                print(later())
+                del held
+        except NameError as error:
+            return told(error)
+
+    def never_set(empty):
+        if not empty:
+            held = 1
+
+        def inner():
+            locals()
+            try:
+                return held
+            except NameError as error:
+                return told(error)
+
+        locals()
+        try:
+            return held, inner()
+        except UnboundLocalError as error:
+            return told(error), inner()
+
+    def argument(empty, held=2):
+        later = lambda: held  # noqa: E731
+        if empty:
+            del held
+        locals()
+        try:
+            held += 1
+        except NameError as error:
+            return told(error)
+        return held, later()
+
+    def yields(empty):
+        held = 1
+        later = lambda: held  # noqa: E731
+        yield later()
+        if empty:
+            del held
+        locals()
+        yield 2
+        yield held
+
+    def f(x):
+        seen = []
+        for empty in (True, False):
+            for function in (reads, deletes, never_set, argument):
+                seen.append(function(empty))
+            try:
+                for item in yields(empty):
+                    seen.append(item)
+            except NameError as error:
+                seen.append(told(error))
+        return seen, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
