@@ -375,7 +375,7 @@ pub enum Op {
         /// Where to.
         target: Label,
     },
-    /// `exception, type` -> nothing; jumps if it is no instance (3.9, 3.10).
+    /// `exception, type` -> nothing; jumps if it is no instance (up to 3.10; COMPARE_OP and POP_JUMP_IF_FALSE in 3.8).
     JumpIfNotExcMatch(Label),
     /// `iterable` -> its iterator.
     GetIter,

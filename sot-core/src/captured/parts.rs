@@ -56,6 +56,7 @@ impl Captured {
                 parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
                 parts.extend(state.cause.flatten());
                 parts.extend(state.context);
+                parts.extend(state.traceback);
                 parts.extend(state.about.iter().map(|(_, value)| *value));
                 parts.extend(self.held_by_traceback(var));
                 parts

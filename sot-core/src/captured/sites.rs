@@ -29,6 +29,14 @@ impl Captured {
         }
     }
 
+    /// What the traceback of an exception was set to, below the entries of those frames.
+    pub fn traceback_set(&self, exception: VarId) -> Option<VarId> {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => e.state.traceback,
+            _ => None,
+        }
+    }
+
     /// What the frames hold that an exception has passed: `(variable, whether it is a cell, its index)` of each.
     pub fn held_by_passed(&self, passed: &PassedFrame) -> Vec<(VarId, bool, u32)> {
         let Some(end) = &passed.end else { return Vec::new() };
@@ -62,10 +70,10 @@ impl Captured {
             }
     }
 
-    /// Exceptions from before the frame that passed frames of this capture.
+    /// Exceptions from before the frame that passed frames of this capture, or were raised again.
     pub fn exceptions_passed(&self) -> Vec<VarId> {
         let is_one = |v: &Variable| match &v.kind {
-            VarKind::Exception(e) => e.object.is_some() && !e.state.passed.is_empty(),
+            VarKind::Exception(e) => e.object.is_some() && (!e.state.passed.is_empty() || e.state.traceback.is_some()),
             _ => false,
         };
         (0..self.vars.len() as u32).map(VarId).filter(|var| is_one(self.var(*var))).collect()

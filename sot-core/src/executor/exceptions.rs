@@ -90,8 +90,49 @@ impl<'py> Executor<'py> {
 
     /// The traceback as it is now.
     pub fn traceback_of(&mut self, exception: VarId) -> VarId {
-        let passed = self.frames_passed(exception).len();
-        self.virtual_var(TracebackVar { exception, passed })
+        let (passed, cuts) = match &self.var(exception).kind {
+            VarKind::Exception(e) => (e.state.passed.len(), e.state.cuts.len()),
+            _ => (0, 0),
+        };
+        self.virtual_var(TracebackVar { exception, passed, cuts })
+    }
+
+    /// Up to 3.10 what is raised again has the traceback with which it came to its handler.
+    pub fn set_traceback(&mut self, exception: VarId, traceback: VarId) {
+        match self.var(traceback).kind {
+            VarKind::Traceback(TracebackVar { exception: of, passed, .. }) if of == exception => {
+                self.cut_traceback(exception, passed);
+            }
+            _ => self.change_exception(exception, |state| {
+                state.passed.clear();
+                state.traceback = Some(traceback);
+                state.cuts.push(None);
+            }),
+        }
+    }
+
+    /// As `set_traceback`, by `raise` alone.
+    pub fn set_handled_traceback(&mut self, exception: VarId) {
+        let handles = self.frames.iter().rfind(|frame| !frame.handled.is_empty());
+        let caught = handles.and_then(|frame| frame.caught.iter().rfind(|(caught, _)| *caught == exception));
+        if let Some((_, at)) = caught {
+            self.cut_traceback(exception, at + 1);
+        }
+    }
+
+    fn cut_traceback(&mut self, exception: VarId, kept: usize) {
+        if kept >= self.frames_passed(exception).len() {
+            return;
+        }
+        for frame in &mut self.frames {
+            if frame.caught.iter().any(|(caught, at)| *caught == exception && *at >= kept) {
+                Rc::make_mut(&mut frame.caught).retain(|(caught, at)| *caught != exception || *at < kept);
+            }
+        }
+        self.change_exception(exception, |state| {
+            state.passed.truncate(kept);
+            state.cuts.push(Some(kept));
+        });
     }
 
     /// `BaseException.__init__(self, *args)`.

@@ -455,7 +455,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.push(me)?;
             self.store_attr("__context__");
         }
-        if !e.state.passed.is_empty() {
+        if !e.state.passed.is_empty() || e.state.traceback.is_some() {
             self.to_pass.push(me);
         }
         self.push(me)
@@ -465,7 +465,15 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// exception.
     pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
         while let Some(exception) = self.to_pass.pop() {
+            if let Some(traceback) = self.captured.traceback_set(exception) {
+                self.push(traceback)?;
+                self.push(exception)?;
+                self.store_attr("__traceback__");
+            }
             let passed = self.captured.frames_passed(exception);
+            if passed.is_empty() {
+                continue;
+            }
             let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
             let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
             let passed = Passed { frames: passed.iter().map(frame).collect() };

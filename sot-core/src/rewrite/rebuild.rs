@@ -488,6 +488,11 @@ impl Rebuild for TensorVar {
 
 impl Rebuild for TracebackVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let VarKind::Exception(e) = &em.captured.var(self.exception).kind
+            && !e.state.cuts[self.cuts..].iter().all(|kept| kept.is_some_and(|kept| kept >= self.passed))
+        {
+            return Err(Stop::fallback(Reason::Reconstruct, "a traceback that was cut"));
+        }
         em.push(self.exception)?;
         em.pass_frames()?;
         em.load_attr("__traceback__");

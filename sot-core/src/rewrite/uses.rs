@@ -67,7 +67,10 @@ pub(super) fn replay_roots(captured: &Captured) -> Vec<VarId> {
 /// What each step of the replay needs: first the exceptions that have passed frames, then each entry.
 pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
     let passed = captured.exceptions_passed();
-    let passed = passed.into_iter().flat_map(|e| std::iter::once(e).chain(captured.held_by_traceback(e))).collect();
+    let passed = passed
+        .into_iter()
+        .flat_map(|e| std::iter::once(e).chain(captured.held_by_traceback(e)).chain(captured.traceback_set(e)))
+        .collect();
     let entries = captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation));
     std::iter::once(passed).chain(entries).collect()
 }

@@ -83,6 +83,10 @@ pub struct ExceptionState {
     pub about: Vec<(&'static str, VarId)>,
     /// Frames that it left, innermost first: the entries of its traceback.
     pub passed: Vec<PassedFrame>,
+    /// What its traceback was set to, below those entries.
+    pub traceback: Option<VarId>,
+    /// How many entries were left at times when its traceback was set to what it had been; `None`: none of them.
+    pub cuts: Vec<Option<usize>>,
 }
 
 /// A frame of this capture that an exception has left, or is handled in.
@@ -113,6 +117,8 @@ pub struct TracebackVar {
     pub exception: VarId,
     /// Frames of this capture that the exception had passed by then.
     pub passed: usize,
+    /// How often its traceback had been cut by then.
+    pub cuts: usize,
 }
 
 impl Nature for TracebackVar {

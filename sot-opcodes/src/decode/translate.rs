@@ -178,8 +178,9 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// COMPARE_OP: 3.8 has `in`, `is` and exception matching in it; 3.12+ pack flags under the operator.
-    fn compare(&mut self) -> Result<(), DecodeError> {
+    /// COMPARE_OP: 3.8 has `in`, `is` and exception matching in it; 3.12+ pack flags under the operator. Tells how many units
+    /// behind it belong to it.
+    fn compare(&mut self) -> Result<usize, DecodeError> {
         let arg = self.unit.arg;
         let (index, to_bool) = match self.raw.version {
             Version::V38 | Version::V39 | Version::V310 | Version::V311 => (arg, false),
@@ -188,7 +189,7 @@ impl Translator<'_> {
         };
         if let Some(op) = CompareOp::ALL.get(index as usize) {
             self.push(Op::Compare { op: *op, to_bool });
-            return Ok(());
+            return Ok(0);
         }
         if self.raw.version > Version::V38 {
             return Err(self.bad_operand());
@@ -197,6 +198,10 @@ impl Translator<'_> {
             6 | 7 => self.push(Op::Contains { invert: index == 7 }),
             8 | 9 => self.push(Op::Is { invert: index == 9 }),
             10 => {
+                if let Some(target) = self.jump_if_false_behind() {
+                    self.push(Op::JumpIfNotExcMatch(target));
+                    return Ok(1);
+                }
                 // Pops both, where CHECK_EXC_MATCH leaves the left one.
                 self.push(Op::CheckExcMatch);
                 self.push(Op::Swap(2));
@@ -204,7 +209,14 @@ impl Translator<'_> {
             }
             _ => return Err(self.bad_operand()),
         }
-        Ok(())
+        Ok(0)
+    }
+
+    /// Where the next unit jumps to, if it is POP_JUMP_IF_FALSE and is come to from here alone.
+    fn jump_if_false_behind(&self) -> Option<Label> {
+        let next = self.index + 1;
+        let jumps = self.list.get(next)?.raw == Raw::PopJumpIfFalse && self.targets.label(next).is_none();
+        self.targets.of_jump(self.raw.version, self.list, next).filter(|_| jumps)
     }
 
     fn intrinsic_1(&mut self) -> Result<(), DecodeError> {
@@ -341,7 +353,7 @@ impl Translator<'_> {
             Raw::InplaceSubtract => inplace(BinaryOp::Subtract),
             Raw::InplaceTrueDivide => inplace(BinaryOp::TrueDivide),
             Raw::InplaceXor => inplace(BinaryOp::Xor),
-            Raw::CompareOp => return self.compare().map(|()| 0),
+            Raw::CompareOp => return self.compare(),
             Raw::IsOp => Op::Is { invert: arg & 1 == 1 },
             Raw::ContainsOp => Op::Contains { invert: arg & 1 == 1 },
             Raw::BuildTuple => Op::BuildTuple(arg),

@@ -161,6 +161,10 @@ pub(super) fn lower(l: &mut Lowerer<'_>) -> Result<(), EncodeError> {
             pop_jump(l, cond, to)
         }
         Op::JumpIfOrPop { cond, target } => jump_if_or_pop(l, cond, l.dest(target)?),
+        Op::JumpIfNotExcMatch(target) if version == Version::V38 => {
+            l.emit(Raw::CompareOp, 10)?;
+            pop_jump(l, JumpCond::False, l.dest(target)?)
+        }
         Op::JumpIfNotExcMatch(target) => l.emit_jump(Raw::JumpIfNotExcMatch, Dest::Instr(l.dest(target)?)),
         Op::GetIter => plain(l, Raw::GetIter),
         Op::ForIter(target) => {

@@ -9,7 +9,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sot_opcodes::Op;
+use sot_opcodes::{Op, handling};
 
 handlers! {
     RaiseVarargs => raise_varargs;
@@ -58,7 +58,11 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::RaiseVarargs(count) = op else { return Err(mismatch()) };
     if count == 0 {
         // What is handled outside of the captured frames is only known at run time.
-        return Err(ex.handled().map_or_else(|| Stop::brk(Reason::WouldRaise, "raise"), Stop::Raised));
+        let Some(exception) = ex.handled() else { return Err(Stop::brk(Reason::WouldRaise, "raise")) };
+        if handling::has_blocks(ex.frame().unit.code.version) {
+            ex.set_handled_traceback(exception);
+        }
+        return Err(Stop::Raised(exception));
     }
     let cause = if count == 2 { Some(ex.pop()?) } else { None };
     let value = ex.pop()?;
@@ -101,6 +105,7 @@ fn reraise_triple(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         let height = ex.frame().handled.len().saturating_sub(1);
         ex.frame_mut().return_to_place(height);
     }
+    ex.set_traceback(parts[1], parts[0]);
     Err(Stop::Raised(parts[1]))
 }
 
