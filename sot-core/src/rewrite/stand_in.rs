@@ -97,6 +97,10 @@ fn movable(op: Op) -> bool {
             | Op::SetUpdate(_)
             | Op::DictUpdate(_)
             | Op::DictMerge(_)
+            | Op::BuildTupleUnpack(_)
+            | Op::BuildListUnpack(_)
+            | Op::BuildSetUnpack(_)
+            | Op::BuildMapUnpack(_)
             | Op::UnpackSequence(_)
             | Op::UnpackEx { .. }
             | Op::ForIter(_)
