@@ -221,9 +221,11 @@ pub fn left_inlined<'a, 'py>(
     Ok(entries.take(shown.len()).map(|entry| entry.frame).collect())
 }
 
-/// Rewritten code has caught an exception: hide its own entry, and those of its stand-ins.
+/// Rewritten code has caught an exception: hide its own entry, and those of its stand-ins. There is none where C code has left
+/// the making of the exception to the handler, and that failed (up to 3.11).
 pub fn drop_real(py: Python<'_>, err: &PyErr, stand_ins: &[Py<PyAny>]) -> PyResult<()> {
-    let last = last_of(Entry::first(err, py), |code| stand_ins.iter().any(|stand_in| code.is(stand_in)));
+    let first = Entry::first(err, py).filter(Entry::runs_now);
+    let last = last_of(first, |code| stand_ins.iter().any(|stand_in| code.is(stand_in)));
     last.map_or(Ok(()), |last| replace_head(py, err, &last, &[]))
 }
 

@@ -31,6 +31,11 @@ pub struct Entry<'py> {
 }
 
 impl<'py> Entry<'py> {
+    /// Whether it is of the Python code that runs now.
+    pub fn runs_now(&self) -> bool {
+        rebuilt_frame::current(self.frame.py()).is_some_and(|frame| frame.is(&self.frame))
+    }
+
     fn of(entry: Bound<'py, PyTraceback>) -> Option<Entry<'py>> {
         let frame = entry.getattr("tb_frame").ok()?;
         Some(Entry {

@@ -212,3 +212,24 @@ def test_entries(function, make, kind):
     for _ in range(3):
         assert told(translated, make, kind) == eager
     assert "internal-error" not in toy.stats()["reasons"]
+
+
+def test_an_exception_that_the_handler_fails_to_make():
+    """Up to 3.11 C code leaves it to the handler to make the exception: what that raises keeps its entries."""
+    testcapi = pytest.importorskip("_testcapi")
+
+    class Unmade(Exception):
+        def __init__(self):
+            raise KeyError("not made")
+
+    def f(x):
+        try:
+            testcapi.raise_exception(Unmade, 0)
+        except KeyError as error:
+            return entries(error)
+
+    eager = f(t([1.0]))
+    translated = toy.to_static(f)
+    for _ in range(3):
+        # Captured code has an entry of the handler's frame in any case.
+        assert [entry for entry in translated(t([1.0])) if entry[0] != "f"] == [e for e in eager if e[0] != "f"]
