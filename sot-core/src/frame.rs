@@ -5,7 +5,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
 use pyo3::prelude::*;
-use sot_opcodes::{Code, Intrinsic, NameId, Op, Region};
+use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, Version};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -116,6 +116,24 @@ impl Frame {
     pub fn values(&self) -> impl Iterator<Item = VarId> + '_ {
         let places = self.locals.iter().chain(&self.cells).flatten();
         self.stack.iter().chain(&self.handled).chain(places).copied()
+    }
+
+    /// What the frame holds when it ends, in the order in which the interpreter lets go of it. An argument that is a cell has its
+    /// cell in its place from 3.11 on.
+    pub fn values_at_end(&self) -> Vec<VarId> {
+        let code = &self.unit.code;
+        let mut cells = self.cells.clone();
+        let mut values = Vec::with_capacity(self.locals.len() + cells.len());
+        for (at, local) in self.locals.iter().enumerate() {
+            let cell = code.varnames[..code.arg_slots()].get(at).and_then(|name| code.cellvars.iter().position(|c| c == name));
+            values.extend(match cell {
+                Some(cell) if code.version >= Version::V311 => cells[cell].take(),
+                Some(_) => None,
+                None => *local,
+            });
+        }
+        values.extend(cells.into_iter().flatten().chain(self.stack.iter().chain(&self.handled).copied()));
+        values
     }
 
     /// The instruction that the frame says it is at.

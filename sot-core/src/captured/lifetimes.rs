@@ -1,7 +1,7 @@
 //! Values whose death the program could see: which they are, which frame holds them, and which effect came after their end.
 
 use super::Captured;
-use crate::variables::{GeneratorState, GeneratorVar, VarId, VarKind};
+use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::Tracker;
 
@@ -73,8 +73,13 @@ impl Captured {
 
     /// Those of the variables that frames hold, themselves or in what they made.
     pub(crate) fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
+        self.held_by_frames_and(&[], wanted)
+    }
+
+    /// Those that frames or some other values hold.
+    pub(crate) fn held_by_frames_and(&self, others: &[VarId], wanted: &[VarId]) -> HashSet<VarId> {
         let mut seen: HashSet<VarId> = HashSet::new();
-        let mut work: Vec<VarId> = Vec::new();
+        let mut work: Vec<VarId> = others.to_vec();
         for frame in &self.frames {
             work.extend(frame.values());
         }
@@ -98,6 +103,69 @@ impl Captured {
             VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
             _ => self.parts(var),
         }
+    }
+
+    /// As [`Captured::held_by`], in the order in which the interpreter lets go of it when the value ends.
+    fn held_at_end(&self, var: VarId) -> Vec<VarId> {
+        let mut held = self.held_by(var);
+        match &self.var(var).kind {
+            _ if self.found_outside(var) => {}
+            VarKind::Tuple(_) | VarKind::List(_) => held.reverse(),
+            VarKind::Iterator(iterator) if matches!(iterator.state, Iteration::Zip { .. }) => held.reverse(),
+            VarKind::Generator(generator) => {
+                held = generator.frame().map_or_else(Vec::new, |frame| frame.values_at_end());
+            }
+            VarKind::Exception(e) => {
+                held = e.state.about.iter().map(|(_, value)| *value).collect();
+                held.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                held.extend(e.state.args);
+                held.extend(self.held_by_traceback(var));
+                held.extend(e.state.cause.flatten());
+                held.extend(e.state.context);
+            }
+            _ => {}
+        }
+        held
+    }
+
+    /// The values that end when references are taken in this order, in the order of their ends: each when the last reference
+    /// to it goes, and then at once what it alone held. `kept`: those that live on.
+    pub(crate) fn order_of_ends(&self, taken: &[VarId], kept: &HashSet<VarId>) -> Vec<VarId> {
+        let mut references: HashMap<VarId, usize> = HashMap::new();
+        let mut work = taken.to_vec();
+        while let Some(var) = work.pop() {
+            let count = references.entry(var).or_insert(0);
+            *count += 1;
+            if *count == 1 && !kept.contains(&var) {
+                work.extend(self.held_at_end(var));
+            }
+            if references.len() > SEARCHED {
+                return Vec::new();
+            }
+        }
+        let mut ended = Vec::new();
+        let mut work: Vec<VarId> = taken.iter().rev().copied().collect();
+        while let Some(var) = work.pop() {
+            let count = references.get_mut(&var).expect("it was counted");
+            *count -= 1;
+            if *count == 0 && !kept.contains(&var) {
+                ended.push(var);
+                work.extend(self.held_at_end(var).into_iter().rev());
+            }
+        }
+        ended
+    }
+
+    /// Where a local that holds a value comes among those that are deleted at one place: with the first end of what it holds.
+    pub fn place_of_end(&self, var: VarId) -> usize {
+        let places = self.watched.released.iter();
+        let mut places = places.enumerate().filter(|(_, (_, ended))| self.holds(var, |held| held == *ended));
+        places.next().map_or(usize::MAX, |(place, _)| place)
+    }
+
+    /// Whether a value is watched and may be held by frames, or is made of such.
+    pub(crate) fn holds_open(&self, var: VarId) -> bool {
+        self.holds(var, |var| self.watched.open.contains(&var))
     }
 
     /// Whether a value is watched, or is made of such.

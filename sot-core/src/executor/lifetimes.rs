@@ -58,22 +58,12 @@ impl<'py> Executor<'py> {
 
     /// An effect follows: note what no frame holds any more.
     pub(super) fn note_released(&mut self) {
-        let effects = self.journal.len();
-        // What was noted before a rollback did not happen.
-        while let Some((_, var)) = self.watched.released.pop_if(|(at, _)| *at >= effects) {
-            self.watched.released_before.remove(&var);
-            self.watched.open.push(var);
-        }
         if self.watched.open.is_empty() {
             return;
         }
         let held = self.held_by_frames(&self.watched.open);
-        let (open, released) = std::mem::take(&mut self.watched.open).into_iter().partition(|var| held.contains(var));
-        self.watched.open = open;
-        for var in released {
-            self.watched.released.push((effects, var));
-            self.watched.released_before.insert(var, effects);
-        }
+        let released = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
+        self.note_ends(released);
     }
 
     /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of

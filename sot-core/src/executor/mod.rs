@@ -21,6 +21,7 @@ mod calls;
 mod classes;
 mod collected;
 mod compared;
+mod deaths;
 mod defined;
 mod definitions;
 mod exceptions;
@@ -263,7 +264,10 @@ impl<'py> Executor<'py> {
     /// Simulate until the frame at `floor` has ended or yields.
     fn run(&mut self, floor: usize) -> Result<Ended, Stop> {
         loop {
-            let delivered = match self.step(floor)? {
+            let held = self.held_before();
+            let flow = self.step(floor)?;
+            self.note_dropped_by_step(held, &flow);
+            let delivered = match flow {
                 Flow::Next => {
                     self.frame_mut().ip += 1;
                     continue;
@@ -292,11 +296,12 @@ impl<'py> Executor<'py> {
                     self.deliver(value)
                 }
                 Flow::Return(value) => {
-                    let generator = self.leave_frame().and_then(|frame| frame.generator);
+                    let left = self.leave_frame();
+                    self.note_dropped_by_frame(left.as_ref(), value);
                     if self.frames.len() == floor {
                         return Ok(Ended::Returned(value));
                     }
-                    match generator {
+                    match left.and_then(|frame| frame.generator) {
                         Some(_) => self.deliver_end(value),
                         None => self.deliver(value),
                     }

@@ -2,8 +2,8 @@
 //!
 //! What the simulation changes is: the kinds of variables (items of containers, contents of cells, positions of
 //! iterators, suspended frames of generators), the journal, the statements of the graph, the iterators that a combined
-//! one claims, and the frames. All of it returns to what it was at a [`Mark`] by [`Executor::rollback`]: variables by an undo
-//! log, the journal and the graph by their lengths, frames by copies.
+//! one claims, which watched values were released, and the frames. All of it returns to what it was at a [`Mark`] by
+//! [`Executor::rollback`]: variables by an undo log, what only grows by its length, frames by copies.
 //!
 //! What is *learned* about the world is no state: guards, trackers, wrapped objects, and what the first look at a sourced
 //! variable found. It stays true whatever is rolled back.
@@ -33,6 +33,7 @@ pub struct Mark {
     journal: sot_sideeffect::Mark,
     graph: crate::captured::GraphMark,
     claimed: HashSet<usize>,
+    released: usize,
     depth: usize,
     frames: Saved,
 }
@@ -74,6 +75,7 @@ impl Executor<'_> {
             journal: self.journal.mark(),
             graph: self.graph.mark(),
             claimed: self.claimed.clone(),
+            released: self.watched.released.len(),
             depth: self.frames.len(),
             frames,
         }
@@ -89,6 +91,7 @@ impl Executor<'_> {
         self.journal.rollback_to(mark.journal);
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
+        self.take_back_released(mark.released);
         match &mark.frames {
             Saved::All(frames) => self.frames.clone_from(frames),
             Saved::Innermost(frame) => {

@@ -15,6 +15,7 @@ impl Tail {
         match self {
             Tail::Return(value) => {
                 em.push(*value)?;
+                em.let_go_in_order();
                 em.emit(Op::ReturnValue);
                 Ok(())
             }

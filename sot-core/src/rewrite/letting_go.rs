@@ -48,7 +48,27 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// The value that the frame returns is on the stack: the frame lets go of its locals by itself, in the order of their
+    /// indexes. Where that is not the order of the simulated frames, say so.
+    pub(super) fn let_go_in_order(&mut self) {
+        if self.lifetimes.tail == 0 {
+            return;
+        }
+        let ordered = |locals: &[(VarId, Local)]| locals.is_sorted_by_key(|(_, local)| local.0);
+        if !ordered(&self.locals_that_end(|_, _| true)) {
+            self.delete_locals(|_, _| true);
+        }
+    }
+
     fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {
+        for (var, local) in self.locals_that_end(over) {
+            self.emit(Op::DeleteFast(local));
+            self.forget_local(var, local);
+        }
+    }
+
+    /// Those that are over, in the order of the ends.
+    fn locals_that_end(&self, over: impl Fn(&Self, VarId) -> bool) -> Vec<(VarId, Local)> {
         // `super()` looks for the first argument where it was.
         let first_is_needed = uses_super(&self.unit.code);
         let slots = self.lifetimes.slots.iter().filter(|(_, local)| !(first_is_needed && local.0 == 0)).copied();
@@ -56,10 +76,8 @@ impl Emitter<'_, '_> {
         let mut done: Vec<(VarId, Local)> = slots.chain(temps).filter(|(var, _)| over(self, *var)).collect();
         done.sort_unstable_by_key(|(_, local)| local.0);
         done.dedup_by_key(|(_, local)| local.0);
-        for (var, local) in done {
-            self.emit(Op::DeleteFast(local));
-            self.forget_local(var, local);
-        }
+        done.sort_by_cached_key(|(var, _)| self.captured.place_of_end(*var));
+        done
     }
 
     pub(super) fn forget_local(&mut self, var: VarId, local: Local) {
