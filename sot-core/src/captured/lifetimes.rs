@@ -156,11 +156,19 @@ impl Captured {
         ended
     }
 
-    /// Where a local that holds a value comes among those that are deleted at one place: with the first end of what it holds.
+    /// Where a local that holds a value comes among those that are deleted at one place: with the first end of what it holds; of
+    /// an object that was given with the last, since it keeps what was taken out of it.
     pub fn place_of_end(&self, var: VarId) -> usize {
-        let places = self.watched.released.iter();
-        let mut places = places.enumerate().filter(|(_, (_, ended))| self.holds(var, |held| held == *ended));
-        places.next().map_or(usize::MAX, |(place, _)| place)
+        let released = || self.watched.released.iter().map(|(_, ended)| *ended).enumerate();
+        if let Tracker::Slot(slot) = *self.trackers.get(self.var(var).tracker) {
+            let inside = |ended: VarId| {
+                let root = self.trackers.root(self.var(ended).tracker);
+                ended == var || matches!(*self.trackers.get(root), Tracker::Slot(of) if of == slot)
+            };
+            return released().filter(|(_, ended)| inside(*ended)).last().map_or(usize::MAX, |(place, _)| place);
+        }
+        let mut held = released().filter(|(_, ended)| self.holds(var, |held| held == *ended));
+        held.next().map_or(usize::MAX, |(place, _)| place)
     }
 
     /// Whether a value is watched and may be held by frames, or is made of such.

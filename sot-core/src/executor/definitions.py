@@ -319,11 +319,20 @@ def sort_list(target, key, reverse):
                 else:
                     answers.append(False)
                 del left, right, result
-            # Keys die before it is looked what became of the list.
+            # Keys die before it is looked what became of the list, the least first: a list lets go of its last item first.
+            if key is not None:
+                keys = in_order(keys, order)
+                if not reverse:
+                    keys.reverse()
             keys = None
         modified = touched(target, mark)
     except:
-        keys = left = right = result = None
+        left = right = result = None
+        if key is not None and order is not None:
+            keys = in_order(keys, order)
+            if not reverse:
+                keys.reverse()
+        keys = None
         target.clear()
         target.extend(in_order(items, order))
         raise
