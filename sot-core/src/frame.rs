@@ -118,9 +118,15 @@ impl Frame {
         self.stack.iter().chain(&self.handled).chain(places).copied()
     }
 
-    /// What the frame holds when it ends, in the order in which the interpreter lets go of it. An argument that is a cell has its
-    /// cell in its place from 3.11 on.
+    /// What the frame holds when it ends, in the order in which the interpreter lets go of it.
     pub fn values_at_end(&self) -> Vec<VarId> {
+        let mut values = self.locals_at_end();
+        values.extend(self.stack.iter().chain(&self.handled));
+        values
+    }
+
+    /// Its variables in that order. An argument that is a cell has its cell in its place from 3.11 on.
+    pub fn locals_at_end(&self) -> Vec<VarId> {
         let code = &self.unit.code;
         let mut cells = self.cells.clone();
         let mut values = Vec::with_capacity(self.locals.len() + cells.len());
@@ -132,7 +138,7 @@ impl Frame {
                 None => *local,
             });
         }
-        values.extend(cells.into_iter().flatten().chain(self.stack.iter().chain(&self.handled).copied()));
+        values.extend(cells.into_iter().flatten());
         values
     }
 

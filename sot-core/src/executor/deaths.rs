@@ -9,8 +9,8 @@
 use super::{Executor, Flow};
 use crate::awaits::Awaits;
 use crate::frame::Frame;
-use crate::variables::VarId;
-use sot_opcodes::Op;
+use crate::variables::{VarId, VarKind};
+use sot_opcodes::{Code, Op};
 
 /// What the innermost frame held before an instruction, as far as the instruction may drop it.
 pub(super) struct Before {
@@ -58,10 +58,18 @@ impl Executor<'_> {
         self.note_dropped(dropped, &[result]);
     }
 
-    /// An exception has left frames, or has put one back to where it is handled: these are gone from their stacks.
-    pub(super) fn note_dropped_by_raise(&mut self, stacks: Vec<VarId>, exception: VarId) {
-        let dropped = stacks.into_iter().chain([exception]).collect();
-        self.note_dropped(dropped, &[]);
+    /// What is dropped when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
+    /// from its top, then the frames above.
+    pub(super) fn dropped_by_raise(&self, at: usize, exception: VarId) -> Vec<VarId> {
+        if self.watched.open.is_empty() {
+            return Vec::new();
+        }
+        let innermost_first = || self.frames[at..].iter().rev();
+        let mut dropped: Vec<VarId> = innermost_first().flat_map(|frame| frame.stack.iter().rev().copied()).collect();
+        let ended = self.frames.len() - 1 - at;
+        dropped.extend(innermost_first().take(ended).flat_map(|frame| frame.locals_at_end()));
+        dropped.push(exception);
+        dropped
     }
 
     /// Arguments that whoever called a frame that has ended holds as well, in the order in which he drops them: the stack of
@@ -76,6 +84,7 @@ impl Executor<'_> {
             Some((op, caller.awaits))
         });
         let moved = match calls {
+            Some(_) if self.frames.last().is_some_and(|caller| calls_exit(&caller.unit.code, caller.ip)) => false,
             Some((Op::Call { .. } | Op::CallKw { .. }, Awaits::Push)) => version >= (3, 11),
             Some((Op::CallEx { .. }, Awaits::Push)) => version >= (3, 12),
             Some(_) => false,
@@ -85,17 +94,26 @@ impl Executor<'_> {
         if moved {
             return Vec::new();
         }
-        let code = &left.unit.code;
-        let arguments = (code.argcount + code.kwonlyargcount) as usize;
-        let mut held: Vec<VarId> = left.locals.iter().take(arguments).flatten().copied().collect();
+        let arguments = left.locals.iter().take(left.unit.code.arg_slots()).flatten();
+        // What `*args` and `**kwargs` collected was given one by one.
+        let mut held: Vec<VarId> = arguments.flat_map(|var| self.collected_here(*var).unwrap_or(vec![*var])).collect();
         if version < (3, 11) || matches!(calls, Some((Op::CallEx { .. }, _))) {
             held.reverse();
         }
         held
     }
 
+    /// The values in a tuple or dict that the simulation made.
+    fn collected_here(&self, var: VarId) -> Option<Vec<VarId>> {
+        match &self.var(var).kind {
+            VarKind::Tuple(tuple) if !self.found_outside(var) => Some(tuple.items.to_vec()),
+            VarKind::Dict(dict) if !self.found_outside(var) => Some(dict.entries.iter().map(|entry| entry.1).collect()),
+            _ => None,
+        }
+    }
+
     /// References that were taken, in this order. `on_the_way`: what is held by no frame for the moment.
-    fn note_dropped(&mut self, mut dropped: Vec<VarId>, on_the_way: &[VarId]) {
+    pub(super) fn note_dropped(&mut self, mut dropped: Vec<VarId>, on_the_way: &[VarId]) {
         // In the middle of an instruction its own operands are in nobody's frame.
         if self.watched.open.is_empty() || !self.sync_depths.is_empty() {
             return;
@@ -132,4 +150,16 @@ impl Executor<'_> {
         }
         self.watched.open.sort_unstable();
     }
+}
+
+/// Whether an instruction is the call at the end of a `with`, which from 3.11 on finds a bound method in the place of a plain
+/// function and leaves it to C code.
+fn calls_exit(code: &Code, ip: usize) -> bool {
+    let constant = |at: usize| match code.instrs[at].op {
+        Op::LoadConst(id) => Some(id),
+        _ => None,
+    };
+    matches!(code.instrs[ip].op, Op::Call { argc: 2, two: true })
+        && ip >= 3
+        && constant(ip - 1).is_some_and(|none| constant(ip - 2) == Some(none) && constant(ip - 3) == Some(none))
 }

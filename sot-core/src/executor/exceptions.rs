@@ -433,10 +433,7 @@ impl<'py> Executor<'py> {
             self.leave_down_to(exception, floor, again);
             return Ok(Unwound::Uncaught);
         };
-        let stacks = match self.watched.open.is_empty() {
-            true => Vec::new(),
-            false => self.frames[at..].iter().rev().flat_map(|frame| frame.stack.iter().rev().copied()).collect(),
-        };
+        let dropped = self.dropped_by_raise(at, exception);
         if !again {
             self.passed(exception, innermost, innermost == at);
         }
@@ -454,7 +451,7 @@ impl<'py> Executor<'py> {
         } else {
             self.enter_handler(exception)?;
         }
-        self.note_dropped_by_raise(stacks, exception);
+        self.note_dropped(dropped, &[]);
         Ok(Unwound::Handled)
     }
 

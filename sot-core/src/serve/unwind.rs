@@ -64,12 +64,12 @@ impl<'py> Waiting<'py> {
         frame.stack.push(slot);
     }
 
-    /// Cut the stack to a depth.
+    /// Cut the stack to a depth, from its top.
     fn cut(&mut self, depth: usize) {
         let (frame, values) = self.innermost();
         let before = frame.stack_values();
         frame.stack.truncate(depth);
-        values.drain(frame.stack_values()..before);
+        values.drain(frame.stack_values()..before).rev().for_each(drop);
     }
 
     /// The frame runs on at an instruction.
@@ -261,8 +261,12 @@ impl<'py> Waiting<'py> {
             .filter(|at| self.frames[*at].generator)
             .map(|at| (at, self.frames[at].unit.clone()))
             .collect();
-        self.frames.truncate(first);
-        self.values.truncate(first);
+        while self.frames.len() > first {
+            // As the interpreter unwinds: the innermost first, each from the top of its stack.
+            if let (Some(frame), Some(mut values)) = (self.frames.pop(), self.values.pop()) {
+                values.drain(..frame.stack_values()).rev().for_each(drop);
+            }
+        }
         for (at, unit) in ended {
             let at = GeneratorAt::Frame(at as u32);
             if self.frames.iter().any(|frame| frame.generators().any(|held| held == at)) {

@@ -18,6 +18,7 @@ from capture_cases import (  # noqa: F401
     copies,
     definitions,
     elsewhere,
+    ends,
     exceptions,
     finalizers,
     generator_breaks,
