@@ -131,7 +131,8 @@ impl Frame {
         let mut cells = self.cells.clone();
         let mut values = Vec::with_capacity(self.locals.len() + cells.len());
         for (at, local) in self.locals.iter().enumerate() {
-            let cell = code.varnames[..code.arg_slots()].get(at).and_then(|name| code.cellvars.iter().position(|c| c == name));
+            let cell =
+                code.varnames[..code.arg_slots()].get(at).and_then(|name| code.cellvars.iter().position(|c| c == name));
             values.extend(match cell {
                 Some(cell) if code.version >= Version::V311 => cells[cell].take(),
                 Some(_) => None,

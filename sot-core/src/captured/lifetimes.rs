@@ -165,15 +165,10 @@ impl Captured {
                 let root = self.trackers.root(self.var(ended).tracker);
                 ended == var || matches!(*self.trackers.get(root), Tracker::Slot(of) if of == slot)
             };
-            return released().filter(|(_, ended)| inside(*ended)).last().map_or(usize::MAX, |(place, _)| place);
+            return released().filter(|(_, ended)| inside(*ended)).next_back().map_or(usize::MAX, |(place, _)| place);
         }
         let mut held = released().filter(|(_, ended)| self.holds(var, |held| held == *ended));
         held.next().map_or(usize::MAX, |(place, _)| place)
-    }
-
-    /// Whether a value is watched and may be held by frames, or is made of such.
-    pub(crate) fn holds_open(&self, var: VarId) -> bool {
-        self.holds(var, |var| self.watched.open.contains(&var))
     }
 
     /// Whether a value is watched, or is made of such.
@@ -186,7 +181,8 @@ impl Captured {
         self.holds(var, |var| matches!(self.var(var).kind, VarKind::Exception(_) | VarKind::Traceback(_)))
     }
 
-    fn holds(&self, var: VarId, wanted: impl Fn(VarId) -> bool) -> bool {
+    /// Whether a value is one that is wanted, or is made of such.
+    pub(crate) fn holds(&self, var: VarId, wanted: impl Fn(VarId) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut work = vec![var];
         while let Some(var) = work.pop() {

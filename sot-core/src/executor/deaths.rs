@@ -8,9 +8,11 @@
 
 use super::{Executor, Flow};
 use crate::awaits::Awaits;
+use crate::captured::Watched;
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
-use sot_opcodes::{Code, Op};
+use hashbrown::HashSet;
+use sot_opcodes::{Code, Op, Version};
 
 /// What the innermost frame held before an instruction, as far as the instruction may drop it.
 pub(super) struct Before {
@@ -37,7 +39,9 @@ impl Executor<'_> {
 
     /// An instruction has run: what it took from its frame may be held by nobody.
     pub(super) fn note_dropped_by_step(&mut self, before: Option<Before>, flow: &Flow) {
-        let (Some(before), Flow::Next | Flow::Jump(_) | Flow::Placed | Flow::Entered(_)) = (before, flow) else { return };
+        let (Some(before), Flow::Next | Flow::Jump(_) | Flow::Placed | Flow::Entered(_)) = (before, flow) else {
+            return;
+        };
         // Who unwinds frames says so.
         let Some(frame) = self.frames.get(before.depth - 1) else { return };
         let rest = |old: &[VarId], new: &[VarId]| {
@@ -78,15 +82,15 @@ impl Executor<'_> {
         if left.generator.is_some() {
             return Vec::new();
         }
-        let version = self.py.version_info();
+        let code = &left.unit.code;
         let calls = self.frames.last().and_then(|caller| {
             let op = caller.unit.code.instrs.get(caller.ip)?.op;
             Some((op, caller.awaits))
         });
         let moved = match calls {
             Some(_) if self.frames.last().is_some_and(|caller| calls_exit(&caller.unit.code, caller.ip)) => false,
-            Some((Op::Call { .. } | Op::CallKw { .. }, Awaits::Push)) => version >= (3, 11),
-            Some((Op::CallEx { .. }, Awaits::Push)) => version >= (3, 12),
+            Some((Op::Call { .. } | Op::CallKw { .. }, Awaits::Push)) => code.version >= Version::V311,
+            Some((Op::CallEx { .. }, Awaits::Push)) => code.version >= Version::V312,
             Some(_) => false,
             // Whoever called the first frame is not simulated.
             None => return Vec::new(),
@@ -94,21 +98,23 @@ impl Executor<'_> {
         if moved {
             return Vec::new();
         }
-        let arguments = left.locals.iter().take(left.unit.code.arg_slots()).flatten();
         // What `*args` and `**kwargs` collected was given one by one.
-        let mut held: Vec<VarId> = arguments.flat_map(|var| self.collected_here(*var).unwrap_or(vec![*var])).collect();
-        if version < (3, 11) || matches!(calls, Some((Op::CallEx { .. }, _))) {
+        let (named, collected) =
+            left.locals[..code.arg_slots()].split_at((code.argcount + code.kwonlyargcount) as usize);
+        let mut held: Vec<VarId> = named.iter().flatten().copied().collect();
+        held.extend(collected.iter().flatten().flat_map(|var| self.collected_here(*var)));
+        if code.version < Version::V311 || matches!(calls, Some((Op::CallEx { .. }, _))) {
             held.reverse();
         }
         held
     }
 
     /// The values in a tuple or dict that the simulation made.
-    fn collected_here(&self, var: VarId) -> Option<Vec<VarId>> {
+    fn collected_here(&self, var: VarId) -> Vec<VarId> {
         match &self.var(var).kind {
-            VarKind::Tuple(tuple) if !self.found_outside(var) => Some(tuple.items.to_vec()),
-            VarKind::Dict(dict) if !self.found_outside(var) => Some(dict.entries.iter().map(|entry| entry.1).collect()),
-            _ => None,
+            VarKind::Tuple(tuple) if !self.found_outside(var) => tuple.items.to_vec(),
+            VarKind::Dict(dict) if !self.found_outside(var) => dict.entries.iter().map(|entry| entry.1).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -119,24 +125,30 @@ impl Executor<'_> {
             return;
         }
         let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
-        dropped.retain(|var| !at_hand(var) && self.holds_open(*var));
+        let holds_nothing = |var: &VarId| matches!(self.var(*var).kind, VarKind::Constant(_) | VarKind::Null(_));
+        dropped.retain(|var| !holds_nothing(var) && !at_hand(var));
+        if dropped.is_empty() {
+            return;
+        }
+        let open: HashSet<VarId> = self.watched.open.iter().copied().collect();
+        dropped.retain(|var| self.holds(*var, |held| open.contains(&held)));
         if dropped.is_empty() {
             return;
         }
         let held = self.held_by_frames_and(on_the_way, &self.watched.open);
         let ended = self.order_of_ends(&dropped, &held);
-        let ended = ended.into_iter().filter(|var| self.watched.open.contains(var)).collect();
-        self.note_ends(ended);
+        self.note_ends(ended.into_iter().filter(|var| open.contains(var)).collect());
     }
 
     /// These watched values are held by no frame from here on.
     pub(super) fn note_ends(&mut self, ended: Vec<VarId>) {
         let effects = self.journal.len();
-        self.watched.open.retain(|var| !ended.contains(var));
         for var in ended {
             self.watched.released.push((effects, var));
             self.watched.released_before.insert(var, effects);
         }
+        let Watched { open, released_before, .. } = &mut self.captured.watched;
+        open.retain(|var| !released_before.contains_key(var));
     }
 
     /// What was released after so many did not happen.

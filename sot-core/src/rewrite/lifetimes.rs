@@ -2,7 +2,8 @@
 //!
 //! Only *watched* values count (`captured::lifetimes`): where there is none, no code is emitted. Positions are those of
 //! the emitted code: 0 is the graph, 1 what exceptions have passed, `n + 2` the journal's entry `n`, then comes the tail. A
-//! local is deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it.
+//! local is deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it;
+//! several at one position in the order in which the simulated frames let go of them.
 
 use super::plan::Tail;
 use super::uses;

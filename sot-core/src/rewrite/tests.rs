@@ -266,6 +266,7 @@ impl Simulated {
                 }
                 ["over", name] => {
                     let effects = captured.journal.len();
+                    captured.watched.released.push((effects, var(name)));
                     captured.watched.released_before.insert(var(name), effects);
                 }
                 ["return", name] => tail = Some(Tail::Return(var(name))),
@@ -390,4 +391,24 @@ return c
     c in local 2: never
     d in local 3: before 5 of 5
     "#);
+}
+
+#[test]
+fn locals_are_deleted_in_the_order_of_the_ends() {
+    let text = "\
+a = slot 0 watched
+b = slot 1 watched
+c = slot 2 watched
+n = tuple a b
+m = list c n
+over c
+over b
+over a
+return n
+";
+    let simulated = Simulated::read(text);
+    let mut vars: Vec<VarId> = (0..simulated.names.len() as u32).map(VarId).collect();
+    vars.sort_by_key(|var| simulated.captured.place_of_end(*var));
+    // What holds several goes with the first of them.
+    assert_eq!(simulated.listed(&vars), "c m b n a");
 }
