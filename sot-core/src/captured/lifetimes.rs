@@ -165,10 +165,10 @@ impl Captured {
                 let root = self.trackers.root(self.var(ended).tracker);
                 ended == var || matches!(*self.trackers.get(root), Tracker::Slot(of) if of == slot)
             };
-            return released().filter(|(_, ended)| inside(*ended)).next_back().map_or(usize::MAX, |(place, _)| place);
+            return released().rfind(|(_, ended)| inside(*ended)).map_or(usize::MAX, |(place, _)| place);
         }
-        let mut held = released().filter(|(_, ended)| self.holds(var, |held| held == *ended));
-        held.next().map_or(usize::MAX, |(place, _)| place)
+        let first = released().find(|(_, ended)| self.holds(var, |held| held == *ended));
+        first.map_or(usize::MAX, |(place, _)| place)
     }
 
     /// Whether a value is watched, or is made of such.
