@@ -35,6 +35,8 @@ unsafe extern "C" {
         locals: *mut PyObject,
     ) -> *mut Frame;
     pub(super) fn _PyType_Lookup(ty: *mut ffi::PyTypeObject, name: *mut PyObject) -> *mut PyObject;
+    #[cfg(Py_3_12)]
+    pub(super) fn PyType_GetDict(ty: *mut ffi::PyTypeObject) -> *mut PyObject;
     pub(super) fn _PyDict_GetItem_KnownHash(
         dict: *mut PyObject,
         key: *mut PyObject,

@@ -117,6 +117,9 @@ impl<'py> Executor<'py> {
         if !facts::has_mro(ty) {
             return Err(Stop::brk(Reason::UserCode, "a class that is still being made"));
         }
+        if facts::finds_names_by_code(ty) {
+            return Err(Stop::brk(Reason::UserCode, "a class with keys that are no names"));
+        }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
         // A class that cannot change needs no guard.

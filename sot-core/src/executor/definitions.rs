@@ -15,7 +15,7 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::count_on;
+use crate::cpython::facts::{count_on, walk};
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -170,6 +170,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ),
         ("question", make(c"question", question)?),
         ("sort_in_place", make(c"sort_in_place", sort_in_place)?),
+        ("walk", make(c"walk", |args| Ok(walk(&args.get_item(0)?).into_pyobject(args.py())?.into_any().unbind()))?),
         ("written", make(c"written", |args| Ok(args.get_item(0)?.call1((args.get_item(1)?,))?.unbind()))?),
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
@@ -472,6 +473,11 @@ impl<'py> Executor<'py> {
                 let asked = question(&args).map_err(|e| self.internal(&e))?;
                 self.fold_result(asked.bind(self.py), &copies)
             }
+            // A dict that changes on the way is walked for real.
+            ("walk", [iterator]) => match self.next_item(*iterator)? {
+                Some(entry) => Ok(entry),
+                None => self.fold_none(),
+            },
             ("written", [ask, answers]) => {
                 self.look_identity(*ask)?;
                 let ask = self.known_object(*ask).ok_or(Stop::fallback(Reason::InternalError, name))?;

@@ -73,7 +73,13 @@ def equal_tuples(left, right, yes, no):
 def equal_dicts(left, right, yes, no):
     if len(left) != len(right):
         return no
-    for key, item in list(left.items()):
+    iterator = iter(left.items())
+    while True:
+        entry = walk(iterator)
+        if entry is None:
+            return yes
+        key, item = entry
+        del entry
         if key not in right:
             return no
         other = right[key]
@@ -81,7 +87,6 @@ def equal_dicts(left, right, yes, no):
             if not item == other:
                 return no
         del key, item, other
-    return yes
 
 
 def ordered_items(left, right, order):
@@ -207,7 +212,13 @@ def repr_of_tuple(items):
 
 def repr_of_dict(items):
     texts = []
-    for key, item in list(items.items()):
+    iterator = iter(items.items())
+    while True:
+        entry = walk(iterator)
+        if entry is None:
+            break
+        key, item = entry
+        del entry
         text = repr(key)
         texts.append(text + ": " + repr(item))
         del key, item

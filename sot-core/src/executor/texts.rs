@@ -121,6 +121,12 @@ impl Formatting {
         Ok((text, question))
     }
 
+    /// Whether it goes well with answers that say nothing.
+    fn tried(&self, py: Python<'_>) -> PyResult<bool> {
+        let trial = Some(PyString::new(py, "").into_any().unbind());
+        self.run(py, Asking { trial, ..Asking::default() }).map(|(text, _)| text.is_ok())
+    }
+
     /// `ask(answers)`: the text, or None and what is asked next.
     fn ask(&self, args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let py = args.py();
@@ -207,7 +213,12 @@ impl<'py> Executor<'py> {
     pub(super) fn enter_percent(&mut self, template: VarId, right: VarId) -> Result<Option<Called>, Stop> {
         let (way, positional, named) = match self.look(right)? {
             VarKind::Tuple(TupleVar { items, class: None }) => (Way::Several, items.to_vec(), Vec::new()),
-            VarKind::Dict(DictVar { entries, class: None, .. }) => (Way::Named, Vec::new(), entries.to_vec()),
+            VarKind::Dict(DictVar { entries, class: None, .. }) => {
+                if self.asks_for_no_name(template)? {
+                    return self.enter_formatting(template, Way::One, vec![right], Vec::new());
+                }
+                (Way::Named, Vec::new(), entries.to_vec())
+            }
             // What has items is taken for a mapping.
             VarKind::Instance(_) => {
                 let class = self.class_of(right)?;
@@ -220,6 +231,14 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         self.enter_formatting(template, way, positional, named)
+    }
+
+    /// Whether `template % mapping` writes the mapping itself.
+    fn asks_for_no_name(&mut self, template: VarId) -> Result<bool, Stop> {
+        let Some(template) = self.constant_value(template) else { return Ok(false) };
+        let (way, positional) = (Way::One, vec![Part::Value(0)]);
+        let one = Formatting { template: template.unbind(), way, positional, named: Vec::new() };
+        one.tried(self.py).map_err(|e| self.internal(&e))
     }
 
     /// The frame of `template.format(..)`.
@@ -263,9 +282,7 @@ impl<'py> Executor<'py> {
             let Some(part) = part(self, value)? else { return Ok(None) };
             formatting.named.push((self.require_plain(name)?.unbind(), part));
         }
-        let trial = Some(PyString::new(self.py, "").into_any().unbind());
-        let tried = formatting.run(self.py, Asking { trial, ..Asking::default() }).map_err(|e| self.internal(&e))?;
-        if !by_code || tried.0.is_err() {
+        if !by_code || !formatting.tried(self.py).map_err(|e| self.internal(&e))? {
             return Ok(None);
         }
         let ask = PyCFunction::new_closure(self.py, Some(c"ask"), None, move |args, _| formatting.ask(args));

@@ -41,6 +41,7 @@ from capture_cases import (  # noqa: F401
     state,
     subclasses,
     texts,
+    walked,
 )
 from known_failures import known
 from observe import CASES

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::cpython::capi;
+use crate::cpython::layout::{DictIter, DictKeys};
 
 /// `ma_version_tag`; `None` where writes do not change it.
 #[inline]
@@ -76,6 +77,58 @@ pub fn dict_get_known_hash<'py>(
             return None;
         }
         Some(Bound::from_borrowed_ptr(dict.py(), found))
+    }
+}
+
+/// Whether finding a name in a dict compares it with nothing but strings: no key, now or before, was of another type.
+#[inline]
+pub fn holds_names_alone(dict: &Bound<'_, PyDict>) -> bool {
+    // SAFETY: a live dict, which always has keys.
+    unsafe {
+        let keys = (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_keys.cast::<DictKeys>();
+        #[cfg(Py_3_11)]
+        return (*keys).dk_kind != 0;
+        #[cfg(not(Py_3_11))]
+        return (*keys).dk_lookup as usize != finds_any_key(dict.py());
+    }
+}
+
+/// What dicts with keys of any kind find them with.
+#[cfg(not(Py_3_11))]
+fn finds_any_key(py: Python<'_>) -> usize {
+    static FINDS: pyo3::sync::PyOnceLock<usize> = pyo3::sync::PyOnceLock::new();
+    *FINDS.get_or_init(py, || {
+        let dict = PyDict::new(py);
+        if dict.set_item(0, 0).is_err() {
+            return 0;
+        }
+        // SAFETY: a live dict, which always has keys.
+        unsafe {
+            let keys = (*dict.as_ptr().cast::<ffi::PyDictObject>()).ma_keys.cast::<DictKeys>();
+            (*keys).dk_lookup as usize
+        }
+    })
+}
+
+/// The next entry of a dict from where an exact iterator of it stands, as C code takes them that does not mind changes: the
+/// iterator moves on. `None`: none is left.
+pub fn walk<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let py = iterator.py();
+    let raw = iterator.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked; the dict is held while it is asked, and what it
+    // gives is made owned at once.
+    unsafe {
+        let ty = ffi::Py_TYPE(raw);
+        if ty != &raw mut ffi::PyDictIterItem_Type {
+            return None;
+        }
+        let raw = raw.cast::<DictIter>();
+        let dict = Bound::from_borrowed_ptr_or_opt(py, (*raw).di_dict)?;
+        let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+        if ffi::PyDict_Next(dict.as_ptr(), &raw mut (*raw).di_pos, &raw mut key, &raw mut value) == 0 {
+            return None;
+        }
+        Some((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)))
     }
 }
 

@@ -10,7 +10,10 @@ mod iterators;
 mod lifetimes;
 mod types;
 
-pub use dicts::{DictStamp, dict_get_known_hash, dict_version, instance_dict, lacks_dict_yet, settle_dict, str_hash};
+pub use dicts::{
+    DictStamp, dict_get_known_hash, dict_version, holds_names_alone, instance_dict, lacks_dict_yet, settle_dict,
+    str_hash, walk,
+};
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
 };
@@ -20,6 +23,6 @@ pub use lifetimes::{
     own_death_is_seen,
 };
 pub use types::{
-    Field, GetattrKind, TypeStamp, class_dict, field, getattr_kind, has_mro, is_abstract, is_heap_type,
-    lacks_attribute, makes_plain_instances, mro, tells_names, type_flags, type_lookup, type_version,
+    Field, GetattrKind, TypeStamp, class_dict, field, finds_names_by_code, getattr_kind, has_mro, is_abstract,
+    is_heap_type, lacks_attribute, makes_plain_instances, mro, tells_names, type_flags, type_lookup, type_version,
 };

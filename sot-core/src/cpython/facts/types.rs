@@ -31,9 +31,13 @@ unsafe fn raw_version(ty: *mut ffi::PyTypeObject) -> Option<u32> {
     }
 }
 
-/// `_PyType_Lookup`: the raw attribute found along the MRO, without binding it.
+/// `_PyType_Lookup`: the raw attribute found along the MRO, without binding it. No key of a class is asked whether it is equal to
+/// the name, unless it is a string.
 #[inline]
 pub fn type_lookup<'py>(ty: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
+    if finds_names_by_code(ty) {
+        return lookup_among_names(ty, name);
+    }
     // SAFETY: live objects; the borrowed result is made owned at once. 3.8 may leave an exception.
     unsafe {
         let found = capi::_PyType_Lookup(ty.as_type_ptr(), name.as_ptr());
@@ -41,6 +45,40 @@ pub fn type_lookup<'py>(ty: &Bound<'py, PyType>, name: &Bound<'py, PyString>) ->
             ffi::PyErr_Clear();
         }
         Bound::from_borrowed_ptr_or_opt(ty.py(), found)
+    }
+}
+
+/// Whether a class along the MRO has keys that are no strings, which a look-up may ask whether they are equal to a name.
+#[inline]
+pub fn finds_names_by_code(ty: &Bound<'_, PyType>) -> bool {
+    is_heap_type(ty)
+        && mro(ty).iter().any(|base| class_dict(&base).is_some_and(|dict| !super::holds_names_alone(&dict)))
+}
+
+#[cold]
+fn lookup_among_names<'py>(ty: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> Option<Bound<'py, PyAny>> {
+    mro(ty).iter().find_map(|base| {
+        let dict = match class_dict(&base) {
+            Some(dict) => dict,
+            None => own_dict(base.cast::<PyType>().ok()?)?,
+        };
+        if super::holds_names_alone(&dict) {
+            return dict.get_item(name).ok().flatten();
+        }
+        let is = |key: &Bound<'py, PyAny>| key.is_exact_instance_of::<PyString>() && key.eq(name).unwrap_or(false);
+        dict.iter().find_map(|(key, value)| is(&key).then_some(value))
+    })
+}
+
+/// The dict of a type, to be read only.
+fn own_dict<'py>(ty: &Bound<'py, PyType>) -> Option<Bound<'py, PyDict>> {
+    // SAFETY: a live type; a new reference, or a borrowed one that is made owned.
+    unsafe {
+        #[cfg(Py_3_12)]
+        let dict = Bound::from_owned_ptr_or_opt(ty.py(), capi::PyType_GetDict(ty.as_type_ptr()));
+        #[cfg(not(Py_3_12))]
+        let dict = Bound::from_borrowed_ptr_or_opt(ty.py(), (*ty.as_type_ptr()).tp_dict);
+        dict?.cast_into().ok()
     }
 }
 

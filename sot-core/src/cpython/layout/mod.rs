@@ -78,3 +78,35 @@ pub(in crate::cpython) struct SeqIter {
     /// NULL once exhausted.
     pub(in crate::cpython) it_seq: *mut pyo3::ffi::PyObject,
 }
+
+/// `dictiterobject`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct DictIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// NULL once exhausted.
+    pub(in crate::cpython) di_dict: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) di_used: isize,
+    /// As `PyDict_Next` counts.
+    pub(in crate::cpython) di_pos: isize,
+}
+
+/// The head of a dict's table of keys.
+#[cfg(Py_3_11)]
+#[repr(C)]
+pub(in crate::cpython) struct DictKeys {
+    pub(in crate::cpython) dk_refcnt: isize,
+    pub(in crate::cpython) dk_log2_size: u8,
+    pub(in crate::cpython) dk_log2_index_bytes: u8,
+    /// 0: keys of any kind.
+    pub(in crate::cpython) dk_kind: u8,
+}
+
+/// The head of a dict's table of keys.
+#[cfg(not(Py_3_11))]
+#[repr(C)]
+pub(in crate::cpython) struct DictKeys {
+    pub(in crate::cpython) dk_refcnt: isize,
+    pub(in crate::cpython) dk_size: isize,
+    /// The function that finds keys of this kind.
+    pub(in crate::cpython) dk_lookup: *const std::ffi::c_void,
+}
