@@ -3,7 +3,7 @@
 
 use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::thread::{handled_exception, set_handled_exception};
+use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
 use crate::cpython::traceback::{Asker, fill};
 use crate::user_frames::{self, InlinedFrame};
 use pyo3::prelude::*;
@@ -100,6 +100,38 @@ pub fn handle(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
                 let exception = args.get(py, 0).map(|e| e.to_owned()).filter(|e| !e.is_none());
                 set_handled_exception(py, exception);
                 Ok(before.unwrap_or_else(|| py.None().into_bound(py)))
+            },
+        },
+    )
+}
+
+/// `begin_writing(container)`: until `end_writing` of it, its `repr` tells that it holds itself.
+pub fn begin_writing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "begin_writing",
+            run: |py, args| {
+                begin_repr(args.get(py, 0).expect("a container"))?;
+                Ok(py.None().into_bound(py))
+            },
+        },
+    )
+}
+
+/// `end_writing(container)`.
+pub fn end_writing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "end_writing",
+            run: |py, args| {
+                end_repr(args.get(py, 0).expect("a container"));
+                Ok(py.None().into_bound(py))
             },
         },
     )

@@ -82,6 +82,10 @@ pub enum Mutation {
         iterator: VarRef,
         item: Option<VarRef>,
     },
+    /// The `repr` of a container has come to its end.
+    Written {
+        object: VarRef,
+    },
 }
 
 impl Mutation {
@@ -102,7 +106,8 @@ impl Mutation {
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object }
-            | Mutation::DictPop { object, .. } => Target::Object(*object),
+            | Mutation::DictPop { object, .. }
+            | Mutation::Written { object } => Target::Object(*object),
         }
     }
 
@@ -115,6 +120,7 @@ impl Mutation {
             Mutation::SetGlobal { globals, name, .. } => Slot::Global(*globals, name.clone()),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
+            Mutation::Written { object } => Slot::Position(*object),
             Mutation::SetItem { object, .. }
             | Mutation::DelItem { object, .. }
             | Mutation::ListAppend { object, .. }
@@ -146,7 +152,8 @@ impl Mutation {
             | Mutation::ListReverse { .. }
             | Mutation::DictClear { .. }
             | Mutation::DictPop { .. }
-            | Mutation::IterAdvance { .. } => None,
+            | Mutation::IterAdvance { .. }
+            | Mutation::Written { .. } => None,
         }
     }
 
@@ -169,6 +176,7 @@ impl Mutation {
             | Mutation::DictClear { object } => vec![*object],
             Mutation::ListExtend { object, values } => std::iter::once(*object).chain(values.iter().copied()).collect(),
             Mutation::IterAdvance { iterator, .. } => vec![*iterator],
+            Mutation::Written { object } => vec![*object],
         }
     }
 }
@@ -196,6 +204,7 @@ impl fmt::Display for Mutation {
             Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
+            Mutation::Written { .. } => write!(f, "repr({at}) ends"),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum Slot {
     Cell(VarRef),
     /// Items of a list, dict, set or other container, as a whole.
     Content(VarRef),
-    /// Position of an iterator.
+    /// Position of an iterator; whether a container is being written.
     Position(VarRef),
 }
 

@@ -69,6 +69,8 @@ pub struct Captured {
     /// Dicts that must be as they were.
     pub snapshots: Vec<Snapshot>,
     pub journal: Journal,
+    /// Containers whose `repr` was begun by the capture and is under way at the break, outermost first.
+    pub writing: Vec<VarId>,
     pub graph: Graph,
     /// Innermost last, each where it stands.
     pub frames: Vec<Frame>,
@@ -97,6 +99,7 @@ impl Default for Captured {
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),
+            writing: Vec::new(),
             graph: Graph::default(),
             frames: Vec::new(),
             entry_unit: None,

@@ -130,3 +130,18 @@ pub fn set_handled_exception(py: Python<'_>, exception: Option<Bound<'_, PyAny>>
     // SAFETY: the thread is attached; the function takes over three references.
     unsafe { ffi::PyErr_SetExcInfo(class.into_ptr(), exception.into_ptr(), traceback.into_ptr()) };
 }
+
+/// `Py_ReprEnter`: the `repr` of a container is under way in this thread.
+pub fn begin_repr(container: Borrowed<'_, '_, PyAny>) -> PyResult<()> {
+    // SAFETY: a live object.
+    match unsafe { ffi::Py_ReprEnter(container.as_ptr()) } {
+        -1 => Err(PyErr::fetch(container.py())),
+        _ => Ok(()),
+    }
+}
+
+/// `Py_ReprLeave`.
+pub fn end_repr(container: Borrowed<'_, '_, PyAny>) {
+    // SAFETY: a live object.
+    unsafe { ffi::Py_ReprLeave(container.as_ptr()) }
+}

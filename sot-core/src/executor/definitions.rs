@@ -16,6 +16,7 @@ use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
 use crate::cpython::facts::{count_on, walk};
+use crate::cpython::thread::end_repr;
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -135,6 +136,13 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             })?,
         ),
         ("constructed", make(c"constructed", constructed)?),
+        (
+            "end_writing",
+            make(c"end_writing", |args| {
+                end_repr(args.get_item(0)?.as_borrowed());
+                Ok(args.py().None())
+            })?,
+        ),
         ("length", make(c"length", length)?),
         ("number", make(c"number", number)?),
         ("pair", make(c"pair", pair)?),
@@ -473,6 +481,7 @@ impl<'py> Executor<'py> {
                 let asked = question(&args).map_err(|e| self.internal(&e))?;
                 self.fold_result(asked.bind(self.py), &copies)
             }
+            ("end_writing", [container]) => self.end_writing(*container),
             // A dict that changes on the way is walked for real.
             ("walk", [iterator]) => match self.next_item(*iterator)? {
                 Some(entry) => Ok(entry),

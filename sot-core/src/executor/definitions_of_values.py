@@ -192,19 +192,31 @@ def made_by(new, cls, args, keywords):
 
 
 def repr_of_list(items):
+    # Until the end it is `[...]` in itself.
     texts = []
     index = 0
-    while index < len(items):
-        texts.append(repr(items[index]))
-        index = index + 1
+    try:
+        while index < len(items):
+            texts.append(repr(items[index]))
+            index = index + 1
+    except:
+        end_writing(items)
+        raise
+    end_writing(items)
     return "[" + ", ".join(texts) + "]"
 
 
 def repr_of_tuple(items):
     texts = []
-    for item in items:
-        texts.append(repr(item))
-        del item
+    try:
+        for item in items:
+            texts.append(repr(item))
+            del item
+    except:
+        item = None
+        end_writing(items)
+        raise
+    end_writing(items)
     if len(texts) == 1:
         return "(" + texts[0] + ",)"
     return "(" + ", ".join(texts) + ")"
@@ -213,15 +225,21 @@ def repr_of_tuple(items):
 def repr_of_dict(items):
     texts = []
     iterator = iter(items.items())
-    while True:
-        entry = walk(iterator)
-        if entry is None:
-            break
-        key, item = entry
-        del entry
-        text = repr(key)
-        texts.append(text + ": " + repr(item))
-        del key, item
+    try:
+        while True:
+            entry = walk(iterator)
+            if entry is None:
+                break
+            key, item = entry
+            del entry
+            text = repr(key)
+            texts.append(text + ": " + repr(item))
+            del key, item
+    except:
+        key = item = None
+        end_writing(items)
+        raise
+    end_writing(items)
     return "{" + ", ".join(texts) + "}"
 
 

@@ -141,7 +141,7 @@ impl<'py> Executor<'py> {
         self.change_exception(me, |state| state.args = Some(tuple));
     }
 
-    fn change_exception(&mut self, exception: VarId, change: impl FnOnce(&mut ExceptionState)) {
+    pub(super) fn change_exception(&mut self, exception: VarId, change: impl FnOnce(&mut ExceptionState)) {
         if let VarKind::Exception(e) = &mut self.var_mut(exception).kind {
             change(Rc::make_mut(&mut e.state));
         }

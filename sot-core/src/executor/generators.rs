@@ -101,7 +101,8 @@ impl<'py> Executor<'py> {
         Ok(true)
     }
 
-    /// The exception that `throw` is given: type, value and traceback, of which the last two are None or left out.
+    /// The exception that `throw` is given: type, value and traceback. The last two may be None or left out, and a traceback is
+    /// the one that the value has.
     fn thrown(&mut self, exception: VarId, rest: &[VarId]) -> Result<VarId, Stop> {
         let unknown = || Stop::brk(Reason::Generator, "throw()");
         let mut given = [None; 2];
@@ -110,7 +111,12 @@ impl<'py> Executor<'py> {
         }
         let [value, traceback] = given;
         // From 3.12 on there is a warning.
-        if traceback.is_some() || !rest.is_empty() && self.py.version_info() >= (3, 12) {
+        if !rest.is_empty() && self.py.version_info() >= (3, 12) {
+            return Err(unknown());
+        }
+        if let Some(traceback) = traceback
+            && !self.is_traceback_of(traceback, value.unwrap_or(exception))?
+        {
             return Err(unknown());
         }
         let class = match self.look(exception)? {
@@ -128,7 +134,12 @@ impl<'py> Executor<'py> {
                 let own =
                     self.objects.get(self.py, e.class).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
                 if facts::mro(&own).iter().any(|c| c.is(&class)) {
-                    return Ok(value.expect("given"));
+                    let value = value.expect("given");
+                    // Without its traceback it begins another one.
+                    if traceback.is_none() && !self.cut_traceback(value, 0) {
+                        return Err(unknown());
+                    }
+                    return Ok(value);
                 }
                 value.into_iter().collect()
             }

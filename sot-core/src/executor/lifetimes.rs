@@ -205,7 +205,8 @@ impl<'py> Executor<'py> {
             | Mutation::ListInsert { .. }
             | Mutation::ListExtend { .. }
             | Mutation::ListReverse { .. }
-            | Mutation::IterAdvance { .. } => Vec::new(),
+            | Mutation::IterAdvance { .. }
+            | Mutation::Written { .. } => Vec::new(),
         }
     }
 

@@ -545,6 +545,7 @@ impl<'py> Executor<'py> {
                 return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
                     None => {
+                        self.writing = self.being_written(self.given);
                         self.show_frames_that_go_on();
                         Ok(Outcome::Break(why))
                     }

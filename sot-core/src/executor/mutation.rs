@@ -49,6 +49,13 @@ impl<'py> Executor<'py> {
         if let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
+            let own = self.py.get_type::<PyBaseException>().getattr(name);
+            if name == "__traceback__"
+                && own.is_ok_and(|own| own.is(&descriptor))
+                && self.set_traceback(object, value)?
+            {
+                return Ok(());
+            }
             return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
         }
         // An object without a dict refuses.

@@ -16,7 +16,11 @@ use hashbrown::HashSet;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_sideeffect::Mutation;
 use std::sync::{Arc, Mutex};
+
+/// Definitions that write a container, their first argument.
+const WRITERS: [&str; 3] = ["repr_of_list", "repr_of_tuple", "repr_of_dict"];
 
 /// What stand-ins have been told, and what the first one asks that was not.
 #[derive(Default)]
@@ -184,6 +188,21 @@ impl<'py> Executor<'py> {
         Ok(found)
     }
 
+    /// The containers that frames from this one on write, outermost first.
+    pub(super) fn being_written(&self, first: usize) -> Vec<VarId> {
+        let frames = self.frames[first..].iter();
+        let writers = frames.filter(|frame| frame.is_hidden() && WRITERS.contains(&frame.unit.code.name.as_str()));
+        writers.filter_map(|frame| frame.locals.first().copied().flatten()).collect()
+    }
+
+    /// The end of the `repr` of a container. One that was under way when the capture began was so for real.
+    pub(super) fn end_writing(&mut self, container: VarId) -> Result<VarId, Stop> {
+        if self.frames.len() <= self.given {
+            self.journal_record(Mutation::Written { object: Self::var_ref(container) });
+        }
+        self.fold_none()
+    }
+
     /// The frame of `repr` or `str` of a container that holds instances.
     pub(super) fn enter_text_of_container(&mut self, value: VarId) -> Result<Option<Called>, Stop> {
         let (definition, within) = match self.look(value)? {
@@ -192,13 +211,7 @@ impl<'py> Executor<'py> {
             VarKind::Dict(DictVar { class: None, .. }) => ("repr_of_dict", "{...}"),
             _ => return Ok(None),
         };
-        let writing: Vec<VarId> = self
-            .frames
-            .iter()
-            .filter(|frame| frame.is_hidden() && frame.unit.code.name == definition)
-            .filter_map(|frame| frame.locals.first().copied().flatten())
-            .collect();
-        for other in writing {
+        for other in self.being_written(0) {
             if other == value || self.known_object(value).is_some() && self.same_object(other, value)? {
                 return self.fold(PyString::new(self.py, within).as_any()).map(|text| Some(Called::Value(text)));
             }

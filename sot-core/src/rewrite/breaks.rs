@@ -43,6 +43,7 @@ impl BreakPlan {
                 em.remember(*var);
             }
         }
+        em.begin_writing()?;
         let before = match self.handled {
             Some(exception) => Some(handle(em, Handle::Var(exception))?),
             None => None,

@@ -1,13 +1,15 @@
 //! Side effects: the journal, replayed in program order on the real objects.
 
-use super::emit::Emitter;
-use super::uses::{is_virtual, var};
+use super::emit::{Callee, Emitter};
+use super::uses::{is_built_in, var};
+use crate::called_by_code;
 use crate::stop::Stop;
 use crate::variables::VarId;
+use pyo3::prelude::*;
 use sot_opcodes::Op;
 use sot_sideeffect::{Mutation, VarRef};
 
-impl Emitter<'_, '_> {
+impl<'py> Emitter<'_, 'py> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
         // Tracebacks that entries hand on are whole from the first.
         for exception in self.captured.exceptions_passed() {
@@ -16,14 +18,29 @@ impl Emitter<'_, '_> {
         }
         let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
         for (entry, mutation) in entries.into_iter().enumerate() {
-            if let sot_sideeffect::Target::Object(object) = mutation.target()
-                && is_virtual(self.captured, object)
-            {
+            if is_built_in(self.captured, &mutation) {
                 continue;
             }
             self.let_go(entry + 2);
             self.replay(mutation)?;
         }
+        Ok(())
+    }
+
+    /// Containers whose `repr` the simulation has begun are being written for real, too, from here on.
+    pub(super) fn begin_writing(&mut self) -> Result<(), Stop> {
+        for container in self.captured.writing.clone() {
+            let begin = called_by_code::begin_writing(self.py).map_err(|e| Stop::internal(&e))?;
+            self.call_for_effect(begin, container)?;
+        }
+        Ok(())
+    }
+
+    fn call_for_effect(&mut self, function: Bound<'py, PyAny>, argument: VarId) -> Result<(), Stop> {
+        self.push_callable(Callee::Object(function));
+        self.push(argument)?;
+        self.call(1);
+        self.emit(Op::PopTop);
         Ok(())
     }
 
@@ -121,6 +138,10 @@ impl Emitter<'_, '_> {
                 }
                 self.call(1 + u32::from(item.is_none()));
                 self.emit(Op::PopTop);
+            }
+            Mutation::Written { object } => {
+                let end = called_by_code::end_writing(self.py).map_err(|e| Stop::internal(&e))?;
+                self.call_for_effect(end, var(object))?;
             }
         }
         Ok(())

@@ -114,6 +114,7 @@ pub fn rewrite(
     };
     let mut roots = plan.roots();
     roots.extend(uses::replay_roots(captured));
+    roots.extend(&captured.writing);
     let uses = uses::count(captured, &roots);
     let carried = plan.generators();
     if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {

@@ -4,7 +4,7 @@ use super::computed_symbol;
 use crate::captured::Captured;
 use crate::variables::{VarId, VarKind};
 use hashbrown::HashMap;
-use sot_sideeffect::{Mutation, VarRef};
+use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_sir::Symbol;
 
 /// Use counts of everything reachable from the roots, in order of first use.
@@ -52,10 +52,13 @@ pub(super) fn var(v: VarRef) -> VarId {
 }
 
 /// Whether an entry changes an object that the simulation made (its final state is built instead).
-pub(super) fn is_virtual(captured: &Captured, object: VarRef) -> bool {
-    match &captured.var(var(object)).kind {
-        VarKind::Iterator(_) => false,
-        _ => !captured.is_sourced_container(var(object)),
+pub(super) fn is_built_in(captured: &Captured, mutation: &Mutation) -> bool {
+    match (mutation, mutation.target()) {
+        (Mutation::Written { .. }, _) | (_, Target::Globals(_)) => false,
+        (_, Target::Object(object)) => match &captured.var(var(object)).kind {
+            VarKind::Iterator(_) => false,
+            _ => !captured.is_sourced_container(var(object)),
+        },
     }
 }
 
@@ -77,8 +80,8 @@ pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
 
 fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {
     let mut roots = Vec::new();
-    if let sot_sideeffect::Target::Object(object) = mutation.target() {
-        if is_virtual(captured, object) {
+    if let Target::Object(object) = mutation.target() {
+        if is_built_in(captured, mutation) {
             return roots;
         }
         roots.push(var(object));

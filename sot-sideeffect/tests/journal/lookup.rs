@@ -67,6 +67,7 @@ fn every_mutation_has_a_text() {
         Mutation::DictPop { object, key },
         Mutation::IterAdvance { iterator: object, item: Some(value) },
         Mutation::IterAdvance { iterator: object, item: None },
+        Mutation::Written { object },
     ];
     let mut journal = Journal::new();
     for (line, mutation) in all.into_iter().enumerate() {
@@ -90,5 +91,6 @@ fn every_mutation_has_a_text() {
     v0.pop(v1)  # f.py:13
     next(v0) -> v2  # f.py:14
     next(v0) ends  # f.py:15
+    repr(v0) ends  # f.py:16
     "#);
 }

@@ -28,6 +28,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         1 => object().prop_map(|object| Mutation::ListReverse { object }),
         1 => object().prop_map(|object| Mutation::DictClear { object }),
         1 => (object(), value()).prop_map(|(object, key)| Mutation::DictPop { object, key }),
+        1 => object().prop_map(|object| Mutation::Written { object }),
         2 => (prop_oneof![Just(6u32), Just(8)], value()).prop_map(|(n, item)| Mutation::IterAdvance { iterator: VarRef(n), item: Some(item) }),
     ]
 }

@@ -66,6 +66,7 @@ impl Heap {
             }
             Mutation::ListExtend { object, values } => self.at(*object).list.extend(values),
             Mutation::ListClear { object } => self.at(*object).list.clear(),
+            Mutation::Written { .. } => {}
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
             Mutation::DictClear { object } => self.at(*object).dict.clear(),
             Mutation::IterAdvance { iterator, .. } => {

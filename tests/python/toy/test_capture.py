@@ -41,7 +41,9 @@ from capture_cases import (  # noqa: F401
     state,
     subclasses,
     texts,
+    thrown,
     walked,
+    writing,
 )
 from known_failures import known
 from observe import CASES

@@ -3,6 +3,7 @@
 //! Entries come in front: what was the traceback at a moment is the rest of what it is when all have come.
 
 use super::*;
+use std::rc::Rc;
 
 impl Operations for TracebackVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -11,5 +12,50 @@ impl Operations for TracebackVar {
 
     fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
         Ok(true)
+    }
+}
+
+impl Executor<'_> {
+    /// Whether it is the traceback that an exception has now.
+    pub(in crate::executor) fn is_traceback_of(&mut self, traceback: VarId, exception: VarId) -> Result<bool, Stop> {
+        let passed = self.frames_passed(exception).len();
+        Ok(match self.look(traceback)? {
+            VarKind::Traceback(traceback) => traceback.exception == exception && traceback.passed == passed,
+            _ => false,
+        })
+    }
+
+    /// `exception.__traceback__ = value`, where the traceback is one that the exception has had. `false`: another one.
+    pub(in crate::executor) fn set_traceback(&mut self, exception: VarId, value: VarId) -> Result<bool, Stop> {
+        let left = match self.look(value)? {
+            VarKind::Traceback(traceback) if traceback.exception == exception => traceback.passed,
+            VarKind::Constant(_) if self.constant_value(value).is_some_and(|value| value.is_none()) => 0,
+            _ => return Ok(false),
+        };
+        Ok(self.cut_traceback(exception, left))
+    }
+
+    /// Let an exception that was made here have passed so many frames alone. `false`: somebody may hold the traceback that it
+    /// has, or had more.
+    pub(in crate::executor) fn cut_traceback(&mut self, exception: VarId, left: usize) -> bool {
+        let passed = self.frames_passed(exception).len();
+        let longer = |var: &Variable| matches!(&var.kind, VarKind::Traceback(held) if held.exception == exception && held.passed > left);
+        if !self.is_new_exception(exception) {
+            // It may have come with a traceback.
+            return passed == left && left > 0;
+        }
+        if passed <= left {
+            return passed == left;
+        }
+        if self.vars.iter().any(longer) {
+            return false;
+        }
+        self.change_exception(exception, |state| state.passed.truncate(left));
+        for frame in &mut self.frames {
+            if frame.caught.iter().any(|(caught, at)| *caught == exception && *at >= left) {
+                Rc::make_mut(&mut frame.caught).retain(|(caught, at)| *caught != exception || *at < left);
+            }
+        }
+        true
     }
 }
