@@ -5,6 +5,7 @@ use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
 use crate::cpython::traceback::{Asker, fill};
+use crate::iterators;
 use crate::user_frames::{self, InlinedFrame};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -135,6 +136,18 @@ pub fn end_writing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             },
         },
     )
+}
+
+/// `ended_by_index()`: an iterator by number that has come to its end.
+pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(py, &FUNCTION, Helper { name: "ended_by_index", run: |py, _| iterators::ended_by_index(py) })
+}
+
+/// `ended_calls()`: an iterator of calls that has come to its end.
+pub fn ended_calls(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(py, &FUNCTION, Helper { name: "ended_calls", run: |py, _| iterators::ended_calls(py) })
 }
 
 /// The error that raises an exception. One whose `__traceback__` was set to None has none.

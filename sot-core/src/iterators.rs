@@ -11,7 +11,7 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use std::any::Any;
 
 /// What `enumerate` or `zip` runs over, and where it stands.
@@ -63,6 +63,24 @@ pub enum Opened {
     Filter,
     Zip,
     Enumerate,
+}
+
+/// An iterator by number that has come to its end.
+pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let namespace = PyDict::new(py);
+    namespace.set_item("__getitem__", PyList::empty(py).getattr("__getitem__")?)?;
+    let class = py.get_type::<PyType>().call1(("Items", PyTuple::empty(py), namespace))?;
+    let iterator = class.call0()?.try_iter()?;
+    iterator.clone().for_each(drop);
+    Ok(iterator.into_any())
+}
+
+/// An iterator of calls that has come to its end.
+pub fn ended_calls(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let ends = PyTuple::empty(py).try_iter()?.getattr("__next__")?;
+    let iterator = py.import("builtins")?.getattr("iter")?.call1((ends, py.None()))?;
+    iterator.try_iter()?.for_each(drop);
+    Ok(iterator)
 }
 
 /// The parts of an exact `map`, `filter` or `zip` object: its function, if it has one, then its iterators; and those of an

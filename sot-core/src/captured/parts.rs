@@ -32,6 +32,8 @@ impl Captured {
                 Iteration::Enumerate { inner, .. } => vec![*inner],
                 Iteration::Zip { inners } => inners.clone(),
                 Iteration::Filter { function, inner } => vec![*function, *inner],
+                Iteration::Indexed { sequence, .. } => sequence.iter().copied().collect(),
+                Iteration::Called { asked } => asked.iter().flat_map(|(function, last)| [*function, *last]).collect(),
                 Iteration::Map { function, inners } => {
                     std::iter::once(*function).chain(inners.iter().copied()).collect()
                 }

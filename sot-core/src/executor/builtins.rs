@@ -314,6 +314,7 @@ impl<'py> Executor<'py> {
             ("iter", [value]) if self.frame().is_hidden() && self.has_items_by_index(*value)? => {
                 self.items_by_index(*value)?
             }
+            ("iter", [value]) if self.has_items_by_index(*value)? => self.iterate_openly(*value)?,
             ("iter", [value]) if matches!(self.look(*value)?, VarKind::Instance(_)) => {
                 let method = self.special_method(*value, "__iter__")?;
                 return match self.call(method, &Args::default())? {
@@ -325,6 +326,7 @@ impl<'py> Executor<'py> {
                     }
                 };
             }
+            ("iter", [function, last]) => self.iterate_calls(*function, *last)?,
             ("iter", [value]) => self.iterate(*value)?,
             ("next", [iterator]) => match self.look(*iterator)? {
                 VarKind::Generator(_) => return self.ask(*iterator, None).map(Some),
@@ -579,30 +581,30 @@ impl<'py> Executor<'py> {
                     _ => None,
                 };
                 let count = count.ok_or(Stop::brk(Reason::OpaqueValue, "enumerate"))?;
-                let inner = self.iterate(*iterable)?;
+                let inner = self.iterate_openly(*iterable)?;
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count: Some(count) })))
             }
             ("enumerate", [iterable, start], []) => {
                 let count = self.constant_int(*start).ok_or(Stop::brk(Reason::OpaqueValue, "enumerate"))?;
-                let inner = self.iterate(*iterable)?;
+                let inner = self.iterate_openly(*iterable)?;
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Enumerate { inner, count: Some(count) })))
             }
             ("zip", iterables, []) => {
                 let mut inners = Vec::with_capacity(iterables.len());
                 for iterable in iterables {
-                    inners.push(self.iterate(*iterable)?);
+                    inners.push(self.iterate_openly(*iterable)?);
                 }
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Zip { inners })))
             }
             ("map", [function, iterables @ ..], []) if !iterables.is_empty() => {
                 let mut inners = Vec::with_capacity(iterables.len());
                 for iterable in iterables {
-                    inners.push(self.iterate(*iterable)?);
+                    inners.push(self.iterate_openly(*iterable)?);
                 }
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Map { function: *function, inners })))
             }
             ("filter", [function, iterable], []) => {
-                let inner = self.iterate(*iterable)?;
+                let inner = self.iterate_openly(*iterable)?;
                 Ok(self.virtual_var(IteratorVar::new(Iteration::Filter { function: *function, inner })))
             }
             ("reversed", [sequence], []) => self.reversed(*sequence),

@@ -5,7 +5,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::probe::{self, Membership};
-use crate::stop::{Reason, Stop};
+use crate::stop::Stop;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -45,6 +45,8 @@ impl<'py> Executor<'py> {
                 Iteration::Zip { inners } => ex.any_by_code(&inners),
                 Iteration::Map { function, inners } => Ok(ex.runs_code(function)? || ex.any_by_code(&inners)?),
                 Iteration::Filter { .. } => Ok(true),
+                Iteration::Indexed { sequence, .. } => Ok(sequence.is_some()),
+                Iteration::Called { asked } => Ok(asked.is_some()),
                 Iteration::Sequence { .. }
                 | Iteration::Dict { .. }
                 | Iteration::Reversed { .. }
@@ -129,6 +131,12 @@ impl<'py> Executor<'py> {
 
     /// `operator.length_hint(iterable)`, for whoever does not look at it.
     pub(super) fn enter_hint(&mut self, iterable: VarId) -> Result<Called, Stop> {
+        if let VarKind::Iterator(IteratorVar { state: Iteration::Indexed { sequence: Some(sequence), .. } }) =
+            self.look(iterable)?
+            && self.is_sized(sequence)?
+        {
+            return self.enter("hint_by_length", &[sequence]);
+        }
         if let VarKind::Instance(_) = self.look(iterable)? {
             let method = self.special_method_if_any(iterable, "__length_hint__")?;
             let sized = self.is_sized(iterable)?;
@@ -154,10 +162,11 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
-        // The list of the rest asks the iterator of items by number for its hint, which asks for the length.
-        if self.has_items_by_index(iterable)? && self.is_sized(iterable)? {
-            return Err(Stop::brk(Reason::UserCode, "__len__ of what is unpacked"));
-        }
+        // The list of the rest asks the iterator for its hint, which asks for the length.
+        let iterable = match self.has_items_by_index(iterable)? {
+            true => self.iterate_openly(iterable)?,
+            false => iterable,
+        };
         let before = self.fold_int(before as i64)?;
         self.enter("unpacked", &[iterable, before]).map(Some)
     }
@@ -501,6 +510,13 @@ impl<'py> Executor<'py> {
             Iteration::Zip { inners } if self.iterates_by_code(iterator)? => {
                 let inners = self.virtual_var(TupleVar::new(inners));
                 self.enter("next_zipped", &[inners]).map(Some)
+            }
+            Iteration::Indexed { sequence: Some(sequence), index } => {
+                let index = self.fold_int(index)?;
+                self.enter("next_by_index", &[iterator, sequence, index]).map(Some)
+            }
+            Iteration::Called { asked: Some((function, last)) } => {
+                self.enter("next_called", &[iterator, function, last]).map(Some)
             }
             Iteration::Filter { function, inner } => {
                 let function = self.unless_none(Some(function))?;

@@ -480,59 +480,6 @@ def reduce_all(function, iterable, empty):
     return value
 
 
-def next_or(iterator, default):
-    for item in iterator:
-        return item
-    return default
-
-
-def next_mapped(function, inners):
-    items = []
-    for inner in inners:
-        items.append(next(inner))
-    return function(*items)
-
-
-def next_filtered(function, inner):
-    while True:
-        item = next(inner)
-        if function(item):
-            return item
-        del item
-
-
-def next_true(inner):
-    while True:
-        item = next(inner)
-        if item:
-            return item
-        del item
-
-
-def next_numbered(enumeration, inner):
-    item = next(inner)
-    return number(enumeration), item
-
-
-def next_zipped(inners):
-    items = []
-    for inner in inners:
-        items.append(next(inner))
-    return tuple(items)
-
-
-def items_by_index(sequence):
-    # Nothing is held of an item that was given.
-    index = 0
-    while True:
-        try:
-            given = [sequence[index]]
-        except (IndexError, StopIteration):
-            return
-        yield given.pop()
-        index = index + 1
-
-
 def found(iterable, wanted, yes, no, message):
     refused = False
     try:

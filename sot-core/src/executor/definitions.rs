@@ -15,7 +15,7 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::{count_on, walk};
+use crate::cpython::facts::{count_on, end_iterator, walk};
 use crate::cpython::thread::end_repr;
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
@@ -52,7 +52,12 @@ fn definitions(py: Python<'_>) -> PyResult<&'static Definitions> {
 /// to its builtins.
 fn compile(py: Python<'_>) -> PyResult<Definitions> {
     let builtins = py.import("builtins")?;
-    let mut source = concat!(include_str!("definitions.py"), include_str!("definitions_of_values.py")).to_owned();
+    let mut source = concat!(
+        include_str!("definitions.py"),
+        include_str!("definitions_of_iterators.py"),
+        include_str!("definitions_of_values.py")
+    )
+    .to_owned();
     if py.version_info() < (3, 9) {
         // What is looked for was on the left.
         source = source.replace("item == wanted", "wanted == item");
@@ -140,6 +145,21 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             "end_writing",
             make(c"end_writing", |args| {
                 end_repr(args.get_item(0)?.as_borrowed());
+                Ok(args.py().None())
+            })?,
+        ),
+        (
+            "iterator_moves",
+            make(c"iterator_moves", |args| {
+                let iterator = args.get_item(0)?;
+                let index = iterator.call_method0("__reduce__")?.get_item(2)?;
+                Ok(iterator.call_method1("__setstate__", (index.add(1)?,))?.unbind())
+            })?,
+        ),
+        (
+            "iterator_ends",
+            make(c"iterator_ends", |args| {
+                end_iterator(&args.get_item(0)?);
                 Ok(args.py().None())
             })?,
         ),
@@ -481,6 +501,8 @@ impl<'py> Executor<'py> {
                 let asked = question(&args).map_err(|e| self.internal(&e))?;
                 self.fold_result(asked.bind(self.py), &copies)
             }
+            ("iterator_moves", [iterator]) => self.iterator_moves(*iterator),
+            ("iterator_ends", [iterator]) => self.iterator_ends(*iterator),
             ("end_writing", [container]) => self.end_writing(*container),
             // A dict that changes on the way is walked for real.
             ("walk", [iterator]) => match self.next_item(*iterator)? {

@@ -166,7 +166,8 @@ impl<'py> Executor<'py> {
                 }
                 Ok(Some(self.virtual_var(TupleVar::new(items))))
             }
-            Iteration::Filter { .. } => {
+            Iteration::Indexed { sequence: None, .. } | Iteration::Called { asked: None } => Ok(None),
+            Iteration::Filter { .. } | Iteration::Indexed { .. } | Iteration::Called { .. } => {
                 let floor = self.frames.len();
                 self.enter_next(iterator)?;
                 self.next_of_frame(floor)
@@ -217,6 +218,54 @@ impl<'py> Executor<'py> {
                 Ok(item)
             }
         }
+    }
+
+    /// An iterator that the program may come to know.
+    pub(super) fn iterate_openly(&mut self, iterable: VarId) -> Result<VarId, Stop> {
+        if !self.has_items_by_index(iterable)? {
+            return self.iterate(iterable);
+        }
+        let state = Iteration::Indexed { sequence: Some(iterable), index: 0 };
+        Ok(self.virtual_var(IteratorVar::new(state)))
+    }
+
+    /// `iter(function, last)`
+    pub(super) fn iterate_calls(&mut self, function: VarId, last: VarId) -> Result<VarId, Stop> {
+        let callable = match self.look(function)? {
+            VarKind::Instance(_) => self.method_of_program(function, "__call__")?.is_some(),
+            VarKind::Function(_) | VarKind::Method(_) | VarKind::Bound(_) | VarKind::Builtin(_) | VarKind::Class(_) => {
+                true
+            }
+            _ => false,
+        };
+        if !callable {
+            return Err(Stop::brk(Reason::Builtin, "iter() of calls"));
+        }
+        Ok(self.virtual_var(IteratorVar::new(Iteration::Called { asked: Some((function, last)) })))
+    }
+
+    /// An iterator by number has given an item.
+    pub(super) fn iterator_moves(&mut self, iterator: VarId) -> Result<VarId, Stop> {
+        match self.look(iterator)? {
+            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { sequence, index } }) => {
+                self.set_iteration(iterator, Iteration::Indexed { sequence, index: index + 1 });
+                self.fold_none()
+            }
+            _ => Err(Stop::brk(Reason::OpaqueValue, "the number of an item")),
+        }
+    }
+
+    /// An iterator by number, or of calls, has come to its end.
+    pub(super) fn iterator_ends(&mut self, iterator: VarId) -> Result<VarId, Stop> {
+        let state = match self.look(iterator)? {
+            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { index, .. } }) => {
+                Iteration::Indexed { sequence: None, index }
+            }
+            VarKind::Iterator(IteratorVar { state: Iteration::Called { .. } }) => Iteration::Called { asked: None },
+            _ => return Err(Stop::brk(Reason::OpaqueValue, "the end of an iterator")),
+        };
+        self.set_iteration(iterator, state);
+        self.fold_none()
     }
 
     /// The number of the next item of an `enumerate`, which counts on.

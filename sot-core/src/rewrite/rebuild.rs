@@ -1,6 +1,7 @@
 //! Code that builds the values that the simulation made, kind by kind.
 
 use super::emit::{Callee, Emitter};
+use crate::called_by_code;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -287,6 +288,24 @@ impl Rebuild for IteratorVar {
                 }
                 Ok(())
             }
+            Iteration::Indexed { sequence: Some(sequence), index } => {
+                em.push(*sequence)?;
+                em.emit(Op::GetIter);
+                if *index > 0 {
+                    em.set_iterator_state(*index)?;
+                }
+                Ok(())
+            }
+            Iteration::Called { asked: Some((function, last)) } => {
+                let callee = em.builtins_attribute("iter")?;
+                em.push_callable(callee);
+                em.push(*function)?;
+                em.push(*last)?;
+                em.call(2);
+                Ok(())
+            }
+            Iteration::Indexed { sequence: None, .. } => push_made(em, called_by_code::ended_by_index),
+            Iteration::Called { asked: None } => push_made(em, called_by_code::ended_calls),
             Iteration::Range { next, stop, step } => {
                 em.push_int_call("range", &[*next, *stop, *step])?;
                 em.emit(Op::GetIter);
@@ -337,6 +356,17 @@ impl Rebuild for IteratorVar {
             Iteration::Real { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator without a path")),
         }
     }
+}
+
+/// What a function of rewritten code makes.
+fn push_made<'py>(
+    em: &mut Emitter<'_, 'py>,
+    function: fn(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
+) -> Result<(), Stop> {
+    let function = function(em.py).map_err(|e| Stop::internal(&e))?;
+    em.push_callable(Callee::Object(function));
+    em.call(0);
+    Ok(())
 }
 
 impl Rebuild for LayerVar {

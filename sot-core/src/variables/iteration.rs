@@ -57,6 +57,15 @@ pub enum Iteration {
         function: VarId,
         inner: VarId,
     },
+    /// Over an instance that has items by number alone; `None`: to its end.
+    Indexed {
+        sequence: Option<VarId>,
+        index: i64,
+    },
+    /// What a function gives, until that equals a sentinel; `None`: it did.
+    Called {
+        asked: Option<(VarId, VarId)>,
+    },
     /// Existed before the frame; `taken` items were taken by the simulation.
     Real {
         object: ObjectId,

@@ -28,6 +28,7 @@ from capture_cases import (  # noqa: F401
     identity,
     indexed,
     iterating,
+    iterators_held,
     lengths,
     lookups,
     makers,

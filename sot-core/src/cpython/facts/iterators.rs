@@ -4,7 +4,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 
-use crate::cpython::layout::{Enumeration, RangeIter, SeqIter};
+use crate::cpython::layout::{CallIter, Enumeration, RangeIter, SeqIter};
 
 /// The values a range iterator has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,4 +91,28 @@ pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'
         drop(Bound::from_owned_ptr_or_opt(py, counted));
         Some(Ok(number))
     }
+}
+
+/// Let an exact iterator by number, or of calls up to a sentinel, have come to its end. Any other stays as it is.
+pub fn end_iterator(iterator: &Bound<'_, PyAny>) {
+    let py = iterator.py();
+    let raw = iterator.as_ptr();
+    // SAFETY: the layouts are used only after the exact type was checked; what was held is let go of when nothing of the
+    // iterator is in use any more.
+    let (first, second) = unsafe {
+        let ty = ffi::Py_TYPE(raw);
+        let take = |place: *mut *mut ffi::PyObject| {
+            Bound::from_owned_ptr_or_opt(py, std::mem::replace(&mut *place, std::ptr::null_mut()))
+        };
+        if ty == &raw mut ffi::PySeqIter_Type {
+            (take(&raw mut (*raw.cast::<SeqIter>()).it_seq), None)
+        } else if ty == &raw mut ffi::PyCallIter_Type {
+            let raw = raw.cast::<CallIter>();
+            (take(&raw mut (*raw).it_callable), take(&raw mut (*raw).it_sentinel))
+        } else {
+            (None, None)
+        }
+    };
+    drop(first);
+    drop(second);
 }

@@ -70,7 +70,17 @@ pub(in crate::cpython) struct Enumeration {
     pub(in crate::cpython) en_longindex: *mut pyo3::ffi::PyObject,
 }
 
-/// `PyList_Type`'s and `PyTuple_Type`'s iterators: the same shape in all versions.
+/// `callable_iterator`: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct CallIter {
+    pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,
+    /// NULL once exhausted.
+    pub(in crate::cpython) it_callable: *mut pyo3::ffi::PyObject,
+    /// NULL once exhausted.
+    pub(in crate::cpython) it_sentinel: *mut pyo3::ffi::PyObject,
+}
+
+/// The iterators of lists, tuples and items by number: the same shape in all versions.
 #[repr(C)]
 pub(in crate::cpython) struct SeqIter {
     pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,

@@ -15,6 +15,14 @@ impl Operations for IteratorVar {
             Iteration::Zip { .. } => ex.builtins_attribute("zip"),
             Iteration::Map { .. } => ex.builtins_attribute("map"),
             Iteration::Filter { .. } => ex.builtins_attribute("filter"),
+            Iteration::Indexed { .. } => {
+                let ended = crate::iterators::ended_by_index(ex.py).map_err(|e| ex.internal(&e))?;
+                Ok(ended.get_type().into_any())
+            }
+            Iteration::Called { .. } => {
+                let ended = crate::iterators::ended_calls(ex.py).map_err(|e| ex.internal(&e))?;
+                Ok(ended.get_type().into_any())
+            }
             Iteration::Real { object, .. } => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
             Iteration::Sequence { sequence, .. } => ex.class_of_iterator(sequence, "iter"),
             Iteration::Reversed { sequence, .. } => ex.class_of_iterator(sequence, "reversed"),

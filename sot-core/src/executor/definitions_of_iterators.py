@@ -1,0 +1,89 @@
+# How iterators come to their next items, where a part of that is code of the program: as `definitions.py`.
+
+
+def next_or(iterator, default):
+    for item in iterator:
+        return item
+    return default
+
+
+def next_mapped(function, inners):
+    items = []
+    for inner in inners:
+        items.append(next(inner))
+    return function(*items)
+
+
+def next_filtered(function, inner):
+    while True:
+        item = next(inner)
+        if function(item):
+            return item
+        del item
+
+
+def next_true(inner):
+    while True:
+        item = next(inner)
+        if item:
+            return item
+        del item
+
+
+def next_numbered(enumeration, inner):
+    item = next(inner)
+    return number(enumeration), item
+
+
+def next_zipped(inners):
+    items = []
+    for inner in inners:
+        items.append(next(inner))
+    return tuple(items)
+
+
+def items_by_index(sequence):
+    # Nothing is held of an item that was given.
+    index = 0
+    while True:
+        try:
+            given = [sequence[index]]
+        except (IndexError, StopIteration):
+            return
+        yield given.pop()
+        index = index + 1
+
+
+def next_by_index(iterator, sequence, index):
+    ended = False
+    try:
+        item = sequence[index]
+    except (IndexError, StopIteration):
+        ended = True
+    if ended:
+        iterator_ends(iterator)
+        raise StopIteration
+    iterator_moves(iterator)
+    return item
+
+
+def next_called(iterator, function, last):
+    ended = False
+    try:
+        item = function()
+    except StopIteration:
+        ended = True
+    if not ended:
+        if not same(last, item):
+            if not last == item:
+                return item
+        del item
+    iterator_ends(iterator)
+    raise StopIteration
+
+
+def hint_by_length(sequence):
+    try:
+        len(sequence)
+    except TypeError:
+        pass
