@@ -16,10 +16,12 @@ impl Operations for TracebackVar {
 }
 
 impl Executor<'_> {
-    /// Whether it is the traceback that an exception has now.
+    /// Whether it is the traceback that an exception has now. Up to 3.10 whoever handles it has another one beside it, which it
+    /// is raised again with.
     pub(in crate::executor) fn is_traceback_of(&mut self, traceback: VarId, exception: VarId) -> Result<bool, Stop> {
         let passed = self.frames_passed(exception).len();
         Ok(match self.look(traceback)? {
+            _ if self.py.version_info() < (3, 11) => false,
             VarKind::Traceback(traceback) => traceback.exception == exception && traceback.passed == passed,
             _ => false,
         })
@@ -28,6 +30,7 @@ impl Executor<'_> {
     /// `exception.__traceback__ = value`, where the traceback is one that the exception has had. `false`: another one.
     pub(in crate::executor) fn set_traceback(&mut self, exception: VarId, value: VarId) -> Result<bool, Stop> {
         let left = match self.look(value)? {
+            _ if self.py.version_info() < (3, 11) => return Ok(false),
             VarKind::Traceback(traceback) if traceback.exception == exception => traceback.passed,
             VarKind::Constant(_) if self.constant_value(value).is_some_and(|value| value.is_none()) => 0,
             _ => return Ok(false),

@@ -156,7 +156,7 @@ def unpacked(it, log):
 
     error_of(starred, log)
     error_of(starred, log)
-    return tuple(it)
+    return len(tuple(it))
 
 
 def handed_on(it, log):
