@@ -5,8 +5,9 @@
 //! the answers that there are, and ask for the next one (`definitions::asked`). A template that fails on stand-ins that answer
 //! nothing is left to the real one.
 //!
-//! A container that is being written is known by the frame that does it, so that it is `[...]` in itself. Containers that
-//! existed before the frame may be in the middle of a `repr` of somebody else's: they are written for real.
+//! A container that is being written is known by the frame that does it, so that it is `[...]` in itself. From a break on the way
+//! on it is being written for real (`Captured::writing`), until its definition says that it ends. Containers that existed
+//! before the frame may be in the middle of a `repr` of somebody else's: they are written for real.
 
 use super::Executor;
 use crate::cpython::facts;
