@@ -205,7 +205,7 @@ def keys_of_classes_are_asked_when_the_program_runs():
         key.holder = holder
         log.append("asking")
         found = look(holder)
-        return x + 1, found, isinstance(holder(), Second), [str(entry) for entry in log]
+        return x + 1, found, isinstance(holder(), Second), len(log) > 1
 
     return {"f": f, "args": lambda: (t([1.0]),)}
 
@@ -220,7 +220,9 @@ def keys_of_a_class_from_outside_are_asked_when_the_program_runs():
                 return hash("one")
 
             def __eq__(self, other):
-                log.append(len(log))
+                # How often depends on what the interpreter remembers of other classes.
+                if "asked" not in log:
+                    log.append("asked")
                 return False
 
         class Base:
