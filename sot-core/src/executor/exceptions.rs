@@ -120,7 +120,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn cut_traceback(&mut self, exception: VarId, kept: usize) {
+    pub(super) fn cut_traceback(&mut self, exception: VarId, kept: usize) {
         if kept >= self.frames_passed(exception).len() {
             return;
         }

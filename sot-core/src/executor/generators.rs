@@ -136,7 +136,7 @@ impl<'py> Executor<'py> {
                 if facts::mro(&own).iter().any(|c| c.is(&class)) {
                     let value = value.expect("given");
                     // Without its traceback it begins another one.
-                    if traceback.is_none() && !self.cut_traceback(value, 0) {
+                    if traceback.is_none() && !self.shortens_traceback(value, 0) {
                         return Err(unknown());
                     }
                     return Ok(value);

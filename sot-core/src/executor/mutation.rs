@@ -52,7 +52,7 @@ impl<'py> Executor<'py> {
             let own = self.py.get_type::<PyBaseException>().getattr(name);
             if name == "__traceback__"
                 && own.is_ok_and(|own| own.is(&descriptor))
-                && self.set_traceback(object, value)?
+                && self.store_traceback(object, value)?
             {
                 return Ok(());
             }

@@ -3,7 +3,6 @@
 //! Entries come in front: what was the traceback at a moment is the rest of what it is when all have come.
 
 use super::*;
-use std::rc::Rc;
 
 impl Operations for TracebackVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -28,19 +27,19 @@ impl Executor<'_> {
     }
 
     /// `exception.__traceback__ = value`, where the traceback is one that the exception has had. `false`: another one.
-    pub(in crate::executor) fn set_traceback(&mut self, exception: VarId, value: VarId) -> Result<bool, Stop> {
+    pub(in crate::executor) fn store_traceback(&mut self, exception: VarId, value: VarId) -> Result<bool, Stop> {
         let left = match self.look(value)? {
             _ if self.py.version_info() < (3, 11) => return Ok(false),
             VarKind::Traceback(traceback) if traceback.exception == exception => traceback.passed,
             VarKind::Constant(_) if self.constant_value(value).is_some_and(|value| value.is_none()) => 0,
             _ => return Ok(false),
         };
-        Ok(self.cut_traceback(exception, left))
+        Ok(self.shortens_traceback(exception, left))
     }
 
     /// Let an exception that was made here have passed so many frames alone. `false`: somebody may hold the traceback that it
     /// has, or had more.
-    pub(in crate::executor) fn cut_traceback(&mut self, exception: VarId, left: usize) -> bool {
+    pub(in crate::executor) fn shortens_traceback(&mut self, exception: VarId, left: usize) -> bool {
         let passed = self.frames_passed(exception).len();
         let longer = |var: &Variable| matches!(&var.kind, VarKind::Traceback(held) if held.exception == exception && held.passed > left);
         if !self.is_new_exception(exception) {
@@ -53,12 +52,7 @@ impl Executor<'_> {
         if self.vars.iter().any(longer) {
             return false;
         }
-        self.change_exception(exception, |state| state.passed.truncate(left));
-        for frame in &mut self.frames {
-            if frame.caught.iter().any(|(caught, at)| *caught == exception && *at >= left) {
-                Rc::make_mut(&mut frame.caught).retain(|(caught, at)| *caught != exception || *at < left);
-            }
-        }
+        self.cut_traceback(exception, left);
         true
     }
 }
