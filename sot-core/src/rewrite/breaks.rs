@@ -176,7 +176,9 @@ impl BreakPlan {
                     let answer = em.new_temp();
                     em.store(answer);
                     em.load(answer);
-                    em.emit(Op::PopJumpIf { cond: JumpCond::False, target });
+                    em.push_none();
+                    em.emit(Op::Is { invert: false });
+                    em.emit(Op::PopJumpIf { cond: JumpCond::True, target });
                     unpack(em, answer, 1)
                 } else {
                     em.emit(Op::ForIter(target));

@@ -34,3 +34,17 @@ note("list_methods slice_assignment_and_deletion", "some builtins and methods of
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a dict guards all of its keys")
 note("captured_once:number_of_a_tensor captured_once:counter", "a number that changes is captured for each of its values")
+
+# Up to 3.10 the stack of the calling frame holds arguments until the call is over.
+UP_TO_310 = ALL[:3]
+for how in ("by_itself", "two_deep", "behind_a_break"):
+    for what in ("arguments_and_locals", "a_recursion", "what_is_returned_lives_on"):
+        note("same:%s_%s" % (what, how), "arguments that the caller holds die before locals of the callee", UP_TO_310)
+note(
+    "an_exception_ends_in_a_context_manager an_exception_goes_through_a_context_manager",
+    "throw() with a traceback breaks up to 3.10, where what is raised again takes it from the stack",
+    UP_TO_310,
+)
+for what in ("list", "tuple", "nest"):
+    for how in ("asked_by_code", "asked_for_real", "asked_and_failing"):
+        note("held_%s_%s held_%s_%s_deep" % (what, how, what, how), "a fallback on 3.8", ALL[:1])

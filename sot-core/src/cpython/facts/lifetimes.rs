@@ -148,7 +148,7 @@ pub fn is_plain_container(object: &Bound<'_, PyAny>) -> bool {
 fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the type of a live object.
     let holds = unsafe { (*ffi::Py_TYPE(object.as_ptr())).tp_flags & ffi::Py_TPFLAGS_HAVE_GC != 0 };
-    holds && !is_lasting(object) && !super::is_heap_type(&object.get_type())
+    holds && !is_lasting(object) && !super::is_written_class(&object.get_type())
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {

@@ -24,5 +24,6 @@ pub use lifetimes::{
 };
 pub use types::{
     Field, GetattrKind, TypeStamp, class_dict, field, finds_names_by_code, getattr_kind, has_mro, is_abstract,
-    is_heap_type, lacks_attribute, makes_plain_instances, mro, tells_names, type_flags, type_lookup, type_version,
+    is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro, tells_names, type_flags, type_lookup,
+    type_version,
 };

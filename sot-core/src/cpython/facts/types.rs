@@ -95,6 +95,14 @@ pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
     type_flags(ty) & HEAPTYPE != 0
 }
 
+/// Whether the type may be a class that a program wrote: modules of C make types at run time, too, which refuse changes (since
+/// 3.10; `itertools` since 3.12).
+pub fn is_written_class(ty: &Bound<'_, PyType>) -> bool {
+    const IMMUTABLE: c_ulong = 1 << 8;
+    let refuses = ty.py().version_info() >= (3, 10) && type_flags(ty) & IMMUTABLE != 0;
+    is_heap_type(ty) && !refuses
+}
+
 /// Whether the type refuses to make instances, since methods are abstract.
 pub fn is_abstract(ty: &Bound<'_, PyType>) -> bool {
     const IS_ABSTRACT: c_ulong = 1 << 20;
