@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-/// For a run without names. What a version does not have is left out.
+/// For a run without names, and for the matrix. What a version does not have is left out.
 const CHOSEN: &[&str] = &[
     "test_unpack",
     "test_copy",
@@ -50,35 +50,7 @@ const CHOSEN: &[&str] = &[
     "test_itertools",
     "test_json",
     "test_patma",
-    "test_generators",
-    "test_json",
-    "test_set",
     "test_descr",
-    "test_collections",
-];
-
-/// Those of the chosen that the matrix holds: no test of theirs differs. The others are for `cargo xtask oracle`, until they
-/// join; each that does is one that cannot be lost again.
-const HELD: &[&str] = &[
-    "test_unpack",
-    "test_string",
-    "test_format",
-    "test_slice",
-    "test_range",
-    "test_super",
-    "test_class",
-    "test_decorators",
-    "test_dict",
-    "test_list",
-    "test_set",
-    "test_iter",
-    "test_enumerate",
-    "test_generators",
-    "test_with",
-    "test_dataclasses",
-    "test_itertools",
-    "test_json",
-    "test_patma",
     "test_collections",
 ];
 
@@ -113,7 +85,7 @@ pub(crate) fn row(python: &Interpreter, name: &str) -> Result<Outcome> {
     let start = Instant::now();
     let env = environment::prepare(python, Needs::Test)?;
     let step = console::Step::start(format!("{name}: CPython's tests, plain and captured"));
-    let found = all(&env, HELD)?;
+    let found = all(&env, CHOSEN)?;
     step.done();
     Ok(outcome(&format!("{name} oracle"), &found).since(start))
 }

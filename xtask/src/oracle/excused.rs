@@ -57,6 +57,48 @@ pub(super) const EXCUSED: &[Excuse] = &[
         why: "counts all objects that the collector knows, before and after code that is captured in between",
     },
     Excuse {
+        test: "test.test_functools.TestLRUC.test_lru_cache_weakrefable",
+        versions: 9..=13,
+        looks: Looks::References,
+        why: "asks whether a method of a local class has died: a function that guards name goes when a call misses next",
+    },
+    Excuse {
+        test: "test.test_functools.TestLRUPy.test_lru_cache_weakrefable",
+        versions: 9..=13,
+        looks: Looks::References,
+        why: "as TestLRUC: a function that guards name goes when a call misses next",
+    },
+    Excuse {
+        test: "test.test_descr.ClassPropertiesAndMethods.test_remove_subclass",
+        versions: 11..=13,
+        looks: Looks::References,
+        why: "asks whether a local class has died: one that guards name goes when a call misses next",
+    },
+    Excuse {
+        test: "test.test_scope.ScopeTests.testLeaks",
+        versions: 8..=8,
+        looks: Looks::References,
+        why: "counts instances that cells of dead functions held: what a frame had before its first break lives to its end (3.8)",
+    },
+    Excuse {
+        test: "test.test_scope.ScopeTests.testCellLeak",
+        versions: 8..=8,
+        looks: Looks::References,
+        why: "as testLeaks",
+    },
+    Excuse {
+        test: "test.test_copy.TestCopy.test_deepcopy_weakvaluedict",
+        versions: 8..=8,
+        looks: Looks::References,
+        why: "counts what a dictionary of weak references still finds, behind a break (3.8)",
+    },
+    Excuse {
+        test: "test.test_functools.TestLRUPy.test_lru_recursion",
+        versions: 13..=13,
+        looks: Looks::Depth,
+        why: "calls itself close to the limit of recursion",
+    },
+    Excuse {
         test: "test.test_dict.DictTest.test_str_nonstr",
         versions: 8..=13,
         looks: Looks::Code,
