@@ -48,4 +48,3 @@ note(
 for what in ("list", "tuple", "nest"):
     for how in ("asked_by_code", "asked_for_real", "asked_and_failing"):
         note("held_%s_%s held_%s_%s_deep" % (what, how, what, how), "a fallback on 3.8", ALL[:1])
-note("calls_are_iterated", "on 3.13 `None == tensor` is taken for an operation of tensors", ALL[5:])

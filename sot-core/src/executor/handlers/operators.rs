@@ -251,15 +251,15 @@ fn compare(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Compare { op, to_bool } = op else { return Err(mismatch()) };
     let right = ex.pop()?;
     let left = ex.pop()?;
-    let tensor = |k: &VarKind| matches!(k, VarKind::Tensor(_));
-    if to_bool && (tensor(&ex.look(left)?) || tensor(&ex.look(right)?)) {
-        return Err(Stop::brk(Reason::BranchOnTensor, ""));
-    }
     let result = match ex.enter_compare(op, left, right, to_bool)? {
         Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
         Some(Called::Value(result)) => result,
         None => ex.compare(op, left, right)?,
     };
+    // The truth of what a framework compared is only known at run time.
+    if to_bool && matches!(ex.look(result)?, VarKind::Tensor(_)) {
+        return Err(Stop::brk(Reason::BranchOnTensor, ""));
+    }
     ex.push(result);
     Ok(Flow::Next)
 }
