@@ -141,7 +141,7 @@ pub fn end_writing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// `ended_by_index()`: an iterator by number that has come to its end.
 pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(py, &FUNCTION, Helper { name: "ended_by_index", run: |py, _| iterators::ended_by_index(py) })
+    helper(py, &FUNCTION, Helper { name: "ended_by_index", run: |py, _| crate::cpython::facts::ended_by_index(py) })
 }
 
 /// `ended_calls()`: an iterator of calls that has come to its end.

@@ -11,7 +11,7 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 use std::any::Any;
 
 /// What `enumerate` or `zip` runs over, and where it stands.
@@ -63,16 +63,6 @@ pub enum Opened {
     Filter,
     Zip,
     Enumerate,
-}
-
-/// An iterator by number that has come to its end.
-pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    let namespace = PyDict::new(py);
-    namespace.set_item("__getitem__", PyList::empty(py).getattr("__getitem__")?)?;
-    let class = py.get_type::<PyType>().call1(("Items", PyTuple::empty(py), namespace))?;
-    let iterator = class.call0()?.try_iter()?;
-    iterator.clone().for_each(drop);
-    Ok(iterator.into_any())
 }
 
 /// An iterator of calls that has come to its end.

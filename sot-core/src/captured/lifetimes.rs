@@ -19,6 +19,8 @@ pub struct Watched {
     /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
     pub(crate) released: Vec<(usize, VarId)>,
     pub(crate) released_before: HashMap<VarId, usize>,
+    /// Those that were dropped, in this order, and perhaps taken in hand again: the last time counts.
+    pub(crate) ends: Vec<VarId>,
     /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
     /// is to be real from then on.
     pub(crate) dropped: Option<usize>,

@@ -11,7 +11,7 @@ use crate::awaits::Awaits;
 use crate::captured::Watched;
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use sot_opcodes::{Code, Op, Version};
 
 /// What the innermost frame held before an instruction, as far as the instruction may drop it.
@@ -125,7 +125,11 @@ impl Executor<'_> {
             return;
         }
         let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
-        let holds_nothing = |var: &VarId| matches!(self.var(*var).kind, VarKind::Constant(_) | VarKind::Null(_));
+        let holds_nothing = |var: &VarId| {
+            let kind = &self.var(*var).kind;
+            // A method holds what a frame has at hand, or what is dropped by itself.
+            matches!(kind, VarKind::Constant(_) | VarKind::Null(_) | VarKind::Tensor(_) | VarKind::Bound(_))
+        };
         dropped.retain(|var| !holds_nothing(var) && !at_hand(var));
         if dropped.is_empty() {
             return;
@@ -137,13 +141,19 @@ impl Executor<'_> {
         }
         let held = self.held_by_frames_and(on_the_way, &self.watched.open);
         let ended = self.order_of_ends(&dropped, &held);
-        self.note_ends(ended.into_iter().filter(|var| open.contains(var)).collect());
+        self.watched.ends.extend(ended.into_iter().filter(|var| open.contains(var)));
     }
 
-    /// These watched values are held by no frame from here on.
-    pub(super) fn note_ends(&mut self, ended: Vec<VarId>) {
+    /// Watched values that no frame holds before the effect that follows, or at the end: they are released in the order in
+    /// which they were dropped last.
+    pub(super) fn note_ends(&mut self, mut released: Vec<VarId>) {
+        if released.len() > 1 {
+            let place: HashMap<VarId, usize> =
+                self.watched.ends.iter().enumerate().map(|(at, var)| (*var, at)).collect();
+            released.sort_by_key(|var| place.get(var).copied().unwrap_or(usize::MAX));
+        }
         let effects = self.journal.len();
-        for var in ended {
+        for var in released {
             self.watched.released.push((effects, var));
             self.watched.released_before.insert(var, effects);
         }

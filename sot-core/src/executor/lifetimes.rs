@@ -66,6 +66,17 @@ impl<'py> Executor<'py> {
         self.note_ends(released);
     }
 
+    /// The capture is over: what frames have dropped since the last effect. What nobody took out of a container goes with it.
+    pub(super) fn note_dropped_at_end(&mut self) {
+        if self.watched.ends.is_empty() {
+            return;
+        }
+        let held = self.held_by_frames(&self.watched.open);
+        let dropped: HashSet<VarId> = self.watched.ends.iter().copied().collect();
+        let over = |var: &&VarId| !held.contains(*var) && dropped.contains(*var);
+        self.note_ends(self.watched.open.iter().filter(over).copied().collect());
+    }
+
     /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of
     /// an argument.
     pub(super) fn has_died(&mut self) -> bool {

@@ -309,6 +309,8 @@ impl<'py> Executor<'py> {
             };
             match delivered {
                 Err(Stop::Raised(exception)) => self.raise_here(exception, floor)?,
+                // The instruction that waited has begun: it cannot run as Python once more.
+                Err(Stop::Break(why)) if floor == 0 => return Err(Stop::Fallback(why)),
                 other => other?,
             }
         }
@@ -538,7 +540,9 @@ impl<'py> Executor<'py> {
     /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
-        let why = match self.run(0) {
+        let ended = self.run(0);
+        self.note_dropped_at_end();
+        let why = match ended {
             Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.can_break_here() => {

@@ -49,9 +49,9 @@ impl<'py> Executor<'py> {
         if let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
-            let own = self.py.get_type::<PyBaseException>().getattr(name);
+            let of_exceptions = || self.py.get_type::<PyBaseException>().getattr("__traceback__");
             if name == "__traceback__"
-                && own.is_ok_and(|own| own.is(&descriptor))
+                && of_exceptions().is_ok_and(|own| own.is(&descriptor))
                 && self.store_traceback(object, value)?
             {
                 return Ok(());

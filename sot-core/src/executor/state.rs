@@ -34,6 +34,7 @@ pub struct Mark {
     graph: crate::captured::GraphMark,
     claimed: HashSet<usize>,
     released: usize,
+    ends: usize,
     depth: usize,
     frames: Saved,
 }
@@ -76,6 +77,7 @@ impl Executor<'_> {
             graph: self.graph.mark(),
             claimed: self.claimed.clone(),
             released: self.watched.released.len(),
+            ends: self.watched.ends.len(),
             depth: self.frames.len(),
             frames,
         }
@@ -92,6 +94,7 @@ impl Executor<'_> {
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
         self.take_back_released(mark.released);
+        self.watched.ends.truncate(mark.ends);
         match &mark.frames {
             Saved::All(frames) => self.frames.clone_from(frames),
             Saved::Innermost(frame) => {

@@ -191,7 +191,7 @@ impl<'py> Executor<'py> {
 
     /// The containers that frames from this one on write, outermost first.
     pub(super) fn being_written(&self, first: usize) -> Vec<VarId> {
-        let frames = self.frames[first..].iter();
+        let frames = self.frames.iter().skip(first);
         let writers = frames.filter(|frame| frame.is_hidden() && WRITERS.contains(&frame.unit.code.name.as_str()));
         writers.filter_map(|frame| frame.locals.first().copied().flatten()).collect()
     }

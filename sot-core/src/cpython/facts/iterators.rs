@@ -116,3 +116,11 @@ pub fn end_iterator(iterator: &Bound<'_, PyAny>) {
     drop(first);
     drop(second);
 }
+
+/// An iterator by number that has come to its end.
+pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: a live sequence; a new reference or an exception.
+    let iterator = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PySeqIter_New(PyTuple::empty(py).as_ptr()))? };
+    end_iterator(&iterator);
+    Ok(iterator)
+}

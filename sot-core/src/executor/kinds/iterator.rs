@@ -16,7 +16,7 @@ impl Operations for IteratorVar {
             Iteration::Map { .. } => ex.builtins_attribute("map"),
             Iteration::Filter { .. } => ex.builtins_attribute("filter"),
             Iteration::Indexed { .. } => {
-                let ended = crate::iterators::ended_by_index(ex.py).map_err(|e| ex.internal(&e))?;
+                let ended = crate::cpython::facts::ended_by_index(ex.py).map_err(|e| ex.internal(&e))?;
                 Ok(ended.get_type().into_any())
             }
             Iteration::Called { .. } => {
