@@ -5,7 +5,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
 use pyo3::prelude::*;
-use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, Version};
+use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, calls};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -134,7 +134,7 @@ impl Frame {
             let cell =
                 code.varnames[..code.arg_slots()].get(at).and_then(|name| code.cellvars.iter().position(|c| c == name));
             values.extend(match cell {
-                Some(cell) if code.version >= Version::V311 => cells[cell].take(),
+                Some(cell) if calls::keeps_cells_in_place(code.version) => cells[cell].take(),
                 Some(_) => None,
                 None => *local,
             });

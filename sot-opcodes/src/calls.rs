@@ -63,6 +63,29 @@ pub fn make_function(version: Version, flags: u32, qualname: bool) -> Vec<Op> {
     std::iter::once(Op::MakeFunction { flags: 0, qualname: false }).chain(parts.map(Op::SetFunctionAttribute)).collect()
 }
 
+/// Whether a call of a Python function hands the references to its arguments over to the new frame. Otherwise the caller holds
+/// them as well until the call is over: on its stack up to 3.10; 3.11 calls with `*args` by C code.
+#[must_use]
+pub fn hands_arguments_over(version: Version, op: &Op) -> bool {
+    match op {
+        Op::Call { .. } | Op::CallKw { .. } => version >= Version::V311,
+        Op::CallEx { .. } => version >= Version::V312,
+        _ => false,
+    }
+}
+
+/// Whether a caller that holds the arguments drops the last one first: from the top of its stack, or of a tuple.
+#[must_use]
+pub fn drops_from_the_top(version: Version, op: &Op) -> bool {
+    version < Version::V311 || matches!(op, Op::CallEx { .. })
+}
+
+/// Whether the cell of an argument stands in the place of the argument, as all variables of a frame stand in one row.
+#[must_use]
+pub fn keeps_cells_in_place(version: Version) -> bool {
+    version >= Version::V311
+}
+
 /// Whether code can push the NULL slot of a call. Up to 3.10 only LOAD_METHOD can.
 #[must_use]
 pub const fn can_push_null(version: Version) -> bool {

@@ -12,7 +12,7 @@ use crate::captured::Watched;
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
-use sot_opcodes::{Code, Op, Version};
+use sot_opcodes::{Code, Op, calls};
 
 /// What the innermost frame held before an instruction, as far as the instruction may drop it.
 pub(super) struct Before {
@@ -83,14 +83,13 @@ impl Executor<'_> {
             return Vec::new();
         }
         let code = &left.unit.code;
-        let calls = self.frames.last().and_then(|caller| {
+        let calling = self.frames.last().and_then(|caller| {
             let op = caller.unit.code.instrs.get(caller.ip)?.op;
             Some((op, caller.awaits))
         });
-        let moved = match calls {
+        let moved = match calling {
             Some(_) if self.frames.last().is_some_and(|caller| calls_exit(&caller.unit.code, caller.ip)) => false,
-            Some((Op::Call { .. } | Op::CallKw { .. }, Awaits::Push)) => code.version >= Version::V311,
-            Some((Op::CallEx { .. }, Awaits::Push)) => code.version >= Version::V312,
+            Some((op, Awaits::Push)) => calls::hands_arguments_over(code.version, &op),
             Some(_) => false,
             // Whoever called the first frame is not simulated.
             None => return Vec::new(),
@@ -103,7 +102,7 @@ impl Executor<'_> {
             left.locals[..code.arg_slots()].split_at((code.argcount + code.kwonlyargcount) as usize);
         let mut held: Vec<VarId> = named.iter().flatten().copied().collect();
         held.extend(collected.iter().flatten().flat_map(|var| self.collected_here(*var)));
-        if code.version < Version::V311 || matches!(calls, Some((Op::CallEx { .. }, _))) {
+        if calling.is_some_and(|(op, _)| calls::drops_from_the_top(code.version, &op)) {
             held.reverse();
         }
         held

@@ -104,6 +104,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::SetGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }
+        | Mutation::Written { .. }
         | Mutation::IterAdvance { .. } => None,
     }
 }

@@ -608,10 +608,13 @@ last = Loud("last")
 """
 
 
+@pytest.mark.xfail(sys.version_info < (3, 9), reason="3.8: what a guard names dies after the other globals", strict=True)
 def test_what_globals_hold_dies_at_the_end_of_the_process():
     def run(translate):
         program = END.replace("translate(", translate)
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
         return [line for line in done.stdout.splitlines() if line.startswith("died")]
 
-    assert run("toy.to_static(") == run("(") == ["died held", "died last"]
+    eager = run("(")
+    assert sorted(eager) == ["died held", "died last"]
+    assert run("toy.to_static(") == eager

@@ -413,3 +413,25 @@ def an_exception_that_a_finally_sees(x):
         pass
     DEAD.append("handled")
     return x + 1
+
+
+@ending
+def what_is_taken_in_hand_again(x):
+    box = Quiet()
+    box.held = Loud("a")
+
+    def callee(box, a):
+        print(end="")
+        del a
+        b = box.held
+        DEAD.append(0)
+        del box.held
+        DEAD.append(1)
+        c = [b]
+        b = None
+        DEAD.append(2)
+        c = None
+        DEAD.append(3)
+        return c
+
+    return callee(box, box.held), x + 1

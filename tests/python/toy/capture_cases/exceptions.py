@@ -452,3 +452,16 @@ def an_unbound_variable_of_a_closure():
         return run(lambda: None), run(lambda: print("before")), tried, y * 2
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case(graphs=None, captures=None, breaks=1, fallbacks=0, reasons=("would-raise",))
+def a_handler_of_what_is_no_class():
+    def f(x, what):
+        y = x * 2
+        try:
+            raise ValueError("inside")
+        except what:
+            y = y + 1
+        return y
+
+    return {"f": f, "args": lambda: (t([1.0]), 42)}

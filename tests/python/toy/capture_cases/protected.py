@@ -797,16 +797,3 @@ def f(x, log):
         names = dict(globals())
         exec(compile(STARS, __file__, "exec"), names)
         return names["f"]
-
-
-@case(graphs=None, captures=None, breaks=1, fallbacks=0, reasons=("would-raise",))
-def a_handler_of_what_is_no_class():
-    def f(x, what):
-        y = x * 2
-        try:
-            raise ValueError("inside")
-        except what:
-            y = y + 1
-        return y
-
-    return {"f": f, "args": lambda: (t([1.0]), 42)}
