@@ -303,6 +303,24 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether raising an exception from before would have to look for it in a chain of contexts that only exists at run time:
+    /// it is taken out there, before what is handled becomes its own context.
+    pub fn may_close_a_circle(&self, exception: VarId) -> bool {
+        let real = |var: VarId| matches!(&self.var(var).kind, VarKind::Exception(e) if e.object.is_some());
+        let mut at = self.handled().filter(|context| *context != exception && real(exception));
+        for _ in 0..1000 {
+            let Some(context) = at else { return false };
+            if real(context) {
+                return true;
+            }
+            at = match &self.var(context).kind {
+                VarKind::Exception(e) => e.state.context,
+                _ => None,
+            };
+        }
+        true
+    }
+
     /// Take `exception` out of the chain of contexts that begins at `first`.
     fn cut_context(&mut self, first: VarId, exception: VarId) {
         let mut at = first;

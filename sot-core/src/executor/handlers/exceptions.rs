@@ -75,6 +75,9 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     if !matches!(ex.look(exception)?, VarKind::Exception(_)) {
         return Err(Stop::brk(Reason::WouldRaise, "raise"));
     }
+    if ex.may_close_a_circle(exception) {
+        return Err(Stop::brk(Reason::WouldRaise, "an exception that may be a context of what is handled"));
+    }
     if let Some(cause) = cause {
         ex.look(cause)?;
         let none = ex.constant_value(cause).is_some_and(|v| v.is_none());

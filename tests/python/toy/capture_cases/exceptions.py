@@ -465,3 +465,64 @@ def a_handler_of_what_is_no_class():
         return y
 
     return {"f": f, "args": lambda: (t([1.0]), 42)}
+
+
+def contexts_set_by_hand(name, run):
+    """Whoever is raised is taken out of the contexts of what is handled then."""
+
+    def build():
+        def f(x):
+            a, b, c = ValueError("a"), KeyError("b"), TypeError("c")
+            a.__context__ = b
+            b.__context__ = c
+            seen = run(a, b, c)
+            return seen, [repr(one.__context__) for one in (a, b, c)], x + 1
+
+        return {"f": f, "args": lambda: (t([1.0]),)}
+
+    build.__name__ = "contexts_set_by_hand_" + name
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def raised_in_its_handler(a, b, c):
+    try:
+        try:
+            raise a
+        except ValueError:
+            raise b
+    except KeyError as error:
+        return repr(error)
+
+
+def raised_under_finally(a, b, c):
+    try:
+        try:
+            raise a
+        finally:
+            raise b
+    except KeyError as error:
+        return repr(error)
+
+
+def the_last_of_the_chain(a, b, c):
+    try:
+        raise a
+    except ValueError:
+        try:
+            raise c
+        except TypeError as error:
+            return repr(error)
+
+
+def the_context_itself(a, b, c):
+    try:
+        raise a
+    except ValueError as error:
+        try:
+            raise error.__context__
+        except KeyError as again:
+            return repr(again.__context__)
+
+
+for run in (raised_in_its_handler, raised_under_finally, the_last_of_the_chain, the_context_itself):
+    contexts_set_by_hand(run.__name__, run)
