@@ -38,7 +38,7 @@ note("captured_once:number_of_a_tensor captured_once:counter", "a number that ch
 # Up to 3.10 the stack of the calling frame holds arguments until the call is over.
 UP_TO_310 = ALL[:3]
 for how in ("by_itself", "two_deep", "behind_a_break"):
-    for what in ("arguments_and_locals", "a_recursion", "what_is_returned_lives_on"):
+    for what in ("arguments_and_locals", "a_recursion", "what_is_returned_lives_on", "what_is_taken_in_hand_again"):
         note("same:%s_%s" % (what, how), "arguments that the caller holds die before locals of the callee", UP_TO_310)
 note(
     "an_exception_ends_in_a_context_manager an_exception_goes_through_a_context_manager",
