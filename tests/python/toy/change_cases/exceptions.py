@@ -31,6 +31,22 @@ def through(kinds, wrap):
     return what_is_told(wrap(fail)), go
 
 
+def items_of(fail):
+    """A class of iterators that are asked in vain."""
+
+    class Items:
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            try:
+                fail()
+            finally:
+                self.asked = True
+
+    return Items
+
+
 def in_a_generator(fail):
     """Behind a `finally`, so that the exception is raised again by captured code."""
 
@@ -45,15 +61,7 @@ def in_a_generator(fail):
 
 
 def in_a_loop(fail):
-    class Items:
-        def __iter__(self):
-            return self
-
-        def __next__(self):
-            try:
-                fail()
-            finally:
-                self.asked = True
+    Items = items_of(fail)
 
     def f(x):
         for item in Items():
@@ -74,29 +82,12 @@ def under_map(fail):
 
 
 def asked_with_a_default(fail):
-    class Items:
-        def __iter__(self):
-            return self
-
-        def __next__(self):
-            try:
-                fail()
-            finally:
-                self.asked = True
-
+    Items = items_of(fail)
     return lambda x: (next(Items(), "default"), x + 1)
 
 
 def delegated(fail):
-    class Items:
-        def __iter__(self):
-            return self
-
-        def __next__(self):
-            try:
-                fail()
-            finally:
-                self.asked = True
+    Items = items_of(fail)
 
     def items():
         yield (yield from Items())
