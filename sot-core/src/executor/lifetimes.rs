@@ -47,13 +47,26 @@ impl<'py> Executor<'py> {
     /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at.
     pub(super) fn death_runs_code(&self, object: &Bound<'py, PyAny>) -> bool {
         facts::death_runs_code(object, |object| {
-            let Some(id) = self.objects.find(object) else { return 0 };
-            // Slots whose frames let go of it hold it for nobody, as the table of objects does.
-            let slots = self.watched.slots.iter().map(|(var, _)| *var);
-            let slots: Vec<VarId> = slots.filter(|var| self.known_object(*var) == Some(id)).collect();
-            let held = if slots.is_empty() { HashSet::new() } else { self.held_by_frames(&slots) };
-            1 + slots.iter().filter(|var| !held.contains(*var)).count()
+            // As the table of objects does.
+            self.objects.find(object).map_or(0, |_| 1 + self.slots_for_nobody(object))
         })
+    }
+
+    /// As `death_runs_code`, of a value: one without an object may run anything.
+    fn end_runs_code(&self, var: VarId) -> bool {
+        let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
+        object.is_none_or(|object| self.death_runs_code(&object))
+    }
+
+    /// The slots that hold an object whose frames let go of it: they hold it for nobody.
+    fn slots_for_nobody(&self, object: &Bound<'py, PyAny>) -> usize {
+        let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get_ref(self.py, o).is(object));
+        let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).filter(same).collect();
+        if slots.is_empty() {
+            return 0;
+        }
+        let held = self.held_by_frames(&slots);
+        slots.iter().filter(|var| !held.contains(*var)).count()
     }
 
     /// An effect follows: note what no frame holds any more.
@@ -101,11 +114,7 @@ impl<'py> Executor<'py> {
             return false;
         }
         let held = self.held_by_frames(&given);
-        let dead = |var: &VarId| {
-            let object = self.known_object(*var).map(|object| self.objects.get(self.py, object));
-            !held.contains(var) && object.is_none_or(|object| self.death_runs_code(&object))
-        };
-        given.iter().any(dead)
+        given.iter().any(|var| !held.contains(var) && self.end_runs_code(*var))
     }
 
     /// A journal entry follows: note whether it takes the last reference to a real value whose death could be seen.
@@ -122,13 +131,7 @@ impl<'py> Executor<'py> {
         }
         let length = self.journal.len();
         self.watched.taken.retain(|(at, _)| *at <= length);
-        // Slots whose frames let go of it hold it for nobody.
-        let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
-        let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get(self.py, o).is(old));
-        let slots: Vec<VarId> = slots.into_iter().filter(same).collect();
-        let held = self.held_by_frames(&slots);
-        let released = slots.iter().filter(|var| !held.contains(*var)).count();
-        if facts::is_held_by_at_most(old, 1 + released + self.taken_of(old)) {
+        if facts::is_held_by_at_most(old, 1 + self.slots_for_nobody(old) + self.taken_of(old)) {
             self.watched.dropped = Some(length + 1);
         }
         self.watched.taken.push((length + 1, old.as_ptr() as usize));
@@ -224,10 +227,6 @@ impl<'py> Executor<'py> {
     /// Whether a value that was taken off the stack is watched, and held by no frame: its end may run the program's code,
     /// which changes what was read before.
     pub(super) fn dies(&self, var: VarId) -> bool {
-        let runs_code = || {
-            let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
-            object.is_none_or(|object| self.death_runs_code(&object))
-        };
-        self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var) && runs_code()
+        self.watched.vars.contains(&var) && !self.held_by_frames(&[var]).contains(&var) && self.end_runs_code(var)
     }
 }
