@@ -21,6 +21,7 @@
 //!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
 //! - Missing abilities default to a break reason, never to a guess.
 
+use crate::code_unit::records::Promises;
 use crate::stop::Why;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -59,6 +60,21 @@ pub enum LayerCall {
     Simulate,
     /// Not simulated.
     Break(Why),
+}
+
+/// Where a layer keeps a value that is set as an attribute. Wherever the name was before, reading it finds the new value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LayerStore {
+    /// In the instance dict, as long as none of the [`Backend::layer_attr_dicts`] has the name.
+    Own,
+    /// In this one of the attribute dicts, as long as no other one has the name.
+    Dict {
+        name: &'static str,
+        /// Whether the instance dict lets go of the name; else it must not have it.
+        leaves_own: bool,
+        /// Other containers in the instance dict in which the framework takes a note of it.
+        notes: &'static [&'static str],
+    },
 }
 
 /// Shape, type and place of a tensor: what a graph is specialised on.
@@ -246,6 +262,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order
     /// (`_parameters`, `_sub_layers`, `_buffers`); empty if the class of this object has no such fallback.
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str];
+    /// Where `layer.name = value` puts a value of this class; `None` if it has other effects, or its `__setattr__` is not the
+    /// framework's.
+    fn layer_store(&self, _layer: &Bound<'_, PyAny>, _class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        None
+    }
     /// For a leaf layer: every dict whose content a call of it depends on (instance dicts, parameters, buffers, hooks,
     /// of sub-layers too).
     fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>>;
@@ -269,6 +290,14 @@ pub trait Backend: Send + Sync + 'static {
     /// kept with it, the class of a computed one is this.
     fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
     fn begin<'py>(&self, py: Python<'py>) -> PyResult<Box<dyn GraphBuilder>>;
+    /// Names of modules whose functions the framework was asked to leave alone, beside those given to `sot.ignore_module`.
+    fn ignored_modules(&self, _py: Python<'_>) -> Vec<String> {
+        Vec::new()
+    }
+    /// What the program has promised of a code object, by the framework's own means.
+    fn promises(&self, _code: &Bound<'_, PyAny>) -> Promises {
+        Promises::default()
+    }
     /// All that was captured has been forgotten (`reset`): what the framework keeps for dead graphs may go.
     fn forgotten(&self, _py: Python<'_>) {}
 }

@@ -1,6 +1,7 @@
 //! One capture, from slots to what came of it.
 //!
-//! Simulate; if something cannot be realised where it happened, start over with the call above it denied; then rewrite.
+//! Simulate; if something cannot be realised where it happened, start over with the call above it denied; if the code writes a
+//! place whose content was taken for fixed, start over and find that content by its path; then rewrite.
 //! The simulation gives up a [`Captured`]: nothing after it asks the machine. Whatever fails here ends in one that runs the original
 //! code, guarded by what was read so far, so that other cases still get their chance.
 
@@ -8,13 +9,14 @@ use crate::backend::{AmbientCheck, Backend};
 use crate::capture_all;
 use crate::captured::{Captured, Outcome};
 use crate::code_unit::CodeUnit;
+use crate::control;
 use crate::cpython::{Slots, facts};
-use crate::executor::{Denied, Executor};
+use crate::executor::{Executor, Found};
 use crate::frame::{self, Frame};
 use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
-use crate::stop::{Reason, Stop, Why};
+use crate::stop::{Inside, Reason, Stop, Why};
 use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -48,6 +50,8 @@ pub struct Capture {
     pub slots: Vec<String>,
     pub ambient: Arc<dyn AmbientCheck>,
     pub started: Instant,
+    /// What the program is to be told: it has promised that this would not happen.
+    pub complaint: Option<String>,
 }
 
 /// What is to serve such calls.
@@ -65,6 +69,8 @@ pub struct Break {
     pub why: Why,
     pub file: Arc<str>,
     pub line: u32,
+    /// Columns in the line, where the code knows them: the first one, and the one behind the last.
+    pub columns: Option<(u32, u32)>,
     pub function: Arc<str>,
     /// The whole frame runs as plain Python.
     pub fallback: bool,
@@ -84,11 +90,16 @@ pub fn capture(
         return None;
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
-    let mut denied = Denied::new();
+    let mut found = Found::default();
     for _ in 0..ATTEMPTS {
-        let (site, why, captured) = match attempt(py, &backend, &denied, subject, slots, go_on) {
+        let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(done) => return Some(finish(py, done, ambient, subject, start)),
-            Err(failed) => *failed,
+            Err(Failed::At(failed)) => *failed,
+            Err(Failed::Rewrites(places)) => {
+                STATS.add(&STATS.restarts);
+                found.rewritten.extend(places);
+                continue;
+            }
         };
         capture_all::failed(&why);
         if why.reason == Reason::Interrupted {
@@ -98,16 +109,21 @@ pub fn capture(
         match site {
             Some(site) => {
                 STATS.add(&STATS.restarts);
-                denied.insert(site, why);
+                found.denied.insert(site, inside(why, &captured));
             }
-            None => return Some(fallback(captured, ambient, why, start)),
+            None => return Some(fallback(py, captured, ambient, why, start)),
         }
     }
     None
 }
 
-/// The call to deny, why, and what was found out.
-type Failed = Box<(Option<frame::Site>, Why, Captured)>;
+/// An attempt that is not the last.
+enum Failed {
+    /// The call to deny, why, and what was found out.
+    At(Box<(Option<frame::Site>, Why, Captured)>),
+    /// What it read at these places and took for what will be there for ever, it writes itself.
+    Rewrites(Vec<(usize, String)>),
+}
 
 /// An attempt that came to its end.
 struct Done {
@@ -120,12 +136,12 @@ struct Done {
 fn attempt(
     py: Python<'_>,
     backend: &Arc<dyn Backend>,
-    denied: &Denied,
+    found: &Found,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
     go_on: &dyn GoOn,
 ) -> Result<Done, Failed> {
-    let mut ex = Executor::new(py, backend.clone(), denied.clone());
+    let mut ex = Executor::new(py, backend.clone(), found.clone());
     let entered = match subject {
         Subject::Function { function, .. } => enter_function(&mut ex, function, slots),
         Subject::Continuation { number, shape } => enter_continuation(&mut ex, shape, *number, slots),
@@ -133,12 +149,16 @@ fn attempt(
     let simulated =
         entered.map_err(|stop| (None, stop.why().clone())).and_then(|head| ex.execute().map(|outcome| (head, outcome)));
     let outer_site = ex.outer_site();
+    let rewritten = ex.take_rewritten();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (captured, builder) = ex.into_captured();
     let (head, outcome) = match simulated {
         Ok(simulated) => simulated,
-        Err((site, why)) => return Err(Box::new((site, why, captured))),
+        Err((site, why)) => return Err(Failed::At(Box::new((site, why, captured)))),
     };
+    if !rewritten.is_empty() {
+        return Err(Failed::Rewrites(rewritten));
+    }
     match rewrite(py, &captured, builder, &head, &outcome, go_on) {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
         Err(Refused { stop, unkept }) => {
@@ -146,7 +166,7 @@ fn attempt(
                 Outcome::Break(_) => outer_site,
                 Outcome::Return(_) | Outcome::Raise(_) => None,
             });
-            Err(Box::new((site, stop.why().clone(), captured)))
+            Err(Failed::At(Box::new((site, stop.why().clone(), captured))))
         }
     }
 }
@@ -159,6 +179,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
         let parts = facts::func_parts(&function).ok_or_else(no_function)?;
         (parts.code.to_owned(), parts.globals.to_owned(), parts.closure.map(|c| c.to_owned()))
     };
+    ex.may_capture(&function, &globals)?;
     let unit = CodeUnit::of(&code)?;
     if unit.code.is_generator_like() {
         return Err(Stop::fallback(Reason::Generator, unit.code.name.clone()));
@@ -193,10 +214,13 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
         freevars: unit.code.freevars.clone(),
         listed_as: None,
     };
-    ex.entry_unit = Some(unit);
+    ex.entry_unit = Some(unit.clone());
     ex.entry_globals = Some(globals);
     ex.push_frame(frame)?;
-    Ok(head)
+    match unit.keeps_its_frame(ex.py) {
+        true => Err(Stop::fallback(Reason::FrameInspection, unit.code.name.clone())),
+        false => Ok(head),
+    }
 }
 
 /// What a continuation is given.
@@ -258,6 +282,7 @@ impl Given<'_> {
         }
         frame.ip = shape.ip;
         frame.awaits = shape.awaits.unwrap_or_default();
+        frame.held = shape.held;
         frame.skipped = shape.skipped.clone();
         Ok(frame)
     }
@@ -290,12 +315,23 @@ fn enter_continuation(ex: &mut Executor<'_>, shape: &Shape, number: u32, slots: 
     Ok(Head { arguments: shape.slot_names(), freevars: Vec::new(), listed_as: Some(resume_name(number)) })
 }
 
+/// Why a call is denied, told with the line inside of it that the simulation stopped at.
+fn inside(why: Why, captured: &Captured) -> Why {
+    if why.inside.is_some() {
+        return why;
+    }
+    let Break { file, line, function, .. } = break_at(captured, &why, false);
+    let inside = (line > 0).then(|| Arc::new(Inside { file, line, function }));
+    Why { inside, ..why }
+}
+
 fn break_at(captured: &Captured, why: &Why, fallback: bool) -> Break {
     let frame = captured.shown_frame();
     Break {
         why: why.clone(),
         file: frame.map_or_else(|| "".into(), |f| f.unit.file.clone()),
         line: frame.map_or(0, |f| f.unit.line(f.ip)),
+        columns: frame.and_then(|f| f.unit.columns(f.ip)),
         function: frame.map_or_else(|| "".into(), |f| f.unit.function.clone()),
         fallback,
     }
@@ -328,15 +364,23 @@ fn finish(
         && !capture_all::on()
         && matches!(subject, Subject::Function { .. });
     let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
-    Capture { captured, became, breaks, slots, ambient, started }
+    let complaint = complaint(py, &captured, &breaks);
+    Capture { captured, became, breaks, slots, ambient, started, complaint }
+}
+
+fn complaint(py: Python<'_>, captured: &Captured, breaks: &[Break]) -> Option<String> {
+    let Break { why, file, line, function, fallback, .. } = breaks.first()?;
+    let codes = captured.frames.iter().map(|frame| frame.unit.object.bind(py).clone().into_any());
+    control::complaint(why, *fallback, &format!("{file}:{line} in {function}()"), codes)
 }
 
 /// The original code serves.
-fn fallback(captured: Captured, ambient: Arc<dyn AmbientCheck>, why: Why, started: Instant) -> Capture {
+fn fallback(py: Python<'_>, captured: Captured, ambient: Arc<dyn AmbientCheck>, why: Why, started: Instant) -> Capture {
     STATS.add(&STATS.captures);
     STATS.add(&STATS.fallbacks);
     STATS.note(why.reason);
     let breaks = vec![break_at(&captured, &why, true)];
     let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
-    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started }
+    let complaint = complaint(py, &captured, &breaks);
+    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, complaint }
 }

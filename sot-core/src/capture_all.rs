@@ -185,7 +185,7 @@ fn start(py: Python<'_>) -> PyResult<()> {
 
 /// A thread has no hook when it starts: what `threading` starts a thread with installs ours first.
 fn follow_threads(py: Python<'_>) -> PyResult<()> {
-    let threading = py.import("threading")?;
+    let threading = crate::cpython::module(py, "threading")?;
     // The second is what 3.13 uses. Both take the function first.
     for name in ["_start_new_thread", "_start_joinable_thread"] {
         let Some(starter) = threading.getattr_opt(name)? else { continue };
@@ -216,7 +216,7 @@ fn own_path(py: Python<'_>) -> Option<String> {
     let name = MODULE.get()?;
     // A module without a package has no Python code of its own.
     let (package, _) = name.rsplit_once('.')?;
-    let modules = py.import("sys").ok()?.getattr("modules").ok()?;
+    let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?;
     let file: String = modules.get_item(package).ok()?.getattr("__file__").ok()?.extract().ok()?;
     file.strip_suffix("__init__.py").map(str::to_owned)
 }

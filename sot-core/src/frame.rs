@@ -42,6 +42,8 @@ pub struct Frame {
     pub ip: usize,
     /// While a frame above it runs.
     pub awaits: Awaits,
+    /// How many values on top of the stack are there for that frame only: the interpreter holds them until the call is over.
+    pub held: usize,
     /// Exceptions that are being handled, the innermost last. Each has its slot (or slots) of the previous one on the stack.
     pub handled: Vec<VarId>,
     /// The generator that this frame belongs to.
@@ -53,8 +55,9 @@ pub struct Frame {
     pub lasti: Vec<(usize, usize)>,
     /// The RERAISE that has run, and the place that it has given the frame.
     pub raised_again: Option<(usize, usize)>,
-    /// Exceptions that were caught here, and the place of this frame among those that each has passed: their tracebacks hold it.
-    pub caught: Rc<Vec<(VarId, usize)>>,
+    /// Exceptions that were caught here, and the number of this frame among those that each has passed: their tracebacks hold
+    /// it, unless they were cut since.
+    pub caught: Rc<Vec<(VarId, u32)>>,
 }
 
 impl Frame {
@@ -70,6 +73,7 @@ impl Frame {
             stack: Vec::new(),
             ip: 0,
             awaits: Awaits::Push,
+            held: 0,
             handled: Vec::new(),
             generator: None,
             skipped: None,
@@ -90,6 +94,7 @@ impl Frame {
             stack,
             ip,
             awaits,
+            held,
             handled,
             generator,
             skipped,
@@ -100,8 +105,8 @@ impl Frame {
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
         }
-        (self.globals, self.builtins, self.ip, self.awaits, self.generator) =
-            (*globals, *builtins, *ip, *awaits, *generator);
+        (self.globals, self.builtins, self.ip, self.awaits, self.held, self.generator) =
+            (*globals, *builtins, *ip, *awaits, *held, *generator);
         self.locals.clone_from(locals);
         self.cells.clone_from(cells);
         self.stack.clone_from(stack);
@@ -110,6 +115,12 @@ impl Frame {
         self.lasti.clone_from(lasti);
         self.raised_again = *raised_again;
         self.caught.clone_from(caught);
+    }
+
+    /// The call that the frame waits for is over.
+    pub fn let_go_of_operands(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        self.stack.truncate(self.stack.len().saturating_sub(held));
     }
 
     /// All that the frame holds.

@@ -48,7 +48,7 @@ impl Warning {
             None => py.get_type::<PyUserWarning>().into_any(),
         };
         let level = level.map_or(Ok(1), |l| l.extract::<i64>())?.max(1) - 1;
-        let Ok(frame) = py.import(intern!(py, "sys"))?.call_method1(intern!(py, "_getframe"), (level,)) else {
+        let Ok(frame) = crate::cpython::module(py, "sys")?.call_method1(intern!(py, "_getframe"), (level,)) else {
             return Ok(None);
         };
         Ok(Some(Warning {
@@ -75,7 +75,7 @@ impl Warning {
         let module = globals.get_item(intern!(py, "__name__"))?;
         let module = module.unwrap_or_else(|| intern!(py, "<string>").clone().into_any());
         let arguments = (&self.message, &self.category, &self.filename, self.line, module, registry);
-        py.import(intern!(py, "warnings"))?.call_method1(intern!(py, "warn_explicit"), arguments).map(drop)
+        crate::cpython::module(py, "warnings")?.call_method1(intern!(py, "warn_explicit"), arguments).map(drop)
     }
 
     fn same(&self, other: &Warning, py: Python<'_>) -> PyResult<bool> {
@@ -122,7 +122,7 @@ impl<'py> Listening<'py> {
     pub(crate) fn start(py: Python<'py>) -> PyResult<Listening<'py>> {
         let heard: Heard = Arc::new(Mutex::new(Some(Vec::new())));
         let ours = heard.clone();
-        let warn = Replaced::new(py.import(intern!(py, "warnings"))?, "warn", move |args, kwargs| {
+        let warn = Replaced::new(crate::cpython::module(py, "warnings")?, "warn", move |args, kwargs| {
             let warning = Warning::of(args.py(), args, kwargs).unwrap_or(None);
             let mut heard = lock(&ours);
             match (warning, heard.as_mut()) {

@@ -1,6 +1,6 @@
 //! Looking at builtin iterators without advancing them.
 //!
-//! Peekable are exact iterators of lists, tuples, ranges, dicts, strings and bytes, reversed ones too, and `enumerate`
+//! Peekable are exact iterators of lists, tuples, ranges, dicts, sets, strings and bytes, reversed ones too, and `enumerate`
 //! and `zip` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
@@ -11,7 +11,7 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PySet, PyString, PyTuple};
 use std::any::Any;
 
 /// What `enumerate` or `zip` runs over, and where it stands.
@@ -26,7 +26,7 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     static TYPES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
     let [enumerate, zip] = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = py.import("builtins")?;
+            let builtins = crate::cpython::module(py, "builtins")?;
             Ok([builtins.getattr("enumerate")?.unbind(), builtins.getattr("zip")?.unbind()])
         })
         .ok()?;
@@ -68,7 +68,7 @@ pub enum Opened {
 /// An iterator of calls that has come to its end.
 pub fn ended_calls(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let ends = PyTuple::empty(py).try_iter()?.getattr("__next__")?;
-    let iterator = py.import("builtins")?.getattr("iter")?.call1((ends, py.None()))?;
+    let iterator = crate::cpython::module(py, "builtins")?.getattr("iter")?.call1((ends, py.None()))?;
     iterator.try_iter()?.for_each(drop);
     Ok(iterator)
 }
@@ -80,7 +80,7 @@ pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, P
     static TYPES: PyOnceLock<[Py<PyAny>; 4]> = PyOnceLock::new();
     let types = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = py.import("builtins")?;
+            let builtins = crate::cpython::module(py, "builtins")?;
             Ok([
                 builtins.getattr("map")?.unbind(),
                 builtins.getattr("filter")?.unbind(),
@@ -160,21 +160,22 @@ impl<'py> Rest<'py> {
     }
 }
 
-/// What is left of an exact iterator whose `__reduce__` tells it (dicts, strings, bytes, reversed sequences): all of
+/// What is left of an exact iterator whose `__reduce__` tells it (dicts, sets, strings, bytes, reversed sequences): all of
 /// these are C code without side effects. `None`: another iterator, or one that would raise.
 pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
     let py = iterator.py();
     static TYPES: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
     let types = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = py.import("builtins")?;
+            let builtins = crate::cpython::module(py, "builtins")?;
             let (iter, reversed) = (builtins.getattr("iter")?, builtins.getattr("reversed")?);
             let mut types = Vec::new();
             let mut add = |iterator: PyResult<Bound<'_, PyAny>>| -> PyResult<()> {
                 types.push(iterator?.get_type().into_any().unbind());
                 Ok(())
             };
-            for class in [builtins.getattr("dict")?, py.import("collections")?.getattr("OrderedDict")?] {
+            for class in [builtins.getattr("dict")?, crate::cpython::module(py, "collections")?.getattr("OrderedDict")?]
+            {
                 let dict = class.call0()?;
                 for view in [dict.call_method0("keys")?, dict.call_method0("values")?, dict.call_method0("items")?] {
                     add(iter.call1((&view,)))?;
@@ -185,6 +186,7 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
                 add(iter.call1((&text,)))?;
                 add(reversed.call1((&text,)))?;
             }
+            add(iter.call1((PySet::empty(py)?,)))?;
             add(iter.call1((pyo3::types::PyBytes::new(py, b"a"),)))?;
             add(reversed.call1((PyList::empty(py),)))?;
             Ok(types)
@@ -215,12 +217,17 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
 
 fn is_reversed(reduced: &Bound<'_, PyAny>) -> bool {
     let first = reduced.get_item(0);
-    let reversed = reduced.py().import("builtins").and_then(|b| b.getattr("reversed"));
+    let reversed = crate::cpython::module(reduced.py(), "builtins").and_then(|b| b.getattr("reversed"));
     first.is_ok_and(|first| reversed.is_ok_and(|reversed| first.is(&reversed)))
 }
 
 /// The dict under an exact iterator of a dict.
 pub fn dict_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    held_by(iterator)
+}
+
+/// The set under an exact iterator of a set.
+pub fn set_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PySet>> {
     held_by(iterator)
 }
 
@@ -230,7 +237,9 @@ pub fn list_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyList>> 
 }
 
 fn held_by<'py, T: PyTypeCheck>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, T>> {
-    let referents = iterator.py().import("gc").and_then(|gc| gc.call_method1("get_referents", (iterator,))).ok()?;
+    let referents = crate::cpython::module(iterator.py(), "gc")
+        .and_then(|gc| gc.call_method1("get_referents", (iterator,)))
+        .ok()?;
     referents.try_iter().ok()?.filter_map(Result::ok).find_map(|held| held.cast_into::<T>().ok())
 }
 
@@ -281,10 +290,14 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
     }
 }
 
-/// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts.
+/// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
+/// of a callable that is made of them.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     if let Some((_, parts)) = opened(iterator) {
         return Some(parts.into_any());
+    }
+    if let Some(made_of) = crate::natives::made_of(iterator) {
+        return Some(made_of.parts.into_any());
     }
     if let Some(rest) = reduced(iterator) {
         return rest.all().map(Bound::into_any);

@@ -8,6 +8,7 @@
 //! Invariants: no framework is named here; no code outside [`cpython`] is unsafe; nothing the translator does raises
 //! into the user's program.
 
+pub mod advice;
 pub mod awaits;
 pub mod backend;
 pub mod called_by_code;
@@ -15,6 +16,7 @@ pub mod capture;
 pub mod capture_all;
 pub mod captured;
 pub mod code_unit;
+pub mod control;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
 pub mod cpython;
 pub mod executor;
@@ -24,6 +26,7 @@ pub mod guards;
 mod heard;
 pub mod iterators;
 pub mod libraries;
+pub mod natives;
 pub mod objects;
 pub mod probe;
 pub mod python;

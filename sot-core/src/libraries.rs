@@ -15,7 +15,7 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
         if capture_all::on() {
             return capture_all::skip_paths(py, paths);
         }
-        let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
+        let sysconfig = crate::cpython::module(py, "sysconfig").and_then(|m| m.call_method0("get_paths"));
         if let Ok(found) = sysconfig {
             for key in ["stdlib", "platstdlib", "purelib", "platlib"] {
                 if let Ok(path) = found.get_item(key).and_then(|p| p.extract::<String>()) {
@@ -33,7 +33,7 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
 pub fn is_standard_library(py: Python<'_>, file: &str) -> bool {
     static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
     let paths = PATHS.get_or_init(py, || {
-        let sysconfig = py.import("sysconfig").and_then(|m| m.call_method0("get_paths"));
+        let sysconfig = crate::cpython::module(py, "sysconfig").and_then(|m| m.call_method0("get_paths"));
         let path = |key: &str| sysconfig.as_ref().ok()?.get_item(key).ok()?.extract::<String>().ok();
         ["stdlib", "platstdlib"].into_iter().filter_map(path).collect()
     });

@@ -10,7 +10,9 @@ struct Types {
     method: Py<PyType>,
     property: Py<PyType>,
     ordered_dict: Py<PyType>,
+    default_dict: Py<PyType>,
     abc_meta: Py<PyType>,
+    cached_property: Py<PyType>,
     descriptors: Vec<(Py<PyType>, Descriptor)>,
     /// `object.__class__`, `object.__eq__`.
     object_class: Py<PyAny>,
@@ -48,7 +50,7 @@ pub enum Descriptor {
 fn types(py: Python<'_>) -> &Types {
     static TYPES: PyOnceLock<Types> = PyOnceLock::new();
     TYPES.get_or_init(py, || {
-        let found = |module: &str, name: &str| py.import(module).and_then(|m| m.getattr(name));
+        let found = |module: &str, name: &str| crate::cpython::module(py, module).and_then(|m| m.getattr(name));
         let named = |module: &str, name: &str| -> Py<PyType> {
             let ty = found(module, name).expect("a standard module");
             ty.cast_into::<PyType>().expect("a type").unbind()
@@ -80,7 +82,9 @@ fn types(py: Python<'_>) -> &Types {
             method: of("MethodType"),
             property: named("builtins", "property"),
             ordered_dict: named("collections", "OrderedDict"),
+            default_dict: named("collections", "defaultdict"),
             abc_meta: named("abc", "ABCMeta"),
+            cached_property: named("functools", "cached_property"),
             descriptors,
             object_class: raw(&object_type, "__class__"),
             object_eq: raw(&object_type, "__eq__"),
@@ -100,12 +104,41 @@ pub fn empty_cells<'py>(closure: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAn
     Ok(PyTuple::new(py, cells)?.into_any())
 }
 
+/// The slice of these parts.
+pub fn slice_of<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    py.get_type::<PySlice>().call1(PyTuple::new(py, parts)?)
+}
+
 pub fn is_exact_method(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).method)
 }
 
-pub fn is_exact_ordered_dict(object: &Bound<'_, PyAny>) -> bool {
-    object.get_type().is(&types(object.py()).ordered_dict)
+/// Classes of dicts that are written in C.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DictOfC {
+    Ordered,
+    Default,
+}
+
+pub fn dict_of_c(class: &Bound<'_, PyType>) -> Option<DictOfC> {
+    let types = types(class.py());
+    match class {
+        class if class.is(&types.ordered_dict) => Some(DictOfC::Ordered),
+        class if class.is(&types.default_dict) => Some(DictOfC::Default),
+        _ => None,
+    }
+}
+
+pub fn property(py: Python<'_>) -> Bound<'_, PyType> {
+    types(py).property.bind(py).clone()
+}
+
+pub fn extends_property(object: &Bound<'_, PyAny>) -> bool {
+    facts::mro(&object.get_type()).iter().any(|base| base.is(&types(object.py()).property))
+}
+
+pub fn is_exact_cached_property(object: &Bound<'_, PyAny>) -> bool {
+    object.get_type().is(&types(object.py()).cached_property)
 }
 
 pub fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
@@ -176,6 +209,25 @@ pub fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
     parts.globals.get_item("_tuple_new").is_ok() && parts.globals.len().is_ok_and(|n| n <= 3)
 }
 
+/// Flags of a class: what `match` takes for a sequence or a mapping, and what a lone pattern of a class stands for.
+pub const SEQUENCE: u64 = 1 << 5;
+pub const MAPPING: u64 = 1 << 6;
+pub const MATCH_SELF: u64 = 1 << 22;
+
+pub fn has_flag(ty: &Bound<'_, PyType>, flag: u64) -> bool {
+    let flags = raw(&ty.py().get_type::<PyType>(), "__flags__").and_then(|f| f.call_method1("__get__", (ty,)).ok());
+    flags.and_then(|flags| flags.extract::<u64>().ok()).is_some_and(|flags| flags & flag != 0)
+}
+
+/// A class as the interpreter's messages name it.
+pub fn full_name(ty: &Bound<'_, PyType>) -> String {
+    let part = |name: &str| ty.getattr(name).and_then(|part| part.extract::<String>()).unwrap_or_default();
+    match part("__module__") {
+        module if !facts::is_heap_type(ty) && module != "builtins" => format!("{module}.{}", part("__name__")),
+        _ => part("__name__"),
+    }
+}
+
 /// Whether instances of a class have a dict.
 pub fn has_dict(ty: &Bound<'_, PyType>) -> bool {
     let py = ty.py();
@@ -213,12 +265,10 @@ pub fn deletes_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
     agree(ty, &ty.py().get_type::<PyAny>(), &["__delattr__"])
 }
 
-/// Whether instances of a class keep anything outside of their dict.
-pub fn has_slots(ty: &Bound<'_, PyType>) -> bool {
-    facts::mro(ty).iter().any(|base| {
-        let slots = base.cast::<PyType>().ok().and_then(|base| own(base.as_any(), "__slots__"));
-        slots.is_some_and(|slots| !slots.cast_exact::<PyTuple>().is_ok_and(|slots| slots.is_empty()))
-    })
+/// Whether a class attribute is a slot that `__slots__` made.
+pub fn is_slot(attribute: &Bound<'_, PyAny>) -> bool {
+    descriptor(attribute) == Descriptor::Member
+        && attribute.getattr("__objclass__").is_ok_and(|class| own(&class, "__slots__").is_some())
 }
 
 /// Whether `value.__class__` is `type(value)` for values of a class, and asking runs no code of the program. A weak proxy tells
@@ -237,6 +287,31 @@ pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
 pub(super) fn is_of_python_alone(ty: &Bound<'_, PyType>) -> bool {
     let object = ty.py().get_type::<PyAny>();
     facts::mro(ty).iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
+}
+
+/// Whether a class is one of `enum`'s.
+pub fn is_enumeration(class: &Bound<'_, PyAny>) -> bool {
+    let meta = class.get_type();
+    meta.name().is_ok_and(|name| matches!(name.to_string().as_str(), "EnumMeta" | "EnumType"))
+        && meta.getattr("__module__").is_ok_and(|module| module.eq("enum").unwrap_or(false))
+}
+
+/// The builtin type that a class of Python extends, and no other one of C.
+pub fn extends<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
+    let py = class.py();
+    let known = [
+        py.get_type::<PyDict>(),
+        py.get_type::<PyList>(),
+        py.get_type::<PyTuple>(),
+        py.get_type::<PyString>(),
+        py.get_type::<PyInt>(),
+        py.get_type::<PyFloat>(),
+    ];
+    let object = py.get_type::<PyAny>();
+    let of_c = facts::mro(class).iter().filter_map(|base| base.cast_into::<PyType>().ok());
+    let mut of_c = of_c.filter(|base| !facts::is_heap_type(base) && !base.is(&object));
+    let base = of_c.next().filter(|base| known.iter().any(|known| known.is(base)))?;
+    (of_c.next().is_none() && facts::is_heap_type(class)).then_some(base)
 }
 
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.
@@ -306,7 +381,7 @@ pub fn membership(class: &Bound<'_, PyType>, method: &str) -> Membership {
         return Membership::Mro;
     }
     let abc = types(py).abc_meta.bind(py);
-    let pure = meta.is(abc) && same(abc) && hooks_are_standard(class, 0);
+    let pure = agree(&meta, abc, &["__instancecheck__", "__subclasscheck__"]) && hooks_are_standard(class, 0);
     if pure { Membership::Abc } else { Membership::User }
 }
 

@@ -28,11 +28,11 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(stats, module)?)?;
     module.add_function(wrap_pyfunction!(reset, module)?)?;
-    module.add_function(wrap_pyfunction!(disable, module)?)?;
     module.add_function(wrap_pyfunction!(reasons, module)?)?;
     module.add_class::<PyReport>()?;
     module.add_class::<PyGraph>()?;
     module.add_class::<PyBreak>()?;
+    crate::control::register(module)?;
     crate::cpython::add_python_api(module)?;
     crate::executor::prepare_definitions(module.py())?;
     serve::prepare_for_the_end(module)?;
@@ -59,7 +59,7 @@ fn pass_through<'py>(callable: &Bound<'py, PyAny>, reason: Reason, what: &str) -
     STATS.note(reason);
     let name = callable.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_else(|_| "object".into());
     let text = format!("sot.to_static: {name} is returned unchanged: {what} [{}]", reason.code());
-    let logging = callable.py().import("logging")?.call_method1("getLogger", ("sot",))?;
+    let logging = crate::cpython::module(callable.py(), "logging")?.call_method1("getLogger", ("sot",))?;
     logging.call_method1("info", (text,))?;
     Ok(callable.clone())
 }
@@ -75,12 +75,17 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         if flags & (0x20 | 0x80 | 0x200) != 0 {
             return pass_through(target, Reason::Generator, "generators and coroutines are not captured yet");
         }
-        if records::is_disabled(target) {
-            return pass_through(target, Reason::Disabled, "it was marked with sot.disable");
+        if let Some(why) = crate::control::asked(target) {
+            return pass_through(target, why.reason, why.reason.help());
+        }
+        if let Kind::Break(why) = backend::registered().expect("registered").classify(target)
+            && why.reason == Reason::Disabled
+        {
+            return pass_through(target, why.reason, why.reason.help());
         }
         return entry(target, None, full_graph);
     }
-    let types = py.import("types")?;
+    let types = crate::cpython::module(py, "types")?;
     if target.get_type().is(types.getattr("MethodType")?) {
         let (function, receiver) = (target.getattr("__func__")?, target.getattr("__self__")?);
         if facts::is_function(&function) {
@@ -89,7 +94,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         return pass_through(target, Reason::NotPython, "the method has no Python bytecode");
     }
     for wrapper in ["staticmethod", "classmethod"] {
-        let class = py.import("builtins")?.getattr(wrapper)?;
+        let class = crate::cpython::module(py, "builtins")?.getattr(wrapper)?;
         if target.get_type().is(&class) {
             return class.call1((translate(&target.getattr("__func__")?, full_graph)?,));
         }
@@ -195,22 +200,6 @@ fn reset(py: Python<'_>) {
         backend.forgotten(py);
     }
     STATS.reset();
-}
-
-/// Never capture this function, nor inline it into a graph. Returns it.
-#[pyfunction]
-fn disable<'py>(function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(parts) = entry_parts(&function) {
-        return disable(parts.func.into_bound(function.py()));
-    }
-    if !facts::is_function(&function) {
-        return Err(PyTypeError::new_err(format!(
-            "sot.disable: expected a Python function, not {}. For a layer, disable its forward: sot.disable(type(layer).forward)",
-            function.get_type().name()?
-        )));
-    }
-    records::disable(&function);
-    Ok(function)
 }
 
 /// All reasons for which a capture can stop: code to (family, help).

@@ -1,5 +1,6 @@
 //! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
 
+use crate::advice;
 use crate::capture::Break;
 use crate::serve::policy::Server;
 use crate::serve::recording::{Recording, record};
@@ -49,6 +50,26 @@ pub struct PyBreak {
     /// The whole frame ran as plain Python.
     #[pyo3(get)]
     fallback: bool,
+    /// The line as it is in the file, without indentation; empty if it cannot be read.
+    #[pyo3(get)]
+    source: String,
+    /// What to write instead, or that nothing needs to be done.
+    #[pyo3(get)]
+    cure: &'static str,
+    /// As the report shows it.
+    text: String,
+}
+
+#[pymethods]
+impl PyBreak {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        let what = if self.fallback { "fallback" } else { "break" };
+        format!("<sot.Break: {what} [{}] at {}:{}>", self.code, self.file, self.line)
+    }
 }
 
 /// What one call came to.
@@ -129,9 +150,9 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
             )?);
         }
         for b in &report.breaks {
-            let what = if b.fallback { "fallback" } else { "break" };
-            writeln!(text, "{what} at {}:{} in {}(): {}", b.file, b.line, b.function, b.why).ok();
-            breaks.push(Py::new(py, py_break(b))?);
+            let b = py_break(py, b);
+            writeln!(text, "{}", b.text).ok();
+            breaks.push(Py::new(py, b)?);
         }
         guards.extend(entry.guards.ambient());
         guards.extend(report.guards.iter().cloned());
@@ -157,6 +178,9 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
                 line: 0,
                 function: String::new(),
                 fallback: true,
+                source: String::new(),
+                cure: advice::of(why.reason).cure,
+                text: format!("not captured: {why}"),
             },
         )?);
     }
@@ -176,7 +200,19 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
     })
 }
 
-fn py_break(b: &Break) -> PyBreak {
+fn py_break(py: Python<'_>, b: &Break) -> PyBreak {
+    let cure = advice::of(b.why.reason).cure;
+    let what = if b.fallback { "fallback" } else { "break" };
+    let mut text = format!("{what} at {}:{} in {}(): {}", b.file, b.line, b.function, b.why);
+    let line = source_line(py, &b.file, b.line);
+    let source = line.trim();
+    if !source.is_empty() {
+        write!(text, "\n    {source}").ok();
+        if let Some(marks) = b.columns.and_then(|columns| carets(&line, columns)) {
+            write!(text, "\n    {marks}").ok();
+        }
+    }
+    write!(text, "\n    what to do: {cure}").ok();
     PyBreak {
         code: b.why.reason.code(),
         family: b.why.reason.family().as_str(),
@@ -185,5 +221,22 @@ fn py_break(b: &Break) -> PyBreak {
         line: b.line,
         function: b.function.to_string(),
         fallback: b.fallback,
+        source: source.to_owned(),
+        cure,
+        text,
     }
+}
+
+/// A line of a file, as tracebacks get it.
+fn source_line(py: Python<'_>, file: &str, line: u32) -> String {
+    let linecache = crate::cpython::module(py, "linecache");
+    let found = linecache.and_then(|linecache| linecache.call_method1("getline", (file, line)));
+    found.and_then(|line| line.extract()).unwrap_or_default()
+}
+
+/// Marks below the part of a line without its indentation. Columns count bytes.
+fn carets(line: &str, (first, behind): (u32, u32)) -> Option<String> {
+    let shown = |to: u32| line.get(..to as usize).map(|part| part.trim_start().chars().count());
+    let (before, length) = (shown(first)?, line.get(first as usize..behind as usize)?.chars().count());
+    Some(format!("{}{}", " ".repeat(before), "^".repeat(length)))
 }

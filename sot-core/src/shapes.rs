@@ -19,6 +19,8 @@ pub struct FrameShape {
     /// What becomes of the result that the frame waits for; `None` for the innermost frame, which runs.
     pub awaits: Option<Awaits>,
     pub stack: Vec<SlotShape>,
+    /// How many slots on top of the stack are there until the call is over that the frame waits for.
+    pub held: usize,
     /// Locals that are bound and alive.
     pub locals: Vec<u32>,
     /// Exceptions that are being handled; each has a `Previous` slot (up to 3.10 three).
@@ -92,6 +94,7 @@ impl FrameShape {
             ip: self.ip,
             awaits: self.awaits,
             stack: self.stack.clone(),
+            held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
             cells: self.cells,
@@ -129,6 +132,7 @@ impl FrameShape {
             ip: self.ip,
             awaits: self.awaits,
             stack: self.stack.clone(),
+            held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
             cells: self.cells,
@@ -197,6 +201,7 @@ pub struct FrameKey {
     ip: usize,
     awaits: Option<Awaits>,
     stack: Vec<SlotShape>,
+    held: usize,
     locals: Vec<u32>,
     handled: usize,
     cells: usize,

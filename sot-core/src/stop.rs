@@ -9,7 +9,7 @@
 use crate::awaits::Awaits;
 use crate::objects::VarId;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Family of a reason, by the names of the PaddleSOT design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,18 +64,20 @@ reasons! {
     TensorToHost, Unsps, "tensor-to-host", "the values of a tensor leave the graph (numpy(), item(), tolist(), printing)";
     OpaqueCall, Unsps, "opaque-call", "a function that cannot be simulated is called";
     OpaqueValue, Unsps, "opaque-value", "an operation needs a value that is only known at run time";
-    FrameInspection, Unsps, "frame-inspection", "a function that looks at the frames that call it";
+    FrameInspection, Unsps, "frame-inspection", "frames are looked at: those of callers, or a frame object of its own that is kept";
     Finalizer, Unsps, "finalizer", "a value has died whose finalizer or weak references the program may see";
     UserCode, Unsps, "user-code", "an operation would run user code that cannot be simulated";
     ApiRejected, Unsps, "api-rejected", "the framework did not accept the operation on symbolic values; it runs as eager";
     WouldRaise, Unsps, "would-raise", "the simulated operation raises; it runs as plain Python so that the user sees Python's own error";
     InplaceTensor, Unsps, "in-place-tensor", "a tensor is written in place";
     TensorAttribute, Unsps, "tensor-attribute", "an attribute of a tensor is set, or read where only eager has it";
-    LayerHooks, Unsps, "layer-hooks", "a layer with hooks, or with a call protocol of its own, is called";
-    Disabled, Cdbl, "disabled", "the function was marked with sot.disable";
+    Disabled, Cdbl, "disabled", "the function was marked with sot.disable or not_to_static";
+    BreakAsked, Cdbl, "break-asked", "the program asks for a break here, with sot.graph_break or psdb.breakgraph";
+    FallbackAsked, Cdbl, "fallback-asked", "the program asks for plain Python here, with psdb.fallback";
+    BreakApi, Cdbl, "break-api", "the function was listed with sot.add_break_apis";
+    IgnoredModule, Cdbl, "ignored-module", "the function is of a module that was given to ignore_module";
     FrameworkFunction, Cdbl, "framework-function", "the framework asks for this function to run eagerly";
     Opcode, Unimp, "opcode", "an instruction that is not simulated yet";
-    ProtectedRegion, Unimp, "protected-region", "try, with or another protected region";
     Generator, Unimp, "generator", "a generator or coroutine";
     Builtin, Unimp, "builtin", "a builtin, or a use of one, that is not simulated yet";
     ValueKind, Unimp, "value-kind", "an operation on a kind of value that is not simulated yet";
@@ -83,7 +85,6 @@ reasons! {
     Depth, Unimp, "depth", "calls nested too deeply to be inlined";
     Budget, Unimp, "budget", "the function is too long to be simulated within the instruction budget";
     Mutation, Unimp, "mutation", "a mutation that cannot be replayed yet";
-    Interpreter, Unimp, "interpreter", "capture is not available on this version of Python";
     CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
     Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
     Busy, Cdbl, "busy", "another thread is capturing";
@@ -101,11 +102,21 @@ pub struct Why {
     pub reason: Reason,
     /// What exactly: the name of the function, opcode or attribute. May be empty.
     pub detail: String,
+    /// Where it happened, if the stop is somewhere else: a call that had to break since something inside of it stopped.
+    pub inside: Option<Arc<Inside>>,
+}
+
+/// The line that a call stopped at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    pub file: Arc<str>,
+    pub line: u32,
+    pub function: Arc<str>,
 }
 
 impl Why {
     pub fn new(reason: Reason, detail: impl Into<String>) -> Why {
-        Why { reason, detail: detail.into() }
+        Why { reason, detail: detail.into(), inside: None }
     }
 }
 
@@ -114,6 +125,9 @@ impl fmt::Display for Why {
         write!(f, "[{}] {}", self.reason.code(), self.reason.help())?;
         if !self.detail.is_empty() {
             write!(f, ": {}", self.detail)?;
+        }
+        if let Some(inside) = &self.inside {
+            write!(f, " (at {}:{} in {}())", inside.file, inside.line, inside.function)?;
         }
         Ok(())
     }

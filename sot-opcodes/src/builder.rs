@@ -48,6 +48,7 @@ impl CodeBuilder {
     pub fn new(version: Version, like: &Code) -> Self {
         let mut builder = Self::empty(version, &like.name, &like.filename, like.firstlineno);
         builder.code.qualname.clone_from(&like.qualname);
+        builder.code.flags |= like.flags & CodeFlags::of_future(version);
         builder
     }
 

@@ -74,10 +74,10 @@ pub fn hands_arguments_over(version: Version, op: &Op) -> bool {
     }
 }
 
-/// Whether a caller that holds the arguments drops the last one first: from the top of its stack, or of a tuple.
+/// Whether a caller that holds the operands of a call drops the last one first: from the top of its stack.
 #[must_use]
 pub fn drops_from_the_top(version: Version, op: &Op) -> bool {
-    version < Version::V311 || matches!(op, Op::CallEx { .. })
+    version < Version::V311 && matches!(op, Op::Call { .. } | Op::CallKw { .. })
 }
 
 /// Whether the cell of an argument stands in the place of the argument, as all variables of a frame stand in one row.

@@ -1,5 +1,7 @@
 //! `co_flags`. Bits without a name here (`from __future__` features and later additions) are kept.
 
+use crate::Version;
+
 bitflags::bitflags! {
     /// What `co_flags` says of a code object, named as in `inspect.CO_*`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,6 +31,12 @@ bitflags::bitflags! {
 }
 
 impl CodeFlags {
+    /// Features that were imported from `__future__`: code that is compiled by such code has them, too.
+    #[must_use]
+    pub const fn of_future(version: Version) -> Self {
+        Self::from_bits_retain(if version.minor() < 9 { 0x001f_e000 } else { 0x01fe_0000 })
+    }
+
     /// A call of such code makes an object and does not run the body.
     #[must_use]
     pub const fn is_generator_like(self) -> bool {

@@ -32,6 +32,24 @@ pub const fn throw_returns_to_send(version: Version) -> bool {
     version.minor() == 11
 }
 
+/// A class method binds what it wraps by that's own `__get__` (3.9 to 3.12), so that it may wrap a property.
+#[must_use]
+pub const fn class_methods_bind_descriptors(version: Version) -> bool {
+    matches!(version.minor(), 9..=12)
+}
+
+/// `locals()` is a new dict at each call (3.13); before, it is the frame's only one.
+#[must_use]
+pub const fn locals_are_snapshots(version: Version) -> bool {
+    version.minor() >= 13
+}
+
+/// An argument that is a cell is among the arguments for `locals()` (3.11+); before, it is among the cells.
+#[must_use]
+pub const fn cell_arguments_are_locals(version: Version) -> bool {
+    version.minor() >= 11
+}
+
 /// The text of UnboundLocalError.
 #[must_use]
 pub fn unbound_local(version: Version, name: &str) -> String {
@@ -61,6 +79,9 @@ mod tests {
         let versions = [Version::V38, Version::V39, Version::V310, Version::V311, Version::V312, Version::V313];
         assert_eq!(versions.map(slots), [3, 3, 3, 1, 1, 1]);
         assert_eq!(versions.map(finally_has_state), [true, false, false, false, false, false]);
+        assert_eq!(versions.map(class_methods_bind_descriptors), [false, true, true, true, true, false]);
+        assert_eq!(versions.map(locals_are_snapshots), [false, false, false, false, false, true]);
+        assert_eq!(versions.map(cell_arguments_are_locals), [false, false, false, true, true, true]);
         assert_eq!(versions.map(generator_starts_with_a_value), [false, false, true, true, true, true]);
     }
 }

@@ -34,6 +34,8 @@ struct Ambient {
     default_dtype: Py<PyAny>,
     framework_dict: Py<PyDict>,
     place: Py<PyAny>,
+    /// Of Paddle's translator, where `paddle.jit.enable_to_static` is kept.
+    translator: Py<PyDict>,
     amp_dict: Py<PyDict>,
     amp: Option<Amp>,
     flags: Py<PyAny>,
@@ -87,7 +89,7 @@ impl Ambient {
         if !(amp_off && self.amp.is_none()) && amp(py, &self.handles)? != self.amp {
             return Ok(false);
         }
-        if !self.handles.in_dygraph(py) {
+        if !self.handles.in_dygraph(py) || !translates(self.translator.bind(py))? {
             return Ok(false);
         }
         let stride = match self.stride_flag {
@@ -128,6 +130,16 @@ fn amp(py: Python<'_>, handles: &Handles) -> PyResult<Option<Amp>> {
     }))
 }
 
+/// The state of Paddle's own translator.
+fn translator(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let class = py.import("paddle.jit.dy2static.program_translator")?.getattr("ProgramTranslator")?;
+    Ok(class.call0()?.getattr("__dict__")?.cast_into::<PyDict>()?)
+}
+
+fn translates(translator: &Bound<'_, PyDict>) -> PyResult<bool> {
+    translator.get_item(intern!(translator.py(), "enable_to_static"))?.map_or(Ok(true), |on| on.is_truthy())
+}
+
 /// The state of now.
 pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<dyn AmbientCheck>> {
     let core = handles.core.bind(py);
@@ -144,6 +156,7 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
         default_dtype: dtype_owner.getattr(&dtype_name)?.unbind(),
         framework_dict: handles.framework.bind(py).dict().unbind(),
         place: place.unbind(),
+        translator: translator(py)?.unbind(),
         amp_dict: py.import("paddle.amp.auto_cast")?.dict().unbind(),
         amp: amp(py, handles)?,
         stride_flag: crate::tensor_check::core_library(py, handles)
@@ -164,6 +177,9 @@ pub(crate) fn unsupported(py: Python<'_>, handles: &Handles) -> Option<Why> {
     let pir = state.getattr(intern!(py, "_use_pir_api_")).is_ok_and(|t| t.is_truthy().unwrap_or(false));
     if to_static {
         return Some(Why::new(Reason::AmbientMode, "another translator is building a program"));
+    }
+    if translator(py).and_then(|translator| translates(&translator)).is_ok_and(|on| !on) {
+        return Some(Why::new(Reason::AmbientMode, "paddle.jit.enable_to_static(False) is in force"));
     }
     if !pir {
         return Some(Why::new(Reason::AmbientMode, "FLAGS_enable_pir_api is off"));

@@ -75,6 +75,9 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.tensor.logic", "is_tensor"),
 ];
 
+/// Paddle's symbolic debugger.
+const DEBUGGER: &str = "paddle.jit.sot.psdb";
+
 /// Values leave the graph.
 const TO_HOST: &[&str] = &["item", "numpy", "tolist", "to_string", "set_printoptions", "is_empty"];
 
@@ -120,6 +123,14 @@ pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     }
     if FOLDABLE.iter().any(|(m, n)| *m == module && *n == name) {
         return Some(Verdict::Foldable);
+    }
+    if module == DEBUGGER {
+        return Some(match name {
+            "assert_true" | "in_sot" => Verdict::Python,
+            "breakgraph" => Verdict::Break(Why::new(Reason::BreakAsked, name)),
+            "fallback" => Verdict::Break(Why::new(Reason::FallbackAsked, name)),
+            _ => Verdict::Break(Why::new(Reason::Output, name)),
+        });
     }
     if within(module, PYTHON_MODULES) {
         return Some(Verdict::Python);

@@ -3,10 +3,11 @@
 use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::handles::Handles;
-use crate::{ambient, fold, layers, meta, tensor_check};
+use crate::{ambient, control, fold, layers, meta, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
+use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -61,6 +62,18 @@ impl Backend for PaddleBackend {
 
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
         layers::attr_dicts(&self.handles, layer)
+    }
+
+    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        layers::store(&self.handles, layer, class).ok().flatten()
+    }
+
+    fn ignored_modules(&self, py: Python<'_>) -> Vec<String> {
+        control::ignored_modules(py).unwrap_or_default()
+    }
+
+    fn promises(&self, code: &Bound<'_, PyAny>) -> Promises {
+        control::promises(code).unwrap_or_default()
     }
 
     fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {

@@ -65,8 +65,16 @@ impl Classifier {
             if let Some(kind) = known {
                 return kind;
             }
-            let kind = if is_function { function(obj) } else { class_object(handles, obj) };
-            if kind != Kind::Unknown {
+            let kind = if is_function { function(handles, obj) } else { class_object(handles, obj) };
+            // Only what lives as long as the process is held.
+            let held = match &kind {
+                Kind::Unknown => false,
+                Kind::Break(_) => {
+                    text(obj, intern!(py, "__module__")).is_some_and(|module| module.starts_with("paddle."))
+                }
+                _ => true,
+            };
+            if held {
                 let mut map = self.known.lock().unwrap_or_else(|e| e.into_inner());
                 map.insert(key, (obj.clone().unbind(), kind.clone()));
             }
@@ -97,11 +105,17 @@ fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
         .any(|m| modules.get_item(m).and_then(|m| m.getattr(name)).is_ok_and(|held| held.is(obj)))
 }
 
-fn function(obj: &Bound<'_, PyAny>) -> Kind {
+fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let py = obj.py();
     let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
         return Kind::Unknown;
     };
+    if name == "__init__" && handles.layer.bind(py).getattr(intern!(py, "__init__")).is_ok_and(|init| init.is(obj)) {
+        return Kind::Break(Why::new(Reason::FrameworkFunction, "a layer is made: Layer.__init__"));
+    }
+    if is_not_to_static(obj) {
+        return Kind::Break(Why::new(Reason::Disabled, name));
+    }
     match api_table::function(&module, &name) {
         None | Some(Verdict::Python) => Kind::Unknown,
         Some(_) if !is_module_member(obj, &module, &name) => Kind::Unknown,
@@ -116,8 +130,29 @@ fn function(obj: &Bound<'_, PyAny>) -> Kind {
     }
 }
 
+/// `paddle.jit.not_to_static`, which marks for the translator of sources alone. What is marked for both is "unified": it does the
+/// same in either mode, and is simulated like any function.
+fn is_not_to_static(function: &Bound<'_, PyAny>) -> bool {
+    let py = function.py();
+    let mode = |mode: &str, options: &Bound<'_, PyAny>| {
+        let skipped = options.getattr("skip_transform_mode")?;
+        let flag = skipped.getattr("__class__")?.getattr(mode)?;
+        flag.rich_compare(skipped.call_method1("__and__", (&flag,))?, pyo3::basic::CompareOp::Eq)?.is_truthy()
+    };
+    function
+        .getattr_opt(intern!(py, "___jit_transform_options___"))
+        .ok()
+        .flatten()
+        .is_some_and(|options| mode("AST", &options).unwrap_or(false) && !mode("SOT", &options).unwrap_or(false))
+}
+
 fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let py = obj.py();
+    if obj.cast::<PyType>().is_ok_and(|class| class.is_subclass(handles.layer.bind(py)).unwrap_or(false)) {
+        // Making one makes parameters, and counts names.
+        let name = text(obj, intern!(py, "__qualname__")).unwrap_or_default();
+        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("a layer is made: {name}")));
+    }
     let module = text(obj, intern!(py, "__module__")).unwrap_or_default();
     let name = text(obj, intern!(py, "__name__")).unwrap_or_default();
     if !(module == "paddle" || module.starts_with("paddle.")) || obj.is(&handles.tensor) || obj.is(&handles.parameter) {

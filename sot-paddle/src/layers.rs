@@ -8,7 +8,7 @@ use crate::handles::Handles;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
-use sot_core::backend::LayerCall;
+use sot_core::backend::{LayerCall, LayerStore};
 use sot_core::stop::{Reason, Why};
 
 /// Classes of `paddle.nn` whose forward is simulated like a user's layer.
@@ -30,6 +30,9 @@ const OWN_FORWARD: &[&str] = &["GRU", "LSTM", "SimpleRNN"];
 
 /// The instance dicts that `Layer.__getattr__` searches.
 const ATTR_DICTS: &[&str] = &["_parameters", "_sub_layers", "_buffers"];
+
+/// The instance attribute that says which buffers are not saved.
+const BUFFER_NOTES: &[&str] = &["_non_persistable_buffer_names_set"];
 
 /// Instance attributes that hold hooks: a call runs only `forward` while all of these are empty.
 const HOOKS: &[&str] = &["_forward_pre_hooks", "_forward_post_hooks"];
@@ -102,6 +105,31 @@ pub(crate) fn attr_dicts(handles: &Handles, layer: &Bound<'_, PyAny>) -> &'stati
         (Ok(a), Ok(b)) if a.is(&b) => ATTR_DICTS,
         _ => &[],
     }
+}
+
+/// Where `Layer.__setattr__` puts a value of a class.
+pub(crate) fn store(
+    handles: &Handles,
+    layer: &Bound<'_, PyAny>,
+    class: &Bound<'_, PyAny>,
+) -> PyResult<Option<LayerStore>> {
+    let py = layer.py();
+    let name = intern!(py, "__setattr__");
+    let class = class.cast::<PyType>()?;
+    if !layer.get_type().getattr(name)?.is(handles.layer.bind(py).getattr(name)?) {
+        return Ok(None);
+    }
+    if class.is_subclass(handles.tensor.bind(py))? {
+        // A parameter may be loaded into.
+        let plain = class.is(handles.tensor.bind(py));
+        return Ok(plain.then_some(LayerStore::Dict { name: "_buffers", leaves_own: true, notes: BUFFER_NOTES }));
+    }
+    if class.is_subclass(handles.layer.bind(py))? {
+        return Ok(Some(LayerStore::Dict { name: "_sub_layers", leaves_own: true, notes: &[] }));
+    }
+    // What `to_static` gives is told its name.
+    let module = class.getattr(intern!(py, "__module__"))?.extract::<String>().unwrap_or_default();
+    Ok((!module.starts_with("paddle.")).then_some(LayerStore::Own))
 }
 
 /// The dicts on which [`layer_call`] depends for a layer that is no leaf.

@@ -4,8 +4,9 @@ use crate::PaddleBackend;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
 use sot_core::capture_all;
+use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 
 /// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason;
@@ -109,6 +110,18 @@ impl Backend for LazyPaddle {
 
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
         self.get(layer.py()).map_or(&[], |b| b.layer_attr_dicts(layer))
+    }
+
+    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        self.get(layer.py()).ok().and_then(|b| b.layer_store(layer, class))
+    }
+
+    fn ignored_modules(&self, py: Python<'_>) -> Vec<String> {
+        self.get(py).map_or_else(|_| Vec::new(), |b| b.ignored_modules(py))
+    }
+
+    fn promises(&self, code: &Bound<'_, PyAny>) -> Promises {
+        self.get(code.py()).map_or_else(|_| Promises::default(), |b| b.promises(code))
     }
 
     fn leaf_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {

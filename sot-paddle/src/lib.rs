@@ -23,6 +23,7 @@ mod backward;
 mod builder;
 mod classify;
 mod compare;
+mod control;
 mod effects;
 mod exact;
 mod executors;

@@ -77,6 +77,12 @@ pub enum Mutation {
         object: VarRef,
         key: VarRef,
     },
+    /// A method of C that changes its object: `object.name(*args)`, whose result is known.
+    Method {
+        object: VarRef,
+        name: String,
+        args: Vec<VarRef>,
+    },
     /// The iterator yielded `item`; `None`: it was asked once more and has ended for good.
     IterAdvance {
         iterator: VarRef,
@@ -107,6 +113,7 @@ impl Mutation {
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object }
             | Mutation::DictPop { object, .. }
+            | Mutation::Method { object, .. }
             | Mutation::Written { object } => Target::Object(*object),
         }
     }
@@ -130,7 +137,8 @@ impl Mutation {
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object }
-            | Mutation::DictPop { object, .. } => Slot::Content(*object),
+            | Mutation::DictPop { object, .. }
+            | Mutation::Method { object, .. } => Slot::Content(*object),
         }
     }
 
@@ -152,6 +160,7 @@ impl Mutation {
             | Mutation::ListReverse { .. }
             | Mutation::DictClear { .. }
             | Mutation::DictPop { .. }
+            | Mutation::Method { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. } => None,
         }
@@ -175,6 +184,7 @@ impl Mutation {
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object } => vec![*object],
             Mutation::ListExtend { object, values } => std::iter::once(*object).chain(values.iter().copied()).collect(),
+            Mutation::Method { object, args, .. } => std::iter::once(*object).chain(args.iter().copied()).collect(),
             Mutation::IterAdvance { iterator, .. } => vec![*iterator],
             Mutation::Written { object } => vec![*object],
         }
@@ -202,6 +212,7 @@ impl fmt::Display for Mutation {
             }
             Mutation::ListReverse { .. } => write!(f, "{at}.reverse()"),
             Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
+            Mutation::Method { name, args, .. } => write!(f, "{at}.{name}({})", list(args)),
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
             Mutation::Written { .. } => write!(f, "repr({at}) ends"),

@@ -24,6 +24,11 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     LacksAttr(N),
     /// A dict with exactly these keys in this order, each by identity or equality.
     Keys(Vec<O>),
+    /// A set with (without) this member.
+    Member { key: O, is: bool },
+    /// A set whose table is this one: its members by their places, each by identity or equality, places that lost theirs, and
+    /// what places the next ones.
+    Table { members: Vec<(usize, O)>, lost: Vec<usize>, mask: usize, finger: usize },
     /// Passes the backend check of this number (exact type included).
     Tensor(u32),
     /// It is the same object as the one at that path. Of its own path it says that there is a value.
@@ -57,6 +62,8 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Lacks(_)
             | Check::LacksAttr(_)
             | Check::Keys(_)
+            | Check::Member { .. }
+            | Check::Table { .. }
             | Check::Tensor(_)
             | Check::HasNext(_)
             | Check::IterIndex(_)
@@ -82,6 +89,13 @@ impl<O, N, V> Check<O, N, V> {
             Check::Lacks(key) => Check::Lacks(object(key)),
             Check::LacksAttr(n) => Check::LacksAttr(name(n)),
             Check::Keys(keys) => Check::Keys(keys.iter().map(object).collect()),
+            Check::Member { key, is } => Check::Member { key: object(key), is: *is },
+            Check::Table { members, lost, mask, finger } => Check::Table {
+                members: members.iter().map(|(at, member)| (*at, object(member))).collect(),
+                lost: lost.clone(),
+                mask: *mask,
+                finger: *finger,
+            },
             Check::Tensor(number) => Check::Tensor(*number),
             Check::SameAs(v) => Check::SameAs(other(v)),
             Check::Distinct(others) => Check::Distinct(others.iter().map(other).collect()),
@@ -116,6 +130,14 @@ impl Check {
             Check::Keys(keys) => {
                 let keys: Vec<String> = keys.iter().map(|k| names.object(*k)).collect();
                 write!(f, "list({value}) == [{}]", keys.join(", "))
+            }
+            Check::Member { key, is } => {
+                write!(f, "{} {}in {value}", names.object(*key), if *is { "" } else { "not " })
+            }
+            // The numbers say nothing to a reader.
+            Check::Table { members, .. } => {
+                let members: Vec<String> = members.iter().map(|(_, m)| names.object(*m)).collect();
+                write!(f, "list({value}) == [{}]", members.join(", "))
             }
             Check::Tensor(check) => {
                 let what = names.tensor(*check);

@@ -13,7 +13,8 @@
 //! | `Tensor` | 20 | 1 | shapes vary, but a check reads several fields |
 //! | `Distinct` | 1 a pair | 8 | |
 //! | `Keys` | 4 + 4 a key | 4 | |
-//! | `Lacks` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
+//! | `Table` | 4 + 4 a member | 4 | |
+//! | `Lacks`, `Member` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
 //! | `ClassLookup`, `Mro`, `SubclassOf`, `LacksAttr` | 20, 20, 20, 30 | 16 | a walk along the MRO |
 
 use crate::{Access, Check};
@@ -53,7 +54,8 @@ pub fn of_check(check: &Check) -> u32 {
             (count * count / 2).max(1)
         }
         Check::Keys(keys) => 4 + 4 * (keys.len() as u32).min(1 << 20),
-        Check::Lacks(_) => 8,
+        Check::Table { members, .. } => 4 + 4 * (members.len() as u32).min(1 << 20),
+        Check::Lacks(_) | Check::Member { .. } => 8,
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => 20,
         Check::LacksAttr(_) => 30,
     }
@@ -64,9 +66,10 @@ pub fn hits_per_miss(check: &Check) -> u32 {
     match check {
         Check::Equals(_) | Check::Tensor(_) => 1,
         Check::Len(_) | Check::HasNext(_) | Check::IterIndex(_) => 2,
-        Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) => 4,
+        Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Table { .. } => 4,
         Check::SameAs(_) | Check::Unbound | Check::Distinct(_) => 8,
         Check::Lacks(_)
+        | Check::Member { .. }
         | Check::ClassLookup { .. }
         | Check::Mro(_)
         | Check::SubclassOf { .. }

@@ -106,6 +106,8 @@ impl<'a> Premises<'a> {
                 Check::Equals(_)
                 | Check::Len(_)
                 | Check::Lacks(_)
+                | Check::Member { .. }
+                | Check::Table { .. }
                 | Check::LacksAttr(_)
                 | Check::SameAs(_)
                 | Check::Distinct(_)
@@ -166,6 +168,8 @@ impl<'a> Premises<'a> {
                     || self.keys.contains(&(at, *len))
             }
             Check::Lacks(_)
+            | Check::Member { .. }
+            | Check::Table { .. }
             | Check::LacksAttr(_)
             | Check::Keys(_)
             | Check::Tensor(_)
@@ -220,6 +224,8 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Equals(_)
         | Check::Len(_)
         | Check::Lacks(_)
+        | Check::Member { .. }
+        | Check::Table { .. }
         | Check::LacksAttr(_)
         | Check::Keys(_)
         | Check::Tensor(_)

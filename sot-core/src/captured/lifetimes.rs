@@ -1,6 +1,7 @@
 //! Values whose death the program could see: which they are, which frame holds them, and which effect came after their end.
 
 use super::Captured;
+use crate::frame::Frame;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::Tracker;
@@ -19,8 +20,11 @@ pub struct Watched {
     /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
     pub(crate) released: Vec<(usize, VarId)>,
     pub(crate) released_before: HashMap<VarId, usize>,
-    /// Those that were dropped, in this order, and perhaps taken in hand again: the last time counts.
-    pub(crate) ends: Vec<VarId>,
+    /// References that may have been taken, in this order: those that one step of the simulation took lie together, in the
+    /// order in which the interpreter takes them. A value ends with the last of those that led to it.
+    pub(crate) taken_by_steps: Vec<Box<[VarId]>>,
+    /// How many such steps, and how many watched variables, there were when it was last looked who is still held.
+    pub(crate) settled: (usize, usize),
     /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
     /// is to be real from then on.
     pub(crate) dropped: Option<usize>,
@@ -54,9 +58,24 @@ impl Captured {
             let root = self.trackers.root(self.var(var).tracker);
             self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
         };
-        let in_hand = || self.frames.last().is_some_and(|frame| frame.stack.contains(&var));
-        let may_be_watched = matches!(&self.var(var).kind, VarKind::Instance(instance) if instance.may_be_watched);
-        may_be_watched && (handed_over() || in_hand()) || self.may_clean_up(var) || self.holds_watched(var)
+        let in_hand = || {
+            let crossing = |frame: &Frame| {
+                let values = frame.stack.iter().chain(frame.locals.iter().flatten().filter(|local| **local != var));
+                values.copied().any(|value| value == var || self.holds(value, |held| held == var))
+            };
+            self.frames.iter().any(crossing)
+        };
+        let may_be_watched = match &self.var(var).kind {
+            VarKind::Instance(instance) => instance.may_be_watched,
+            // Of the containers of C, sets can be referred to weakly.
+            VarKind::Set(_) => true,
+            _ => false,
+        };
+        let cleans_up = || {
+            self.may_clean_up(var)
+                || !self.watched.generators.is_empty() && self.holds(var, |held| self.may_clean_up(held))
+        };
+        may_be_watched && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
     }
 
     /// Whether a generator has code that runs when it is closed.
@@ -75,36 +94,80 @@ impl Captured {
 
     /// Those of the variables that frames hold, themselves or in what they made.
     pub(crate) fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
-        self.held_by_frames_and(&[], wanted)
+        let mut wanted: HashSet<VarId> = wanted.iter().copied().collect();
+        let mut found = HashSet::new();
+        let whole = self.search_frames(|var| {
+            if wanted.remove(&var) {
+                found.insert(var);
+            }
+            !wanted.is_empty()
+        });
+        if whole.is_none() {
+            found.extend(wanted);
+        }
+        found
     }
 
-    /// Those that frames or some other values hold.
-    pub(crate) fn held_by_frames_and(&self, others: &[VarId], wanted: &[VarId]) -> HashSet<VarId> {
+    /// All that frames hold, themselves or in what they made; `None`: too much.
+    pub(crate) fn all_held_by_frames(&self) -> Option<HashSet<VarId>> {
+        self.search_frames(|_| true)
+    }
+
+    /// What frames hold is shown one by one, as long as more is asked for; `None`: that was too much.
+    fn search_frames(&self, mut goes_on: impl FnMut(VarId) -> bool) -> Option<HashSet<VarId>> {
         let mut seen: HashSet<VarId> = HashSet::new();
-        let mut work: Vec<VarId> = others.to_vec();
+        let mut work: Vec<VarId> = Vec::new();
         for frame in &self.frames {
             work.extend(frame.values());
         }
         while let Some(var) = work.pop() {
             if seen.len() > SEARCHED {
-                return wanted.iter().copied().collect();
+                return None;
             }
             if seen.insert(var) {
+                if !goes_on(var) {
+                    break;
+                }
                 work.extend(self.held_by(var));
             }
         }
-        seen
+        Some(seen)
     }
 
     /// What a value holds that is not its own from before: a generator all that its frame does, needed or not; a traceback
     /// what its frames do.
     fn held_by(&self, var: VarId) -> Vec<VarId> {
-        match &self.var(var).kind {
-            VarKind::Exception(_) if self.found_outside(var) => self.held_by_traceback(var).collect(),
+        self.held_by_as(var, &self.var(var).kind)
+    }
+
+    /// As [`Captured::held_by`], when the variable is or was of such a kind.
+    fn held_by_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
+        match kind {
+            VarKind::Exception(e) if self.found_outside(var) => {
+                self.held_by_traceback(var).chain(e.state.outlives.iter().copied()).collect()
+            }
             _ if self.found_outside(var) => Vec::new(),
             VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
-            _ => self.parts(var),
+            _ => self.parts_as(var, kind),
         }
+    }
+
+    /// What a variable held when it was of another kind, and holds no more, in the order in which the interpreter lets go of it.
+    pub(crate) fn held_before(&self, var: VarId, before: &VarKind) -> Vec<VarId> {
+        let mut held = self.held_by_as(var, before);
+        if held.is_empty() {
+            return held;
+        }
+        let now = self.held_by(var);
+        let begin = held.iter().zip(&now).take_while(|(old, new)| old == new).count();
+        let (old, new) = (&held[begin..], &now[begin..]);
+        let end = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+        held.truncate(held.len() - end);
+        held.drain(..begin);
+        if lets_go_of_the_last_first(before) {
+            held.reverse();
+        }
+        held
     }
 
     /// As [`Captured::held_by`], in the order in which the interpreter lets go of it when the value ends.
@@ -112,8 +175,7 @@ impl Captured {
         let mut held = self.held_by(var);
         match &self.var(var).kind {
             _ if self.found_outside(var) => {}
-            VarKind::Tuple(_) | VarKind::List(_) => held.reverse(),
-            VarKind::Iterator(iterator) if matches!(iterator.state, Iteration::Zip { .. }) => held.reverse(),
+            kind if lets_go_of_the_last_first(kind) => held.reverse(),
             VarKind::Generator(generator) => {
                 held = generator.frame().map_or_else(Vec::new, |frame| frame.values_at_end());
             }
@@ -158,19 +220,43 @@ impl Captured {
         ended
     }
 
-    /// Where a local that holds a value comes among those that are deleted at one place: with the first end of what it holds; of
-    /// an object that was given with the last, since it keeps what was taken out of it.
-    pub fn place_of_end(&self, var: VarId) -> usize {
-        let released = || self.watched.released.iter().map(|(_, ended)| *ended).enumerate();
-        if let Tracker::Slot(slot) = *self.trackers.get(self.var(var).tracker) {
-            let inside = |ended: VarId| {
-                let root = self.trackers.root(self.var(ended).tracker);
-                ended == var || matches!(*self.trackers.get(root), Tracker::Slot(of) if of == slot)
-            };
-            return released().rfind(|(_, ended)| inside(*ended)).map_or(usize::MAX, |(place, _)| place);
+    /// Values that nobody holds in the order of their ends. What no step came to is found in a container only, and nobody took it
+    /// out: it comes first, so that it ends with the container. `steps`: those that may have come before the ends. `held`: all that somebody holds.
+    pub(crate) fn in_order_of_ends(
+        &self,
+        unheld: Vec<VarId>,
+        steps: &[Box<[VarId]>],
+        mut held: HashSet<VarId>,
+    ) -> Vec<VarId> {
+        if unheld.len() < 2 {
+            return unheld;
         }
-        let first = released().find(|(_, ended)| self.holds(var, |held| held == *ended));
-        first.map_or(usize::MAX, |(place, _)| place)
+        let mut left: HashSet<VarId> = unheld.iter().copied().collect();
+        let mut ends: Vec<Vec<VarId>> = Vec::new();
+        // What a later step came to was alive before it.
+        for taken in steps.iter().rev() {
+            if left.is_empty() {
+                break;
+            }
+            let ended = self.order_of_ends(taken, &held);
+            held.extend(&ended);
+            ends.push(ended.into_iter().filter(|var| left.remove(var)).collect());
+        }
+        let mut ordered: Vec<VarId> = unheld.into_iter().filter(|var| left.contains(var)).collect();
+        ordered.extend(ends.into_iter().rev().flatten());
+        ordered
+    }
+
+    /// Where locals come among those that are deleted at one place.
+    pub(crate) fn places_of_ends(&self) -> PlacesOfEnds<'_> {
+        let mut places = PlacesOfEnds { captured: self, first: HashMap::new(), last_of_slot: HashMap::new() };
+        for (place, (_, ended)) in self.watched.released.iter().enumerate() {
+            places.first.entry(*ended).or_insert(place);
+            if let Tracker::Slot(slot) = *self.trackers.get(self.trackers.root(self.var(*ended).tracker)) {
+                places.last_of_slot.insert(slot, place);
+            }
+        }
+        places
     }
 
     /// Whether a value is watched, or is made of such.
@@ -184,7 +270,7 @@ impl Captured {
     }
 
     /// Whether a value is one that is wanted, or is made of such.
-    pub(crate) fn holds(&self, var: VarId, wanted: impl Fn(VarId) -> bool) -> bool {
+    pub(crate) fn holds(&self, var: VarId, mut wanted: impl FnMut(VarId) -> bool) -> bool {
         let mut seen = HashSet::new();
         let mut work = vec![var];
         while let Some(var) = work.pop() {
@@ -199,5 +285,36 @@ impl Captured {
             }
         }
         false
+    }
+}
+
+/// Where locals come among those that are deleted at one place: a local that holds a value with the first end of what it holds;
+/// that of an object that was given with the last, since it keeps what was taken out of it.
+pub(crate) struct PlacesOfEnds<'a> {
+    captured: &'a Captured,
+    first: HashMap<VarId, usize>,
+    last_of_slot: HashMap<u32, usize>,
+}
+
+impl PlacesOfEnds<'_> {
+    pub(crate) fn of(&self, var: VarId) -> usize {
+        if let Tracker::Slot(slot) = self.captured.trackers.get(self.captured.var(var).tracker) {
+            return self.last_of_slot.get(slot).copied().unwrap_or(usize::MAX);
+        }
+        let mut place = usize::MAX;
+        self.captured.holds(var, |held| {
+            place = place.min(self.first.get(&held).copied().unwrap_or(usize::MAX));
+            false
+        });
+        place
+    }
+}
+
+/// Whether a value lets go of its parts from the last to the first.
+fn lets_go_of_the_last_first(kind: &VarKind) -> bool {
+    match kind {
+        VarKind::Tuple(_) | VarKind::List(_) => true,
+        VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Zip { .. }),
+        _ => false,
     }
 }

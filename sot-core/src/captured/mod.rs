@@ -11,11 +11,13 @@
 
 mod apart;
 mod graph;
+mod histories;
 mod lifetimes;
 mod parts;
 mod sites;
 
 pub use graph::{Behind, Callee, Graph, GraphInput, GraphMark};
+pub use histories::{Histories, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
 
@@ -28,7 +30,7 @@ use crate::stop::{Reason, Stop, Why};
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
 use sot_sideeffect::Journal;
 use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
 use std::sync::Arc;
@@ -63,12 +65,15 @@ pub struct Captured {
     pub trackers: TrackerTable,
     /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
     pub(crate) passing: HashSet<TrackerId>,
+    /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
+    pub(crate) overridden: HashSet<TrackerId>,
     pub guards: GuardSet,
     /// What the guards name by number of a check.
     pub tensor_checks: Vec<CapturedCheck>,
     /// Dicts that must be as they were.
     pub snapshots: Vec<Snapshot>,
     pub journal: Journal,
+    pub histories: Histories,
     /// Containers whose `repr` was begun by the capture and is under way at the break, outermost first.
     pub writing: Vec<VarId>,
     pub graph: Graph,
@@ -82,6 +87,10 @@ pub struct Captured {
     /// Simulated instructions so far.
     pub(crate) steps: usize,
     pub(crate) watched: Watched,
+    /// The instances whose parts these variables are, and that they are for new code.
+    pub(crate) wholes: HashMap<VarId, VarId>,
+    /// The call that made a generator in disguise which turned out to be asked what it cannot answer.
+    pub(crate) unmasked: Option<Option<frame::Site>>,
     pub(crate) computed: TrackerId,
 }
 
@@ -95,10 +104,12 @@ impl Default for Captured {
             sourced: HashMap::new(),
             trackers,
             passing: HashSet::new(),
+            overridden: HashSet::new(),
             guards: GuardSet::default(),
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),
+            histories: Histories::default(),
             writing: Vec::new(),
             graph: Graph::default(),
             frames: Vec::new(),
@@ -107,6 +118,8 @@ impl Default for Captured {
             deepest: 0,
             steps: 0,
             watched: Watched::default(),
+            wholes: HashMap::new(),
+            unmasked: None,
             computed,
         }
     }
@@ -160,11 +173,18 @@ impl Captured {
         match &self.var(var).kind {
             VarKind::List(l) => l.object.is_some(),
             VarKind::Dict(d) => d.object.is_some(),
+            VarKind::Set(s) => s.object.is_some(),
             VarKind::Instance(i) => i.object.is_some(),
             VarKind::Exception(e) => e.object.is_some(),
             VarKind::Cell(c) => c.object.is_some(),
+            VarKind::Layer(_) => true,
             _ => false,
         }
+    }
+
+    /// The instance of which this is the part that a builtin type keeps.
+    pub fn whole_of(&self, part: VarId) -> Option<VarId> {
+        self.wholes.get(&part).copied()
     }
 
     /// The exact class of a value, where it is known without asking the value: by a guard that was left, or by nature.
@@ -183,6 +203,8 @@ impl Captured {
             VarKind::Tuple(t) => Some(own(t.class, py.get_type::<PyTuple>().into_any())),
             VarKind::List(l) => Some(own(l.class, py.get_type::<PyList>().into_any())),
             VarKind::Dict(d) => Some(own(d.class, py.get_type::<PyDict>().into_any())),
+            VarKind::Set(s) if s.frozen => Some(py.get_type::<PyFrozenSet>().into_any()),
+            VarKind::Set(_) => Some(py.get_type::<PySet>().into_any()),
             VarKind::Instance(i) => Some(self.objects.get(py, i.class)),
             VarKind::Exception(e) => Some(self.objects.get(py, e.class)),
             _ => None,
@@ -196,6 +218,10 @@ impl Captured {
         }
         match &self.var(var).kind {
             VarKind::Constant(c) => Some(self.objects.get(py, c.object)),
+            VarKind::Slice(s) => {
+                let parts: Option<Vec<_>> = s.parts.iter().map(|part| self.plain_value(py, *part)).collect();
+                probe::slice_of(py, &parts?).ok()
+            }
             VarKind::Tuple(t) if t.class.is_none() && !self.found_outside(var) => {
                 let items: Option<Vec<_>> = t.items.iter().map(|item| self.plain_value(py, *item)).collect();
                 PyTuple::new(py, items?).ok().map(Bound::into_any)
@@ -260,6 +286,26 @@ impl Captured {
     /// Whether the end of what a frame delegates to could be seen.
     fn end_is_seen(&self, delegate: VarId, reachable: &impl Fn(VarId) -> bool) -> bool {
         !matches!(self.var(delegate).kind, VarKind::Generator(_)) || reachable(delegate)
+    }
+
+    /// A generator in disguise that new code would have to build as what it stands for, and the call that made it. `used`: by new
+    /// code; `carried`: as a frame, over the break.
+    pub fn unmasked(&self, used: impl Fn(VarId) -> bool, carried: &[VarId]) -> Option<Option<frame::Site>> {
+        if self.unmasked.is_some() {
+            return self.unmasked;
+        }
+        let named = |var: VarId| {
+            let shown = self.frames.iter().filter(|frame| !frame.is_hidden());
+            shown.flat_map(|frame| frame.locals.iter().chain(&frame.cells).flatten()).any(|held| *held == var)
+        };
+        self.vars.iter().enumerate().find_map(|(i, v)| {
+            let VarKind::Generator(generator) = &v.kind else { return None };
+            generator.disguise()?;
+            let var = VarId(i as u32);
+            let goes_on = carried.contains(&var) || matches!(generator.state, GeneratorState::Running);
+            let seen = used(var) || goes_on && (named(var) || !generator.stays_in_disguise());
+            seen.then_some(generator.made)
+        })
     }
 
     /// Generators that nobody can reach any more, and that wait inside a protected region, whose clean-up would have to run

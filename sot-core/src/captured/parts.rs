@@ -19,15 +19,30 @@ impl Captured {
 
     /// The variables that building a virtual variable needs.
     pub fn parts(&self, var: VarId) -> Vec<VarId> {
-        match &self.var(var).kind {
+        match self.whole_of(var) {
+            Some(whole) => vec![whole],
+            None => self.content(var),
+        }
+    }
+
+    fn content(&self, var: VarId) -> Vec<VarId> {
+        self.parts_as(var, &self.var(var).kind)
+    }
+
+    /// As [`Captured::parts`], when the variable is or was of such a kind.
+    pub(crate) fn parts_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
+        match kind {
             VarKind::Tuple(t) => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),
-            VarKind::Dict(d) => d.entries.iter().flat_map(|e| [e.0, e.1]).collect(),
+            VarKind::Deque(d) => d.items.to_vec(),
+            VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
+            VarKind::Set(s) => self.parts_of_set(s),
             VarKind::View(v) => vec![v.dict],
             VarKind::Slice(s) => s.parts.to_vec(),
             VarKind::Iterator(i) => match &i.state {
                 Iteration::Sequence { sequence, .. } | Iteration::Reversed { sequence, .. } => vec![*sequence],
                 Iteration::Dict { dict, .. } => vec![*dict],
+                Iteration::Set { set, .. } => vec![*set],
                 Iteration::Tensor { tensor, .. } => vec![*tensor],
                 Iteration::Enumerate { inner, .. } => vec![*inner],
                 Iteration::Zip { inners } => inners.clone(),
@@ -45,11 +60,18 @@ impl Captured {
                     .flatten()
                     .collect()
             }
+            VarKind::Native(n) => {
+                n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value)).collect()
+            }
             VarKind::Method(m) => vec![m.function, m.receiver],
             VarKind::Bound(b) => vec![b.receiver],
             VarKind::Super(s) => vec![s.class, s.receiver],
             VarKind::Cell(c) => c.content.into_iter().collect(),
-            VarKind::Instance(_) => self.virtual_attributes(var).into_iter().map(|(_, value)| value).collect(),
+            VarKind::Instance(instance) => {
+                let mut parts = instance.part.map_or_else(Vec::new, |part| self.content(part));
+                parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                parts
+            }
             VarKind::Generator(g) => self.values(g),
             VarKind::Traceback(t) => vec![t.exception],
             VarKind::Exception(e) => {

@@ -10,8 +10,8 @@ use crate::cpython::new_function;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
-use sot_opcodes::analysis::{Liveness, liveness};
-use sot_opcodes::{Code, ConstId};
+use sot_opcodes::analysis::{FrameUse, Liveness, frame_uses, liveness};
+use sot_opcodes::{Code, ConstId, Op};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -28,6 +28,7 @@ pub struct UnitData {
     pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
     may_catch: OnceLock<bool>,
+    keeps_its_frame: OnceLock<bool>,
     /// What its generators are called in full, where the code does not say it.
     qualname: OnceLock<Box<str>>,
 }
@@ -71,6 +72,7 @@ impl CodeUnit {
             consts,
             liveness: OnceLock::new(),
             may_catch: OnceLock::new(),
+            keeps_its_frame: OnceLock::new(),
             qualname: OnceLock::new(),
         });
         records::set_unit(code, &data);
@@ -86,6 +88,40 @@ impl UnitData {
     /// Whether it looks at the variables of a frame object.
     pub fn reads_frame_locals(&self) -> bool {
         self.code.names.iter().any(|name| name == "f_locals")
+    }
+
+    /// Whether it takes a frame object of itself in hand, and not only to ask at once what does not change: by name, or from the
+    /// traceback of what it may have caught. All of it must then run in one frame, and as it is.
+    pub fn keeps_its_frame(&self, py: Python<'_>) -> bool {
+        let asks = |name: &String| matches!(name.as_str(), "_getframe" | "currentframe" | "tb_frame");
+        *self.keeps_its_frame.get_or_init(|| {
+            self.code.names.iter().any(asks) && (0..self.code.instrs.len()).any(|at| self.keeps_frame_of(py, at))
+        })
+    }
+
+    /// Whether an instruction asks for a frame object of this code that is kept.
+    fn keeps_frame_of(&self, py: Python<'_>, at: usize) -> bool {
+        let code = &self.code;
+        let op = |at: usize| code.instrs.get(at).map(|i| i.op);
+        let Some(Op::LoadAttr(name) | Op::LoadMethod(name) | Op::LoadGlobal(name)) = op(at) else { return false };
+        let (instr, level, stored) = match code.names.get(name.0 as usize).map_or("", String::as_str) {
+            "tb_frame" if !code.regions.is_empty() => (at + 1, 0, true),
+            "_getframe" | "currentframe" => {
+                // The NULL of a call may stand behind the callable.
+                let at = at + usize::from(matches!(op(at + 1), Some(Op::PushNull)));
+                match (op(at + 1), op(at + 2)) {
+                    (Some(Op::Call { argc: 0, .. }), _) => (at + 2, 0, false),
+                    (Some(Op::LoadConst(level)), Some(Op::Call { argc: 1, .. })) => {
+                        (at + 3, self.constant(py, level).extract().unwrap_or(0), false)
+                    }
+                    _ => return false,
+                }
+            }
+            _ => return false,
+        };
+        frame_uses(code, instr, level, stored)
+            .iter()
+            .any(|found| matches!(found, FrameUse::Keeps(0) | FrameUse::Returns(0)))
     }
 
     pub fn constant<'py>(&self, py: Python<'py>, id: ConstId) -> Bound<'py, PyAny> {
@@ -110,6 +146,13 @@ impl UnitData {
     /// What a generator is called in full, if that is not what its function is called by default.
     pub fn generator_qualname(&self) -> Option<&str> {
         self.qualname.get().map(|name| &**name).filter(|name| **name != *self.code.name)
+    }
+
+    /// Where an instruction is on its line, if the code knows it and it is on one line: the first column, and the one behind.
+    pub fn columns(&self, instruction: usize) -> Option<(u32, u32)> {
+        let loc = self.code.instrs.get(instruction)?.loc;
+        let one_line = loc.line == loc.end_line;
+        loc.col.zip(loc.end_col).filter(|(first, behind)| one_line && first < behind)
     }
 
     pub fn line(&self, instruction: usize) -> u32 {

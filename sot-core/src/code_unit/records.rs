@@ -16,9 +16,23 @@ use pyo3::types::{PyCode, PyWeakrefReference};
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+/// What the program promises of a code object, and wants to be told if it is not so.
+#[derive(Clone, Copy, Default)]
+pub struct Promises {
+    pub no_break: bool,
+    pub no_fallback: bool,
+}
+
+impl Promises {
+    pub fn join(self, other: Promises) -> Promises {
+        Promises { no_break: self.no_break || other.no_break, no_fallback: self.no_fallback || other.no_fallback }
+    }
+}
+
 /// What is known of a code object or function.
 #[derive(Default)]
 struct Record {
+    promises: Promises,
     /// Rewritten code and resume functions: never captured.
     generated: bool,
     /// An entry serves it: the hook does not capture it a second time.
@@ -130,6 +144,15 @@ pub fn disable(function: &Bound<'_, PyAny>) {
     if let Some(parts) = facts::func_parts(function) {
         change(&parts.code, |record| record.disabled = true);
     }
+}
+
+/// The program promises something of this code.
+pub fn promise(code: &Bound<'_, PyAny>, promises: Promises) {
+    change(code, |record| record.promises = record.promises.join(promises));
+}
+
+pub fn promises(code: &Bound<'_, PyAny>) -> Promises {
+    known(code, |record| record.promises).unwrap_or_default()
 }
 
 pub fn is_disabled(object: &Bound<'_, PyAny>) -> bool {

@@ -263,7 +263,7 @@ unsafe fn deepcopy(py: Python<'_>, this: *mut PyObject, _memo: *mut PyObject) ->
 fn found_by_name<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let module = object.getattr("__module__").ok()?;
     let name: String = object.getattr("__qualname__").ok()?.extract().ok()?;
-    let modules = object.py().import("sys").ok()?.getattr("modules").ok()?;
+    let modules = crate::cpython::module(object.py(), "sys").ok()?.getattr("modules").ok()?;
     name.split('.').try_fold(modules.get_item(module).ok()?, |at, part| at.getattr(part).ok())
 }
 
@@ -287,7 +287,7 @@ unsafe fn reduce(py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject>
         let Some(receiver) = Bound::from_borrowed_ptr_or_opt(py, receiver) else {
             return qualified_name(py, this).map(Bound::into_ptr);
         };
-        let getattr = py.import("builtins")?.getattr("getattr")?;
+        let getattr = crate::cpython::module(py, "builtins")?.getattr("getattr")?;
         let name = function(py, this)?.getattr("__name__")?;
         let args = PyTuple::new(py, [receiver, name])?.into_any();
         Ok(PyTuple::new(py, [getattr, args])?.into_any().into_ptr())

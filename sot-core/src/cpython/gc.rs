@@ -48,19 +48,23 @@ impl Visitor {
 }
 
 /// Drops a value that holds references, keeping the current exception, so that `Py` values are
-/// released now and not when pyo3 next attaches.
-pub(super) fn drop_attached<T: ?Sized>(value: Option<Box<T>>, before: impl FnOnce(&T)) {
+/// released now and not when pyo3 next attaches: also while the interpreter ends, when pyo3 refuses to attach by itself and what
+/// is left to it would stay for ever.
+///
+/// # Safety
+/// Called by CPython, with the thread attached.
+pub(super) unsafe fn drop_attached<T: ?Sized>(value: Option<Box<T>>, before: impl FnOnce(&T)) {
     let Some(value) = value else { return };
-    let _ = trampoline(move || {
-        Python::try_attach(move |py| {
-            let pending = PyErr::take(py);
-            before(&value);
-            drop(value);
-            if let Some(pending) = pending {
-                pending.restore(py);
-            }
-        })
-    });
+    let drop_it = |py: Python<'_>| {
+        let pending = PyErr::take(py);
+        before(&value);
+        drop(value);
+        if let Some(pending) = pending {
+            pending.restore(py);
+        }
+    };
+    // SAFETY: by contract the thread is attached already.
+    let _ = trampoline(move || unsafe { Python::attach_unchecked(drop_it) });
 }
 
 /// Frees an object of a heap type and releases the type.
@@ -106,7 +110,7 @@ impl Drop for Resume<'_> {
 
 /// Runs `f` without collections: finalizers and callbacks of the user's program must not run in the middle of it.
 pub fn without_collection<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
-    let module = py.import("gc").map(Bound::into_any).ok();
+    let module = crate::cpython::module(py, "gc").map(Bound::into_any).ok();
     let on = module.filter(|m| m.call_method0("isenabled").is_ok_and(|on| on.is_truthy().unwrap_or(false)));
     if let Some(module) = &on {
         let _ = module.call_method0("disable");

@@ -237,7 +237,8 @@ unsafe fn run_replacement(tstate: *mut ThreadState, frame: *mut Frame, replaceme
 /// Drops a hook with the pending exception kept; it may be the last owner of Python objects.
 fn drop_hook(hook: Arc<dyn FrameHook>) {
     if Arc::strong_count(&hook) == 1 {
-        super::gc::drop_attached(Some(Box::new(hook)), |_| ());
+        // SAFETY: called for frames that CPython evaluates.
+        unsafe { super::gc::drop_attached(Some(Box::new(hook)), |_| ()) };
     }
 }
 

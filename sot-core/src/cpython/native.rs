@@ -166,8 +166,10 @@ unsafe extern "C" fn traverse(this: *mut ffi::PyObject, visit: ffi::visitproc, a
 
 unsafe extern "C" fn clear(this: *mut ffi::PyObject) -> c_int {
     // SAFETY: called by the collector with one of our objects, or by `dealloc`.
-    let body = unsafe { (*this.cast::<NativeObject>()).body.take() };
-    gc::drop_attached(body, |body| body.clear());
+    unsafe {
+        let body = (*this.cast::<NativeObject>()).body.take();
+        gc::drop_attached(body, |body| body.clear());
+    }
     0
 }
 

@@ -18,6 +18,8 @@ pub fn offsets() -> Vec<(&'static str, usize)> {
     add!(ffi::PyFunctionObject as "PyFunctionObject":
         func_code, func_globals, func_defaults, func_kwdefaults, func_closure, vectorcall);
     add!(ffi::PyDictObject as "PyDictObject": ma_used, ma_version_tag, ma_keys, ma_values);
+    add!(ffi::PySetObject as "PySetObject": used, mask, table, finger);
+    add!(ffi::setentry as "setentry": key, hash);
     add!(ffi::PyCellObject as "PyCellObject": ob_ref);
     add!(ffi::PyTypeObject as "PyTypeObject":
         tp_vectorcall_offset, tp_getattro, tp_flags, tp_weaklistoffset, tp_dictoffset, tp_new,

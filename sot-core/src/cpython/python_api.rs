@@ -63,7 +63,7 @@ pub fn custom_code_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
         let options = PyDict::new(py);
         options.set_item("module", "sot")?;
         let fields = ("CustomCode", ("code", "disable_eval_frame"));
-        let ty = py.import("collections")?.call_method("namedtuple", fields, Some(&options))?;
+        let ty = crate::cpython::module(py, "collections")?.call_method("namedtuple", fields, Some(&options))?;
         Ok(ty.cast_into::<PyType>()?.unbind())
     })?;
     Ok(ty.bind(py))

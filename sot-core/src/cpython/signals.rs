@@ -68,7 +68,7 @@ impl NativeBody for Note {
 /// The C functions behind `signal`, without its enums.
 fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     static MODULE: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let module = MODULE.get_or_try_init(py, || py.import("_signal").map(Bound::unbind))?;
+    let module = MODULE.get_or_try_init(py, || crate::cpython::module(py, "_signal").map(Bound::unbind))?;
     Ok(module.bind(py).clone())
 }
 

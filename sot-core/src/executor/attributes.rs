@@ -6,6 +6,7 @@
 use super::Executor;
 use super::kinds::Operations;
 use crate::cpython::facts::{self, GetattrKind};
+use crate::natives::Native;
 use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -50,6 +51,18 @@ impl<'py> Executor<'py> {
                 let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
                 format!("type object '{}' has no attribute '{name}'", type_name(class))
             }
+            VarKind::Native(native) => {
+                // Any other one says the same.
+                let class = self.objects.get(self.py, native.class);
+                let sample = match native.native {
+                    Native::Partial => class.call1((&class,)),
+                    _ => class.call1((PyString::intern(self.py, name),)),
+                };
+                match sample.and_then(|sample| sample.getattr(name)) {
+                    Err(error) => error.value(self.py).to_string(),
+                    Ok(_) => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
+                }
+            }
             _ => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
         };
         Ok(self.raise_error::<PyAttributeError>(&text))
@@ -58,6 +71,9 @@ impl<'py> Executor<'py> {
     /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code
     /// of the program raises is not `None`: only the code itself can say what it raises.
     pub fn find_attribute(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let Some(own) = self.own_lookup(var)? {
+            return self.attribute_by_method(var, &own, name).map(Some);
+        }
         match self.journal.attr(Self::var_ref(var), name) {
             Overlay::Set(value) => {
                 let class = self.class_of(var)?;
@@ -90,7 +106,11 @@ impl<'py> Executor<'py> {
         // has the generic one may be given another.
         let own = self.class_lookup(class, "__getattribute__")?;
         if facts::getattr_kind(&ty) != GetattrKind::Generic
-            && !own.is_some_and(|own| self.is_of_object("__getattribute__", &own))
+            && !own.is_some_and(|own| {
+                // Builtin types have one of their own, which does the same.
+                let of_base = probe::extends(&ty).and_then(|base| probe::raw(&base, "__getattribute__"));
+                self.is_of_object("__getattribute__", &own) || of_base.is_some_and(|of_base| of_base.is(&own))
+            })
         {
             return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
         }
@@ -172,7 +192,7 @@ impl<'py> Executor<'py> {
     }
 
     /// An attribute that is read off a class as it is.
-    fn plain_attribute(&mut self, found: &Bound<'py, PyAny>) -> VarId {
+    pub(super) fn plain_attribute(&mut self, found: &Bound<'py, PyAny>) -> VarId {
         match self.known.get(&(found.as_ptr() as usize)) {
             Some(&known) if self.is_passing(self.var(known).tracker) => known,
             _ => self.pin(found),
@@ -202,6 +222,7 @@ impl<'py> Executor<'py> {
             }
         }
         let base = self.base_tracker(var);
+        self.note_overridden(base, object);
         let tracker = self.trackers.intern(Tracker::InstanceDict(base));
         self.dict_item(&dict, tracker, name)
     }
@@ -236,6 +257,9 @@ impl<'py> Executor<'py> {
                 let at = self.trackers.intern(Tracker::DictItem { base: tracker, key: id });
                 // Even if nobody looks at it, it must be found here and nowhere else.
                 self.guard_present(at);
+                if self.is_rewritten(dict, name) {
+                    self.note_passing(at);
+                }
                 Ok(Some(self.wrap(&value, at)))
             }
             None => {
@@ -254,21 +278,32 @@ impl<'py> Executor<'py> {
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
         self.require_generic_lookup(class)?;
+        self.attribute_by_default(me, object, class, name, true)
+    }
+
+    /// The same, whoever asks. `hook`: a `__getattr__` answers for what is missing.
+    pub(super) fn attribute_by_default(
+        &mut self,
+        me: VarId,
+        object: Option<&Bound<'py, PyAny>>,
+        class: &Bound<'py, PyAny>,
+        name: &str,
+        hook: bool,
+    ) -> Result<Option<VarId>, Stop> {
         let found = self.class_lookup(class, name)?;
         let mut failed = false;
         if let Some(descriptor) = &found
             && self.is_data_descriptor(descriptor)?
         {
-            if let Some(object) = object
-                && probe::descriptor(descriptor) == Descriptor::Member
-                && let facts::Field::Empty = facts::field(object, &PyString::intern(self.py, name))
-            {
-                let base = self.base_tracker(me);
-                self.guard(base, Check::LacksAttr(name.into()));
-                return self.attribute_by_getattr(me, class, name);
+            if probe::is_slot(descriptor) && self.is_empty_slot(me, name)? {
+                let found = if hook { self.attribute_by_getattr(me, class, name)? } else { None };
+                return match found {
+                    Some(found) => Ok(Some(found)),
+                    None => Err(self.empty_slot(class, descriptor)?),
+                };
             }
             // Where there is a `__getattr__`, it answers for a getter that raises AttributeError.
-            failed = class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
+            failed = hook && class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
             if !failed {
                 return self.read_data_descriptor(me, object, descriptor, name).map(Some);
             }
@@ -289,7 +324,22 @@ impl<'py> Executor<'py> {
             return Ok(Some(value));
         }
         if let Some(found) = found.filter(|_| !failed) {
-            return self.bind_class_attribute(me, class, &found, name).map(Some);
+            let hooked = hook && class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
+            if !hooked || self.get_of_program(&found)?.is_none() {
+                return self.bind_class_attribute(me, class, &found, name).map(Some);
+            }
+            let (tail, nested) = (self.tail.take(), self.sync_depths.len());
+            let result = self.bind_class_attribute(me, class, &found, name);
+            self.tail = tail;
+            match result {
+                Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
+                    self.sync_depths.truncate(nested);
+                }
+                other => return other.map(Some),
+            }
+        }
+        if !hook {
+            return Ok(None);
         }
         if let Some(object) = object
             && !self.backend.layer_attr_dicts(object).is_empty()
@@ -312,8 +362,25 @@ impl<'py> Executor<'py> {
         self.attribute_by_getattr(me, class, name)
     }
 
+    /// AttributeError of a slot that is empty: another instance is asked, in which it is, too.
+    fn empty_slot(&mut self, class: &Bound<'py, PyAny>, slot: &Bound<'py, PyAny>) -> Result<Stop, Stop> {
+        let unknown = || Stop::brk(Reason::WouldRaise, "a slot that is empty");
+        if self.class_lookup(class, "__del__")?.is_some() {
+            return Err(unknown());
+        }
+        let new = self.py.get_type::<PyAny>().getattr("__new__").map_err(|e| self.internal(&e))?;
+        let sample = new.call1((class,)).map_err(|_| unknown())?;
+        match slot.call_method1("__get__", (sample, class)) {
+            Err(error) => {
+                let text = error.value(self.py).to_string();
+                Ok(self.raise_error::<PyAttributeError>(&text))
+            }
+            Ok(_) => Err(unknown()),
+        }
+    }
+
     /// What is left where neither the class nor the instance has the attribute.
-    fn attribute_by_getattr(
+    pub(super) fn attribute_by_getattr(
         &mut self,
         me: VarId,
         class: &Bound<'py, PyAny>,
@@ -349,10 +416,11 @@ impl<'py> Executor<'py> {
         descriptor: &Bound<'py, PyAny>,
         name: &str,
     ) -> Result<VarId, Stop> {
-        if probe::is_exact_property(descriptor) {
-            let getter = descriptor.getattr("fget").map_err(|e| self.internal(&e))?;
-            let getter = self.pin(&getter);
+        if let Some(getter) = self.getter_of(descriptor)? {
             return self.call_tail(getter, &Args::positional(vec![me]));
+        }
+        if let Some(value) = self.attribute_by_get(descriptor, Some(me), None)? {
+            return Ok(value);
         }
         if let Some(object) = object {
             if name == "__dict__"
@@ -364,6 +432,7 @@ impl<'py> Executor<'py> {
                     return Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object"));
                 }
                 let base = self.base_tracker(me);
+                self.note_overridden(base, object);
                 let tracker = self.trackers.intern(Tracker::InstanceDict(base));
                 return Ok(self.wrap(dict.as_any(), tracker));
             }
@@ -382,6 +451,7 @@ impl<'py> Executor<'py> {
             };
             if let Some(value) = value {
                 let base = self.base_tracker(me);
+                self.note_overridden(base, object);
                 let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
                 self.guard_present(tracker);
                 return Ok(self.wrap(&value, tracker));
@@ -420,11 +490,17 @@ impl<'py> Executor<'py> {
                 Ok(self.pin(&bound))
             }
             Descriptor::BuiltinFunction | Descriptor::Plain => Ok(self.plain_attribute(found)),
+            Descriptor::Property | Descriptor::Other if self.getter_of(found)?.is_some() => {
+                self.read_data_descriptor(me, None, found, name)
+            }
             Descriptor::Property
             | Descriptor::Member
             | Descriptor::GetSet
             | Descriptor::TupleGetter
-            | Descriptor::Other => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+            | Descriptor::Other => match self.attribute_by_get(found, Some(me), Some(class))? {
+                Some(value) => Ok(value),
+                None => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+            },
         }
     }
 
@@ -432,22 +508,29 @@ impl<'py> Executor<'py> {
     fn bind_class_method(&mut self, class: &Bound<'py, PyAny>, method: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
         let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
         if !facts::is_function(&function) && crate::cpython::entry_parts(&function).is_none() {
-            return Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"));
+            return self.bind_what_is_no_function(class, &function);
         }
         let (receiver, function) = (self.pin(class), self.pin(&function));
         Ok(self.virtual_var(MethodVar { receiver, function }))
     }
 
-    /// `Class.name`.
-    pub fn attribute_of_class(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<VarId>, Stop> {
+    /// `Class.name`. `hook`: a `__getattr__` of the metaclass answers for what is missing.
+    pub fn attribute_of_class(
+        &mut self,
+        me: VarId,
+        class: &Bound<'py, PyAny>,
+        name: &str,
+        hook: bool,
+    ) -> Result<Option<VarId>, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-        let meta = ty.get_type();
+        let id = self.objects.add(class);
+        let meta = self.metaclass(id).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
         // The metaclass may be given another way to look attributes up.
         let own = self.class_lookup(meta.as_any(), "__getattribute__")?;
         if facts::getattr_kind(&meta) != GetattrKind::Type {
             // A metaclass with a `__getattr__` alone looks up as `type` does, until nothing is found.
             let plain = probe::raw(&self.py.get_type::<PyType>(), "__getattribute__");
-            if !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
+            if hook && !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
                 return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", type_name(&ty))));
             }
         }
@@ -461,13 +544,14 @@ impl<'py> Executor<'py> {
                 let value = descriptor.call_method1("__get__", (class, &meta)).map_err(|e| self.would_raise(&e))?;
                 return self.class_part(&ty, name, &value).map(Some);
             }
-            return Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")));
+            return self.attribute_of_metaclass(me, &meta, descriptor, name).map(Some);
         }
         let Some(found) = self.class_lookup(class, name)? else {
-            if of_meta.is_some() || self.class_lookup(meta.as_any(), "__getattr__")?.is_some() {
-                return Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")));
-            }
-            return Ok(None);
+            return match of_meta {
+                Some(found) => self.attribute_of_metaclass(me, &meta, &found, name).map(Some),
+                None if hook => self.attribute_by_getattr(me, meta.as_any(), name),
+                None => Ok(None),
+            };
         };
         self.class_lookup(found.get_type().as_any(), "__get__")?;
         match probe::descriptor(&found) {
@@ -493,7 +577,12 @@ impl<'py> Executor<'py> {
             | Descriptor::GetSet
             | Descriptor::TupleGetter
             | Descriptor::Plain => Ok(Some(self.plain_attribute(&found))),
-            Descriptor::Other => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+            // A property gives itself.
+            Descriptor::Other if self.getter_of(&found)?.is_some() => Ok(Some(self.plain_attribute(&found))),
+            Descriptor::Other => match self.attribute_by_get(&found, None, Some(class))? {
+                Some(value) => Ok(Some(value)),
+                None => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+            },
         }
     }
 
@@ -684,9 +773,6 @@ impl<'py> Executor<'py> {
                     _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
                 };
             }
-            if probe::is_exact_property(&found) {
-                return self.read_data_descriptor(receiver, None, &found, name).map(Some);
-            }
             return self.bind_class_attribute(receiver, own.as_any(), &found, name).map(Some);
         }
         let super_type = self.builtins_attribute("super")?;
@@ -706,5 +792,5 @@ impl<'py> Executor<'py> {
 }
 
 fn type_name(ty: &Bound<'_, PyType>) -> String {
-    ty.name().map(|n| n.to_string()).unwrap_or_default()
+    facts::name_in_messages(ty)
 }

@@ -1,15 +1,15 @@
 //! Methods of lists, dicts and constants.
 
 use super::Executor;
-use crate::probe;
+use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::types::{PyList, PyType};
 use sot_sideeffect::Mutation;
 
 impl<'py> Executor<'py> {
-    fn record_if_sourced(&mut self, var: VarId, mutation: Mutation) {
+    pub(super) fn record_if_sourced(&mut self, var: VarId, mutation: Mutation) {
         if self.is_sourced_container(var) {
             self.journal_record(mutation);
         }
@@ -142,6 +142,14 @@ impl<'py> Executor<'py> {
         if name == "update" {
             return self.dict_update(me, args);
         }
+        if let "popitem" | "move_to_end" = name {
+            self.dict_has_one_name(me)?;
+            if self.dict_of_c(dict) == Some(DictOfC::Ordered)
+                && let Some(result) = self.ordered_dict_method(me, dict, name, args)?
+            {
+                return Ok(result);
+            }
+        }
         if !args.keywords.is_empty() {
             return Err(Stop::brk(Reason::Builtin, format!("dict.{name}")));
         }
@@ -157,6 +165,14 @@ impl<'py> Executor<'py> {
             ("__contains__", [key]) => {
                 let found = dict.position(self, *key)?.is_some();
                 self.fold_bool(found)
+            }
+            ("popitem", []) if dict.class.is_none() => {
+                let Some((key, value)) = dict.entries.last().copied() else {
+                    return Err(self.raise_error::<PyKeyError>("popitem(): dictionary is empty"));
+                };
+                self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec());
+                self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(key) });
+                Ok(self.virtual_var(TupleVar::new(vec![key, value])))
             }
             // The methods of an ordered dict keep an order of their own, and tell other errors.
             ("popitem" | "move_to_end", _) => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
@@ -192,11 +208,32 @@ impl<'py> Executor<'py> {
             }
             ("copy", []) => {
                 let entries = dict.entries.to_vec();
-                let class = dict.class;
-                Ok(self.virtual_var(DictVar { class, ..DictVar::new(entries) }))
+                let (class, factory) = (dict.class, dict.factory);
+                Ok(self.virtual_var(DictVar { class, factory, ..DictVar::new(entries) }))
             }
             _ => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
         }
+    }
+
+    /// Keys and values, as a dict takes them from an iterable.
+    pub(super) fn pairs_of(&mut self, iterable: VarId) -> Result<Vec<(VarId, VarId)>, Stop> {
+        let mut pairs = Vec::new();
+        for pair in self.collect(iterable)? {
+            match *self.collect(pair)? {
+                [key, value] => pairs.push((key, value)),
+                _ => return Err(Stop::brk(Reason::WouldRaise, "dict of an iterable")),
+            }
+        }
+        Ok(pairs)
+    }
+
+    /// `left | right` of dicts.
+    pub(super) fn merged_dicts(&mut self, left: &DictVar, right: &DictVar) -> Result<VarId, Stop> {
+        let merged = self.virtual_var(DictVar::new(left.entries.to_vec()));
+        for (key, value) in right.entries.iter() {
+            self.set_item(merged, *key, *value)?;
+        }
+        Ok(merged)
     }
 
     fn dict_update(&mut self, me: VarId, args: &Args) -> Result<VarId, Stop> {
@@ -204,8 +241,13 @@ impl<'py> Executor<'py> {
         match args.positional.as_slice() {
             [] => {}
             [other] => match self.look(*other)? {
-                VarKind::Dict(other) => pairs.extend(other.entries.iter().copied()),
-                _ => return Err(Stop::brk(Reason::Builtin, "dict.update")),
+                VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::View(_) => {
+                    pairs.extend(self.pairs_of(*other)?);
+                }
+                _ => match self.plain_pairs(*other)? {
+                    Some(others) => pairs.extend(others),
+                    None => return Err(Stop::brk(Reason::Builtin, "dict.update")),
+                },
             },
             _ => return Err(Stop::brk(Reason::WouldRaise, "dict.update")),
         }

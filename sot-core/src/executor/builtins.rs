@@ -8,7 +8,7 @@ use crate::cpython::facts;
 use crate::probe::{self, Membership};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyStopIteration;
+use pyo3::exceptions::{PyBaseException, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::Check;
@@ -19,7 +19,7 @@ const PURE: &[&str] = &[
     "round", "sorted", "sum",
 ];
 /// Types whose construction from constants gives a constant.
-const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes", "range", "slice", "frozenset"];
+const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes", "range", "slice"];
 /// Modules whose C functions are pure.
 const PURE_MODULES: &[&str] = &["math", "cmath"];
 /// Functions of `operator` that look at values only: neither at identity, nor do they change anything.
@@ -49,20 +49,24 @@ impl<'py> Executor<'py> {
             if PURE.contains(&name.as_str()) {
                 return self.fold_call(callee, args).map(Called::Value);
             }
+            if let Some(looked) = self.look_at_names(callee, &name, args)? {
+                return Ok(looked);
+            }
             let reason = match name.as_str() {
                 "print" | "input" | "open" | "breakpoint" => Reason::Output,
-                // The local names of the frame would be those of the rewritten code.
-                "locals" | "vars" | "dir" | "eval" | "exec" => {
-                    return Err(Stop::fallback(Reason::FrameInspection, name));
-                }
                 // A stand-in has its frame's globals.
                 "globals" => Reason::FrameInspection,
                 _ => Reason::Builtin,
             };
             return Err(Stop::brk(reason, name));
         }
+        if let "from_iterable" | "tee" = name.as_str()
+            && let Some(made) = self.call_of_itertools(callee, args)?
+        {
+            return Ok(Called::Value(made));
+        }
         match (module.as_deref(), &*name) {
-            (Some("sys"), "_getframe") => return Err(self.frame_inspection(name)),
+            (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
             // They see names, lines and globals, which those of stand-ins are as well.
             (Some("sys"), "_getframemodulename") | (Some("_warnings"), "warn") => {
                 return Err(Stop::brk(Reason::FrameInspection, name));
@@ -74,6 +78,11 @@ impl<'py> Executor<'py> {
         }
         if name == "fromkeys"
             && let Some(entered) = self.enter_from_keys(callee, args)?
+        {
+            return Ok(entered);
+        }
+        if (module.as_deref(), &*name) == (Some("_collections"), "_count_elements")
+            && let Some(entered) = self.enter_count_elements(args)?
         {
             return Ok(entered);
         }
@@ -105,25 +114,35 @@ impl<'py> Executor<'py> {
                 self.init_exception(*first, rest.to_vec());
                 return self.fold_none().map(Called::Value);
             }
+            if let ("with_traceback", [traceback]) = (&*name, rest)
+                && owner.is(self.py.get_type::<PyBaseException>())
+                && self.is_exception(*first)
+                && self.store_traceback(*first, *traceback)?
+            {
+                return Ok(Called::Value(*first));
+            }
+            if let ("__getattribute__", [key], true) = (name.as_str(), rest, args.keywords.is_empty())
+                && let Some(found) = self.enter_default_lookup(*first, &owner, *key)?
+            {
+                return Ok(found);
+            }
+            let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+            if let Some(result) = self.method_of_value(callee, &owner, &name, *first, &given)? {
+                return Ok(Called::Value(result));
+            }
+            if let Some(part) = self.part_of(*first, &owner)? {
+                let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+                return self.call_on_part(*first, part, &name, &rest);
+            }
             let of_object = owner.is(self.py.get_type::<PyAny>());
             let writes = matches!(name.as_str(), "__setattr__" | "__delattr__")
                 && of_object
                 && matches!(self.look(*first)?, VarKind::Instance(_));
             if writes || self.class_of(*first)?.is(&owner) {
-                let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
-                return self.call_bound(*first, &name, &rest);
+                return self.call_bound(*first, &name, &given);
             }
         }
         Err(Stop::brk(Reason::OpaqueCall, name_of(callee)))
-    }
-
-    /// A function that gives the caller's frame: in a frame that the capture started with it may run from rewritten code
-    /// or a stand-in, which looks the same but for its variables; deeper, the frames must be real.
-    fn frame_inspection(&self, name: String) -> Stop {
-        match self.frames.len() <= self.given && !self.frame().unit.reads_frame_locals() {
-            true => Stop::brk(Reason::FrameInspection, name),
-            false => Stop::fallback(Reason::FrameInspection, name),
-        }
     }
 
     /// An operator given as a function does what the operator does.
@@ -187,6 +206,12 @@ impl<'py> Executor<'py> {
 
     /// Call a pure function on constants.
     pub fn fold_call(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+        if let ([value], true) = (args.positional.as_slice(), args.keywords.is_empty())
+            && matches!(self.look(*value)?, VarKind::Instance(_))
+            && let Some(result) = self.asked_of_c(callee, &name_of(callee), *value)?
+        {
+            return Ok(result);
+        }
         if args.keywords.is_empty()
             && let Some(result) = self.fold_constants(callee, &args.positional)?
         {
@@ -276,6 +301,12 @@ impl<'py> Executor<'py> {
                 let answer = self.is_subclass(&class, *classes, true)?;
                 self.fold_bool(answer)?
             }
+            ("id", [value]) => {
+                let kind = self.look(*value)?;
+                let singleton = self.constant_value(*value).filter(|v| v.is_none() || v.is_instance_of::<PyBool>());
+                let Some(object) = self.pinned(&kind).or(singleton) else { return Ok(None) };
+                self.fold_int(object.as_ptr() as i64)?
+            }
             ("callable", [value]) => {
                 let class = self.class_of(*value)?;
                 let callable = self.class_lookup(&class, "__call__")?.is_some();
@@ -315,7 +346,7 @@ impl<'py> Executor<'py> {
                 self.items_by_index(*value)?
             }
             ("iter", [value]) if self.has_items_by_index(*value)? => self.iterate_openly(*value)?,
-            ("iter", [value]) if matches!(self.look(*value)?, VarKind::Instance(_)) => {
+            ("iter", [value]) if self.is_asked(*value)? => {
                 let method = self.special_method(*value, "__iter__")?;
                 return match self.call(method, &Args::default())? {
                     Called::Entered(Awaits::Push) => Ok(Some(Called::Entered(Awaits::Iterator))),
@@ -391,7 +422,12 @@ impl<'py> Executor<'py> {
     /// Whether items have to be taken from it before a pure function can have them.
     fn is_lazy(&mut self, iterable: VarId) -> Result<bool, Stop> {
         let kind = self.look(iterable)?;
-        Ok(!matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)))
+        Ok(match kind {
+            // Its factory may be anything.
+            VarKind::Dict(dict) => dict.factory.is_some(),
+            VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) => false,
+            _ => true,
+        })
     }
 
     fn sum(&mut self, iterable: VarId, start: VarId) -> Result<VarId, Stop> {
@@ -476,7 +512,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
-    fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
+    pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
         if facts::is_heap_type(class) || facts::is_heap_type(of) {
             let id = self.objects.add(class.as_any());
             let of = self.objects.add(of.as_any());
@@ -535,31 +571,33 @@ impl<'py> Executor<'py> {
                 }
                 Ok(self.virtual_var(DictVar::new(entries)))
             }
-            ("dict", [source], []) => match self.look(*source)? {
-                VarKind::Dict(dict) => {
-                    let entries = dict.entries.to_vec();
-                    Ok(self.virtual_var(DictVar::new(entries)))
+            ("dict", [source], keywords) => {
+                let (entries, pairs) = match self.look(*source)? {
+                    VarKind::Dict(_) | VarKind::Instance(_) => match self.plain_pairs(*source)? {
+                        Some(entries) => (entries, Vec::new()),
+                        None => return Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
+                    },
+                    VarKind::Constant(_)
+                    | VarKind::Tuple(_)
+                    | VarKind::List(_)
+                    | VarKind::Set(_)
+                    | VarKind::Iterator(_)
+                    | VarKind::View(_) => (Vec::new(), self.pairs_of(*source)?),
+                    _ => return Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
+                };
+                let dict = self.virtual_var(DictVar::new(entries));
+                for (key, value) in pairs {
+                    self.set_item(dict, key, value)?;
                 }
-                VarKind::Constant(_)
-                | VarKind::Tuple(_)
-                | VarKind::List(_)
-                | VarKind::Iterator(_)
-                | VarKind::View(_) => {
-                    let mut pairs = Vec::new();
-                    for pair in self.collect(*source)? {
-                        match *self.collect(pair)? {
-                            [key, value] => pairs.push((key, value)),
-                            _ => return Err(Stop::brk(Reason::WouldRaise, "dict of an iterable")),
-                        }
-                    }
-                    let dict = self.virtual_var(DictVar::new(Vec::new()));
-                    for (key, value) in pairs {
-                        self.set_item(dict, key, value)?;
-                    }
-                    Ok(dict)
+                for (name, value) in keywords {
+                    let key = PyString::intern(self.py, name).into_any();
+                    let key = self.fold(&key)?;
+                    self.set_item(dict, key, *value)?;
                 }
-                _ => Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
-            },
+                Ok(dict)
+            }
+            ("set" | "frozenset", [], []) => self.make_set(name == "frozenset", None),
+            ("set" | "frozenset", [iterable], []) => self.make_set(name == "frozenset", Some(*iterable)),
             ("bool", [value], []) => {
                 let truth = self.truth(*value)?;
                 self.fold_bool(truth)
@@ -617,7 +655,12 @@ impl<'py> Executor<'py> {
                 Ok(self.virtual_var(SuperVar { class: *class, receiver: *receiver }))
             }
             ("super", [], []) => self.zero_argument_super(),
-            ("object", [], []) => Err(Stop::brk(Reason::OpaqueCall, name)),
+            ("object", [], []) => {
+                let class = self.objects.add(class);
+                let (object, part) = (None, None);
+                let made = InstanceVar { class, object, pinned: false, of_program: false, may_be_watched: false, part };
+                Ok(self.virtual_var(made))
+            }
             (name, _, _) if PURE_TYPES.contains(&name) => self.fold_call(class, args),
             _ => Err(Stop::brk(Reason::Builtin, name)),
         }
@@ -627,7 +670,7 @@ impl<'py> Executor<'py> {
         Ok(matches!(self.look(var)?, VarKind::Tuple(t) if t.class.is_none()))
     }
 
-    fn reversed(&mut self, sequence: VarId) -> Result<VarId, Stop> {
+    pub(super) fn reversed(&mut self, sequence: VarId) -> Result<VarId, Stop> {
         match self.look(sequence)? {
             VarKind::Tuple(_) | VarKind::List(_) => {
                 let index = self.length(sequence)?;
@@ -650,6 +693,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Dict(_) => self.iterate_dict(sequence, ViewWhat::Keys, true),
             VarKind::View(view) => self.iterate_dict(view.dict, view.what, true),
+            VarKind::Deque(_) => self.iterate_deque(sequence, true),
             VarKind::Instance(_) | VarKind::Layer(_) => self.call_special(sequence, "__reversed__", vec![]),
             other => Err(Stop::brk(Reason::Builtin, format!("reversed() of {}", other.kind_name()))),
         }

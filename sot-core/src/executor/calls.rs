@@ -3,6 +3,7 @@
 use super::{Awaits, Executor, Frame};
 use crate::backend::{CallKind, Kind, LayerCall};
 use crate::code_unit::CodeUnit;
+use crate::control;
 use crate::cpython::{entry, facts};
 use crate::frame::Skipped;
 use crate::stop::{Reason, Stop};
@@ -30,25 +31,27 @@ impl<'py> Executor<'py> {
         let callee = match function {
             FunctionVar::Object(object) => {
                 let object = self.objects.get(self.py, *object);
-                if crate::code_unit::records::is_disabled(&object) {
-                    return Err(Stop::brk(Reason::Disabled, name_of(&object)));
-                }
+                self.may_simulate(&object)?;
                 existing = Some(object.clone());
                 self.function_object_parts(&object)?
             }
             FunctionVar::Made(made) => {
                 existing = made.object.map(|o| self.objects.get(self.py, o));
-                if let Some(object) = &existing
-                    && crate::code_unit::records::is_disabled(object)
-                {
-                    return Err(Stop::brk(Reason::Disabled, name_of(object)));
+                if let Some(object) = &existing {
+                    self.may_simulate(object)?;
                 }
                 self.made_function_parts(&made.clone())?
             }
         };
         let code = &callee.unit.code;
+        if callee.unit.keeps_its_frame(self.py) {
+            return Err(Stop::brk(Reason::FrameInspection, code.name.clone()));
+        }
         let generator_like = code.is_generator_like();
         let globals = self.objects.get(self.py, callee.globals);
+        if let Some(module) = control::ignoring(&self.ignored, &globals) {
+            return Err(Stop::brk(Reason::IgnoredModule, module));
+        }
         let builtins = self.builtins_of(&globals, existing.as_ref())?;
         let mut frame = Frame::new(callee.unit.clone(), callee.globals, builtins);
         self.bind(&callee, args, &mut frame)?;
@@ -70,6 +73,25 @@ impl<'py> Executor<'py> {
         }
         self.push_frame(frame)?;
         Ok(Called::Entered(Awaits::Push))
+    }
+
+    /// Stop at a call of what the program wants to be left alone.
+    pub fn may_simulate(&self, callable: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        control::asked(callable).map_or(Ok(()), |why| Err(control::stop(why)))
+    }
+
+    /// Nor is that captured as a frame of its own.
+    pub fn may_capture(&self, function: &Bound<'py, PyAny>, globals: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        if let Some(why) = control::asked(function) {
+            return Err(Stop::Fallback(why));
+        }
+        if let Some(module) = control::ignoring(&self.ignored, globals) {
+            return Err(Stop::fallback(Reason::IgnoredModule, module));
+        }
+        match self.backend.classify(function) {
+            Kind::Break(why) if why.reason == Reason::Disabled => Err(Stop::Fallback(why)),
+            _ => Ok(()),
+        }
     }
 
     /// The builtins dict that a frame of this function, or with these globals, has. Functions keep theirs from 3.10 on;
@@ -95,7 +117,7 @@ impl<'py> Executor<'py> {
         };
         let module = match module {
             Some(module) => module,
-            None => self.py.import("builtins").map_err(|e| self.internal(&e))?.into_any(),
+            None => crate::cpython::module(self.py, "builtins").map_err(|e| self.internal(&e))?.into_any(),
         };
         let dict = if module.is_instance_of::<PyDict>() {
             module
@@ -284,13 +306,14 @@ impl<'py> Executor<'py> {
                 None => self.call(function, args),
             };
         }
+        self.may_simulate(callee)?;
         match self.backend.classify(callee) {
             Kind::Api => {
                 let name = api_name(callee);
                 return self.record_call(CallKind::Api, &name, Some(callee), args).map(Called::Value);
             }
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
-            Kind::Break(why) => return Err(Stop::Break(why)),
+            Kind::Break(why) => return Err(control::stop(why)),
             Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Unknown => {}
         }
         self.call_simulated_builtin(callee, args)
@@ -354,14 +377,22 @@ impl<'py> Executor<'py> {
     /// How a layer is called where the capture stands. The backend sees the real layer, not what the journal will have
     /// made of it (a hook that was registered, an attribute that was set): its `__call__` sees both.
     fn layer_call_now(&self, layer: &Bound<'py, PyAny>) -> Result<LayerCall, Stop> {
-        let call = self.backend.layer_call(layer);
+        let mut call = self.backend.layer_call(layer);
+        // A break inside of a leaf would not be seen.
+        if call == LayerCall::Leaf
+            && let Ok(forward) = layer.get_type().getattr("forward")
+            && control::asked(&forward).is_some()
+        {
+            call = LayerCall::Forward;
+        }
         let state = match call {
             LayerCall::Leaf => self.backend.leaf_state(layer),
             LayerCall::Forward => self.backend.call_state(layer),
             LayerCall::Simulate | LayerCall::Break(_) => return Ok(call),
         };
         let state = state.map_err(|e| self.internal(&e))?;
-        let stale = !self.journal.is_empty() && state.iter().any(|dict| self.is_dict_written(dict));
+        let stale = !self.journal.is_empty()
+            && state.iter().any(|dict| self.is_dict_written(dict) || self.is_replaced_in(layer, dict));
         Ok(if stale { LayerCall::Simulate } else { call })
     }
 
@@ -394,7 +425,10 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
             VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
+            VarKind::Set(_) => self.set_method(receiver, name, args).map(Called::Value),
             VarKind::Generator(_) => self.generator_method(receiver, name, args),
+            VarKind::Deque(deque) => self.deque_method(receiver, &deque, name, args),
+            VarKind::Slice(_) => self.slice_method(receiver, name, args).map(Called::Value),
             VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
             // What a `__setattr__` of the program ends in.
             VarKind::Instance(_) if name == "__setattr__" && args.keywords.is_empty() => {
@@ -402,16 +436,14 @@ impl<'py> Executor<'py> {
                     return Err(Stop::brk(Reason::WouldRaise, "__setattr__"));
                 };
                 let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
-                self.set_by_object(receiver, &name, value)?;
-                self.fold_none().map(Called::Value)
+                self.enter_write_by_object(receiver, &name, Some(value))
             }
             VarKind::Instance(_) if name == "__delattr__" && args.keywords.is_empty() => {
                 let [name] = *args.positional.as_slice() else {
                     return Err(Stop::brk(Reason::WouldRaise, "__delattr__"));
                 };
                 let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
-                self.delete_by_object(receiver, &name)?;
-                self.fold_none().map(Called::Value)
+                self.enter_write_by_object(receiver, &name, None)
             }
             other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
         }

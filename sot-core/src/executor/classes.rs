@@ -1,17 +1,34 @@
 //! Calling classes: virtual instances, named tuples, and the builtin types that are functions in disguise.
 
 use super::{Awaits, Executor};
+use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Check;
+use sot_tracker::{Check, ObjectId};
 
 impl<'py> Executor<'py> {
     pub fn call_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
+        self.may_simulate(class)?;
+        if let Kind::Break(why) = self.backend.classify(class) {
+            return Err(Stop::Break(why));
+        }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        if let Some(native) = crate::natives::native(&ty) {
+            return self.make_native(native, class, args).map(Called::Value);
+        }
+        if let Some(made) = self.call_itertools(class, args)? {
+            return Ok(Called::Value(made));
+        }
+        if let Some(made) = self.call_deque(class, args)? {
+            return Ok(made);
+        }
+        if let Some(kind) = probe::dict_of_c(&ty) {
+            return self.make_dict_of_c(kind, class, args);
+        }
         if !facts::is_heap_type(&ty) && self.is_exception_class(&ty) {
             let made = self.call_exception_class(&ty, args)?;
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
@@ -22,13 +39,10 @@ impl<'py> Executor<'py> {
             }
             return self.call_builtin_type(class, args).map(Called::Value);
         }
-        let meta = ty.get_type();
-        if !meta.is(self.py.get_type::<PyType>()) {
-            // A class may be given another one.
-            let (id, of) = (self.objects.add(class), self.objects.add(meta.as_any()));
-            let at = self.constant_tracker(id);
-            self.guard(at, Check::TypeIs(of));
-            match self.class_lookup(meta.as_any(), "__call__")? {
+        let id = self.objects.add(class);
+        if self.asks_metaclass(id) {
+            let meta = self.metaclass(id);
+            match self.class_lookup(&meta, "__call__")? {
                 Some(call) if facts::is_function(&call) => {
                     let (call, class) = (self.pin(&call), self.pin(class));
                     return self.call(call, &args.with_first(class));
@@ -40,6 +54,47 @@ impl<'py> Executor<'py> {
         self.instantiate(&ty, args)
     }
 
+    /// The class of a class, guarded where it is not `type`: a class may be given another one.
+    pub(super) fn metaclass(&mut self, class: ObjectId) -> Bound<'py, PyAny> {
+        let meta = self.objects.get_ref(self.py, class).get_type().into_any();
+        if !meta.is(self.py.get_type::<PyType>()) {
+            let of = self.objects.add(&meta);
+            let at = self.constant_tracker(class);
+            self.guard(at, Check::TypeIs(of));
+        }
+        meta
+    }
+
+    /// Whether operators that are given a class may be answered by the program.
+    pub(super) fn asks_metaclass(&mut self, class: ObjectId) -> bool {
+        !self.metaclass(class).is(self.py.get_type::<PyType>())
+    }
+
+    /// Whether a value is an instance, or a class that has a metaclass of its own: operators ask its class for methods.
+    pub(super) fn is_asked(&mut self, value: VarId) -> Result<bool, Stop> {
+        Ok(match self.look(value)? {
+            VarKind::Instance(_) => true,
+            VarKind::Class(class) => self.asks_metaclass(class.object),
+            _ => false,
+        })
+    }
+
+    /// `class[key]`, where no metaclass answers.
+    pub(super) fn parametrised(&mut self, me: VarId, class: ObjectId, key: VarId) -> Result<VarId, Stop> {
+        let unanswered = || Stop::brk(Reason::ValueKind, "subscript of a class");
+        let class = self.objects.get(self.py, class);
+        let found = self.class_lookup(&class, "__class_getitem__")?.ok_or_else(unanswered)?;
+        let function = match probe::descriptor(&found) {
+            probe::Descriptor::ClassMethod => found.getattr("__func__").map_err(|e| self.internal(&e))?,
+            _ => return Err(unanswered()),
+        };
+        if !facts::is_function(&function) {
+            return Err(unanswered());
+        }
+        let function = self.pin(&function);
+        self.call_tail(function, &Args::positional(vec![me, key]))
+    }
+
     /// Whether it is `type.__call__`.
     fn is_call_of_type(&self, found: &Bound<'py, PyAny>) -> bool {
         probe::raw(&self.py.get_type::<PyType>(), "__call__").is_some_and(|call| call.is(found))
@@ -49,13 +104,13 @@ impl<'py> Executor<'py> {
     fn instantiate(&mut self, ty: &Bound<'py, PyType>, args: &Args) -> Result<Called, Stop> {
         let class = ty.as_any();
         let opaque = || opaque_class(class);
-        if probe::is_named_tuple(ty) {
+        let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
+        if probe::is_named_tuple(ty) && probe::is_generated_new(&new) {
             return self.call_namedtuple(class, args).map(Called::Value);
         }
         if self.is_exception_class(ty) {
             return self.call_exception_class(ty, args)?.ok_or_else(opaque);
         }
-        let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
         if probe::descriptor(&new) == probe::Descriptor::StaticMethod {
             let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
             if !facts::is_function(&new) {
@@ -70,11 +125,25 @@ impl<'py> Executor<'py> {
             let keywords = self.virtual_var(DictVar::new(keywords));
             return self.enter("made_by", &[new, class, positional, keywords]);
         }
-        if !self.is_of_object("__new__", &new) || !facts::makes_plain_instances(ty) {
-            return Err(opaque());
-        }
         let init = self.class_lookup(class, "__init__")?;
-        let instance = self.plain_instance(ty)?;
+        let instance = match self.instantiate_extended(ty, &new, args)? {
+            Some(made) => made,
+            None if !self.is_of_object("__new__", &new) || !facts::makes_plain_instances(ty) => return Err(opaque()),
+            None => self.plain_instance(ty)?,
+        };
+        if let (VarKind::Instance(InstanceVar { part: Some(part), .. }), Some(init)) = (self.look(instance)?, &init)
+            && !facts::is_function(init)
+        {
+            let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            // Those that cannot change have taken it all by now.
+            if !self.is_of_object("__init__", init) {
+                if !probe::raw(&base, "__init__").is_some_and(|own| own.is(init)) {
+                    return Err(opaque());
+                }
+                self.call_on_part(instance, part, "__init__", args)?;
+            }
+            return Ok(Called::Value(instance));
+        }
         match init {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);
@@ -91,6 +160,9 @@ impl<'py> Executor<'py> {
 
     /// What makes instances, called by its name: `type.__call__(class, ..)`, `object.__new__(class)`.
     pub(super) fn call_maker(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
+        if let Some(made) = self.call_new_of_base(callee, args)? {
+            return Ok(Some(Called::Value(made)));
+        }
         let (by_call, by_new) = (self.is_call_of_type(callee), self.is_of_object("__new__", callee));
         let given = args.positional.split_first().filter(|_| by_call || by_new && args.keywords.is_empty());
         let Some((class, rest)) = given else { return Ok(None) };
@@ -117,8 +189,8 @@ impl<'py> Executor<'py> {
     /// `object.__new__(class)`
     pub(super) fn plain_instance(&mut self, ty: &Bound<'py, PyType>) -> Result<VarId, Stop> {
         let class = ty.as_any();
-        // Only instances whose whole state is their dict can be built again.
-        if !probe::is_of_python_alone(ty) || probe::has_slots(ty) {
+        // Only instances whose whole state is attributes can be built again.
+        if !probe::is_of_python_alone(ty) {
             return Err(opaque_class(class));
         }
         // Who is abstract may change.
@@ -131,7 +203,14 @@ impl<'py> Executor<'py> {
             return Err(opaque_class(class));
         }
         let class = self.objects.add(class);
-        Ok(self.virtual_var(InstanceVar { class, object: None, pinned: false, of_program: true, may_be_watched: true }))
+        Ok(self.virtual_var(InstanceVar {
+            class,
+            object: None,
+            pinned: false,
+            of_program: true,
+            may_be_watched: true,
+            part: None,
+        }))
     }
 
     /// What a class's own `__new__` gave, `made`, is initialised if it is of the class: `constructed(made, class, args, keywords)`.

@@ -9,7 +9,7 @@ use pyo3::types::*;
 
 impl<'py> Executor<'py> {
     /// The definition that fills a dict from something: from a mapping by its keys. `None`: as ever.
-    fn fills_by_code(&mut self, source: VarId) -> Result<Option<&'static str>, Stop> {
+    pub(super) fn fills_by_code(&mut self, source: VarId) -> Result<Option<&'static str>, Stop> {
         if let VarKind::Instance(_) = self.look(source)? {
             let class = self.class_of(source)?;
             // A subclass of dict is taken as a dict; and a `__getattr__` may say that there are keys.
@@ -112,25 +112,17 @@ impl<'py> Executor<'py> {
     }
 
     fn chain(&mut self) -> Result<VarId, Stop> {
-        let chain = self.py.import("itertools").and_then(|module| module.getattr("chain"));
+        let chain = crate::cpython::module(self.py, "itertools").and_then(|module| module.getattr("chain"));
         let chain = chain.map_err(|e| self.internal(&e))?;
         Ok(self.pin(&chain))
     }
 
     /// Whether a value goes into a set without code of the program: what is no key at all does not.
     pub(super) fn is_quiet_item(&mut self, item: VarId) -> Result<bool, Stop> {
-        Ok(match self.look(item)? {
-            VarKind::Constant(_) => self.constant_value(item).is_some_and(|value| value.hash().is_ok()),
-            VarKind::Tuple(TupleVar { items, class: None }) => {
-                for item in items.iter() {
-                    if !self.nested(|ex| ex.is_quiet_item(*item))? {
-                        return Ok(false);
-                    }
-                }
-                true
-            }
-            VarKind::Function(_) | VarKind::Builtin(_) | VarKind::Module(_) => true,
-            _ => false,
-        })
+        match self.member(item) {
+            Ok(_) => Ok(true),
+            Err(Stop::Break(_) | Stop::Raised(_)) => Ok(false),
+            Err(stop) => Err(stop),
+        }
     }
 }

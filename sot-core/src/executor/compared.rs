@@ -39,7 +39,10 @@ impl<'py> Executor<'py> {
         invert: bool,
     ) -> Result<Option<Called>, Stop> {
         let searched = match self.look(container)? {
-            VarKind::Instance(_) => {
+            VarKind::Instance(_) | VarKind::Class(_) => {
+                if !self.is_asked(container)? {
+                    return Ok(None);
+                }
                 let class = self.class_of(container)?;
                 match self.class_lookup(&class, "__contains__")? {
                     Some(method) if facts::is_function(&method) => {

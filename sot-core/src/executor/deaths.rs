@@ -1,156 +1,204 @@
 //! In which order simulated frames let go of values whose death the program could see.
 //!
 //! Between two effects several values may end: the locals of a frame that returns, what a list held, the frames that a dropped
-//! traceback showed. Rewritten code holds them all in its own locals, and deletes those in the order that is noted here
-//! ([`Captured::order_of_ends`]): that in which the interpreter takes the references.
+//! traceback showed. Rewritten code holds them all in its own locals, and deletes those in the order in which the interpreter
+//! takes the references. While a watched value is open each step notes which references it takes, by comparing before and after:
+//! the stack, the variable that it binds, and what it changed, as the marks of `state` know it. Whose last reference that was
+//! is asked when an effect follows, or at the end: a value has ended with the last step that led to it
+//! ([`Captured::in_order_of_ends`]).
 //!
-//! [`Captured::order_of_ends`]: crate::captured::Captured::order_of_ends
+//! [`Captured::in_order_of_ends`]: crate::captured::Captured::in_order_of_ends
 
-use super::{Executor, Flow};
+use super::Executor;
+use super::state::Mark;
 use crate::awaits::Awaits;
 use crate::captured::Watched;
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
-use hashbrown::{HashMap, HashSet};
-use sot_opcodes::{Code, Op, calls};
-
-/// What the innermost frame held before an instruction, as far as the instruction may drop it.
-pub(super) struct Before {
-    depth: usize,
-    stack: Vec<VarId>,
-    handled: Vec<VarId>,
-    /// The value of the variable that the instruction binds again.
-    bound: Option<VarId>,
-}
+use sot_opcodes::{Op, calls};
+use sot_sideeffect::{Mutation, Overlay};
 
 impl Executor<'_> {
-    /// `None`: there is nothing to see.
-    pub(super) fn held_before(&self) -> Option<Before> {
-        if self.watched.open.is_empty() || !self.sync_depths.is_empty() {
-            return None;
-        }
-        let frame = self.frames.last()?;
-        let bound = match frame.unit.code.instrs.get(frame.ip)?.op {
-            Op::StoreFast(local) | Op::DeleteFast(local) => frame.locals[local.0 as usize],
-            _ => None,
-        };
-        Some(Before { depth: self.frames.len(), stack: frame.stack.clone(), handled: frame.handled.clone(), bound })
+    /// Whether the order in which references go can matter.
+    fn ends_matter(&self) -> bool {
+        !self.watched.open.is_empty()
     }
 
-    /// An instruction has run: what it took from its frame may be held by nobody.
-    pub(super) fn note_dropped_by_step(&mut self, before: Option<Before>, flow: &Flow) {
-        let (Some(before), Flow::Next | Flow::Jump(_) | Flow::Placed | Flow::Entered(_)) = (before, flow) else {
+    /// A step was made: what was changed by it holds something no more, then the innermost frame. What is only moved is noted
+    /// as well: to what was not dropped something comes later.
+    pub(super) fn note_taken_by_step(&mut self, mark: &Mark) {
+        if !self.ends_matter() {
             return;
-        };
+        }
+        let mut taken: Vec<VarId> = Vec::new();
+        for (var, before) in self.changed_since(mark) {
+            taken.extend(self.captured.held_before(var, before));
+        }
         // Who unwinds frames says so.
-        let Some(frame) = self.frames.get(before.depth - 1) else { return };
-        let rest = |old: &[VarId], new: &[VarId]| {
-            let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-            old[same..].to_vec()
-        };
-        let mut dropped: Vec<VarId> = before.bound.into_iter().collect();
-        dropped.extend(rest(&before.stack, &frame.stack));
-        dropped.extend(rest(&before.handled, &frame.handled));
-        self.note_dropped(dropped, &[]);
+        if let Some((at, before)) = self.frame_before(mark)
+            && let Some(frame) = self.frames.get(at)
+        {
+            let rest = |old: &[VarId], new: &[VarId]| {
+                let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+                old[same..].to_vec()
+            };
+            let instruction = before.unit.code.instrs.get(before.ip).map(|instruction| instruction.op);
+            if let Some(Op::StoreFast(local) | Op::DeleteFast(local)) = instruction {
+                taken.extend(before.locals[local.0 as usize]);
+            }
+            taken.extend(rest(&before.stack, &frame.stack));
+            taken.extend(rest(&before.handled, &frame.handled));
+        }
+        self.note_taken_references(taken);
     }
 
     /// A frame has ended by a result, which is on its way.
-    pub(super) fn note_dropped_by_frame(&mut self, left: Option<&Frame>, result: VarId) {
-        let Some(left) = left.filter(|_| !self.watched.open.is_empty()) else { return };
-        let mut dropped = left.values_at_end();
-        dropped.extend(self.held_by_caller(left));
-        self.note_dropped(dropped, &[result]);
+    pub(super) fn note_taken_by_frame(&mut self, left: Option<&Frame>) {
+        let Some(left) = left.filter(|_| self.ends_matter()) else { return };
+        let mut taken = left.values_at_end();
+        if let Some(caller) = self.frames.last().filter(|caller| caller.held > 0) {
+            let code = &caller.unit.code;
+            let held = caller.stack[caller.stack.len() - caller.held..].iter();
+            match code.instrs.get(caller.ip).is_some_and(|i| calls::drops_from_the_top(code.version, &i.op)) {
+                true => taken.extend(held.rev()),
+                false => taken.extend(held),
+            }
+        }
+        self.note_taken_references(taken);
     }
 
-    /// What is dropped when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
-    /// from its top, then the frames above.
-    pub(super) fn dropped_by_raise(&self, at: usize, exception: VarId) -> Vec<VarId> {
-        if self.watched.open.is_empty() {
+    /// What is taken when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
+    /// from its top, then the frames above. Where it is the end of a loop, the iterator goes when the exception is gone.
+    pub(super) fn taken_by_raise(&self, at: usize, exception: VarId, ends_loop: bool) -> Vec<VarId> {
+        if !self.ends_matter() {
             return Vec::new();
         }
-        let innermost_first = || self.frames[at..].iter().rev();
-        let mut dropped: Vec<VarId> = innermost_first().flat_map(|frame| frame.stack.iter().rev().copied()).collect();
-        let ended = self.frames.len() - 1 - at;
-        dropped.extend(innermost_first().take(ended).flat_map(|frame| frame.locals_at_end()));
-        dropped.push(exception);
-        dropped
+        let (stays, ended) = (&self.frames[at], &self.frames[at + 1..]);
+        let of_stack = |frame: &Frame| frame.stack.iter().rev().copied().collect::<Vec<_>>();
+        let mut taken: Vec<VarId> = ended.iter().rev().flat_map(of_stack).collect();
+        if !ends_loop {
+            taken.extend(of_stack(stays));
+        }
+        for frame in ended.iter().rev() {
+            taken.extend(frame.handled.iter().rev());
+            taken.extend(frame.locals_at_end());
+        }
+        taken.push(exception);
+        if ends_loop {
+            taken.extend(of_stack(stays));
+        }
+        taken
     }
 
-    /// Arguments that whoever called a frame that has ended holds as well, in the order in which he drops them: the stack of
-    /// the calling frame up to 3.10, later C code that calls a Python function.
-    fn held_by_caller(&self, left: &Frame) -> Vec<VarId> {
-        if left.generator.is_some() {
-            return Vec::new();
-        }
-        let code = &left.unit.code;
-        let calling = self.frames.last().and_then(|caller| {
-            let op = caller.unit.code.instrs.get(caller.ip)?.op;
-            Some((op, caller.awaits))
-        });
-        let moved = match calling {
-            Some(_) if self.frames.last().is_some_and(|caller| calls_exit(&caller.unit.code, caller.ip)) => false,
-            Some((op, Awaits::Push)) => calls::hands_arguments_over(code.version, &op),
-            Some(_) => false,
-            // Whoever called the first frame is not simulated.
-            None => return Vec::new(),
-        };
-        if moved {
-            return Vec::new();
-        }
-        // What `*args` and `**kwargs` collected was given one by one.
-        let (named, collected) =
-            left.locals[..code.arg_slots()].split_at((code.argcount + code.kwonlyargcount) as usize);
-        let mut held: Vec<VarId> = named.iter().flatten().copied().collect();
-        held.extend(collected.iter().flatten().flat_map(|var| self.collected_here(*var)));
-        if calling.is_some_and(|(op, _)| calls::drops_from_the_top(code.version, &op)) {
-            held.reverse();
-        }
-        held
-    }
-
-    /// The values in a tuple or dict that the simulation made.
-    fn collected_here(&self, var: VarId) -> Vec<VarId> {
-        match &self.var(var).kind {
-            VarKind::Tuple(tuple) if !self.found_outside(var) => tuple.items.to_vec(),
-            VarKind::Dict(dict) if !self.found_outside(var) => dict.entries.iter().map(|entry| entry.1).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// References that were taken, in this order. `on_the_way`: what is held by no frame for the moment.
-    pub(super) fn note_dropped(&mut self, mut dropped: Vec<VarId>, on_the_way: &[VarId]) {
-        // In the middle of an instruction its own operands are in nobody's frame.
-        if self.watched.open.is_empty() || !self.sync_depths.is_empty() {
+    /// A frame is about to end with an exception, perhaps one that it raises again. What it handles from before this capture has the
+    /// frame in its traceback.
+    pub(super) fn note_outlived(&mut self, frame: usize, raised_again: Option<VarId>) {
+        if !self.ends_matter() {
             return;
         }
-        let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
-        let holds_nothing = |var: &VarId| {
+        let frame = &self.frames[frame];
+        let mut exceptions: Vec<VarId> = frame.handled.iter().copied().chain(raised_again).collect();
+        exceptions.sort_unstable();
+        exceptions.dedup();
+        exceptions.retain(|e| self.found_outside(*e) && !frame.caught.iter().any(|(caught, _)| caught == e));
+        if exceptions.is_empty() {
+            return;
+        }
+        let held: Vec<VarId> = frame.locals_at_end().into_iter().filter(|var| self.holds_watched(*var)).collect();
+        for exception in exceptions {
+            self.change_exception(exception, |state| state.outlives.extend(&held));
+        }
+    }
+
+    /// A journal entry follows: what a value that the simulation made had in that place.
+    pub(super) fn note_replaced(&mut self, mutation: &Mutation) {
+        let (Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name }) = mutation else { return };
+        if self.ends_matter()
+            && let Overlay::Set(old) = self.journal.attr(*object, name)
+        {
+            self.note_taken_references(vec![VarId(old.0)]);
+        }
+    }
+
+    /// A step has entered a frame: what it took from its own frame stays on the interpreter's stack until the call is over, unless
+    /// the interpreter hands it over. Only what could be seen to die is put back.
+    pub(super) fn hold_operands(&mut self, mark: &Mark, awaits: Awaits) {
+        let takes = matches!(
+            awaits,
+            Awaits::Push | Awaits::Drop | Awaits::None | Awaits::Iterator | Awaits::Bool | Awaits::Decides
+        );
+        let Some((at, before)) = self.frame_before(mark).filter(|(at, _)| takes && at + 2 == self.frames.len()) else {
+            return;
+        };
+        let stack = &self.frames[at].stack;
+        let same = before.stack.iter().zip(stack).take_while(|(old, new)| old == new).count();
+        let operands = &before.stack[same..];
+        let Some(op) = before.unit.code.instrs.get(before.ip).map(|instruction| instruction.op) else { return };
+        if same < stack.len() && !matches!(awaits, Awaits::None) {
+            return;
+        }
+        // The new frame has its function, and lets go of it after its variables.
+        let is_function = |var: &VarId| matches!(self.var(*var).kind, VarKind::Function(_));
+        let operands = match self.hands_over(&op, awaits, operands) {
+            true => operands.iter().take(2).position(is_function).map_or(&[][..], |at| &operands[at..=at]),
+            false => operands,
+        };
+        // A generator that is asked cannot die meanwhile.
+        let asks = |var: &VarId| match &self.var(*var).kind {
+            VarKind::Bound(method) => matches!(self.var(method.receiver).kind, VarKind::Generator(_)),
+            _ => false,
+        };
+        let held: Vec<VarId> =
+            operands.iter().filter(|var| !asks(var) && self.may_be_seen_to_die(**var)).copied().collect();
+        self.hold(at, held);
+    }
+
+    /// A frame of the simulation holds values on top of its stack while it waits.
+    pub(super) fn hold(&mut self, at: usize, held: Vec<VarId>) {
+        let frame = &mut self.frames[at];
+        frame.held += held.len();
+        frame.stack.extend(held);
+    }
+
+    /// Whether a call hands the references to its arguments over to the frame of a Python function.
+    fn hands_over(&self, op: &Op, awaits: Awaits, operands: &[VarId]) -> bool {
+        let version = self.frame().unit.code.version;
+        if awaits != Awaits::Push || !calls::hands_arguments_over(version, op) {
+            return false;
+        }
+        let kind = |at: usize| operands.get(at).map(|var| &self.var(*var).kind);
+        let is_function = |at: usize| matches!(kind(at), Some(VarKind::Function(_)));
+        let is_method = |at: usize| matches!(kind(at), Some(VarKind::Method(_)));
+        let is_null = |at: usize| matches!(kind(at), Some(VarKind::Null(_)));
+        let unpacks = !matches!(op, Op::CallEx { .. });
+        // A bound method is unpacked where no receiver stands beside it, as at the end of a `with`.
+        is_function(0)
+            || is_null(0) && is_function(1)
+            || unpacks && (is_method(0) && is_null(1) || is_null(0) && is_method(1))
+    }
+
+    /// References may have been taken, in this order.
+    pub(super) fn note_taken_references(&mut self, mut taken: Vec<VarId>) {
+        let locals = self.frames.last().map_or(&[][..], |frame| &frame.locals[..]);
+        taken.retain(|var| {
             let kind = &self.var(*var).kind;
             // A method holds what a frame has at hand, or what is dropped by itself.
-            matches!(kind, VarKind::Constant(_) | VarKind::Null(_) | VarKind::Tensor(_) | VarKind::Bound(_))
-        };
-        dropped.retain(|var| !holds_nothing(var) && !at_hand(var));
-        if dropped.is_empty() {
-            return;
+            let holds_nothing =
+                matches!(kind, VarKind::Constant(_) | VarKind::Null(_) | VarKind::Tensor(_) | VarKind::Bound(_))
+                    && !self.watched.vars.contains(var);
+            !holds_nothing && !locals.contains(&Some(*var))
+        });
+        if !taken.is_empty() && self.ends_matter() {
+            self.watched.taken_by_steps.push(taken.into());
         }
-        let open: HashSet<VarId> = self.watched.open.iter().copied().collect();
-        dropped.retain(|var| self.holds(*var, |held| open.contains(&held)));
-        if dropped.is_empty() {
-            return;
-        }
-        let held = self.held_by_frames_and(on_the_way, &self.watched.open);
-        let ended = self.order_of_ends(&dropped, &held);
-        self.watched.ends.extend(ended.into_iter().filter(|var| open.contains(var)));
     }
 
-    /// Watched values that no frame holds before the effect that follows, or at the end: they are released in the order in
-    /// which they were dropped last.
-    pub(super) fn note_ends(&mut self, mut released: Vec<VarId>) {
-        if released.len() > 1 {
-            let place: HashMap<VarId, usize> =
-                self.watched.ends.iter().enumerate().map(|(at, var)| (*var, at)).collect();
-            released.sort_by_key(|var| place.get(var).copied().unwrap_or(usize::MAX));
-        }
+    /// Watched values that no frame holds before the effect that follows, or at the end.
+    pub(super) fn note_ends(&mut self, released: Vec<VarId>) {
+        let released = match self.all_held_by_frames() {
+            Some(held) => self.in_order_of_ends(released, &self.watched.taken_by_steps, held),
+            None => released,
+        };
         let effects = self.journal.len();
         for var in released {
             self.watched.released.push((effects, var));
@@ -158,6 +206,15 @@ impl Executor<'_> {
         }
         let Watched { open, released_before, .. } = &mut self.captured.watched;
         open.retain(|var| !released_before.contains_key(var));
+    }
+
+    /// What was taken after so many steps was not.
+    pub(super) fn take_back_taken(&mut self, length: usize) {
+        let watched = &mut self.captured.watched;
+        if watched.taken_by_steps.len() > length {
+            watched.taken_by_steps.truncate(length);
+            watched.settled = (0, 0);
+        }
     }
 
     /// What was released after so many did not happen.
@@ -169,18 +226,7 @@ impl Executor<'_> {
             self.watched.released_before.remove(&var);
             self.watched.open.push(var);
         }
+        self.watched.settled = (0, 0);
         self.watched.open.sort_unstable();
     }
-}
-
-/// Whether an instruction is the call at the end of a `with`, which from 3.11 on finds a bound method in the place of a plain
-/// function and leaves it to C code.
-fn calls_exit(code: &Code, ip: usize) -> bool {
-    let constant = |at: usize| match code.instrs[at].op {
-        Op::LoadConst(id) => Some(id),
-        _ => None,
-    };
-    matches!(code.instrs[ip].op, Op::Call { argc: 2, two: true })
-        && ip >= 3
-        && constant(ip - 1).is_some_and(|none| constant(ip - 2) == Some(none) && constant(ip - 3) == Some(none))
 }

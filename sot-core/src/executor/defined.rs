@@ -4,7 +4,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, Membership};
+use crate::probe;
 use crate::stop::Stop;
 use crate::variables::*;
 use hashbrown::HashSet;
@@ -31,8 +31,11 @@ impl<'py> Executor<'py> {
     /// Whether taking the items of something runs code of the program.
     pub(super) fn iterates_by_code(&mut self, iterable: VarId) -> Result<bool, Stop> {
         self.nested(|ex| match ex.look(iterable)? {
-            VarKind::Generator(_) => Ok(true),
-            VarKind::Instance(_) => {
+            VarKind::Generator(_) | VarKind::Deque(_) => Ok(true),
+            VarKind::Instance(_) | VarKind::Class(_) => {
+                if !ex.is_asked(iterable)? {
+                    return Ok(false);
+                }
                 let class = ex.class_of(iterable)?;
                 let of = |ex: &mut Self, name: &str| -> Result<bool, Stop> {
                     let found = ex.class_lookup(&class, name)?;
@@ -49,6 +52,7 @@ impl<'py> Executor<'py> {
                 Iteration::Called { asked } => Ok(asked.is_some()),
                 Iteration::Sequence { .. }
                 | Iteration::Dict { .. }
+                | Iteration::Set { .. }
                 | Iteration::Reversed { .. }
                 | Iteration::Tensor { .. }
                 | Iteration::Range { .. }
@@ -83,6 +87,7 @@ impl<'py> Executor<'py> {
             VarKind::Tuple(_)
             | VarKind::List(_)
             | VarKind::Dict(_)
+            | VarKind::Set(_)
             | VarKind::View(_)
             | VarKind::Tensor(_)
             | VarKind::Iterator(_)
@@ -91,6 +96,7 @@ impl<'py> Executor<'py> {
                 value.is_exact_instance_of::<PyString>()
                     || value.is_exact_instance_of::<PyBytes>()
                     || value.is_exact_instance_of::<PyRange>()
+                    || value.is_exact_instance_of::<PyFrozenSet>()
             }),
             _ => self.iterates_by_code(iterable)?,
         })
@@ -98,7 +104,9 @@ impl<'py> Executor<'py> {
 
     /// Whether something is asked for its length, too, by what takes all of its items.
     fn is_sized(&mut self, iterable: VarId) -> Result<bool, Stop> {
-        let VarKind::Instance(_) = self.look(iterable)? else { return Ok(false) };
+        if !self.is_asked(iterable)? {
+            return Ok(false);
+        }
         let class = self.class_of(iterable)?;
         Ok(self.class_lookup(&class, "__len__")?.is_some())
     }
@@ -137,7 +145,7 @@ impl<'py> Executor<'py> {
         {
             return self.enter("hint_by_length", &[sequence]);
         }
-        if let VarKind::Instance(_) = self.look(iterable)? {
+        if self.is_asked(iterable)? {
             let method = self.special_method_if_any(iterable, "__length_hint__")?;
             let sized = self.is_sized(iterable)?;
             if method.is_some() || sized {
@@ -291,6 +299,15 @@ impl<'py> Executor<'py> {
         {
             return self.enter_fill(Some(me), *source, &args.keywords);
         }
+        if let ("update", [iterable], VarKind::Set(SetVar { frozen: false, .. })) =
+            (name, args.positional.as_slice(), self.look(me)?)
+            && args.keywords.is_empty()
+        {
+            if !self.iterates_by_code(*iterable)? {
+                return Ok(None);
+            }
+            return self.enter("update_set", &[me, *iterable]).map(Some);
+        }
         if let ("format", VarKind::Constant(_)) = (name, self.look(me)?) {
             return self.enter_str_format(me, args);
         }
@@ -385,7 +402,9 @@ impl<'py> Executor<'py> {
                 let args: Vec<VarId> = [iterable, otherwise].into_iter().chain(key).collect();
                 self.enter(definition, &args).map(Some)
             }
-            ("len", [value]) if args.keywords.is_empty() && matches!(self.look(*value)?, VarKind::Instance(_)) => {
+            ("len", [value])
+                if args.keywords.is_empty() && self.is_asked(*value)? && self.length_of_c(*value)?.is_none() =>
+            {
                 match self.special_method_if_any(*value, "__len__")? {
                     Some(method) => self.enter("length_of", &[method]).map(Some),
                     None => Ok(None),
@@ -415,37 +434,6 @@ impl<'py> Executor<'py> {
             }
             ("delattr", [object, name]) if args.keywords.is_empty() => self.enter_write_by_name(*object, *name, None),
             (_, positional) if args.keywords.is_empty() => self.enter_question(name, positional),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether the attribute of an instance is what a property or a `__getattr__` of the program says.
-    fn attribute_by_code(&mut self, object: VarId, name: VarId) -> Result<bool, Stop> {
-        let (VarKind::Instance(_), Some(name)) = (self.look(object)?, self.constant_str(name)) else {
-            return Ok(false);
-        };
-        let class = self.class_of(object)?;
-        if self.class_lookup(&class, &name)?.is_some_and(|found| probe::is_exact_property(&found)) {
-            return Ok(true);
-        }
-        Ok(self.class_lookup(&class, "__getattr__")?.is_some_and(|found| facts::is_function(&found)))
-    }
-
-    /// A class whose metaclass, one of the program, says what its instances or subclasses are.
-    fn enter_membership(&mut self, value: VarId, class: VarId, of_value: bool) -> Result<Option<Called>, Stop> {
-        let VarKind::Class(candidate) = self.look(class)? else { return Ok(None) };
-        let candidate = self.objects.get(self.py, candidate.object);
-        let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
-        let Ok(ty) = candidate.cast::<PyType>() else { return Ok(None) };
-        if probe::membership(ty, method) != Membership::User || of_value && self.class_of(value)?.is(&candidate) {
-            return Ok(None);
-        }
-        match self.class_lookup(candidate.get_type().as_any(), method)? {
-            Some(found) if facts::is_function(&found) => {
-                let function = self.pin(&found);
-                let method = self.virtual_var(MethodVar { receiver: class, function });
-                self.enter("truth_of", &[method, value]).map(Some)
-            }
             _ => Ok(None),
         }
     }
@@ -481,7 +469,9 @@ impl<'py> Executor<'py> {
 
     /// The frame of `bool(value)`, if that runs code of the program.
     pub(super) fn enter_truth(&mut self, value: VarId, inverted: bool) -> Result<Option<Called>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        if !self.is_asked(value)? {
+            return Ok(None);
+        }
         let class = self.class_of(value)?;
         let method = match self.class_lookup(&class, "__bool__")? {
             Some(method) => Some(method),

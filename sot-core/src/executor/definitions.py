@@ -140,6 +140,41 @@ def keys_of_mapping(source):
     return names
 
 
+def fill_ordered(table, iterable, rest, result):
+    for item in iterable:
+        key, value = ordered_pair(item)
+        table[key] = value
+        del item, key, value
+    table.update(rest)
+    return result
+
+
+def count_elements(table, iterable, get, set_item):
+    for key in iterable:
+        set_item(table, key, get(table, key, 0) + 1)
+        del key
+
+
+def fill_deque(target, iterable, result):
+    for item in iterable:
+        target.append(item)
+        del item
+    return result
+
+
+def fill_deque_left(target, iterable, result):
+    for item in iterable:
+        target.appendleft(item)
+        del item
+    return result
+
+
+def missing(table, key, factory):
+    value = factory()
+    table[key] = value
+    return value
+
+
 def fill_by_keys(table, source, rest, result):
     for key in keys_of(source):
         table[key] = source[key]
@@ -205,6 +240,12 @@ def set_of(make, iterable, chain):
         return make(items)
     del item
     return make(chain(items, iterator))
+
+
+def update_set(table, iterable):
+    for item in iterable:
+        table.add(item)
+        del item
 
 
 def items_of_set(iterable, chain):

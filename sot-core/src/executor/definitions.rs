@@ -51,10 +51,11 @@ fn definitions(py: Python<'_>) -> PyResult<&'static Definitions> {
 /// Compile the definitions. The names that they read globally become constants: they mean the same whatever the program does
 /// to its builtins.
 fn compile(py: Python<'_>) -> PyResult<Definitions> {
-    let builtins = py.import("builtins")?;
+    let builtins = crate::cpython::module(py, "builtins")?;
     let mut source = concat!(
         include_str!("definitions.py"),
         include_str!("definitions_of_iterators.py"),
+        include_str!("definitions_of_itertools.py"),
         include_str!("definitions_of_values.py")
     )
     .to_owned();
@@ -140,6 +141,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
                 Ok(PyBool::new(args.py(), quiet).to_owned().into_any().unbind())
             })?,
         ),
+        // Those who ask are not run for real.
+        ("changes_of", make(c"changes_of", |args| Ok(args.get_item(0)?.unbind()))?),
         ("constructed", make(c"constructed", constructed)?),
         (
             "end_writing",
@@ -166,6 +169,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("length", make(c"length", length)?),
         ("number", make(c"number", number)?),
         ("pair", make(c"pair", pair)?),
+        ("ordered_pair", make(c"ordered_pair", ordered_pair)?),
         (
             "same",
             make(c"same", |args| {
@@ -176,7 +180,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         (
             "hint",
             make(c"hint", |args| {
-                let hint = args.py().import("operator")?.getattr("length_hint")?;
+                let hint = crate::cpython::module(args.py(), "operator")?.getattr("length_hint")?;
                 Ok(hint.call1((args.get_item(0)?,))?.unbind())
             })?,
         ),
@@ -251,7 +255,7 @@ fn constructed(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
 /// `length(value)`: what `len` makes of the result of a `__len__`.
 fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
-    let length = py.import("operator")?.getattr("index")?.call1((args.get_item(0)?,))?;
+    let length = crate::cpython::module(py, "operator")?.getattr("index")?.call1((args.get_item(0)?,))?;
     // Up to 3.9 it may be of a subclass, which is nobody's business from here on.
     let length = py.get_type::<PyInt>().getattr("__index__")?.call1((length,))?;
     if length.lt(0)? {
@@ -287,6 +291,17 @@ fn pair(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         return Err(PyValueError::new_err(text));
     }
     Ok(PyTuple::new(py, items)?.into_any().unbind())
+}
+
+/// `ordered_pair(item)`: key and value, as `OrderedDict` takes them from an item.
+fn ordered_pair(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let items = args.get_item(0)?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let items = PyTuple::new(py, items)?;
+    if items.len() != 2 {
+        crate::cpython::module(py, "collections")?.getattr("OrderedDict")?.call1(((items.clone(),),))?;
+    }
+    Ok(items.into_any().unbind())
 }
 
 /// `sort_in_place(items, keys, reverse)`: sorts a list by keys that were asked for before.
@@ -335,7 +350,7 @@ fn question(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     })?;
     let order = PyList::new(py, 0..count)?;
     let options = PyDict::new(py);
-    options.set_item("key", py.import("functools")?.getattr("cmp_to_key")?.call1((compare,))?)?;
+    options.set_item("key", crate::cpython::module(py, "functools")?.getattr("cmp_to_key")?.call1((compare,))?)?;
     options.set_item("reverse", args.get_item(2)?)?;
     let sorted = order.call_method("sort", (), Some(&options));
     let next = state.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?.1;
@@ -364,7 +379,7 @@ impl<'py> Executor<'py> {
         self.new_generator(frame).ok_or(Stop::fallback(Reason::InternalError, "no generator"))
     }
 
-    fn frame_of_definition(&mut self, name: &str, args: &[VarId]) -> Result<Frame, Stop> {
+    pub(super) fn frame_of_definition(&mut self, name: &str, args: &[VarId]) -> Result<Frame, Stop> {
         let made = definitions(self.py).map_err(|e| self.internal(&e))?;
         let code = made.codes.get(name).ok_or(Stop::fallback(Reason::InternalError, "no such definition"))?;
         let unit = CodeUnit::of(code.bind(self.py))?;
@@ -447,7 +462,7 @@ impl<'py> Executor<'py> {
                 _ => Err(Stop::brk(Reason::WouldRaise, "__len__")),
             },
             ("number", [enumeration]) => self.next_number(*enumeration),
-            ("pair", [item, _]) => {
+            ("pair", [item, _]) | ("ordered_pair", [item]) => {
                 let items = match self.look(*item)? {
                     VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
                     VarKind::List(l) if l.class.is_none() => l.items.to_vec(),
@@ -501,6 +516,10 @@ impl<'py> Executor<'py> {
                 let asked = question(&args).map_err(|e| self.internal(&e))?;
                 self.fold_result(asked.bind(self.py), &copies)
             }
+            ("changes_of", [deque]) => match self.look(*deque)? {
+                VarKind::Deque(deque) => self.fold_int(deque.changes.into()),
+                _ => Err(Stop::brk(Reason::OpaqueValue, "the state of a deque")),
+            },
             ("iterator_moves", [iterator]) => self.iterator_moves(*iterator),
             ("iterator_ends", [iterator]) => self.iterator_ends(*iterator),
             ("end_writing", [container]) => self.end_writing(*container),

@@ -179,6 +179,51 @@ def remove(items, sought):
         del items[index]
 
 
+def store_slice(target, key, iterable, message):
+    refused = False
+    try:
+        iterator = iter(iterable)
+    except TypeError:
+        refused = True
+    if refused:
+        raise TypeError(message)
+    items = []
+    items.extend(iterator)
+    target[key] = items
+
+
+def item_of(value, item):
+    return value[item]
+
+
+def items_of(value, items):
+    found = []
+    for item in items:
+        found.append(value[item])
+    return tuple(found)
+
+
+def attribute_of(value, path):
+    for name in path:
+        value = getattr(value, name)
+    return value
+
+
+def attributes_of(value, paths):
+    found = []
+    for path in paths:
+        part = value
+        for name in path:
+            part = getattr(part, name)
+        found.append(part)
+        del part
+    return tuple(found)
+
+
+def method_called(value, name, args, keywords):
+    return getattr(value, name)(*args, **keywords)
+
+
 def answer_of(method, args, builtin, name, kind):
     return answer(method(*args), builtin, name, kind)
 
@@ -256,3 +301,90 @@ def asked(ask, values):
             answers.append(str(values[index]))
         else:
             answers.append(format(values[index], spec))
+
+
+def attribute_by(lookup, hook, object, name):
+    try:
+        return lookup(object, name)
+    except AttributeError:
+        pass
+    return hook(object, name)
+
+
+def match_class(subject, cls, count, names, itself, shown):
+    if not isinstance(subject, cls):
+        return None
+    seen, values, listed = [], [], ()
+    if count > 0:
+        missing = False
+        try:
+            listed = cls.__match_args__
+        except AttributeError:
+            missing = True
+        if not missing and type(listed) is not tuple:
+            raise TypeError(f"{shown}.__match_args__ must be a tuple (got {type(listed).__name__})")
+        allowed = 1 if missing and itself else len(listed)
+        if allowed < count:
+            plural = "" if allowed == 1 else "s"
+            raise TypeError(f"{shown}() accepts {allowed} positional sub-pattern{plural} ({count} given)")
+        if missing:
+            values.append(subject)
+        else:
+            listed = listed[:count]
+    for name in listed + names:
+        if type(name) is not str:
+            raise TypeError(f"__match_args__ elements must be strings (got {type(name).__name__})")
+        if name in seen:
+            raise TypeError(f"{shown}() got multiple sub-patterns for attribute {name!r}")
+        seen.append(name)
+        try:
+            values.append(getattr(subject, name))
+        except AttributeError:
+            return None
+    return tuple(values)
+
+
+def match_keys(subject, keys, missing):
+    seen, values = {}, []
+    if len(keys) == 0:
+        return ()
+    get = subject.get
+    for key in keys:
+        if key in seen:
+            raise ValueError(f"mapping pattern checks duplicate key ({key!r})")
+        seen[key] = None
+        value = get(key, missing)
+        if value is missing:
+            return None
+        values.append(value)
+        del value
+    return tuple(values)
+
+
+def member_of_any(check, value, classes):
+    for cls in classes:
+        if check(value, cls):
+            return True
+    return False
+
+
+def instance_by_its_word(value, cls):
+    try:
+        own = value.__class__
+    except AttributeError:
+        return False
+    if isinstance(own, type):
+        for base in own.__mro__:
+            if base is cls:
+                return True
+    return False
+
+
+def run_in(function, source, names, own):
+    return function(source, names, own)
+
+
+def kept(function, keep, object, name):
+    value = function(object)
+    keep(object, name, value)
+    return value

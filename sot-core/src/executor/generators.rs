@@ -72,7 +72,10 @@ impl<'py> Executor<'py> {
         };
         let none = self.fold_none()?;
         let mut frame = match &g.state {
-            GeneratorState::Finished => return Ok(false),
+            GeneratorState::Finished => {
+                self.asked_behind_its_end(&g);
+                return Ok(false);
+            }
             GeneratorState::Running => return Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
             GeneratorState::New(frame) => {
                 if sent.is_some() {
@@ -287,7 +290,10 @@ impl<'py> Executor<'py> {
 pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> Result<Delegated, Stop> {
     ex.look(sent)?;
     let none = ex.constant_value(sent).is_some_and(|v| v.is_none());
-    if let VarKind::Generator(_) = ex.look(receiver)? {
+    if let VarKind::Generator(g) = ex.look(receiver)? {
+        if g.disguise().is_some() && !none {
+            return Err(Stop::brk(Reason::Generator, "send() to what is no generator"));
+        }
         if let VarKind::Generator(g) = &mut ex.var_mut(receiver).kind {
             g.delegated = true;
         }

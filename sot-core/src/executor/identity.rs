@@ -12,7 +12,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Target;
-use sot_tracker::{Check, Tracker, TrackerId};
+use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     /// The object of a variable was found again, at `second`.
@@ -54,6 +54,22 @@ impl<'py> Executor<'py> {
         Some(same)
     }
 
+    /// Whether equal constants are one object, `same` as it is here. Those that were found are guarded by it. The others were made
+    /// by the very operations that make them in plain Python: new ones each time, or those that Python keeps.
+    pub(super) fn same_constant(&mut self, a: VarId, b: VarId, same: bool) -> bool {
+        if self.same_sourced_object(a, b).is_none() {
+            for (found, made) in [(a, b), (b, a)] {
+                let path = self.var(found).tracker;
+                let VarKind::Constant(made) = self.var(made).kind.clone() else { continue };
+                if self.has_path(path) && !self.is_fixed(path) {
+                    let made_at = self.constant_tracker(made.object);
+                    self.guard(path, if same { Check::Is(made.object) } else { Check::Distinct(vec![made_at]) });
+                }
+            }
+        }
+        same
+    }
+
     /// The path leads to something, whatever it is.
     pub(super) fn guard_present(&mut self, tracker: TrackerId) {
         self.guard(tracker, Check::SameAs(tracker));
@@ -93,6 +109,16 @@ impl<'py> Executor<'py> {
         match self.dicts_below.insert(address, owner) {
             Some(Some(other)) if owner.is_some_and(|o| o != other) && (writes || self.is_written(other)) => several(),
             _ => Ok(()),
+        }
+    }
+
+    /// A dict or set is read as such: no owner has written to it meanwhile.
+    pub(super) fn is_read_as_it_is(&self, dict: ObjectId) -> Result<(), Stop> {
+        let address = self.objects.get_ref(self.py, dict).as_ptr() as usize;
+        let owner = self.dicts_below.get(&address).copied().flatten();
+        match owner.is_some_and(|owner| self.is_written(owner)) {
+            true => Err(Stop::brk(Reason::Mutation, "a dict that has several names")),
+            false => Ok(()),
         }
     }
 

@@ -50,7 +50,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn set_iteration(&mut self, iterator: VarId, state: Iteration) {
+    pub(super) fn set_iteration(&mut self, iterator: VarId, state: Iteration) {
         self.var_mut(iterator).kind = IteratorVar::new(state).into();
     }
 
@@ -124,6 +124,7 @@ impl<'py> Executor<'py> {
                     ViewWhat::Items => self.virtual_var(TupleVar::new(vec![key, value])),
                 }))
             }
+            Iteration::Set { .. } => self.next_of_set(iterator, state),
             Iteration::Reversed { sequence, index } => {
                 let item = match (index.checked_sub(1), self.look(sequence)?) {
                     (None, _) => None,
@@ -304,6 +305,9 @@ impl<'py> Executor<'py> {
             return combined.inners().iter().any(|inner| self.changed_meanwhile(inner));
         }
         let Some(dict) = crate::iterators::dict_of(iter) else {
+            if let Some(set) = crate::iterators::set_of(iter) {
+                return self.content_changed(set.as_any());
+            }
             // A list, then, if it is anything that changes.
             return crate::iterators::list_of(iter).is_some_and(|list| self.content_changed(list.as_any()));
         };
@@ -323,7 +327,7 @@ impl<'py> Executor<'py> {
         let tracker = self.var(iterator).tracker;
         if let Some(rest) = crate::iterators::reduced(iter) {
             if self.changed_meanwhile(iter) {
-                return Err(Stop::brk(Reason::OpaqueValue, "an item of a dict that was changed"));
+                return Err(Stop::brk(Reason::OpaqueValue, "an item of a dict or set that was changed"));
             }
             if taken == 0 {
                 let item = rest.first();

@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::variables::{VarId, VarKind};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_tracker::{Tracker, TrackerId};
 
@@ -22,12 +22,21 @@ impl<'py> Executor<'py> {
             VarKind::Instance(_)
                 | VarKind::List(_)
                 | VarKind::Dict(_)
+                | VarKind::Set(_)
                 | VarKind::Tuple(_)
                 | VarKind::Tensor(_)
                 | VarKind::Iterator(_)
                 | VarKind::Exception(_)
         );
         let given = matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_));
+        // Those below a slot belong to what is found there.
+        let in_slot = matches!(self.trackers.get(tracker), Tracker::Slot(_));
+        let may_hold = may_hold
+            || in_slot
+                && matches!(
+                    self.var(var).kind,
+                    VarKind::Function(_) | VarKind::Method(_) | VarKind::Bound(_) | VarKind::Cell(_)
+                );
         if may_hold && (given || self.is_passing(tracker)) && facts::death_is_seen(object) {
             self.watched.vars.push(var);
             self.watched.open.push(var);
@@ -69,25 +78,21 @@ impl<'py> Executor<'py> {
         slots.iter().filter(|var| !held.contains(*var)).count()
     }
 
-    /// An effect follows: note what no frame holds any more.
+    /// An effect follows, or the capture is over: note what no frame holds any more.
     pub(super) fn note_released(&mut self) {
         if self.watched.open.is_empty() {
             return;
         }
-        let held = self.held_by_frames(&self.watched.open);
-        let released = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
-        self.note_ends(released);
-    }
-
-    /// The capture is over: what frames have dropped since the last effect. What nobody took out of a container goes with it.
-    pub(super) fn note_dropped_at_end(&mut self) {
-        if self.watched.ends.is_empty() {
+        let now = (self.watched.taken_by_steps.len(), self.watched.vars.len());
+        if self.watched.settled == now {
             return;
         }
+        self.watched.settled = now;
         let held = self.held_by_frames(&self.watched.open);
-        let dropped: HashSet<VarId> = self.watched.ends.iter().copied().collect();
-        let over = |var: &&VarId| !held.contains(*var) && dropped.contains(*var);
-        self.note_ends(self.watched.open.iter().filter(over).copied().collect());
+        let released: Vec<VarId> = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
+        if !released.is_empty() {
+            self.note_ends(released);
+        }
     }
 
     /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of
@@ -183,24 +188,40 @@ impl<'py> Executor<'py> {
     fn overwritten(&self, mutation: &Mutation) -> Vec<Bound<'py, PyAny>> {
         let py = self.py;
         let real = |var: &VarRef| self.known_object(VarId(var.0)).map(|object| self.objects.get(py, object));
-        let item = |object: &VarRef, key: &VarRef| {
+        let items = |object: &VarRef, key: &VarRef| -> Option<Vec<Bound<'py, PyAny>>> {
             let container = real(object).filter(facts::is_plain_container)?;
-            let VarKind::Constant(key) = &self.var(VarId(key.0)).kind else { return None };
-            container.get_item(self.objects.get(py, key.object)).ok()
+            match &self.var(VarId(key.0)).kind {
+                VarKind::Constant(key) => Some(vec![container.get_item(self.objects.get(py, key.object)).ok()?]),
+                VarKind::Slice(_) => {
+                    let items = container.get_item(self.plain_value(py, VarId(key.0))?).ok()?;
+                    Some(items.cast::<PyList>().ok()?.iter().collect())
+                }
+                _ => None,
+            }
         };
         match mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => real(object)
-                .filter(|object| !facts::lacks_dict_yet(object))
-                .and_then(|object| facts::instance_dict(&object)?.get_item(name).ok()?)
-                .into_iter()
-                .collect(),
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+                let old = |object: Bound<'py, PyAny>| {
+                    if crate::probe::raw(&object.get_type(), name).is_some_and(|found| crate::probe::is_slot(&found)) {
+                        return match facts::field(&object, &PyString::intern(py, name)) {
+                            facts::Field::Value(value) => Some(value),
+                            facts::Field::Empty | facts::Field::NoField => None,
+                        };
+                    }
+                    if facts::lacks_dict_yet(&object) {
+                        return None;
+                    }
+                    facts::instance_dict(&object)?.get_item(name).ok()?
+                };
+                real(object).and_then(old).into_iter().collect()
+            }
             Mutation::SetGlobal { globals, name, .. } => {
                 let globals = self.objects.get(py, *globals);
                 globals.cast_into::<PyDict>().ok().and_then(|dict| dict.get_item(name).ok()?).into_iter().collect()
             }
             Mutation::SetItem { object, key, .. }
             | Mutation::DelItem { object, key }
-            | Mutation::DictPop { object, key } => item(object, key).into_iter().collect(),
+            | Mutation::DictPop { object, key } => items(object, key).unwrap_or_default(),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
                 real(cell).and_then(|cell| facts::cell_contents(&cell)).into_iter().collect()
             }
@@ -213,12 +234,13 @@ impl<'py> Executor<'py> {
                     None => Vec::new(),
                 }
             }
-            // Who pops knows the item.
+            // Who pops knows the item, who calls a method knows what it takes.
             Mutation::ListPop { .. }
             | Mutation::ListAppend { .. }
             | Mutation::ListInsert { .. }
             | Mutation::ListExtend { .. }
             | Mutation::ListReverse { .. }
+            | Mutation::Method { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. } => Vec::new(),
         }

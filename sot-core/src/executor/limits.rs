@@ -115,8 +115,13 @@ impl Executor<'_> {
             VarKind::Constant(_) => Vec::new(),
             VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),
+            VarKind::Deque(d) => d.items.to_vec(),
             VarKind::Slice(s) => s.parts.to_vec(),
-            VarKind::Dict(d) => d.entries.iter().flat_map(|e| [e.0, e.1]).collect(),
+            VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
+            VarKind::Set(s) => match self.ordered(s.state) {
+                Ok(content) => content.vars().collect(),
+                Err(_) => return Ok(None),
+            },
             VarKind::Class(c) => {
                 let class = self.objects.get(self.py, c.object);
                 let builtin =
@@ -131,6 +136,7 @@ impl Executor<'_> {
             | VarKind::Method(_)
             | VarKind::Bound(_)
             | VarKind::Builtin(_)
+            | VarKind::Native(_)
             | VarKind::Module(_)
             | VarKind::Layer(_)
             | VarKind::Instance(_)

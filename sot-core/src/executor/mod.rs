@@ -24,22 +24,38 @@ mod compared;
 mod deaths;
 mod defined;
 mod definitions;
+mod deques;
+mod dicts_of_c;
 mod exceptions;
+mod extended;
 mod flow;
 mod generators;
 mod graph;
 mod handlers;
 mod identity;
+mod inspected;
 mod iteration;
+mod itertools;
 mod kinds;
+mod layers;
 mod leaf;
 mod lifetimes;
 mod limits;
+mod members;
+mod membership;
 mod mutation;
+mod natives;
 mod operated;
+mod overridden;
+mod own_names;
 mod protocol;
+mod rewritten;
+mod set_methods;
+mod sets;
+mod slices;
 mod state;
 mod texts;
+mod value_types;
 mod wrap;
 mod written;
 
@@ -78,8 +94,14 @@ const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
 
-/// Sites that earlier attempts of this capture found impossible, and why.
-pub type Denied = HashMap<Site, Why>;
+/// What earlier attempts of this capture found out.
+#[derive(Clone, Default)]
+pub struct Found {
+    /// Sites that are impossible, and why.
+    pub denied: HashMap<Site, Why>,
+    /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
+    pub rewritten: HashSet<(usize, String)>,
+}
 
 /// One capture.
 pub struct Executor<'py> {
@@ -96,6 +118,7 @@ pub struct Executor<'py> {
     /// Dicts whose keys are known to be plain strings, by address.
     dicts_of_names: HashSet<usize>,
     key_indexes: Vec<kinds::KeyIndex>,
+    shadows: sets::Shadows,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -122,7 +145,15 @@ pub struct Executor<'py> {
     room: usize,
     /// Questions that wait for answers of parts.
     nesting: u32,
-    denied: Denied,
+    found: Found,
+    /// Modules whose functions are not simulated.
+    ignored: Vec<String>,
+    /// What the journal writes of that, found in this attempt.
+    rewritten: Vec<(usize, String)>,
+    /// Frames that exceptions have passed.
+    passings: u32,
+    /// The outermost frame that must run as it is, in one piece.
+    in_one_piece: Option<usize>,
 }
 
 /// What was found out is read and written as the executor's own.
@@ -143,7 +174,7 @@ impl DerefMut for Executor<'_> {
 }
 
 impl<'py> Executor<'py> {
-    pub fn new(py: Python<'py>, backend: Arc<dyn Backend>, denied: Denied) -> Executor<'py> {
+    pub fn new(py: Python<'py>, backend: Arc<dyn Backend>, found: Found) -> Executor<'py> {
         Executor {
             py,
             backend,
@@ -153,6 +184,7 @@ impl<'py> Executor<'py> {
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),
+            shadows: sets::Shadows::default(),
             claimed: HashSet::new(),
             given: 0,
             undo: Vec::new(),
@@ -166,7 +198,11 @@ impl<'py> Executor<'py> {
             busy: (0, 0),
             room: thread::frames_left(py).min(MAX_DEPTH),
             nesting: 0,
-            denied,
+            found,
+            ignored: crate::control::ignored_modules(py),
+            rewritten: Vec::new(),
+            passings: 0,
+            in_one_piece: None,
         }
     }
 
@@ -264,9 +300,7 @@ impl<'py> Executor<'py> {
     /// Simulate until the frame at `floor` has ended or yields.
     fn run(&mut self, floor: usize) -> Result<Ended, Stop> {
         loop {
-            let held = self.held_before();
             let flow = self.step(floor)?;
-            self.note_dropped_by_step(held, &flow);
             let delivered = match flow {
                 Flow::Next => {
                     self.frame_mut().ip += 1;
@@ -297,7 +331,7 @@ impl<'py> Executor<'py> {
                 }
                 Flow::Return(value) => {
                     let left = self.leave_frame();
-                    self.note_dropped_by_frame(left.as_ref(), value);
+                    self.note_taken_by_frame(left.as_ref());
                     if self.frames.len() == floor {
                         return Ok(Ended::Returned(value));
                     }
@@ -307,8 +341,11 @@ impl<'py> Executor<'py> {
                     }
                 }
             };
-            match delivered {
-                Err(Stop::Raised(exception)) => self.raise_here(exception, floor)?,
+            let gone_on = match delivered {
+                Err(Stop::Raised(exception)) => self.raise_here(exception, floor),
+                other => other,
+            };
+            match gone_on {
                 // The instruction that waited has begun: it cannot run as Python once more.
                 Err(Stop::Break(why)) if floor == 0 => return Err(Stop::Fallback(why)),
                 other => other?,
@@ -324,6 +361,7 @@ impl<'py> Executor<'py> {
     /// The innermost frame gets the result that it awaits.
     fn deliver(&mut self, value: VarId) -> Result<(), Stop> {
         let frame = self.frame_mut();
+        frame.let_go_of_operands();
         match frame.awaits {
             Awaits::Push | Awaits::Next | Awaits::Send => {
                 frame.stack.push(value);
@@ -385,7 +423,20 @@ impl<'py> Executor<'py> {
             crate::variables::Called::Entered(awaits) => awaits,
         };
         let generator = self.frame().generator.is_some();
-        let result = match self.run_nested(floor)? {
+        // What C code gives to a function it holds itself.
+        let given = match generator {
+            true => Vec::new(),
+            false => {
+                let all = args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value));
+                all.filter(|var| self.may_be_seen_to_die(**var)).copied().collect()
+            }
+        };
+        self.hold(floor - 1, given);
+        let ended = self.run_nested(floor);
+        if let Ok(_) | Err(Stop::Raised(_)) = ended {
+            self.frames[floor - 1].let_go_of_operands();
+        }
+        let result = match ended? {
             Ended::Returned(value) if generator => return Err(self.stop_iteration(value)?),
             Ended::Returned(value) | Ended::Yielded(value) => value,
         };
@@ -448,46 +499,58 @@ impl<'py> Executor<'py> {
         let op: Op = instruction.op;
         self.may_go_on(&op)?;
         let frame = self.frames.last().expect("a frame");
-        if !self.denied.is_empty()
-            && let Some(why) = self.denied.get(&(frame.unit.address(), frame.ip))
+        if !self.found.denied.is_empty()
+            && let Some(why) = self.found.denied.get(&(frame.unit.address(), frame.ip))
         {
             return Err(Stop::Break(why.clone()));
         }
         let mark = self.step_mark();
         let nested = self.sync_depths.len();
         self.tail = None;
-        match handlers::run(self, op) {
+        let flow = match handlers::run(self, op) {
             Ok(flow) => {
-                self.spend(mark);
+                self.note_taken_by_step(&mark);
+                if let Flow::Entered(awaits) = flow {
+                    self.hold_operands(&mark, awaits);
+                }
                 Ok(flow)
             }
-            Err(Stop::Entered(awaits)) => Ok(Flow::Entered(awaits)),
+            Err(Stop::Entered(awaits)) => {
+                self.note_taken_by_step(&mark);
+                self.hold_operands(&mark, awaits);
+                return Ok(Flow::Entered(awaits));
+            }
             Err(Stop::Raised(exception)) => {
                 // Calls that Python made in the middle of the instruction are over.
                 self.sync_depths.truncate(nested);
-                match self.raise(exception, floor, op.raises_again())? {
-                    Unwound::Handled => Ok(Flow::Placed),
-                    Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
-                    Unwound::Uncaught if op.raises_again() => {
-                        Err(Stop::Raised(self.leave_generators(exception, true)?))
-                    }
-                    // No rewritten code could run it: it raises what was found.
-                    Unwound::Uncaught if op.names_a_variable() => {
-                        Err(Stop::Raised(self.leave_generators(exception, false)?))
-                    }
-                    Unwound::Uncaught => {
-                        self.rollback(&mark);
-                        let what = self.describe_exception(exception);
-                        Err(Stop::brk(Reason::WouldRaise, what))
-                    }
+                let flow = self.raise_in_step(exception, floor, op);
+                if let Ok(Flow::Placed) = flow {
+                    self.note_taken_by_step(&mark);
                 }
+                flow
             }
-            Err(stop) => {
-                if self.sync_depths.is_empty() {
-                    self.rollback(&mark);
-                }
-                Err(stop)
-            }
+            stopped => stopped,
+        };
+        match &flow {
+            Ok(_) => self.spend(mark),
+            // It leaves the frames from the floor on.
+            Err(Stop::Raised(_)) => {}
+            Err(_) if self.sync_depths.is_empty() => self.rollback(&mark),
+            // All of the capture is thrown away.
+            Err(_) => {}
+        }
+        flow
+    }
+
+    /// The instruction raises. A break or a fallback: no frame has been left yet.
+    fn raise_in_step(&mut self, exception: VarId, floor: usize, op: Op) -> Result<Flow, Stop> {
+        match self.raise(exception, floor, op.raises_again())? {
+            Unwound::Handled => Ok(Flow::Placed),
+            Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
+            Unwound::Uncaught if op.raises_again() => Err(Stop::Raised(self.leave_generators(exception, true)?)),
+            // No rewritten code could run it: it raises what was found.
+            Unwound::Uncaught if op.names_a_variable() => Err(Stop::Raised(self.leave_generators(exception, false)?)),
+            Unwound::Uncaught => Err(Stop::brk(Reason::WouldRaise, self.describe_exception(exception))),
         }
     }
 
@@ -541,7 +604,8 @@ impl<'py> Executor<'py> {
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
         let ended = self.run(0);
-        self.note_dropped_at_end();
+        self.note_released();
+        self.settle_sets();
         let why = match ended {
             Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
@@ -558,13 +622,17 @@ impl<'py> Executor<'py> {
             Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,
             Err(Stop::Entered(_)) => Why::new(Reason::InternalError, "a frame that nobody entered"),
         };
-        if why.reason == Reason::FrameInspection && self.frames.len() > self.given.max(1) {
+        if self.in_one_piece.is_some_and(|frame| frame < self.given) {
+            return Err((None, why));
+        }
+        let real = why.reason == Reason::FrameInspection || self.in_one_piece.is_some();
+        if real && self.frames.len() > self.given.max(1) {
             // All frames that the simulation entered must be real: break at the call that entered the first of them.
             let caller = &self.frames[self.given.max(1) - 1];
             let site = (caller.unit.address(), caller.ip);
             // Variables are the frame's own only where it is the user's code, or its resume function.
             let variables = self.frames[self.given.max(1) - 1..].iter().any(|frame| frame.unit.reads_frame_locals());
-            return Err(((!variables && !self.denied.contains_key(&site)).then_some(site), why));
+            return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
         }
         Err((self.outer_site(), why))
     }
@@ -582,7 +650,7 @@ impl<'py> Executor<'py> {
         // 3.8's call of `__exit__` cannot be a break itself.
         let can_break = !matches!(frame.unit.code.instrs[frame.ip].op, Op::WithCleanupStart);
         let site = (frame.unit.address(), frame.ip);
-        (entered_here && can_break && !self.denied.contains_key(&site)).then_some(site)
+        (entered_here && can_break && !self.found.denied.contains_key(&site)).then_some(site)
     }
 
     /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at
@@ -594,7 +662,7 @@ impl<'py> Executor<'py> {
         let frame = self.frames.get(first.checked_sub(1)?)?;
         let site = (frame.unit.address(), frame.ip);
         let inside = first >= self.given && self.frames[first..].iter().all(framework);
-        (inside && !self.denied.contains_key(&site)).then_some(site)
+        (inside && !self.found.denied.contains_key(&site)).then_some(site)
     }
 
     /// Whether the state at the innermost instruction can be handed to a continuation.
@@ -612,6 +680,6 @@ impl<'py> Executor<'py> {
         let shown = frames.iter().rposition(|frame| !frame.is_hidden())?;
         let frame = if shown + 1 < self.given { frames.last()? } else { &frames[shown] };
         let site = (frame.unit.address(), frame.ip);
-        (!self.denied.contains_key(&site)).then_some(site)
+        (!self.found.denied.contains_key(&site)).then_some(site)
     }
 }

@@ -5,7 +5,7 @@ use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::{PyBaseException, PyIndexError, PyNameError};
+use pyo3::exceptions::{PyAttributeError, PyBaseException, PyIndexError, PyNameError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
@@ -17,6 +17,7 @@ impl<'py> Executor<'py> {
         self.note_released();
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
+        self.note_replaced(&mutation);
         let (file, line) = match self.shown_frame() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),
@@ -29,6 +30,7 @@ impl<'py> Executor<'py> {
         let class = match self.look(object)? {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Exception(e) => self.objects.get(self.py, e.class),
+            VarKind::Layer(_) => return self.set_layer_attribute(object, name, value),
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
@@ -56,14 +58,18 @@ impl<'py> Executor<'py> {
             {
                 return Ok(());
             }
-            return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+            if !probe::is_slot(&descriptor) {
+                return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+            }
+        } else {
+            // An object without a dict refuses.
+            let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            if !probe::has_dict(ty) {
+                return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+            }
+            self.own_dict_changes(object)?;
+            self.note_own_rewritten(object, name);
         }
-        // An object without a dict refuses.
-        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        if !probe::has_dict(ty) {
-            return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
-        }
-        self.own_dict_changes(object)?;
         self.journal_record(Mutation::SetAttr {
             object: Self::var_ref(object),
             name: name.into(),
@@ -90,7 +96,14 @@ impl<'py> Executor<'py> {
         if let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
-            return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+            if !probe::is_slot(&descriptor) {
+                return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+            }
+            if self.is_empty_slot(object, name)? {
+                return Err(self.raise_error::<PyAttributeError>(name));
+            }
+            self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into() });
+            return Ok(());
         }
         let there = match (self.journal.attr(Self::var_ref(object), name), self.known_object(object)) {
             (Overlay::Set(_), _) => true,
@@ -108,8 +121,32 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// Whether a slot of `__slots__` is empty, guarded.
+    pub(super) fn is_empty_slot(&mut self, object: VarId, name: &str) -> Result<bool, Stop> {
+        match self.journal.attr(Self::var_ref(object), name) {
+            Overlay::Set(_) => return Ok(false),
+            Overlay::Deleted => return Ok(true),
+            Overlay::Untouched => {}
+        }
+        let Some(sourced) = self.known_object(object) else { return Ok(true) };
+        let sourced = self.objects.get(self.py, sourced);
+        let base = self.base_tracker(object);
+        match facts::field(&sourced, &PyString::intern(self.py, name)) {
+            facts::Field::Value(_) => {
+                let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                self.guard_present(tracker);
+                Ok(false)
+            }
+            facts::Field::Empty => {
+                self.guard(base, Check::LacksAttr(name.into()));
+                Ok(true)
+            }
+            facts::Field::NoField => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+        }
+    }
+
     /// What is known of an object's dict is about to be known no longer.
-    fn own_dict_changes(&mut self, object: VarId) -> Result<(), Stop> {
+    pub(super) fn own_dict_changes(&mut self, object: VarId) -> Result<(), Stop> {
         if let Some(sourced) = self.known_object(object)
             && let Some(dict) = facts::instance_dict(&self.objects.get(self.py, sourced))
         {
@@ -121,10 +158,9 @@ impl<'py> Executor<'py> {
     /// `container[key] = value`
     pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
         match self.look(container)? {
+            VarKind::List(list) if self.is_slice(key)? => return self.set_slice(container, &list, key, value),
             VarKind::List(list) => {
-                let Some(index) = self.index_value(key)? else {
-                    return Err(Stop::brk(Reason::Mutation, "assignment to a slice"));
-                };
+                let Some(index) = self.index_value(key)? else { return Err(self.no_index("list", key)?) };
                 let length = list.items.len() as i64;
                 let at = if index < 0 { index + length } else { index };
                 let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
@@ -144,6 +180,18 @@ impl<'py> Executor<'py> {
                 }
                 self.replace_dict(container, entries);
             }
+            VarKind::Deque(deque) => {
+                let at = self.place_in_deque(&deque, key)?;
+                let mut items = deque.items.to_vec();
+                items[at] = value;
+                self.replace_deque(container, items, false);
+                return Ok(());
+            }
+            VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
+                let method = self.special_method(container, "__setitem__")?;
+                self.call_now(method, &Args::positional(vec![key, value]))?;
+                return Ok(());
+            }
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item assignment")),
             other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
         }
@@ -160,10 +208,9 @@ impl<'py> Executor<'py> {
     /// `del container[key]`
     pub fn delete_item(&mut self, container: VarId, key: VarId) -> Result<(), Stop> {
         match self.look(container)? {
+            VarKind::List(list) if self.is_slice(key)? => return self.delete_slice(container, &list, key),
             VarKind::List(list) => {
-                let Some(index) = self.index_value(key)? else {
-                    return Err(Stop::brk(Reason::Mutation, "deletion of a slice"));
-                };
+                let Some(index) = self.index_value(key)? else { return Err(self.no_index("list", key)?) };
                 let length = list.items.len() as i64;
                 let at = if index < 0 { index + length } else { index };
                 let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
@@ -181,6 +228,18 @@ impl<'py> Executor<'py> {
                 let mut entries = dict.entries.to_vec();
                 entries.remove(at);
                 self.replace_dict(container, entries);
+            }
+            VarKind::Deque(deque) => {
+                let at = self.place_in_deque(&deque, key)?;
+                let mut items = deque.items.to_vec();
+                items.remove(at);
+                self.replace_deque(container, items, true);
+                return Ok(());
+            }
+            VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
+                let method = self.special_method(container, "__delitem__")?;
+                self.call_now(method, &Args::positional(vec![key]))?;
+                return Ok(());
             }
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item deletion")),
             other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
@@ -235,6 +294,7 @@ impl<'py> Executor<'py> {
         let dict = self.objects.get(self.py, globals);
         let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         self.dict_below(dict, None, true)?;
+        self.note_rewritten(dict, name);
         self.journal_record(Mutation::SetGlobal { globals, name: name.into(), value: Self::var_ref(value) });
         Ok(())
     }

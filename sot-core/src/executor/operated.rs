@@ -115,14 +115,31 @@ impl<'py> Executor<'py> {
         }
         let not_inverted = self.fold_bool(false)?;
         for (me, class, name, other) in order {
+            match self.look(me)? {
+                // Dicts have no operators of their own but `|`.
+                VarKind::Instance(InstanceVar { part: Some(part), .. })
+                    if matches!(self.look(part)?, VarKind::Dict(_)) && methods.sign != "|" => {}
+                VarKind::Instance(_) if !self.extends_object(class)? && !self.extends_number(class) => return Ok(None),
+                _ => {}
+            }
             let method = match self.look(me)? {
-                VarKind::Instance(_) if !self.extends_object(class)? => return Ok(None),
                 VarKind::Instance(_) => match self.class_lookup(class, name)? {
                     Some(found) if facts::is_function(&found) => self.special_method(me, name)?,
+                    // What C says comes after what the program says.
+                    Some(found) if !attempts.is_empty() => {
+                        let function = self.pin(&found);
+                        self.virtual_var(MethodVar { receiver: me, function })
+                    }
                     Some(_) => return Ok(None),
                     None => continue,
                 },
                 // Values of C say NotImplemented to an instance of the program, unless it is of a subclass.
+                VarKind::Constant(_) if self.extends_number(if me == left { &right_class } else { &left_class }) => {
+                    if attempts.is_empty() {
+                        return Ok(None);
+                    }
+                    self.virtual_var(BoundVar::new(me, name))
+                }
                 VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => continue,
                 VarKind::Tensor(_) if me == right && !attempts.is_empty() => self.virtual_var(BoundVar::new(me, name)),
                 _ => return Ok(None),
@@ -162,7 +179,9 @@ impl<'py> Executor<'py> {
 
     /// The method `name` of the program that an instance has.
     pub(super) fn method_of_program(&mut self, value: VarId, name: &str) -> Result<Option<VarId>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        if !self.is_asked(value)? {
+            return Ok(None);
+        }
         let class = self.class_of(value)?;
         match self.class_lookup(&class, name)? {
             Some(found) if facts::is_function(&found) => self.special_method(value, name).map(Some),

@@ -3,12 +3,13 @@
 use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::cpython::facts;
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
-use sot_tracker::{ObjectId, Tracker};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use sot_tracker::ObjectId;
 
 /// Objects that were made of variables, to call a pure function on them.
 #[derive(Default)]
@@ -135,6 +136,10 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::Dict(d) => {
+                let factory = match d.factory {
+                    Some(factory) => Some(self.plain_copy(factory, copies)?),
+                    None => None,
+                };
                 let dict = PyDict::new(self.py);
                 if d.class.is_none() {
                     copies.add(var, dict.as_any());
@@ -147,17 +152,28 @@ impl<'py> Executor<'py> {
                     None => dict.into_any(),
                     Some(class) => {
                         let class = self.objects.get(self.py, class);
-                        class.call1((dict,)).map_err(|e| self.would_raise(&e))?
+                        let made = match factory {
+                            Some(factory) => class.call1((factory, dict)),
+                            None => class.call1((dict,)),
+                        };
+                        made.map_err(|e| self.would_raise(&e))?
                     }
                 }
+            }
+            VarKind::Set(s) => self.plain_set(s.state, s.frozen, copies)?,
+            VarKind::Deque(d) => {
+                let mut items = Vec::with_capacity(d.items.len());
+                for item in d.items.iter() {
+                    items.push(self.plain_copy(*item, copies)?);
+                }
+                d.of_plain(self, items)?
             }
             VarKind::Slice(s) => {
                 let mut parts = Vec::with_capacity(3);
                 for part in s.parts {
                     parts.push(self.plain_copy(part, copies)?);
                 }
-                let slice = self.py.get_type::<PySlice>();
-                slice.call1((&parts[0], &parts[1], &parts[2])).map_err(|e| self.internal(&e))?
+                probe::slice_of(self.py, &parts).map_err(|e| self.internal(&e))?
             }
             VarKind::Class(c) => {
                 let class = self.objects.get(self.py, c.object);
@@ -199,45 +215,18 @@ impl<'py> Executor<'py> {
         self.fold(object)
     }
 
-    /// A dict key: a constant, or a tuple of such, or a pinned object that is compared by identity.
+    /// A dict key: a constant, or a tuple of such, or what stands in for an object that is compared by identity.
     pub fn require_key(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let kind = self.look(var)?;
-        match &kind {
-            VarKind::Constant(_) | VarKind::Tuple(_) => {
-                let key = self.require_plain(var)?;
-                // A tuple of lists is no key.
-                key.hash().map_err(|e| self.would_raise(&e))?;
-                Ok(key)
-            }
-            VarKind::Function(_)
-            | VarKind::Builtin(_)
-            | VarKind::Module(_)
-            | VarKind::Class(_)
-            | VarKind::Layer(_)
-            | VarKind::Instance(_) => {
-                // Functions of C have an equality of their own, which is C as well.
-                let class = kind.class(self, var)?;
-                // Who has no other owner will be another object at the next call, and the guard would keep it alive.
-                if matches!(kind, VarKind::Instance(_))
-                    && matches!(self.trackers.get(self.var(var).tracker), Tracker::Slot(_))
-                {
-                    let object = self.known_object(var).map(|object| self.objects.get(self.py, object));
-                    if object.is_some_and(|object| facts::may_die_soon(&object)) {
-                        return Err(Stop::brk(Reason::ValueKind, "an object of this call alone as a dict key"));
-                    }
-                }
-                let by_identity = matches!(kind, VarKind::Builtin(_))
-                    || match class.cast::<PyType>() {
-                        Ok(class) => self.compares_by_identity(class)?,
-                        Err(_) => false,
-                    };
-                match self.pinned(&kind).filter(|_| by_identity) {
-                    Some(object) => Ok(object),
-                    None => Err(Stop::brk(Reason::ValueKind, "a dict key")),
-                }
-            }
-            _ => Err(Stop::brk(Reason::ValueKind, format!("{} as a dict key", kind.kind_name()))),
+        let plain = matches!(kind, VarKind::Constant(_)) || matches!(kind, VarKind::Tuple(_)) && self.is_plain(var)?;
+        if plain {
+            let key = self.require_plain(var)?;
+            // A tuple of lists is no key.
+            key.hash().map_err(|e| self.would_raise(&e))?;
+            return Ok(key);
         }
+        let member = self.member(var)?;
+        Ok(member.get().equal_to(self.py).unwrap_or_else(|| member.into_any()))
     }
 
     /// A constant int as an index; `None` if it is something else.
@@ -245,6 +234,7 @@ impl<'py> Executor<'py> {
         match self.look(var)? {
             VarKind::Constant(_) => Ok(self.constant_int(var)),
             VarKind::Tensor(_) => Err(Stop::brk(Reason::TensorToScalar, "an index")),
+            VarKind::Instance(_) => self.index_of_c(var),
             _ => Ok(None),
         }
     }
@@ -255,6 +245,13 @@ impl<'py> Executor<'py> {
         match self.class_lookup(&class, name)? {
             Some(function) if facts::is_function(&function) => {
                 let function = self.pin(&function);
+                Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
+            }
+            Some(method) if matches!(self.look(me)?, VarKind::Instance(InstanceVar { part: Some(_), .. })) => {
+                if !probe::is_method_of_c(&method) {
+                    return Err(Stop::brk(Reason::UserCode, name));
+                }
+                let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
             Some(_) => Err(Stop::brk(Reason::UserCode, name)),
@@ -274,6 +271,9 @@ impl<'py> Executor<'py> {
 
     /// `bool()` of an instance: `__bool__`, then `__len__`, then true.
     pub fn truth_by_protocol(&mut self, me: VarId) -> Result<bool, Stop> {
+        if let Some(truth) = self.truth_of_c(me)? {
+            return Ok(truth);
+        }
         if let Some(method) = self.special_method_if_any(me, "__bool__")? {
             if self.tail.is_some() {
                 let decides = self.tail == Some(Awaits::Decides);
@@ -304,6 +304,9 @@ impl<'py> Executor<'py> {
     }
 
     pub fn length_by_protocol(&mut self, me: VarId) -> Result<usize, Stop> {
+        if let Some(length) = self.length_of_c(me)? {
+            return Ok(length);
+        }
         let result = self.call_special(me, "__len__", vec![])?;
         let length = self.constant_int(result).and_then(|n| usize::try_from(n).ok());
         length.ok_or(Stop::brk(Reason::WouldRaise, "__len__"))
@@ -337,11 +340,11 @@ impl<'py> Executor<'py> {
     }
 
     pub fn types_attribute(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        self.py.import("types").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
+        crate::cpython::module(self.py, "types").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
     }
 
     pub fn builtins_attribute(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        self.py.import("builtins").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
+        crate::cpython::module(self.py, "builtins").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
     }
 
     pub fn cell_type(&self) -> Result<Bound<'py, PyAny>, Stop> {
@@ -350,6 +353,6 @@ impl<'py> Executor<'py> {
 
     /// A function of module `operator`.
     pub fn operator(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        self.py.import("operator").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
+        crate::cpython::module(self.py, "operator").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
     }
 }

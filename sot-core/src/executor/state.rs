@@ -34,10 +34,16 @@ pub struct Mark {
     graph: crate::captured::GraphMark,
     claimed: HashSet<usize>,
     released: usize,
-    ends: usize,
+    taken: usize,
     depth: usize,
     frames: Saved,
+    #[cfg(debug_assertions)]
+    below: Vec<Outline>,
 }
+
+/// What tells whether a step has written to a frame that its mark does not copy.
+#[cfg(debug_assertions)]
+type Outline = (usize, usize, usize, *const Vec<(VarId, u32)>);
 
 impl Executor<'_> {
     /// A point to return to from within the next instruction.
@@ -77,10 +83,20 @@ impl Executor<'_> {
             graph: self.graph.mark(),
             claimed: self.claimed.clone(),
             released: self.watched.released.len(),
-            ends: self.watched.ends.len(),
+            taken: self.watched.taken_by_steps.len(),
             depth: self.frames.len(),
             frames,
+            #[cfg(debug_assertions)]
+            below: self.outline(self.frames.len()),
         }
+    }
+
+    /// The frames below the innermost of so many.
+    #[cfg(debug_assertions)]
+    fn outline(&self, depth: usize) -> Vec<Outline> {
+        let outline =
+            |frame: &Frame| (frame.ip, frame.stack.len(), frame.handled.len(), std::rc::Rc::as_ptr(&frame.caught));
+        self.frames[..depth.saturating_sub(1)].iter().map(outline).collect()
     }
 
     /// Take back everything since the mark.
@@ -94,16 +110,36 @@ impl Executor<'_> {
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
         self.take_back_released(mark.released);
-        self.watched.ends.truncate(mark.ends);
+        self.take_back_taken(mark.taken);
         match &mark.frames {
             Saved::All(frames) => self.frames.clone_from(frames),
             Saved::Innermost(frame) => {
+                debug_assert!(self.frames.len() >= mark.depth, "a step that is taken back has left a frame");
+                #[cfg(debug_assertions)]
+                assert_eq!(
+                    self.outline(mark.depth),
+                    mark.below,
+                    "a step that is taken back has written to frames below"
+                );
                 self.frames.truncate(mark.depth);
                 if let (Some(frame), Some(place)) = (frame, self.frames.last_mut()) {
                     *place = frame.clone();
                 }
             }
         }
+    }
+
+    /// What the innermost frame was before a step.
+    pub(super) fn frame_before<'a>(&self, mark: &'a Mark) -> Option<(usize, &'a Frame)> {
+        match &mark.frames {
+            Saved::Innermost(frame) => Some((mark.depth.checked_sub(1)?, frame.as_ref()?)),
+            Saved::All(_) => None,
+        }
+    }
+
+    /// The variables that were changed since a mark, as they were.
+    pub(super) fn changed_since(&self, mark: &Mark) -> impl Iterator<Item = (VarId, &VarKind)> {
+        self.undo.get(mark.log..).unwrap_or_default().iter().map(|undo| (undo.var, &undo.kind))
     }
 
     /// A full mark is not needed any more.

@@ -6,11 +6,12 @@
 
 use super::Executor;
 use crate::backend::Kind;
-use crate::captured::CapturedCheck;
+use crate::captured::{CapturedCheck, SetStep};
 use crate::cpython::facts;
 use crate::iterators::Opened;
+use crate::natives::Native;
 use crate::objects::is_constant_type;
-use crate::probe;
+use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
@@ -18,6 +19,10 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
+
+/// Items of a dict from before the frame that are looked at: each call would check all of its keys, and tables of this size are
+/// there to be changed.
+const MANY: usize = 4096;
 
 impl<'py> Executor<'py> {
     /// A variable for an object that was found at `tracker`. Leaves no guard yet.
@@ -35,8 +40,10 @@ impl<'py> Executor<'py> {
         let kind = self.kind_at_depth(object, id, tracker);
         // The identity of an immutable value is no fact that a program should depend on.
         let shared = !matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_));
+        let part = if let VarKind::Instance(instance) = &kind { instance.part } else { None };
         let var = self.add_var(kind, tracker);
         self.sourced.insert(var, id);
+        self.captured.wholes.extend(part.map(|part| (part, var)));
         self.watch(var, object, tracker);
         if shared {
             self.known.insert(address, var);
@@ -69,18 +76,30 @@ impl<'py> Executor<'py> {
 
     fn kind_of(&mut self, object: &Bound<'py, PyAny>, id: ObjectId, tracker: TrackerId) -> VarKind {
         let ty = object.get_type();
-        if (is_constant_type(&ty) || object.is_none()) && !holds_objects_of_the_program(object) {
+        let by_value = is_constant_type(&ty) && !self.is_found_set(object, tracker);
+        if by_value || object.is_none() {
             return ConstantVar { object: id }.into();
         }
         if object.is_exact_instance_of::<PyList>() {
             return ListVar { items: Rc::default(), class: None, object: Some(id) }.into();
         }
         if object.is_exact_instance_of::<PyDict>() {
-            return DictVar { entries: Rc::default(), class: None, object: Some(id), removed: 0 }.into();
+            return DictVar { object: Some(id), ..DictVar::new(Vec::new()) }.into();
         }
-        if probe::is_exact_ordered_dict(object) {
-            let class = Some(self.objects.add(ty.as_any()));
-            return DictVar { entries: Rc::default(), class, object: Some(id), removed: 0 }.into();
+        if let Some(kind) = probe::dict_of_c(&ty) {
+            let (class, object) = (Some(self.objects.add(ty.as_any())), object.clone());
+            let factory = (kind == DictOfC::Default).then(|| {
+                let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
+                let at = self.trackers.intern(Tracker::Attr { base, name: "default_factory".into() });
+                object.getattr("default_factory").map(|factory| self.wrap(&factory, at))
+            });
+            if let Ok(factory) = factory.transpose() {
+                return DictVar { class, factory, object: Some(id), ..DictVar::new(Vec::new()) }.into();
+            }
+        }
+        if object.is_exact_instance_of::<PySet>() || object.is_exact_instance_of::<PyFrozenSet>() {
+            let frozen = object.is_exact_instance_of::<PyFrozenSet>();
+            return SetVar { state: SetState::UNSEEN, frozen, object: Some(id) }.into();
         }
         if object.is_instance_of::<PyTuple>() {
             let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
@@ -88,10 +107,22 @@ impl<'py> Executor<'py> {
                 return TupleVar { items: Rc::new([]), class }.into();
             }
         }
+        if object.is_exact_instance_of::<PySlice>() {
+            let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
+            let parts = ["start", "stop", "step"].map(|name| {
+                let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                object.getattr(name).map(|part| self.wrap(&part, at))
+            });
+            if let [Ok(start), Ok(stop), Ok(step)] = parts {
+                return SliceVar { parts: [start, stop, step] }.into();
+            }
+        }
         match self.backend.classify(object) {
             Kind::Tensor => return TensorVar { source: TensorSource::Object(id) }.into(),
             Kind::Layer => return LayerVar { object: id }.into(),
             Kind::Constant => return ConstantVar { object: id }.into(),
+            // Of a class only calls break.
+            Kind::Break(_) if object.is_instance_of::<PyType>() => {}
             Kind::Api | Kind::Foldable | Kind::Break(_) => return BuiltinVar { object: id }.into(),
             Kind::Unknown => {}
         }
@@ -144,6 +175,9 @@ impl<'py> Executor<'py> {
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
         }
+        if let Some(native) = self.native_of(object, id, tracker) {
+            return native.into();
+        }
         if self.is_helper(object) {
             return BuiltinVar { object: id }.into();
         }
@@ -162,7 +196,16 @@ impl<'py> Executor<'py> {
         }
         let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));
         let may_be_watched = facts::death_could_be_seen(&ty);
-        InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched }.into()
+        let part = self.part_as_it_lies(object, id, tracker);
+        InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched, part }.into()
+    }
+
+    /// Whether a frozen set is known by its members: what only the program can compare is no constant, and one that is given
+    /// in a slot may be made anew for each call.
+    fn is_found_set(&self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> bool {
+        let Ok(set) = object.cast_exact::<PyFrozenSet>() else { return false };
+        self.has_path(tracker) && !self.is_under_constant(tracker)
+            || set.iter().any(|item| facts::is_heap_type(&item.get_type()))
     }
 
     /// A function found in a slot, by its parts.
@@ -228,7 +271,7 @@ impl<'py> Executor<'py> {
             return Ok(());
         }
         let given = self.is_constant(tracker);
-        if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) = self.var(var).kind
+        if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) = self.var(var).kind
             && let Some(object) = self.known_object(var)
         {
             let object = self.objects.get(self.py, object);
@@ -278,7 +321,22 @@ impl<'py> Executor<'py> {
             }
             VarKind::Dict(dict) => {
                 if let Some(object) = dict.object {
+                    self.is_read_as_it_is(object)?;
                     self.look_dict(var, tracker, object, given, pinned_place)?;
+                }
+            }
+            VarKind::Set(set) => {
+                if let Some(object) = set.object {
+                    self.is_read_as_it_is(object)?;
+                    if pinned_place && !given {
+                        self.guard(tracker, Check::Is(object));
+                    } else if !given {
+                        self.guard_type(tracker, object);
+                    }
+                    let state = self.histories.add(SetStep::Found { object, var }, set.frozen);
+                    if let VarKind::Set(set) = &mut self.learn(var).kind {
+                        set.state = state;
+                    }
                 }
             }
             VarKind::Instance(instance) => {
@@ -373,8 +431,25 @@ impl<'py> Executor<'py> {
                     self.guard(at, Check::Equals(name));
                 }
             }
+            VarKind::Slice(_) | VarKind::Native(_) => {
+                let by_identity = self.var(var).kind.pinned().is_some();
+                let pinned_place = pinned_place || by_identity;
+                if let Some(object) = self.known_object(var) {
+                    match pinned_place {
+                        true if given => {}
+                        true => self.guard(tracker, Check::Is(object)),
+                        false => self.guard_type(tracker, object),
+                    }
+                    if let VarKind::Native(native) = self.var(var).kind.clone()
+                        && native.native != Native::Partial
+                        && !native.pinned
+                    {
+                        self.guard_parts_of_native(tracker, &native);
+                    }
+                }
+            }
             VarKind::View(_)
-            | VarKind::Slice(_)
+            | VarKind::Deque(_)
             | VarKind::Super(_)
             | VarKind::Generator(_)
             | VarKind::Traceback(_)
@@ -441,9 +516,12 @@ impl<'py> Executor<'py> {
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let dict = self.objects.get(self.py, object);
         let Ok(dict) = dict.cast::<PyDict>() else { return Ok(()) };
+        if dict.len() > MANY {
+            return Err(Stop::brk(Reason::ValueKind, "a look into a dict of so many items"));
+        }
         // Looking a key up would hash it, which may be code of the program: the pairs are read as they lie.
         let mut pairs: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> = Vec::with_capacity(dict.len());
-        if dict.is_exact_instance_of::<PyDict>() {
+        if probe::dict_of_c(&dict.get_type()) != Some(DictOfC::Ordered) {
             pairs.extend(dict.iter());
         } else {
             // An ordered dict has an order of its own, which only its own iteration knows.
@@ -532,10 +610,4 @@ impl<'py> Executor<'py> {
             format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
         ))
     }
-}
-
-/// Whether a frozen set has items that only the program can compare: its value is no constant then.
-fn holds_objects_of_the_program(object: &Bound<'_, PyAny>) -> bool {
-    let Ok(set) = object.cast_exact::<PyFrozenSet>() else { return false };
-    set.iter().any(|item| facts::is_heap_type(&item.get_type()))
 }

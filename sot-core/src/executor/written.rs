@@ -17,18 +17,25 @@ impl<'py> Executor<'py> {
     /// What `object.name = value` calls, or `del object.name`, if that is a method of the program.
     fn write_of_attribute(&mut self, object: VarId, name: &str, value: Option<VarId>) -> Result<Option<Write>, Stop> {
         let VarKind::Instance(_) = self.look(object)? else { return Ok(None) };
-        let (own, by_property, of_descriptor) = match value {
-            Some(_) => ("__setattr__", "fset", "__set__"),
-            None => ("__delattr__", "fdel", "__delete__"),
-        };
+        let own = if value.is_some() { "__setattr__" } else { "__delattr__" };
         if let Some(method) = self.method_of_program(object, own)? {
             let name = self.fold(PyString::intern(self.py, name).as_any())?;
             return Ok(Some((method, [name].into_iter().chain(value).collect())));
         }
         let class = self.class_of(object)?;
-        if !self.class_lookup(&class, own)?.is_some_and(|found| self.is_of_object(own, &found)) {
-            return Ok(None);
+        match self.class_lookup(&class, own)? {
+            Some(found) if self.is_of_object(own, &found) => self.write_by_descriptor(object, name, value),
+            _ => Ok(None),
         }
+    }
+
+    /// What `object.__setattr__` calls, or its `__delattr__`, if that is a method of the program.
+    fn write_by_descriptor(&mut self, object: VarId, name: &str, value: Option<VarId>) -> Result<Option<Write>, Stop> {
+        let (by_property, of_descriptor) = match value {
+            Some(_) => ("fset", "__set__"),
+            None => ("fdel", "__delete__"),
+        };
+        let class = self.class_of(object)?;
         let Some(descriptor) = self.class_lookup(&class, name)? else { return Ok(None) };
         let args: Vec<VarId> = [object].into_iter().chain(value).collect();
         if probe::is_exact_property(&descriptor) {
@@ -37,11 +44,31 @@ impl<'py> Executor<'py> {
         }
         match self.class_lookup(descriptor.get_type().as_any(), of_descriptor)? {
             Some(function) if facts::is_function(&function) => {
-                let (receiver, function) = (self.pin(&descriptor), self.pin(&function));
+                let (receiver, function) = (self.plain_attribute(&descriptor), self.pin(&function));
+                // It may be given another class.
+                self.look(receiver)?;
                 Ok(Some((self.virtual_var(MethodVar { receiver, function }), args)))
             }
             _ => Ok(None),
         }
+    }
+
+    /// `object.__setattr__(object, name, value)`, or `object.__delattr__(object, name)`.
+    pub(super) fn enter_write_by_object(
+        &mut self,
+        object: VarId,
+        name: &str,
+        value: Option<VarId>,
+    ) -> Result<Called, Stop> {
+        if let Some((method, args)) = self.write_by_descriptor(object, name, value)? {
+            let args = self.virtual_var(TupleVar::new(args));
+            return self.enter("done", &[method, args]);
+        }
+        match value {
+            Some(value) => self.set_by_object(object, name, value)?,
+            None => self.delete_by_object(object, name)?,
+        }
+        self.fold_none().map(Called::Value)
     }
 
     /// `object.name = value`, or `del object.name`, by a method of the program.
@@ -80,7 +107,10 @@ impl<'py> Executor<'py> {
         let name = if value.is_some() { "__setitem__" } else { "__delitem__" };
         match self.method_of_program(container, name)? {
             Some(method) => self.enter_dropping((method, [key].into_iter().chain(value).collect())).map(Some),
-            None => Ok(None),
+            None => match value {
+                Some(value) => self.enter_slice(container, key, value),
+                None => Ok(None),
+            },
         }
     }
 

@@ -54,18 +54,16 @@ pub(super) fn is_stand_in(py: Python<'_>, expected: &Py<PyAny>) -> bool {
 }
 
 /// Whether the object of a check of identity has died, or is held by caches alone, where its holders are known.
-pub(super) fn is_lost(expected: &Py<PyAny>, holders: Option<&Holders>) -> bool {
-    Python::attach(|py| {
-        let alone_hold = |address| holders.is_some_and(|holders| holders.alone_hold(address));
-        match expected.bind(py).cast_exact::<Mortal>() {
-            // What stands for it is held by nobody else; the object itself may be, by a graph.
-            Ok(mortal) => {
-                let object = mortal.get().0.bind(py).upgrade().map(|object| object.as_ptr() as usize);
-                object.is_none_or(alone_hold)
-            }
-            Err(_) => alone_hold(expected.as_ptr() as usize),
+pub(super) fn is_lost(py: Python<'_>, expected: &Py<PyAny>, holders: Option<&Holders>) -> bool {
+    let alone_hold = |address| holders.is_some_and(|holders| holders.alone_hold(address));
+    match expected.bind(py).cast_exact::<Mortal>() {
+        // What stands for it is held by nobody else; the object itself may be, by a graph.
+        Ok(mortal) => {
+            let object = mortal.get().0.bind(py).upgrade().map(|object| object.as_ptr() as usize);
+            object.is_none_or(alone_hold)
         }
-    })
+        Err(_) => alone_hold(expected.as_ptr() as usize),
+    }
 }
 
 #[cold]

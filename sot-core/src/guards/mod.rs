@@ -54,6 +54,8 @@ type NativeCheck = Check<Py<PyAny>, Py<PyString>, usize>;
 fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
     match check {
         Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => visit(object),
+        Check::Member { key, .. } => visit(key),
+        Check::Table { members, .. } => members.iter().for_each(|(_, member)| visit(member)),
         Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
         Check::SubclassOf { of, .. } => visit(of),
         Check::LacksAttr(name) => visit(name.as_any()),
@@ -216,12 +218,12 @@ impl NativeGuards {
 
     /// Whether they compare with an object that has died, or that nobody holds but caches, where its holders are known: they
     /// will not hold again.
-    pub fn are_dead(&self, holders: Option<&Holders>) -> bool {
+    pub fn are_dead(&self, py: Python<'_>, holders: Option<&Holders>) -> bool {
         if holders.is_none() && !self.names_mortals {
             return false;
         }
         let dead = |check: &NativeCheck| match check {
-            Check::Is(object) => identity::is_lost(object, holders),
+            Check::Is(object) => identity::is_lost(py, object, holders),
             Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class.as_ptr() as usize)),
             _ => false,
         };

@@ -100,6 +100,17 @@ impl Reference {
     }
 }
 
+/// The length of a container: a class that extends a builtin one may say something else.
+fn length_as_it_lies(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let py = value.py();
+    for base in [py.get_type::<PyList>(), py.get_type::<PyTuple>(), py.get_type::<PyDict>()] {
+        if value.is_instance(&base)? {
+            return base.getattr("__len__")?.call1((value,))?.extract();
+        }
+    }
+    value.len()
+}
+
 /// The objects that the guards of a capture name.
 fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
     let mut objects = Vec::new();
@@ -119,6 +130,8 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
         }
         match &guard.check {
             Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => name(*object),
+            Check::Member { key, .. } => name(*key),
+            Check::Table { members, .. } => members.iter().for_each(|(_, member)| name(*member)),
             Check::Keys(keys) | Check::Mro(keys) => keys.iter().copied().for_each(&mut name),
             Check::ClassLookup { found, .. } => found.iter().copied().for_each(&mut name),
             Check::SubclassOf { of, .. } => name(*of),
@@ -206,19 +219,31 @@ impl<'py> Live<'_, 'py> {
 
     fn holds(&self, check: &Check, value: &Bound<'py, PyAny>, others: &[Bound<'py, PyAny>]) -> PyResult<bool> {
         let py = self.py;
-        let builtin = |name: &str| py.import("builtins").and_then(|m| m.getattr(name));
+        let builtin = |name: &str| crate::cpython::module(py, "builtins").and_then(|m| m.getattr(name));
         let class = value.cast::<PyType>();
         Ok(match check {
             Check::Is(object) => value.is(self.object(*object)),
             Check::TypeIs(class) => value.get_type().is(self.object(*class)),
             Check::Equals(object) => equal(value, &self.object(*object)),
-            Check::Len(length) => match value.len() {
+            Check::Len(length) => match length_as_it_lies(value) {
                 Ok(have) => have == *length,
                 Err(_) => value.call_method0("__length_hint__")?.extract::<usize>()? == *length,
             },
             Check::Lacks(key) => {
                 let wanted = self.object(*key);
                 value.is_instance_of::<PyDict>() && !builtin("list")?.call1((value,))?.contains(wanted)?
+            }
+            Check::Member { key, is } => {
+                value.cast_exact::<PySet>().is_ok()
+                    && builtin("list")?.call1((value,))?.contains(self.object(*key))? == *is
+            }
+            Check::Table { members, lost, mask, finger } => {
+                let Some(table) = facts::set_table(value) else { return Ok(false) };
+                let order = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;
+                (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
+                    && order.len() == members.len()
+                    && order.iter().zip(members).all(|(a, (_, b))| equal(&a, &self.object(*b)))
+                    && table.entries.iter().map(|entry| entry.place).eq(members.iter().map(|member| member.0))
             }
             Check::LacksAttr(name) => {
                 let plain = py.get_type::<PyAny>().getattr("__getattribute__")?;

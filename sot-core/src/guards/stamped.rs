@@ -48,7 +48,9 @@ pub(super) struct Stamped {
 /// a "yes" for good.
 fn registrations(py: Python<'_>) -> Option<u64> {
     static TOKEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let token = TOKEN.get_or_try_init(py, || py.import("abc")?.getattr("get_cache_token").map(Bound::unbind)).ok()?;
+    let token = TOKEN
+        .get_or_try_init(py, || crate::cpython::module(py, "abc")?.getattr("get_cache_token").map(Bound::unbind))
+        .ok()?;
     token.bind(py).call0().ok()?.extract().ok()
 }
 

@@ -172,6 +172,16 @@ impl Steps {
             Check::Len(n) => length(value) == Some(*n),
             Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             Check::Keys(keys) => same_keys(py, value, keys),
+            Check::Member { key, is } => has_member(value, key.bind(py)) == Some(*is),
+            Check::Table { members, lost, mask, finger } => facts::set_table(value).is_some_and(|table| {
+                (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
+                    && table.entries.len() == members.len()
+                    && table
+                        .entries
+                        .iter()
+                        .zip(members)
+                        .all(|(have, (at, member))| have.place == *at && equals(&have.key, member.bind(py)))
+            }),
             Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
             Check::Distinct(others) => distinct(registers, value, others),
@@ -210,11 +220,19 @@ fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bo
     if dict.len() != keys.len() {
         return false;
     }
-    if value.is_exact_instance_of::<PyDict>() {
+    if crate::probe::dict_of_c(&value.get_type()) != Some(crate::probe::DictOfC::Ordered) {
         return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
     }
     let Ok(mut own) = dict.try_iter() else { return false };
     keys.iter().all(|key| own.next().is_some_and(|have| have.is_ok_and(|have| equals(&have, key.bind(py)))))
+}
+
+/// Whether something is a member of a set; `None`: that is no set.
+fn has_member(value: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option<bool> {
+    if let Ok(set) = value.cast_exact::<PySet>() {
+        return set.contains(key).ok();
+    }
+    value.cast_exact::<PyFrozenSet>().ok()?.contains(key).ok()
 }
 
 /// Length of a builtin container; of an iterator, what is left.
@@ -225,6 +243,10 @@ fn length(value: &Bound<'_, PyAny>) -> Option<usize> {
         Some(tuple.len())
     } else if let Ok(dict) = value.cast::<PyDict>() {
         Some(dict.len())
+    } else if let Ok(set) = value.cast_exact::<PySet>() {
+        Some(set.len())
+    } else if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
+        Some(set.len())
     } else {
         iterators::left(value)
     }

@@ -15,7 +15,7 @@ use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyType};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
@@ -36,6 +36,8 @@ pub(super) struct Emitter<'a, 'py> {
     pub(super) outputs: HashMap<u32, Local>,
     uses: Uses,
     building: HashSet<VarId>,
+    /// Sets of sets that are being made again.
+    pub(super) nested_sets: usize,
     /// Exceptions that were built, whose tracebacks do not show yet what they have passed.
     pub(super) to_pass: Vec<VarId>,
     pub(super) lifetimes: Lifetimes,
@@ -77,6 +79,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             outputs: HashMap::new(),
             uses,
             building: HashSet::new(),
+            nested_sets: 0,
             to_pass: Vec::new(),
             lifetimes,
             next_temp: 0,
@@ -195,6 +198,19 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.b.call(argc, self.loc);
     }
 
+    /// As `call`, where the last arguments have names.
+    pub(super) fn call_with_names(&mut self, argc: u32, names: &[&str]) -> Result<(), Stop> {
+        if names.is_empty() {
+            self.call(argc);
+            return Ok(());
+        }
+        let names = names.iter().map(|name| PyString::intern(self.py, name));
+        let names = PyTuple::new(self.py, names.collect::<Vec<_>>()).map_err(|e| Stop::internal(&e))?;
+        let names = self.const_of(names.as_any());
+        self.b.call_kw(argc, names, self.loc);
+        Ok(())
+    }
+
     pub(super) fn load_attr(&mut self, name: &str) {
         let name = self.b.name(name);
         self.emit(Op::LoadAttr(name));
@@ -273,7 +289,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
-    fn pushed_is_callable(&mut self) {
+    /// What is on top of the stack will be called.
+    pub(super) fn pushed_is_callable(&mut self) {
         for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
             self.emit(op);
         }
@@ -304,8 +321,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
-    fn attribute_of(&self, module: &str, name: &str) -> Result<Callee<'py>, Stop> {
-        let found = self.py.import(module).and_then(|m| m.getattr(name));
+    pub(super) fn attribute_of(&self, module: &str, name: &str) -> Result<Callee<'py>, Stop> {
+        let found = crate::cpython::module(self.py, module).and_then(|m| m.getattr(name));
         found.map(Callee::Object).map_err(|e| Stop::internal(&e))
     }
 
@@ -356,7 +373,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         let temp = self.new_temp();
         self.store(temp);
         // `next(islice(iterator, count - 1, count))` takes exactly that many.
-        let islice = self.py.import("itertools").and_then(|m| m.getattr("islice"));
+        let islice = crate::cpython::module(self.py, "itertools").and_then(|m| m.getattr("islice"));
         let islice = islice.map_err(|e| Stop::internal(&e))?;
         let next = self.builtins_attribute("next")?;
         self.push_callable(next);
@@ -390,16 +407,59 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// An instance of `class` without calling `__init__`, with the attributes that the simulation gave it.
-    pub(super) fn new_instance(&mut self, class: ObjectId, me: VarId) -> Result<(), Stop> {
-        let object_type = self.builtins_attribute("object")?;
-        let Callee::Object(object_type) = object_type else {
-            return Err(Stop::fallback(Reason::InternalError, "object"));
+    pub(super) fn new_instance(&mut self, class: ObjectId, part: Option<VarId>, me: VarId) -> Result<(), Stop> {
+        let part = part.map(|part| self.captured.var(part).kind.clone());
+        let base = match &part {
+            None => self.py.get_type::<PyAny>(),
+            Some(VarKind::List(_)) => self.py.get_type::<PyList>(),
+            Some(VarKind::Dict(_)) => self.py.get_type::<PyDict>(),
+            Some(VarKind::Tuple(_)) => self.py.get_type::<PyTuple>(),
+            Some(VarKind::Constant(c)) => self.captured.objects.get_ref(self.py, c.object).get_type(),
+            Some(other) => return Err(Stop::fallback(Reason::Reconstruct, other.kind_name())),
         };
-        let new = object_type.getattr("__new__").map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(new));
+        let method = |name: &str| base.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e));
+        self.push_callable(method("__new__")?);
         self.push_object(class);
-        self.call(1);
+        // What cannot change is made at once.
+        match &part {
+            Some(VarKind::Tuple(tuple)) => {
+                for item in tuple.items.iter() {
+                    self.push(*item)?;
+                }
+                self.emit(Op::BuildTuple(tuple.items.len() as u32));
+                self.call(2);
+            }
+            Some(VarKind::Constant(constant)) => {
+                self.push_object(constant.object);
+                self.call(2);
+            }
+            _ => self.call(1),
+        }
         self.remember(me);
+        match &part {
+            Some(VarKind::List(list)) if !list.items.is_empty() => {
+                self.push_callable(method("extend")?);
+                self.push(me)?;
+                for item in list.items.iter() {
+                    self.push(*item)?;
+                }
+                self.emit(Op::BuildList(list.items.len() as u32));
+                self.call(2);
+                self.emit(Op::PopTop);
+            }
+            Some(VarKind::Dict(dict)) if !dict.entries.is_empty() => {
+                self.push_callable(method("update")?);
+                self.push(me)?;
+                for (key, value) in dict.entries.iter() {
+                    self.push(*key)?;
+                    self.push(*value)?;
+                }
+                self.emit(Op::BuildMap(dict.entries.len() as u32));
+                self.call(2);
+                self.emit(Op::PopTop);
+            }
+            _ => {}
+        }
         for (name, value) in self.captured.virtual_attributes(me) {
             self.set_attribute(me, &name, value)?;
         }
@@ -519,6 +579,9 @@ impl<'a, 'py> Emitter<'a, 'py> {
             let local = *local;
             self.load(local);
             return Ok(());
+        }
+        if let Some(whole) = self.captured.whole_of(var) {
+            return self.push(whole);
         }
         if let Some(object) = self.constant_object(var) {
             self.push_object(object);

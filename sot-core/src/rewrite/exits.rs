@@ -140,6 +140,7 @@ impl Generators<'_> {
                     Item::Generator(at) => SlotShape::Generator(*at),
                 })
                 .collect(),
+            held: if awaits.is_some() { frame.held } else { 0 },
             locals,
             handled,
             cells: frame.cells.iter().flatten().count(),

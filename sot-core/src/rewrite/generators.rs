@@ -25,6 +25,7 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
         globals: captured.objects.get(py, frame.globals).unbind(),
         ip: frame.ip,
         awaits: None,
+        held: 0,
         stack: frame.stack.iter().map(slot).collect(),
         locals: captured.live_locals(frame),
         handled: frame.handled.len(),

@@ -129,6 +129,7 @@ impl<'py> Emitter<'_, 'py> {
                 self.push(var(key))?;
                 self.emit(Op::DeleteSubscr);
             }
+            Mutation::Method { object, name, args } => self.method(object, &name, &args)?,
             Mutation::IterAdvance { iterator, item } => {
                 let next = self.builtins_attribute("next")?;
                 self.push_callable(next);

@@ -76,7 +76,8 @@ impl Emitter<'_, '_> {
         let mut done: Vec<(VarId, Local)> = slots.chain(temps).filter(|(var, _)| over(self, *var)).collect();
         done.sort_unstable_by_key(|(_, local)| local.0);
         done.dedup_by_key(|(_, local)| local.0);
-        done.sort_by_cached_key(|(var, _)| self.captured.place_of_end(*var));
+        let places = self.captured.places_of_ends();
+        done.sort_by_cached_key(|(var, _)| places.of(*var));
         done
     }
 

@@ -20,6 +20,7 @@ mod paths;
 mod plan;
 mod rebuild;
 mod resume;
+mod sets;
 mod shown;
 mod stand_in;
 #[cfg(test)]
@@ -119,6 +120,10 @@ pub fn rewrite(
     let carried = plan.generators();
     if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
         let stop = Stop::fallback(Reason::Generator, "its clean-up runs when it dies");
+        return Err(Refused { stop, unkept: made });
+    }
+    if let Some(made) = captured.unmasked(|var| uses.count_of(var) > 0, &carried) {
+        let stop = Stop::brk(Reason::OpaqueCall, "an iterator of C that lives on");
         return Err(Refused { stop, unkept: made });
     }
     let outputs = uses.graph_outputs(captured);

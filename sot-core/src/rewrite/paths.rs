@@ -3,6 +3,8 @@
 use super::emit::{Callee, Emitter};
 use crate::iterators::{peek_function, source_function};
 use crate::stop::{Reason, Stop};
+use pyo3::prelude::*;
+use pyo3::types::*;
 use sot_opcodes::{Cell, Local, Op};
 use sot_tracker::{FunctionPart, Tracker, TrackerId};
 
@@ -15,14 +17,8 @@ impl Emitter<'_, '_> {
                 Some(cell) => self.emit(Op::LoadClosure(Cell(cell as u32))),
             },
             Tracker::Constant(object) => self.push_object(object),
-            Tracker::Attr { base, name } => {
-                self.push_path(base)?;
-                self.load_attr(&name);
-            }
-            Tracker::InstanceDict(base) => {
-                self.push_path(base)?;
-                self.load_attr("__dict__");
-            }
+            Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
+            Tracker::InstanceDict(base) => self.push_attribute(base, "__dict__")?,
             Tracker::DictItem { base, key } => {
                 self.push_path(base)?;
                 self.push_object(key);
@@ -77,6 +73,21 @@ impl Emitter<'_, '_> {
                 return Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code"));
             }
         }
+        Ok(())
+    }
+
+    /// What `object.__getattribute__` gives, which any other is not asked for.
+    fn push_attribute(&mut self, base: TrackerId, name: &str) -> Result<(), Stop> {
+        if !self.captured.overridden.contains(&base) {
+            self.push_path(base)?;
+            self.load_attr(name);
+            return Ok(());
+        }
+        let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(plain));
+        self.push_path(base)?;
+        self.push_constant(PyString::intern(self.py, name).as_any());
+        self.call(2);
         Ok(())
     }
 }

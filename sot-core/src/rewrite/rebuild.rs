@@ -2,6 +2,7 @@
 
 use super::emit::{Callee, Emitter};
 use crate::called_by_code;
+use crate::natives::Native;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -24,6 +25,8 @@ impl Rebuild for VarKind {
             VarKind::Tuple(v) => v.rebuild(em, me),
             VarKind::List(v) => v.rebuild(em, me),
             VarKind::Dict(v) => v.rebuild(em, me),
+            VarKind::Set(v) => v.rebuild(em, me),
+            VarKind::Deque(v) => v.rebuild(em, me),
             VarKind::View(v) => v.rebuild(em, me),
             VarKind::Slice(v) => v.rebuild(em, me),
             VarKind::Iterator(v) => v.rebuild(em, me),
@@ -31,6 +34,7 @@ impl Rebuild for VarKind {
             VarKind::Method(v) => v.rebuild(em, me),
             VarKind::Bound(v) => v.rebuild(em, me),
             VarKind::Builtin(v) => v.rebuild(em, me),
+            VarKind::Native(v) => v.rebuild(em, me),
             VarKind::Class(v) => v.rebuild(em, me),
             VarKind::Module(v) => v.rebuild(em, me),
             VarKind::Layer(v) => v.rebuild(em, me),
@@ -154,6 +158,38 @@ impl Rebuild for BuiltinVar {
     }
 }
 
+impl Rebuild for NativeVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        em.push_callable(self.class);
+        match (self.native, &self.positional[..]) {
+            (Native::Partial, [function, args, keywords]) => {
+                em.push(*function)?;
+                em.call(1);
+                em.remember(me);
+                // Its tuple and its dict are objects that the program may have.
+                em.push(me)?;
+                em.load_attr("__setstate__");
+                em.pushed_is_callable();
+                for part in [function, args, keywords] {
+                    em.push(*part)?;
+                }
+                em.push_none();
+                em.emit(Op::BuildTuple(4));
+                em.call(1);
+                em.emit(Op::PopTop);
+                em.push(me)
+            }
+            (_, positional) => {
+                for value in positional.iter().chain(self.keywords.iter().map(|(_, value)| value)) {
+                    em.push(*value)?;
+                }
+                let names: Vec<&str> = self.keywords.iter().map(|(name, _)| name.as_str()).collect();
+                em.call_with_names((positional.len() + names.len()) as u32, &names)
+            }
+        }
+    }
+}
+
 impl Rebuild for CellVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
         // Built empty first, so that a function that refers to itself through the cell can be built.
@@ -236,7 +272,7 @@ impl Rebuild for GeneratorVar {
 
 impl Rebuild for InstanceVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        em.new_instance(self.class, me)
+        em.new_instance(self.class, self.part, me)
     }
 }
 
@@ -244,6 +280,7 @@ impl Rebuild for IteratorVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         match &self.state {
             Iteration::Dict { dict, what, backwards, index, seen, removed } => {
+                leaves_to_its_base(em, *dict, &["__iter__", "__reversed__", "keys", "values", "items"])?;
                 let VarKind::Dict(now) = em.captured.var(*dict).kind.clone() else {
                     return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a view"));
                 };
@@ -265,7 +302,16 @@ impl Rebuild for IteratorVar {
                 }
                 em.skip_items(*index)
             }
+            Iteration::Set { set, start, given, used, .. } => {
+                if used.is_none() || em.captured.state_of_set(*set).is_some_and(|state| state != *start) {
+                    return Err(Stop::fallback(Reason::Reconstruct, "an iterator over a set that changed"));
+                }
+                em.push(*set)?;
+                em.emit(Op::GetIter);
+                em.skip_items(*given)
+            }
             Iteration::Reversed { sequence, index } => {
+                leaves_to_its_base(em, *sequence, &["__reversed__", "__len__", "__getitem__"])?;
                 let length = match em.captured.var(*sequence).kind.clone() {
                     VarKind::Tuple(t) => t.items.len(),
                     VarKind::List(l) => l.items.len(),
@@ -281,6 +327,7 @@ impl Rebuild for IteratorVar {
                 em.set_iterator_state(*index as i64 - 1)
             }
             Iteration::Sequence { sequence, index } => {
+                leaves_to_its_base(em, *sequence, &["__iter__"])?;
                 em.push(*sequence)?;
                 em.emit(Op::GetIter);
                 if *index > 0 {
@@ -358,6 +405,18 @@ impl Rebuild for IteratorVar {
     }
 }
 
+/// Refuse to make an iterator, or a view, of an instance whose class has a way of its own to make some.
+fn leaves_to_its_base(em: &Emitter<'_, '_>, walked: VarId, methods: &[&str]) -> Result<(), Stop> {
+    let Some(whole) = em.captured.whole_of(walked) else { return Ok(()) };
+    let class = em.captured.known_class(em.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
+    let plain =
+        class.is_some_and(|class| probe::extends(&class).is_some_and(|base| probe::agree(&class, &base, methods)));
+    match plain {
+        true => Ok(()),
+        false => Err(Stop::fallback(Reason::Reconstruct, "an iterator over an instance")),
+    }
+}
+
 /// What a function of rewritten code makes.
 fn push_made<'py>(
     em: &mut Emitter<'_, 'py>,
@@ -381,20 +440,47 @@ impl Rebuild for DictVar {
         if let Some(class) = self.class {
             em.push_callable(class);
         }
+        if let Some(factory) = self.factory {
+            em.push(factory)?;
+        }
         for (key, value) in self.entries.iter() {
             em.push(*key)?;
             em.push(*value)?;
         }
         em.emit(Op::BuildMap(self.entries.len() as u32));
         if self.class.is_some() {
-            em.call(1);
+            em.call(1 + u32::from(self.factory.is_some()));
         }
+        Ok(())
+    }
+}
+
+impl Rebuild for SetVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        em.make_set(self.state)
+    }
+}
+
+impl Rebuild for DequeVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let deque = em.attribute_of("collections", "deque")?;
+        em.push_callable(deque);
+        for item in self.items.iter() {
+            em.push(*item)?;
+        }
+        em.emit(Op::BuildList(self.items.len() as u32));
+        match self.maxlen {
+            Some(most) => em.push_int(most as i64)?,
+            None => em.push_none(),
+        }
+        em.call(2);
         Ok(())
     }
 }
 
 impl Rebuild for ViewVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        leaves_to_its_base(em, self.dict, &["keys", "values", "items"])?;
         let name = match self.what {
             ViewWhat::Keys => "keys",
             ViewWhat::Values => "values",

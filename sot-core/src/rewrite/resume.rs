@@ -64,7 +64,7 @@ impl Helpers {
         consts: &mut Vec<Py<PyAny>>,
     ) -> PyResult<Helpers> {
         let next = consts.len() as u32 + 1;
-        consts.push(py.import("types")?.getattr("CellType")?.call0()?.unbind());
+        consts.push(crate::cpython::module(py, "types")?.getattr("CellType")?.call0()?.unbind());
         if !sot_opcodes::calls::can_push_null(version) {
             consts.push(pass_function(py)?.unbind());
         }
@@ -437,7 +437,7 @@ impl Prologue<'_> {
 
     /// Up to 3.10: raise the exception under a block and go on in its handler, leaving the three slots of the previous one.
     /// Raising changes its traceback and context: both are put back. The interpreter keeps a traceback of its own of what is
-    /// handled, which RERAISE sets as it was; 3.8, which has none, shows it to a bare `raise` alone.
+    /// handled, which RERAISE (3.8: END_FINALLY) sets as it was.
     fn handle_again(&mut self, exception: u32, saved: u32) {
         for name in ["___traceback", "___context", "___class"] {
             if !self.code.varnames.iter().any(|n| n == name) {
@@ -449,11 +449,8 @@ impl Prologue<'_> {
             self.attribute(exception, name, None);
             self.op(Op::StoreFast(Local(saved + i as u32)));
         }
-        let reraises = !handling::finally_has_state(self.code.version);
         let outer = self.code.new_label(0);
-        if reraises {
-            self.op(Op::SetupFinally(outer));
-        }
+        self.op(Op::SetupFinally(outer));
         let handler = self.code.new_label(0);
         self.op(Op::SetupFinally(handler));
         self.load(exception);
@@ -466,15 +463,20 @@ impl Prologue<'_> {
         for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
             self.attribute(exception, name, Some(saved + i as u32));
         }
-        if reraises {
-            for part in [traceback, exception, class] {
-                self.load(part);
-            }
+        for part in [traceback, exception, class] {
+            self.load(part);
+        }
+        if handling::finally_has_state(self.code.version) {
+            // It may go on behind it, for all that the code says.
+            self.op(Op::EndFinally);
+            self.load(exception);
+            self.op(Op::ReturnValue);
+        } else {
             self.op(Op::ReraiseTriple(0));
-            self.bound.push((outer, self.ops.len()));
-            for _ in 0..3 {
-                self.op(Op::PopTop);
-            }
+        }
+        self.bound.push((outer, self.ops.len()));
+        for _ in 0..3 {
+            self.op(Op::PopTop);
         }
         for local in [exception, saved, saved + 1, class] {
             self.op(Op::DeleteFast(Local(local)));
@@ -496,12 +498,14 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                 {
                     let mut jumped = frame.with_real_generators(py);
                     (jumped.awaits, jumped.ip) = (None, frame.unit.code.target(target));
+                    jumped.stack.truncate(jumped.stack.len() - std::mem::take(&mut jumped.held));
                     if !resumes(jumped) {
                         return false;
                     }
                 }
                 let mut next = frame.with_real_generators(py);
                 next.awaits = None;
+                next.stack.truncate(next.stack.len() - std::mem::take(&mut next.held));
                 match awaits {
                     Awaits::Push | Awaits::Next | Awaits::Iterator => {
                         next.stack.push(SlotShape::Value);
@@ -526,6 +530,7 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                 let mut next = frame.with_real_generators(py);
                 next.awaits = None;
                 next.ip = frame.unit.code.target(region.handler);
+                next.held = 0;
                 next.stack.truncate(region.depth as usize);
                 next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
                 next.stack.extend([SlotShape::Previous; 3]);

@@ -295,6 +295,7 @@ impl Simulated {
                             pinned: false,
                             of_program: true,
                             may_be_watched: true,
+                            part: None,
                         }
                         .into(),
                         _ => panic!("{line}"),
@@ -408,7 +409,8 @@ return n
 ";
     let simulated = Simulated::read(text);
     let mut vars: Vec<VarId> = (0..simulated.names.len() as u32).map(VarId).collect();
-    vars.sort_by_key(|var| simulated.captured.place_of_end(*var));
+    let places = simulated.captured.places_of_ends();
+    vars.sort_by_key(|var| places.of(*var));
     // What holds several goes with the first of them.
     assert_eq!(simulated.listed(&vars), "c m b n a");
 }

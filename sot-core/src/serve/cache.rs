@@ -60,6 +60,8 @@ pub struct Entry {
     /// `RecursionError`.
     pub deepest: usize,
     pub hits: AtomicU64,
+    /// What the program is to be told instead of a result.
+    pub complaint: Option<String>,
     /// Whether serving it pays.
     pub trial: Trial,
 }
@@ -125,7 +127,8 @@ impl Entry {
         };
         report.capture_ns = capture.started.elapsed().as_nanos() as u64;
         let deepest = capture.captured.deepest;
-        Ok(Entry { guards, action, report, deepest, hits: AtomicU64::new(0), trial: Trial::default() })
+        let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
+        Ok(Entry { guards, action, report, deepest, hits, complaint, trial })
     }
 
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
@@ -184,9 +187,9 @@ impl CodeCache {
     }
 
     /// The entries whose guards will not hold again.
-    pub(super) fn dead(&self, holders: Option<&Holders>) -> Vec<Arc<Entry>> {
+    pub(super) fn dead(&self, py: Python<'_>, holders: Option<&Holders>) -> Vec<Arc<Entry>> {
         let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return Vec::new() };
-        entries.iter().filter(|entry| entry.guards.are_dead(holders)).cloned().collect()
+        entries.iter().filter(|entry| entry.guards.are_dead(py, holders)).cloned().collect()
     }
 
     /// Serve these entries no more, and capture again where they had filled the cache. What they held may die here, and run

@@ -167,7 +167,7 @@ impl NativeBody for Ask {
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
         if Arc::strong_count(&self.continuation) == 1 {
-            self.continuation.place.shape.traverse(visit);
+            self.continuation.place.traverse(visit);
             self.continuation.cache.traverse(visit);
             self.continuation.outer.traverse(visit);
         }
@@ -302,7 +302,7 @@ impl Continuation {
             // It has ended; what a body lets out of that class is another exception.
             error.set_traceback(py, None);
         } else if let Err(error) = &mut result {
-            let stand_ins = if outer.is_empty() { 0 } else { self.place.stand_ins_made(py) };
+            let stand_ins = if outer.is_empty() { 0 } else { self.place.stand_ins_made() };
             user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
         drop((function, closure, cells));

@@ -12,7 +12,7 @@ use crate::cpython::{FrameHook, Slots, call_slots, facts, held, thread, with_hoo
 use crate::graph_fn::take_failure;
 use crate::stats::STATS;
 use crate::user_frames;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::sync::Arc;
@@ -54,6 +54,9 @@ pub(super) fn run_entry<'py>(
     origin: Origin<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let Some(entry) = entry else { return origin.run_original(py, hook, true) };
+    if let Some(complaint) = &entry.complaint {
+        return Err(PyRuntimeError::new_err(complaint.clone()));
+    }
     match &entry.action {
         Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
         Action::Run { function, code, calls_out, shown } => {

@@ -5,7 +5,7 @@
 //! plain Python, and nothing is captured any more.
 
 use super::hook::process_hook;
-use super::{lookup, registry};
+use super::{lookup, orphans, registry};
 use crate::capture_all;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyModule};
@@ -19,6 +19,7 @@ pub fn prepare(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let _ = capture_all::stop(args.py());
         registry::reset();
         process_hook().clear();
+        orphans::clear_all();
     })?;
-    py.import("atexit")?.call_method1("register", (end,)).map(drop)
+    crate::cpython::module(py, "atexit")?.call_method1("register", (end,)).map(drop)
 }

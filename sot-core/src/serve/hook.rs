@@ -17,6 +17,7 @@ use crate::stats::STATS;
 use crate::stop::Reason;
 use crate::user_frames;
 use hashbrown::HashMap;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -79,6 +80,13 @@ impl NestedHook {
     }
 }
 
+fn complain(py: Python<'_>, complaint: &str) {
+    let text = std::ffi::CString::new(complaint.replace('\0', " ")).unwrap_or_default();
+    if let Err(error) = PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1) {
+        error.write_unraisable(py, None);
+    }
+}
+
 impl FrameHook for NestedHook {
     fn on_frame<'py>(&self, py: Python<'py>, frame: &FrameView<'_, 'py>) -> Decision {
         let run = Decision::Run { keep_hook: true };
@@ -110,6 +118,10 @@ impl FrameHook for NestedHook {
             capture_all::note(Served::Plain(why));
             return run;
         };
+        if let Some(complaint) = &entry.complaint {
+            // A frame cannot be made to raise before it runs.
+            complain(py, complaint);
+        }
         match &entry.action {
             Action::Original { .. } => {
                 let why = entry.report.breaks.first().map_or(Reason::NoTensor, |at| at.why.reason);

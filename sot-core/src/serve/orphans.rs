@@ -51,6 +51,17 @@ pub(super) fn know(cache: &Arc<CodeCache>, owner: Owner) {
     known.push((Arc::downgrade(cache), owner));
 }
 
+/// All caches that live.
+fn alive() -> Vec<(Arc<CodeCache>, Owner)> {
+    let known = KNOWN.lock().map(|known| known.clone()).unwrap_or_default();
+    known.iter().filter_map(|(cache, owner)| Some((cache.upgrade()?, *owner))).collect()
+}
+
+/// Forget what all of them hold, those of continuations included, which rewritten code that runs would otherwise keep.
+pub(super) fn clear_all() {
+    alive().into_iter().for_each(|(cache, _)| cache.clear());
+}
+
 /// A call has missed: drop the entries of its cache, and now and then those of all caches, that will not be served again. What
 /// they held may die here, and run code of the program.
 pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
@@ -63,15 +74,14 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
     let due = GROWN.contains(&entries) && cache.has_grown_to(entries) || is_time();
     let done = trampoline(|| {
         if !due {
-            cache.remove(cache.dead(None));
+            cache.remove(cache.dead(py, None));
             return;
         }
-        let known = KNOWN.lock().map(|known| known.clone()).unwrap_or_default();
-        let caches: Vec<_> = known.iter().filter_map(|(cache, owner)| Some((cache.upgrade()?, *owner))).collect();
+        let caches = alive();
         let of_functions = || caches.iter().filter(|(_, owner)| *owner == Owner::Function);
         let holders = Holders::count(py, |visit| of_functions().for_each(|(cache, _)| cache.traverse(visit)));
         // All are found before the first goes: the counts are those of now.
-        let dead: Vec<_> = caches.iter().map(|(cache, _)| cache.dead(Some(&holders))).collect();
+        let dead: Vec<_> = caches.iter().map(|(cache, _)| cache.dead(py, Some(&holders))).collect();
         caches.iter().zip(dead).for_each(|((cache, _), dead)| cache.remove(dead));
     });
     ASKING.set(false);

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCode;
+use std::sync::OnceLock;
 
 /// A place where programs go on.
 pub struct Place {
@@ -15,12 +16,12 @@ pub struct Place {
     /// Code of the innermost frame's resume function, or why there is none.
     resume: PyOnceLock<Result<Py<PyCode>, String>>,
     /// Functions that stand in for the outer frames while the innermost runs eagerly.
-    stand_ins: PyOnceLock<Vec<Py<PyAny>>>,
+    stand_ins: OnceLock<Vec<Py<PyAny>>>,
 }
 
 impl Place {
     pub fn new(number: u32, shape: Shape) -> Place {
-        Place { number, shape, resume: PyOnceLock::new(), stand_ins: PyOnceLock::new() }
+        Place { number, shape, resume: PyOnceLock::new(), stand_ins: OnceLock::new() }
     }
 
     /// `__resume_fn_3`
@@ -64,28 +65,34 @@ impl Place {
 
     /// The functions that stand in for the outer frames, outermost first.
     pub fn stand_ins(&self, py: Python<'_>) -> PyResult<&[Py<PyAny>]> {
-        let made = self.stand_ins.get_or_try_init(py, || {
-            let mut made = Vec::new();
-            let runs = self.shape.frames.len() - 1;
-            let runs = self.shape.frames[..=runs].iter().rposition(|frame| !frame.unit.hidden).unwrap_or(runs);
-            for (depth, frame) in self.shape.frames.iter().enumerate().take(runs + 1) {
-                if frame.unit.hidden {
-                    continue;
-                }
-                if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
-                    made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
-                }
-                if depth < runs {
-                    made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
-                }
+        if let Some(made) = self.stand_ins.get() {
+            return Ok(made);
+        }
+        let mut made = Vec::new();
+        let runs = self.shape.frames.len() - 1;
+        let runs = self.shape.frames[..=runs].iter().rposition(|frame| !frame.unit.hidden).unwrap_or(runs);
+        for (depth, frame) in self.shape.frames.iter().enumerate().take(runs + 1) {
+            if frame.unit.hidden {
+                continue;
             }
-            PyResult::Ok(made)
-        })?;
-        Ok(made)
+            if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
+                made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
+            }
+            if depth < runs {
+                made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
+            }
+        }
+        Ok(self.stand_ins.get_or_init(|| made))
+    }
+
+    /// Visit each reference held, once. The code of the resume function holds nothing of the program but its code's constants.
+    pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.shape.traverse(visit);
+        self.stand_ins.get().into_iter().flatten().for_each(visit);
     }
 
     /// How many there are, if any frame has run below them.
-    pub fn stand_ins_made(&self, py: Python<'_>) -> usize {
-        self.stand_ins.get(py).map_or(0, Vec::len)
+    pub fn stand_ins_made(&self) -> usize {
+        self.stand_ins.get().map_or(0, Vec::len)
     }
 }

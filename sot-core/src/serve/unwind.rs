@@ -16,6 +16,7 @@ use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
+use sot_opcodes::calls::drops_from_the_top;
 use sot_opcodes::{JumpCond, Op, handling, method_layout};
 use std::sync::Arc;
 
@@ -70,6 +71,24 @@ impl<'py> Waiting<'py> {
         let before = frame.stack_values();
         frame.stack.truncate(depth);
         values.drain(frame.stack_values()..before).rev().for_each(drop);
+    }
+
+    /// The call is over: the innermost frame lets go of what it holds for it.
+    fn let_go_of_operands(&mut self) {
+        let (frame, values) = self.innermost();
+        let held = std::mem::take(&mut frame.held);
+        if held == 0 {
+            return;
+        }
+        let from_the_top = frame.unit.code.instrs.get(frame.ip);
+        let from_the_top = from_the_top.is_some_and(|i| drops_from_the_top(frame.unit.code.version, &i.op));
+        let before = frame.stack_values();
+        frame.stack.truncate(frame.stack.len() - held);
+        let held = values.drain(frame.stack_values()..before);
+        match from_the_top {
+            true => held.rev().for_each(drop),
+            false => held.for_each(drop),
+        }
     }
 
     /// The frame runs on at an instruction.
@@ -129,6 +148,7 @@ impl<'py> Waiting<'py> {
     /// The frame above has returned, or has yielded.
     pub fn returned(mut self, result: &Bound<'py, PyAny>) -> PyResult<Next> {
         let py = self.py;
+        self.let_go_of_operands();
         let (frame, _) = self.innermost();
         let (ip, version) = (frame.ip, frame.unit.code.version);
         let value = || Some(result.clone().unbind());
@@ -225,6 +245,7 @@ impl<'py> Waiting<'py> {
             self.left(&error, if ends_loop { at + 1 } else { at }, !ends_loop, asker);
             self.end_above(at + 1)?;
             let unit = self.frames[at].unit.clone();
+            self.let_go_of_operands();
             if ends_loop {
                 let depth = self.frames[at].stack.len().saturating_sub(1);
                 self.cut(depth);

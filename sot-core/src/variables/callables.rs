@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::code_unit::CodeUnit;
+use crate::natives::Native;
 use crate::stop::Why;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -90,6 +91,30 @@ impl Nature for BuiltinVar {
 
     fn pinned(&self) -> Option<ObjectId> {
         Some(self.object)
+    }
+}
+
+/// A callable of C that is made of what its constructor is given.
+#[derive(Clone)]
+pub struct NativeVar {
+    pub native: Native,
+    pub class: ObjectId,
+    /// The value, if it existed before the frame.
+    pub object: Option<ObjectId>,
+    /// What the call was given. Of a partial: its function, the tuple of its arguments, the dict of its keywords.
+    pub positional: Rc<[VarId]>,
+    pub keywords: Rc<[(String, VarId)]>,
+    /// Its identity is a guarded fact: it is a getter that was found under another pinned object.
+    pub pinned: bool,
+}
+
+impl Nature for NativeVar {
+    fn kind_name(&self) -> &'static str {
+        "a native callable"
+    }
+
+    fn pinned(&self) -> Option<ObjectId> {
+        self.object.filter(|_| self.pinned)
     }
 }
 

@@ -8,12 +8,53 @@ use std::rc::Rc;
 pub struct DictVar {
     /// Keys are constants; in insertion order.
     pub entries: Rc<Vec<(VarId, VarId)>>,
-    /// A subclass without behaviour of its own (`OrderedDict`); `None` for dict itself.
+    /// A subclass of C (`OrderedDict`, `defaultdict`); `None` for dict itself.
     pub class: Option<ObjectId>,
     /// The dict itself, if it existed before the frame.
     pub object: Option<ObjectId>,
+    /// What a `defaultdict` makes missing values with.
+    pub factory: Option<VarId>,
     /// How often the simulation removed keys: a key that comes back is in another place.
     pub removed: u32,
+}
+
+/// A state of a set: a step in the histories of the capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct SetState(pub u32);
+
+impl SetState {
+    /// Of a set that existed before the frame, and that nobody has looked at.
+    pub const UNSEEN: SetState = SetState(u32::MAX);
+}
+
+/// A set or frozen set.
+#[derive(Clone)]
+pub struct SetVar {
+    pub state: SetState,
+    pub frozen: bool,
+    /// The set itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
+}
+
+impl Nature for SetVar {
+    fn kind_name(&self) -> &'static str {
+        "a set"
+    }
+}
+
+/// A `collections.deque` that the simulation made.
+#[derive(Clone)]
+pub struct DequeVar {
+    pub items: Rc<Vec<VarId>>,
+    pub maxlen: Option<usize>,
+    /// How often its length, or the places of its items, changed: iterators that began before do not go on.
+    pub changes: u32,
+}
+
+impl Nature for DequeVar {
+    fn kind_name(&self) -> &'static str {
+        "a deque"
+    }
 }
 
 /// What a view shows.

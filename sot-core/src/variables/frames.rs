@@ -56,6 +56,21 @@ impl GeneratorVar {
     }
 }
 
+impl GeneratorVar {
+    /// The class of itertools that it stands for.
+    pub fn disguise(&self) -> Option<&str> {
+        let name = self.unit.code.name.strip_prefix("itertools_").filter(|_| self.unit.hidden)?;
+        let end = name.rfind("__counted").unwrap_or(name.len());
+        Some(&name[..end])
+    }
+
+    /// Whether it may wait in a frame over a break, where the program cannot name it: a loop is asking it for its items. The
+    /// state of one that is counted is another one after each item, and would have to be captured anew each time.
+    pub fn stays_in_disguise(&self) -> bool {
+        !self.unit.code.name.contains("__counted") && !matches!(self.state, GeneratorState::New(_))
+    }
+}
+
 impl Nature for GeneratorVar {
     fn kind_name(&self) -> &'static str {
         "a generator"
@@ -87,11 +102,15 @@ pub struct ExceptionState {
     pub traceback: Option<VarId>,
     /// How many entries were left at times when its traceback was set to what it had been; `None`: none of them.
     pub cuts: Vec<Option<usize>>,
+    /// What frames held that it left once more, whose entries in its traceback are from before this capture: it ends with those.
+    pub outlives: Vec<VarId>,
 }
 
 /// A frame of this capture that an exception has left, or is handled in.
 #[derive(Clone)]
 pub struct PassedFrame {
+    /// Each that is passed in this capture has another.
+    pub number: u32,
     pub site: Arc<Site>,
     /// What it was when it ended. `None`: it goes on, or is not shown.
     pub end: Option<Rc<FrameEnd>>,

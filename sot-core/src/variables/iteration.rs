@@ -26,6 +26,16 @@ pub enum Iteration {
         seen: Rc<Vec<(VarId, VarId)>>,
         removed: u32,
     },
+    /// Over a set, by places of its table.
+    Set {
+        set: VarId,
+        /// What it was at the beginning.
+        start: SetState,
+        place: usize,
+        given: usize,
+        /// Its length at the beginning; `None`: it has been another meanwhile.
+        used: Option<usize>,
+    },
     Reversed {
         sequence: VarId,
         index: usize,

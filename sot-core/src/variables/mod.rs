@@ -19,8 +19,8 @@ mod frames;
 mod iteration;
 mod objects;
 
-pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, SuperVar};
-pub use containers::{DictVar, ListVar, SliceVar, TupleVar, ViewVar, ViewWhat};
+pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, NativeVar, SuperVar};
+pub use containers::{DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat};
 pub use frames::{
     CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, NullVar, PassedFrame, PreviousVar,
     TracebackVar,
@@ -82,6 +82,8 @@ pub enum VarKind {
     Tuple(TupleVar),
     List(ListVar),
     Dict(DictVar),
+    Set(SetVar),
+    Deque(DequeVar),
     View(ViewVar),
     Slice(SliceVar),
     Iterator(IteratorVar),
@@ -89,6 +91,7 @@ pub enum VarKind {
     Method(MethodVar),
     Bound(BoundVar),
     Builtin(BuiltinVar),
+    Native(NativeVar),
     Class(ClassVar),
     Module(ModuleVar),
     Layer(LayerVar),

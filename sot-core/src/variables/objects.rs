@@ -52,6 +52,8 @@ pub struct InstanceVar {
     pub of_program: bool,
     /// Values of its class may have finalizers of the program, or weak references.
     pub may_be_watched: bool,
+    /// What the builtin type keeps that its class extends, if the simulation made it.
+    pub part: Option<VarId>,
 }
 
 impl Nature for InstanceVar {

@@ -6,6 +6,7 @@
 mod block_stack;
 mod blocks;
 mod depth;
+mod frame_use;
 mod layout;
 mod liveness;
 
@@ -13,6 +14,7 @@ pub use block_stack::{block_regions, blocks_at};
 pub use blocks::{Block, basic_blocks, reachable};
 pub use depth::{StackDepths, stack_depths};
 pub(crate) use depth::{max_depth, sound_regions};
+pub use frame_use::{FrameUse, MANY_FRAMES, frame_uses};
 pub use layout::{Slot, StackLayouts, stack_layouts};
 pub use liveness::{LiveSet, Liveness, liveness};
 

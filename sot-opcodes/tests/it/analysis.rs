@@ -1,7 +1,7 @@
-//! Liveness, blocks, reachability and layouts on small programs written as text.
+//! Liveness, blocks, reachability, layouts and uses of frame objects on small programs written as text.
 
 use crate::corpus;
-use sot_opcodes::analysis::{Slot, basic_blocks, liveness, reachable, stack_layouts};
+use sot_opcodes::analysis::{FrameUse, Slot, basic_blocks, frame_uses, liveness, reachable, stack_layouts};
 use sot_opcodes::{Cell, Code, Local, Op, Version, decode, text};
 
 fn code(body: &str) -> Code {
@@ -87,4 +87,38 @@ fn regions_of_the_block_stack_are_those_of_the_exception_table() {
         assert!(protected.contains(&true), "{version} {protected:?}");
         assert!(code.regions.iter().all(|r| r.start < r.end), "{version}");
     }
+}
+
+#[test]
+fn who_keeps_a_frame_object() {
+    use FrameUse::{Keeps, Returns};
+    let uses = |body: &str, level, stored| {
+        let header =
+            "code \"f\" file \"f.py\" line 1 python 3.11\nnames f_back f_lineno f_code f_locals\nvarnames a b\n";
+        let code = text::parse(&format!("{header}L0: PUSH_NULL\n{body}")).expect("test program");
+        frame_uses(&code, 1, level, stored)
+    };
+    assert_eq!(uses("LOAD_ATTR f_lineno\nRETURN_VALUE\n", 0, false), []);
+    assert_eq!(uses("LOAD_ATTR f_lineno\nRETURN_VALUE\n", 0, true), [Keeps(0)]);
+    assert_eq!(uses("LOAD_ATTR f_lineno\nRETURN_VALUE\n", 1, true), []);
+    assert_eq!(uses("LOAD_ATTR f_code\nRETURN_VALUE\n", 0, true), []);
+    assert_eq!(uses("LOAD_ATTR f_locals\nRETURN_VALUE\n", 1, false), [Keeps(1)]);
+    assert_eq!(uses("LOAD_ATTR f_back\nRETURN_VALUE\n", 0, false), [Returns(1)]);
+    assert_eq!(uses("POP_TOP\nLOAD_CONST 0\nRETURN_VALUE\n", 0, false), []);
+    assert_eq!(uses("LOAD_CONST 0\nCALL 1\nRETURN_VALUE\n", 0, false), [Keeps(0)]);
+    // One loads it twice, once to look and once to return it.
+    let twice = "STORE_FAST a\nLOAD_FAST a\nLOAD_ATTR f_lineno\nPOP_TOP\nLOAD_FAST a\nRETURN_VALUE\n";
+    assert_eq!(uses(twice, 0, false), [Keeps(0), Returns(0)]);
+    assert_eq!(uses(twice, 2, false), [Returns(2)]);
+    // One lies under others for a while, and is compared with None.
+    let under = "BUILD_LIST 0\nSWAP 2\nSTORE_FAST a\nSTORE_FAST b\nLOAD_FAST a\nLOAD_CONST 0\nIS_NOT\n\
+                 POP_JUMP_IF_FALSE L1\nLOAD_FAST a\nCOPY 1\nPOP_TOP\nLOAD_ATTR f_code\nPOP_TOP\nL1: LOAD_CONST 0\nRETURN_VALUE\n";
+    assert_eq!(uses(under, 0, false), []);
+    assert_eq!(uses(&under.replace("STORE_FAST a\nSTORE_FAST b", "STORE_FAST b\nSTORE_FAST a"), 0, false), []);
+    assert_eq!(uses("LOAD_FAST b\nIS\nRETURN_VALUE\n", 1, false), [Keeps(1)]);
+    // It walks out, and asks each for its line.
+    let walk = "STORE_FAST a\nL1: LOAD_FAST a\nPOP_JUMP_IF_FALSE L2\nLOAD_FAST a\nLOAD_ATTR f_lineno\nPOP_TOP\nLOAD_FAST a\n\
+                LOAD_ATTR f_back\nSTORE_FAST a\nJUMP L1\nL2: LOAD_CONST 0\nRETURN_VALUE\n";
+    assert_eq!(uses(walk, 0, false), [Keeps(0)]);
+    assert_eq!(uses(walk, 1, false), []);
 }

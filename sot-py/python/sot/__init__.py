@@ -13,13 +13,18 @@ The engine is the extension module `sot._sot`; this module only gives it a name.
 of `import paddle` and `import sot` does not matter.
 """
 
+from . import psdb
 from ._sot import (
     CustomCode,
     Report,
     __version__,
+    add_break_apis,
     disable,
     explain,
+    graph_break,
+    ignore_module,
     install,
+    not_to_static,
     reasons,
     reset,
     set_eval_frame,
@@ -33,9 +38,14 @@ __all__ = [
     "CustomCode",
     "Report",
     "__version__",
+    "add_break_apis",
     "disable",
     "explain",
+    "graph_break",
+    "ignore_module",
     "install",
+    "not_to_static",
+    "psdb",
     "reasons",
     "reset",
     "set_eval_frame",

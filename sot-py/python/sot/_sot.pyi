@@ -1,11 +1,12 @@
 """The engine behind `sot`: what is captured, why not, and how to look at it."""
 
-from types import CodeType
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, final, overload
+from types import CodeType, ModuleType
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, final, overload
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 __version__: str
+_psdb: ModuleType
 
 class CustomCode(NamedTuple):
     """What a callback of `set_eval_frame` answers for one frame.
@@ -70,6 +71,12 @@ class Break:
     @property
     def fallback(self) -> bool:
         """The whole frame ran as plain Python."""
+    @property
+    def source(self) -> str:
+        """The line as it is in the file, without indentation; empty if it cannot be read."""
+    @property
+    def cure(self) -> str:
+        """What to write instead, or that nothing needs to be done."""
 
 @final
 class Report:
@@ -138,6 +145,19 @@ def reset() -> None:
 
 def disable(function: _F) -> _F:
     """Marks a function to be run as plain Python: a call of it breaks the graph."""
+
+def not_to_static(function: Optional[_F] = None) -> _F:
+    """`disable` under the name that Paddle gives it; also as `@not_to_static()`. `paddle.jit.not_to_static` is honoured as well."""
+
+def graph_break() -> None:
+    """Breaks the graph where it is called, and does nothing else."""
+
+def add_break_apis(apis: Union[Callable[..., Any], Iterable[Callable[..., Any]]]) -> None:
+    """Breaks the graph at each call of one of these functions, builtins or classes, from the next capture on."""
+
+def ignore_module(modules: Union[ModuleType, Iterable[ModuleType]]) -> None:
+    """Runs the functions of these modules, and of modules below them, as plain Python from the next capture on: calls of them
+    break the graph. `paddle.jit.ignore_module` is honoured as well."""
 
 def reasons() -> Dict[str, Tuple[str, str]]:
     """Every code that a break can have, with its family and one line of help."""

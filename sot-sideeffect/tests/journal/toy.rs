@@ -66,7 +66,8 @@ impl Heap {
             }
             Mutation::ListExtend { object, values } => self.at(*object).list.extend(values),
             Mutation::ListClear { object } => self.at(*object).list.clear(),
-            Mutation::Written { .. } => {}
+            // Methods of C are nobody's here.
+            Mutation::Method { .. } | Mutation::Written { .. } => {}
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
             Mutation::DictClear { object } => self.at(*object).dict.clear(),
             Mutation::IterAdvance { iterator, .. } => {
@@ -104,6 +105,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::SetGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }
+        | Mutation::Method { .. }
         | Mutation::Written { .. }
         | Mutation::IterAdvance { .. } => None,
     }

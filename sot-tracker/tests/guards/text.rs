@@ -37,6 +37,9 @@ fn every_check_has_a_text() {
         Check::Lacks(k),
         Check::LacksAttr("bias".into()),
         Check::Keys(vec![k, three]),
+        Check::Member { key: k, is: true },
+        Check::Member { key: k, is: false },
+        Check::Table { members: vec![(1, k), (3, three)], lost: vec![], mask: 7, finger: 0 },
         Check::Tensor(0),
         Check::Tensor(1),
         Check::SameAs(y),
@@ -60,6 +63,9 @@ fn every_check_has_a_text() {
     len(locals["x"]) == 2
     "k" not in locals["x"]
     not hasattr(locals["x"], "bias")
+    list(locals["x"]) == ["k", 3]
+    "k" in locals["x"]
+    "k" not in locals["x"]
     list(locals["x"]) == ["k", 3]
     tensor(locals["x"])
     tensor(locals["x"]): float32[2, 3] cpu

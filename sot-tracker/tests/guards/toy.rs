@@ -208,6 +208,8 @@ impl State {
                 Kind::Dict(items) => !items.iter().any(|(k, _)| self.same_key(*k, *key)),
                 _ => false,
             },
+            // There are no sets here.
+            Check::Member { .. } | Check::Table { .. } => false,
             Check::LacksAttr(name) => self.attr(value, name).is_none(),
             Check::Keys(keys) => match &object.kind {
                 Kind::Dict(items) => {

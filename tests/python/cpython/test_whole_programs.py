@@ -179,8 +179,105 @@ def test_threads_are_captured(folder):
     assert (code, out) == (0, "8\n") and counts(err)["rewritten"] == 1
 
 
+# ----- the end of the process
+
+LOUD = """
+class Loud:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        print("died", self.name)
+    def shout(self):
+        return self.name.upper()
+
+first = Loud("first")
+"""
+
+DEFINITIONS = {
+    "a function that is called": "def f(): return first.shout()\nprint(f(), f())",
+    "attributes of a function": "def f(): ...\nfor a in ('b', 'c'): setattr(f, a, 'z')",
+    "wraps": "import functools\ndef g(): ...\n@functools.wraps(g)\ndef f(): ...",
+    "lru_cache": "import functools\n@functools.lru_cache()\ndef f(): return first.shout()\nprint(f(), f())",
+    "contextmanager": "import contextlib\n@contextlib.contextmanager\ndef f(): yield first\nwith f() as g: print(g.name)",
+    "dataclass": "import dataclasses\n@dataclasses.dataclass\nclass Point:\n    x: int = 1\nprint(Point(), Point() == Point(2))",
+    "enum": "import enum\nclass E(enum.Enum):\n    A = 1\nprint(E.A, E(1))",
+    "namedtuple": "import collections\nP = collections.namedtuple('P', 'x y')\nprint(P(1, 2)._replace(x=3))",
+    "no collections": "import gc, functools\ngc.disable()\ndef g(): ...\n@functools.wraps(g)\ndef f(): ...",
+    "a thread": "import threading\ndef f(): print(first.shout())\nt = threading.Thread(target=f)\nt.start()\nt.join()",
+}
+
+
+@pytest.mark.parametrize("where", ["program", "module"])
+@pytest.mark.parametrize("definition", list(DEFINITIONS))
+def test_what_globals_hold_dies_at_the_end(folder, definition, where):
+    (folder / "loud.py").write_text(LOUD + DEFINITIONS[definition] + "\nlast = Loud('last')\n")
+    (folder / "importing.py").write_text("import loud\n")
+    program = {"program": "loud.py", "module": "importing.py"}[where]
+    code, out, err = run(folder, program)
+    assert code == 0 and out.count("died") == 2
+    got_code, got_out, got_err = run(folder, "-m", "sot", program)
+    # The order of what the collector finds depends on when it has run before.
+    assert (got_code, sorted(got_out.split("\n")), got_err) == (code, sorted(out.split("\n")), err)
+
+
 def test_the_environment_variable(folder):
     text = "import sot\ndef f(x): return x\nf(1)\nsot._sot._capture_all(False)\nprint(sot._sot._capture_counts()['rewritten'])"
     assert int(run(folder, "-c", text, SOT_CAPTURE_ALL="1")[1]) >= 1
     assert run(folder, "-c", text, SOT_CAPTURE_ALL="0")[:2] == (0, "0\n")
     assert run(folder, "-c", text)[:2] == (0, "0\n")
+
+
+IMPORTS_GO_ELSEWHERE = """
+import builtins
+
+class Elsewhere:
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+def broken(n):
+    out = []
+    for i in range(n):
+        try:
+            print(i, end=" ")
+            out.append((lambda: i)())
+        finally:
+            out.append(len(out))
+    return out
+
+def asked():
+    yield from broken(2)
+    yield sorted([3, 1], key=lambda v: -v), list(map(str, [1])), 1 in {1: 2}
+
+real, builtins.__import__ = builtins.__import__, lambda *names, **more: Elsewhere()
+try:
+    print(broken(3), list(asked()))
+finally:
+    builtins.__import__ = real
+"""
+
+LENT_MEMORY = """
+import decimal
+
+def flags():
+    context = decimal.Context()
+    copied = context.copy()
+    context.flags[decimal.Inexact] = True
+    return copied.flags[decimal.Inexact], context.flags[decimal.Inexact]
+
+def traps():
+    context = decimal.Context(prec=4)
+    context.clear_flags()
+    context.traps[decimal.FloatOperation] = False
+    context.create_decimal(1.5)
+    return context.flags[decimal.FloatOperation], context.traps[decimal.FloatOperation]
+
+for _ in range(20):
+    print(flags(), traps())
+"""
+
+
+@pytest.mark.parametrize("program", [IMPORTS_GO_ELSEWHERE, LENT_MEMORY])
+def test_the_world_of_the_translator_is_its_own(program, tmp_path):
+    (tmp_path / "program.py").write_text(program)
+    plain, captured = run(tmp_path, "program.py"), run(tmp_path, "-m", "sot", "program.py")
+    assert captured == plain and plain[0] == 0

@@ -1,4 +1,5 @@
-"""The modules beside the tests are importable, and every test starts and ends with the framework as it was."""
+"""The modules beside the tests are importable, and every test starts and ends with the framework as it was and with nothing
+captured."""
 
 import os
 import sys
@@ -17,7 +18,9 @@ def quiet_framework():
         yield
         return
     toy.set_eval_frame(None)
+    toy.reset()
     yield
+    toy.reset()
     assert toy.is_grad_enabled(), "the test left the grad mode off"
     assert toy.set_eval_frame(None) is None, "the test left a hook behind"
     assert not isinstance(toy.zeros([1]), toy.Value), "the test left building mode on"

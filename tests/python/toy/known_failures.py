@@ -25,26 +25,26 @@ def known(name):
     return [pytest.mark.xfail(reason=reason, strict=True, run=not crashes)]
 
 
-note("layer_with_state translated_layer", "writing an attribute of a layer breaks")
-note("slots descriptor", "writing to slots, and descriptors in Python")
-note("enums named_tuples partial default_dict ordered_dict_and_deque", "classes of the standard library")
-note("comprehensions sets in_displays", "sets")
+note("ordered_dict_and_deque", "deques that existed before the call")
 note("import_in_the_frame", "import")
-note("list_methods slice_assignment_and_deletion", "some builtins and methods of lists")
+note("list_methods", "some builtins and methods of lists")
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a dict guards all of its keys")
 note("captured_once:number_of_a_tensor captured_once:counter", "a number that changes is captured for each of its values")
 
-# Up to 3.10 the stack of the calling frame holds arguments until the call is over.
+# A list that was real before is emptied into the tuple of a call: it lives on in its slot, and holds what the call is given.
+for what in ("values_given_with_a_star_by_itself", "values_given_with_a_star_two_deep", "values_given_with_a_star_behind_a_break"):
+    note("same:" + what, "a list in a slot goes too late", ALL[4:])
+note("same:arguments_that_are_bound_again same:arguments_that_are_bound_again_behind_a_break", "a list in a slot goes too late", ALL[4:])
+note("same:a_manager_and_what_its_exit_holds_two_deep", "what 3.8 holds while it leaves a with", ALL[:1])
+
 UP_TO_310 = ALL[:3]
-for how in ("by_itself", "two_deep", "behind_a_break"):
-    for what in ("arguments_and_locals", "a_recursion", "what_is_returned_lives_on", "what_is_taken_in_hand_again"):
-        note("same:%s_%s" % (what, how), "arguments that the caller holds die before locals of the callee", UP_TO_310)
-note(
-    "an_exception_ends_in_a_context_manager an_exception_goes_through_a_context_manager",
-    "throw() with a traceback breaks up to 3.10, where what is raised again takes it from the stack",
-    UP_TO_310,
-)
+note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
+# The handler has a traceback beside the exception.
+for what in ("is_set_by_forget_and_speak", "is_set_by_shorten"):
+    for when in ("", "_after_a_break"):
+        note("same:a_traceback_%s%s" % (what, when), "no continuation is given the traceback of a handler", UP_TO_310)
+note("same:a_traceback_goes_into_a_generator", "no continuation is given the traceback of a handler", UP_TO_310)
 for what in ("list", "tuple", "nest"):
     for how in ("asked_by_code", "asked_for_real", "asked_and_failing"):
         note("held_%s_%s held_%s_%s_deep" % (what, how, what, how), "a fallback on 3.8", ALL[:1])

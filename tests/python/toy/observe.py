@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import io
+import sys
 import traceback
 
 from toy_framework import toy
@@ -21,7 +22,12 @@ def freeze(value, seen=None):
         return (name, value.shape, str(value.dtype), value.requires_grad, repr(value.tolist()))
     if isinstance(value, (list, tuple)):
         return (name, [freeze(v, seen) for v in value])
-    if isinstance(value, (set, bytearray)):
+    if isinstance(value, set):
+        members = list(map(repr, value))
+        # Where addresses decide, the order is another one each time.
+        by_value = all(isinstance(member, (type(None), bool, int, float, str, bytes)) for member in value)
+        return (name, members if by_value else sorted(members), sys.getsizeof(value))
+    if isinstance(value, bytearray):
         return (name, sorted(map(repr, value)))
     if isinstance(value, dict):
         return (name, [(freeze(k, seen), freeze(v, seen)) for k, v in value.items()])

@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from changing import DOORS
+from doors import DOORS
 from observe import freeze
 from toy_framework import toy
 

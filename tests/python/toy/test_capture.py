@@ -4,6 +4,8 @@ Each case is run three times as plain Python and three times captured, on worlds
 captures, the second is a hit, the third runs the other executor of the graph.
 """
 
+import sys
+
 import observe
 import pytest
 
@@ -17,35 +19,55 @@ from capture_cases import (  # noqa: F401
     control,
     copies,
     definitions,
+    deques,
+    dicts_of_c,
     elsewhere,
     ends,
+    ends_of_calls,
+    enumerations,
     exceptions,
+    extended,
     finalizers,
+    frame_objects,
     generator_breaks,
     generator_ends,
     generator_waits,
     generators,
+    held_by_locals,
     identity,
     indexed,
     iterating,
     iterators_held,
+    layer_attributes,
+    itertools_cases,
     lengths,
     lookups,
     makers,
     mappings,
+    natives,
     odd_answers,
+    names_of_frames,
+    overridden,
     own_frame,
     refusals,
     protected,
+    same_constants,
+    sets,
+    slices,
+    slotted,
     sorting,
     special_methods,
     state,
     subclasses,
     texts,
     thrown,
+    tracebacks_set,
     walked,
     writing,
 )
+
+if sys.version_info >= (3, 10):
+    from capture_cases import matching_310  # noqa: F401
 from known_failures import known
 from observe import CASES
 from toy_framework import toy

@@ -14,13 +14,6 @@ t = toy.tensor
 DEEP = 100_000
 
 
-@pytest.fixture(autouse=True)
-def forget():
-    toy.reset()
-    yield
-    toy.reset()
-
-
 def outcome(function, *args):
     try:
         result = function(*args)

@@ -6,22 +6,11 @@ import weakref
 
 import pytest
 
+from doors import opaque
 from toy_framework import toy
 
 t = toy.tensor
 ROUNDS = 1_000
-
-
-@pytest.fixture(autouse=True)
-def forget():
-    toy.reset()
-    yield
-    toy.reset()
-
-
-@toy.disable
-def opaque(*values):
-    return None
 
 
 def plain_function():

@@ -13,7 +13,7 @@ import random
 
 import pytest
 
-from changing import DOORS
+from doors import DOORS
 from observe import freeze
 from toy_framework import toy
 

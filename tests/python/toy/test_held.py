@@ -12,24 +12,12 @@ import weakref
 
 import pytest
 
-from changing import DOORS
+from doors import DOORS, opaque
 from toy_framework import toy
 
 t = toy.tensor
 LOG = []
 REFERENCES = []
-
-
-@pytest.fixture(autouse=True)
-def forget():
-    toy.reset()
-    yield
-    toy.reset()
-
-
-@toy.disable
-def opaque(*values):
-    return None
 
 
 # ----- holders: what is seen when they die
@@ -554,6 +542,21 @@ def test_what_is_new_in_each_call_does_not_fill_the_cache(f, make):
     assert "cache-full" not in toy.stats()["reasons"]
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_a_new_function_goes_when_the_collector_runs(door):
+    """Classes and layers that only guards name go at the next miss."""
+    translated = door(call_it)
+    for n in range(3):
+        function = new_function(n)
+        reference = weakref.ref(function)
+        for _ in range(3):
+            translated(t([[1.0]]), function)
+        del function
+        gc.collect()
+        assert reference() is None
+    assert toy.stats()["captures"] > 0
+
+
 def test_the_cells_of_the_first_frame_below_are_not_kept():
     class Value:
         n = 2
@@ -576,11 +579,50 @@ def test_the_cells_of_the_first_frame_below_are_not_kept():
         assert reference() is None
 
 
+# ----- what goes at one collection
+
+
+LOOPS = """
+def below(x, n):
+    for i in range(n):
+        x = x * held.k
+        opaque(x)
+    no_more()
+    return x
+
+def f(x):
+    return below(x, 3) + below(x, 2)
+"""
+
+
+@toy.disable
+def no_more():
+    toy.set_debug_mode(True)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_loop_that_breaks_goes_at_one_collection(door):
+    """Its continuation leads to itself, and where nothing is captured any more frames stand in for those outside."""
+    module = {"opaque": opaque, "no_more": no_more, "held": Plain("held")}
+    exec(LOOPS, module)
+    reference = weakref.ref(module["held"])
+    translated = door(module["f"])
+    for _ in range(3):
+        assert translated(t([1.0])).tolist() == [12.0]
+        toy.set_debug_mode(False)
+    del module, translated
+    gc.collect()
+    assert reference() is None
+
+
 # ----- what dies at the end of the process
 
 
 END = """
+import gc
 import toy_backend as toy
+
+BEFORE
 
 class Loud:
     k = 2.0
@@ -600,7 +642,13 @@ def g(x):
     toy.show(x)
     return f(x)
 
-for function in (f, g):
+def loop(x):
+    for _ in range(3):
+        toy.show(x)
+        x = f(x)
+    return x
+
+for function in FUNCTIONS:
     function = translate(function)
     for _ in range(3):
         function(toy.tensor([1.0]))
@@ -608,13 +656,23 @@ last = Loud("last")
 """
 
 
-@pytest.mark.xfail(sys.version_info < (3, 9), reason="3.8: what a guard names dies after the other globals", strict=True)
-def test_what_globals_hold_dies_at_the_end_of_the_process():
-    def run(translate):
-        program = END.replace("translate(", translate)
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-        return [line for line in done.stdout.splitlines() if line.startswith("died")]
+def died(functions, before, translate):
+    program = END.replace("translate(", translate).replace("FUNCTIONS", functions).replace("BEFORE", before)
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, universal_newlines=True, check=True)
+    return [line for line in done.stdout.splitlines() if line.startswith("died")]
 
-    eager = run("(")
+
+FUNCTIONS = ["[f]", "[f, g]", "[loop]", "[f, g, loop]"]
+
+
+@pytest.mark.parametrize("functions", FUNCTIONS)
+def test_what_globals_hold_dies_at_the_end_of_the_process(functions):
+    """In which order depends on when the collector ran before, and so on how much was made."""
+    assert sorted(died(functions, "", "toy.to_static(")) == sorted(died(functions, "", "(")) == ["died held", "died last"]
+
+
+@pytest.mark.parametrize("functions", FUNCTIONS)
+def test_globals_die_in_the_order_of_plain_python_at_the_end_of_the_process(functions):
+    eager = died(functions, "gc.disable()", "(")
     assert sorted(eager) == ["died held", "died last"]
-    assert run("toy.to_static(") == eager
+    assert died(functions, "gc.disable()", "toy.to_static(") == eager

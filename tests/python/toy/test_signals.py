@@ -13,14 +13,12 @@ t = toy.tensor
 
 
 @pytest.fixture(autouse=True)
-def forget():
+def handlers_as_before():
     before = {number: signal.getsignal(number) for number in (signal.SIGUSR1, signal.SIGALRM, signal.SIGINT)}
-    toy.reset()
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     for number, handler in before.items():
         signal.signal(number, handler)
-    toy.reset()
 
 
 class Late(Exception):
@@ -203,8 +201,13 @@ def test_other_threads_capture_as_ever():
 
     def work():
         try:
-            for _ in range(5):
+            deadline = time.monotonic() + 60
+            rounds = 0
+            # A capture may keep the main thread waiting.
+            while (rounds < 5 or not ran_in) and time.monotonic() < deadline:
                 assert toy.to_static(long_one)(t([1.0])).tolist() == EXPECTED
+                rounds += 1
+                time.sleep(0)
         except BaseException as error:  # noqa: BLE001
             failures.append(error)
 

@@ -11,13 +11,6 @@ from toy_framework import toy
 t = toy.tensor
 
 
-@pytest.fixture(autouse=True)
-def forget():
-    toy.reset()
-    yield
-    toy.reset()
-
-
 class Boom(Exception):
     pass
 

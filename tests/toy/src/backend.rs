@@ -8,7 +8,7 @@ use crate::op::Meta;
 use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, TensorCheck, TensorMeta};
+use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -125,6 +125,11 @@ impl Backend for Toy {
     /// Lets the translator read `self.weight` without simulating `Layer.__getattr__`; so only while that is ours.
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
         if self.layers.is_layer(layer) && self.layers.inherits(layer, "__getattr__") { ATTR_DICTS } else { &[] }
+    }
+
+    /// What `Layer.__setattr__` does, in words that the translator understands; so only while that is ours.
+    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        self.layers.store(layer, class)
     }
 
     /// A leaf is one statement, so the translator sees nothing of what it reads: name it all.

@@ -7,7 +7,7 @@ use crate::tensor::Tensor;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
-use sot_core::backend::LayerCall;
+use sot_core::backend::{LayerCall, LayerStore};
 use std::ffi::CStr;
 
 /// Frames of code under this prefix are the framework's, see `Backend::skip_paths`.
@@ -52,6 +52,21 @@ impl Layers {
             (Ok(a), Ok(b)) => a.is(&b),
             _ => false,
         }
+    }
+
+    /// Tensors and layers go to dicts of their own, and the instance dict keeps what it has.
+    pub(crate) fn store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        let class = class.cast::<PyType>().ok().filter(|_| self.inherits(layer, "__setattr__"))?;
+        let of = |base: &Bound<'_, PyType>| class.is_subclass(base).unwrap_or(false);
+        Some(match () {
+            () if of(self.base.bind(class.py())) => {
+                LayerStore::Dict { name: "_sub_layers", leaves_own: false, notes: &[] }
+            }
+            () if of(&class.py().get_type::<Tensor>()) => {
+                LayerStore::Dict { name: "_parameters", leaves_own: false, notes: &[] }
+            }
+            () => LayerStore::Own,
+        })
     }
 
     fn plain_call(&self, layer: &Bound<'_, PyAny>) -> bool {

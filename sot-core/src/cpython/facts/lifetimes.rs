@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
     PyAnyMethods, PyCFunction, PyCode, PyDict, PyList, PyModule, PyString, PyTraceback, PyTuple, PyType,
+    PyWeakrefReference,
 };
 
 use super::instance_dict;
@@ -16,9 +17,19 @@ use std::collections::VecDeque;
 const LOOKS: usize = 64;
 
 /// Whether the death of an object, or of what it alone may hold, runs code or clears a weak reference: it has a
-/// finalizer, or somebody refers to it weakly.
+/// finalizer, somebody refers to it weakly, or it refers weakly to what is to tell of its own death.
 pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
-    search(object, |object, _| Some(has_finalizer(object) || is_weakly_referenced(object)))
+    search(object, |object, _| Some(has_finalizer(object) || is_weakly_referenced(object) || may_call_back(object)))
+}
+
+/// Whether it is a weak reference that says when its object has died, which it does not do after its own end.
+fn may_call_back(object: &Bound<'_, PyAny>) -> bool {
+    if !object.is_instance_of::<PyWeakrefReference>() {
+        return false;
+    }
+    // Another class may say what it likes.
+    super::is_heap_type(&object.get_type())
+        || object.getattr(intern!(object.py(), "__callback__")).is_ok_and(|callback| !callback.is_none())
 }
 
 /// Whether the program could see the death of this very object: it has a finalizer, or somebody refers to it weakly. Objects
@@ -95,6 +106,9 @@ fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound
         held.extend(held_by_traceback(object).take(room));
     } else if room > 0 && is_holder_of_c(object) {
         held.extend(referents(object).take(room));
+    } else if let Some(parts) = super::func_parts(object) {
+        let tuples = [parts.defaults.as_ref(), parts.closure.as_ref()].into_iter().flatten();
+        held.extend(tuples.chain(parts.kwdefaults.as_ref()).map(|part| Bound::clone(part)).take(room));
     } else if room > 0
         && super::is_heap_type(&object.get_type())
         && !super::is_function(object)
@@ -115,10 +129,16 @@ fn filled<'a, 'py>(tuple: &'a Bound<'py, PyTuple>) -> impl Iterator<Item = Bound
     })
 }
 
-/// Whether instances of a class may have finalizers of the program or weak references.
+/// Types of C with instances in whose memory other objects look without holding them (`flags` and `traps` of a context): who
+/// keeps the instance in a variable keeps that memory.
+const LENT: &[&str] = &["decimal.Context"];
+
+/// Whether instances of a class may have finalizers of the program or weak references, or lend their memory.
 pub fn death_could_be_seen(class: &Bound<'_, PyType>) -> bool {
     // SAFETY: a live type.
-    super::is_heap_type(class) || unsafe { (*class.as_type_ptr()).tp_weaklistoffset != 0 }
+    super::is_heap_type(class)
+        || unsafe { (*class.as_type_ptr()).tp_weaklistoffset != 0 }
+        || LENT.contains(&&*super::name_in_messages(class))
 }
 
 /// Whether nobody but so many holders has an object, as far as counting tells: the translator has it in a table and in its
@@ -152,7 +172,7 @@ fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
-    let held = object.py().import("gc").and_then(|gc| gc.call_method1("get_referents", (object,)));
+    let held = crate::cpython::module(object.py(), "gc").and_then(|gc| gc.call_method1("get_referents", (object,)));
     held.and_then(|held| Ok(held.cast_into::<PyList>()?)).into_iter().flat_map(|held| held.into_iter())
 }
 
@@ -211,7 +231,8 @@ fn is_weakly_referenced(object: &Bound<'_, PyAny>) -> bool {
     }
     static COUNT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = object.py();
-    let count = COUNT
-        .get_or_try_init(py, || py.import("_weakref").and_then(|m| m.getattr("getweakrefcount")).map(Bound::unbind));
+    let count = COUNT.get_or_try_init(py, || {
+        crate::cpython::module(py, "_weakref").and_then(|m| m.getattr("getweakrefcount")).map(Bound::unbind)
+    });
     count.and_then(|count| count.bind(py).call1((object,))).is_ok_and(|n| n.is_truthy().unwrap_or(false))
 }

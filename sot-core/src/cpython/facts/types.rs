@@ -89,6 +89,12 @@ pub fn type_flags(ty: &Bound<'_, PyType>) -> c_ulong {
     unsafe { ffi::PyType_GetFlags(ty.as_type_ptr()) }
 }
 
+/// The name by which the interpreter's own messages call a type: that of C types may have their module in front.
+pub fn name_in_messages(ty: &Bound<'_, PyType>) -> String {
+    // SAFETY: a type that is alive has a name, which ends with a zero, and no other thread changes it while the GIL is held.
+    unsafe { std::ffi::CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_string_lossy().into_owned()
+}
+
 /// Whether the type was made at run time (a class statement), so that it can change.
 #[inline]
 pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {

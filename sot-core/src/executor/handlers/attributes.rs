@@ -4,7 +4,7 @@ use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use crate::variables::{NullVar, SliceVar, VarKind};
+use crate::variables::{NullVar, SliceVar, VarId, VarKind};
 use pyo3::prelude::*;
 use sot_opcodes::{Op, method_layout};
 
@@ -18,6 +18,7 @@ handlers! {
     StoreSubscr => store_subscr;
     DeleteSubscr => delete_subscr;
     BinarySlice => binary_slice;
+    StoreSlice => store_slice;
 }
 
 fn load_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -124,6 +125,10 @@ fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.pop()?;
     let value = ex.pop()?;
+    store_item(ex, container, key, value)
+}
+
+fn store_item(ex: &mut Executor<'_>, container: VarId, key: VarId, value: VarId) -> Result<Flow, Stop> {
     if let Some(entered) = ex.enter_write_of_item(container, key, Some(value))? {
         return Ok(entered);
     }
@@ -148,4 +153,11 @@ fn binary_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.subscript(operands[0], slice)?;
     ex.push(value);
     Ok(Flow::Next)
+}
+
+fn store_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let operands = ex.pop_n(4)?;
+    let step = ex.fold_none()?;
+    let slice = ex.virtual_var(SliceVar { parts: [operands[2], operands[3], step] });
+    store_item(ex, operands[1], slice, operands[0])
 }

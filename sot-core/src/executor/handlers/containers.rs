@@ -18,7 +18,10 @@ handlers! {
     ListAppend => list_append;
     MapAdd => map_add;
     ListExtend => list_extend;
+    BuildSet => build_set;
+    SetAdd => set_add;
     SetUpdate => set_update;
+    BuildSetUnpack => build_set_unpack;
     DictUpdate => dict_update;
     DictMerge => dict_merge;
     ListToTuple => list_to_tuple;
@@ -36,6 +39,10 @@ fn count(op: Op) -> Result<usize, Stop> {
         Op::BuildTuple(n)
         | Op::BuildList(n)
         | Op::BuildMap(n)
+        | Op::BuildSet(n)
+        | Op::SetAdd(n)
+        | Op::SetUpdate(n)
+        | Op::BuildSetUnpack(n)
         | Op::BuildConstKeyMap(n)
         | Op::BuildSlice(n)
         | Op::ListAppend(n)
@@ -89,6 +96,34 @@ fn build_const_key_map(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
+fn build_set(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let items = ex.pop_n(count(op)?)?;
+    let var = ex.set_of_items(items)?;
+    ex.push(var);
+    Ok(Flow::Next)
+}
+
+fn set_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let item = ex.pop()?;
+    let target = ex.peek(count(op)?)?;
+    ex.add_to_set(target, item)?;
+    Ok(Flow::Next)
+}
+
+/// `{*a, *b}` in one instruction (3.8): each is put into the set in its turn.
+fn build_set_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let parts = ex.pop_n(count(op)?)?;
+    if ex.any_by_code(&parts)? {
+        return Err(Stop::brk(Reason::Opcode, op.kind().name()));
+    }
+    let set = ex.set_of_items(Vec::new())?;
+    for part in parts {
+        ex.set_method(set, "update", &Args::positional(vec![part]))?;
+    }
+    ex.push(set);
+    Ok(Flow::Next)
+}
+
 fn build_slice(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mut parts = ex.pop_n(count(op)?)?;
     if parts.len() == 2 {
@@ -129,15 +164,21 @@ fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn set_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let iterable = ex.pop()?;
-    match ex.enter_items_of_set(iterable)? {
-        Some(_) => Ok(Flow::Entered(Awaits::Again)),
-        None => Err(Stop::brk(Reason::Opcode, op.kind().name())),
+    if ex.enter_items_of_set(iterable)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
     }
+    let target = ex.peek(count(op)?)?;
+    ex.set_method(target, "update", &Args::positional(vec![iterable]))?;
+    Ok(Flow::Next)
 }
 
 fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, VarId)>, Stop> {
     match ex.look(mapping)? {
         VarKind::Dict(dict) => Ok(dict.entries.to_vec()),
+        VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
+            let pairs = ex.plain_pairs(mapping)?;
+            pairs.ok_or(Stop::brk(Reason::ValueKind, "unpacking of an instance"))
+        }
         other => Err(Stop::brk(Reason::ValueKind, format!("unpacking of {}", other.kind_name()))),
     }
 }

@@ -300,7 +300,8 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let whole = ex.is_plain(from_list)? && !ex.require_plain(from_list)?.is_none();
     let bound = if whole { module.as_str() } else { module.split('.').next().unwrap_or_default() };
-    let modules = ex.py.import("sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
+    let modules =
+        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
     let dict = modules.cast::<PyDict>().map_err(|_| mismatch())?;
     let id = ex.objects.add(&modules);
     let tracker = ex.constant_tracker(id);
@@ -352,7 +353,8 @@ fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, 
     let missing = || Stop::brk(Reason::WouldRaise, format!("import of {name}"));
     let package = ex.find_attribute(module, "__name__")?.ok_or_else(missing)?;
     let package = ex.constant_str(package).ok_or_else(missing)?;
-    let modules = ex.py.import("sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
+    let modules =
+        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
     let dict = modules.cast::<PyDict>().map_err(|_| missing())?;
     let id = ex.objects.add(&modules);
     let tracker = ex.constant_tracker(id);

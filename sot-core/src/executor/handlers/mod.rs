@@ -8,6 +8,7 @@ mod containers;
 mod control;
 mod exceptions;
 mod generators;
+mod matching;
 mod names;
 mod operators;
 mod stack;

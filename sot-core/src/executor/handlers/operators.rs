@@ -3,10 +3,13 @@
 use super::{Flow, handlers, mismatch};
 use crate::backend::CallKind;
 use crate::executor::protocol::Copies;
+use crate::executor::value_types;
 use crate::executor::{Awaits, Executor};
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use sot_opcodes::{BinaryOp, CompareOp, Conversion, Op, UnaryOp};
 
 handlers! {
@@ -18,7 +21,6 @@ handlers! {
     FormatValue => format_value;
     ConvertValue => convert_value;
     BuildString => build_string;
-    GetLen => get_len;
 }
 
 fn unary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -104,6 +106,9 @@ impl<'py> Executor<'py> {
         match self.look(value)? {
             VarKind::Tensor(_) => self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args),
             VarKind::Instance(_) => {
+                if let Some(result) = self.asked_of_c(&operator, name, value)? {
+                    return Ok(result);
+                }
                 let method = self.special_method(value, &format!("__{name}__"))?;
                 self.call_tail(method, &Args::default())
             }
@@ -161,13 +166,38 @@ impl<'py> Executor<'py> {
             }
             _ => {}
         }
-        if let VarKind::List(_) | VarKind::Dict(_) = left_kind
+        if let (VarKind::Dict(a), VarKind::Dict(b), BinaryOp::Or) = (&left_kind, &right_kind, op)
+            && a.class.is_none()
+            && b.class.is_none()
+            && probe::has(&self.py.get_type::<PyDict>(), "__or__")
+        {
+            if !inplace {
+                return self.merged_dicts(a, b);
+            }
+            self.dict_method(left, a, "update", &Args::positional(vec![right]))?;
+            return Ok(left);
+        }
+        if let Some(made) = self.set_operator(op, inplace, left, right)? {
+            return Ok(made);
+        }
+        if let VarKind::List(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Deque(_) = left_kind
             && inplace
         {
             return Err(Stop::brk(Reason::Mutation, "an in-place operator"));
         }
         // What it raises names the operator.
         let operator = self.operator(if inplace { inplace_name } else { name })?;
+        let formats = op == BinaryOp::Remainder && self.is_text(left)?;
+        if !formats && (matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_))) {
+            let plain = name.trim_end_matches('_');
+            // Text is repeated by an index.
+            let methods =
+                [format!("__{plain}__"), format!("__r{plain}__"), format!("__i{plain}__"), "__index__".to_owned()];
+            let methods: Vec<&str> = methods.iter().map(String::as_str).collect();
+            if let Some(result) = self.operated_by_c(&operator, &methods, [left, right])? {
+                return Ok(result);
+            }
+        }
         self.fold_call(&operator, &args)
     }
 
@@ -204,12 +234,7 @@ impl<'py> Executor<'py> {
             if !perhaps_one && !value_a.eq(&value_b).map_err(|e| self.would_raise(&e))? {
                 return Ok(false);
             }
-            // Equal numbers or strings may or may not be one object: only Python can say.
-            return if value_a.is(&value_b) && self.known_object(a).is_none() {
-                Ok(true)
-            } else {
-                Err(Stop::brk(Reason::OpaqueValue, "identity of equal constants"))
-            };
+            return Ok(self.same_constant(a, b, value_a.is(&value_b)));
         }
         if let (Some(a), Some(b)) = (self.pinned(&kind_a), self.pinned(&kind_b)) {
             return Ok(a.is(&b));
@@ -226,10 +251,23 @@ impl<'py> Executor<'py> {
             // An operation may return its own argument.
             return Err(Stop::brk(Reason::OpaqueValue, "identity of a computed tensor"));
         }
+        // An instance of exactly one class is none of another.
+        let typed = |k: &VarKind| matches!(k, VarKind::Tuple(_) | VarKind::Instance(_));
+        if typed(&kind_a) && typed(&kind_b) && !self.class_of(a)?.is(&self.class_of(b)?) {
+            return Ok(false);
+        }
         let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
         // A virtual mutable object is nothing but itself.
-        let immutable = |k: &VarKind| matches!(k, VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_));
+        let immutable = |k: &VarKind| {
+            matches!(
+                k,
+                VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_) | VarKind::Set(SetVar { frozen: true, .. })
+            )
+        };
         if !immutable(&kind_a) && !immutable(&kind_b) && (fresh(self, a) || fresh(self, b)) {
+            return Ok(false);
+        }
+        if !self.class_of(a)?.is(&self.class_of(b)?) {
             return Ok(false);
         }
         Err(Stop::brk(Reason::ValueKind, format!("identity of {} and {}", kind_a.kind_name(), kind_b.kind_name())))
@@ -283,6 +321,14 @@ impl Executor<'_> {
         {
             return self.fold_bool(a.is(&b) == (op == CompareOp::Eq));
         }
+        if (matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_)))
+            && let Some(result) = self.operated_by_c(&operator, value_types::COMPARED, [left, right])?
+        {
+            return Ok(result);
+        }
+        if let Some(answer) = self.compare_sets(op, left, right)? {
+            return Ok(answer);
+        }
         self.fold_call(&operator, &args)
     }
 
@@ -290,6 +336,7 @@ impl Executor<'_> {
     pub fn contains(&mut self, container: VarId, item: VarId) -> Result<bool, Stop> {
         match self.look(container)? {
             VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
+            VarKind::Set(set) => self.set_has(set.state, item),
             VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => match self.look(dict)? {
                 VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
                 _ => Err(Stop::brk(Reason::ValueKind, "in a dict view")),
@@ -415,14 +462,6 @@ fn build_string(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let text = pyo3::types::PyString::new(ex.py, &text).into_any();
     let result = ex.fold(&text)?;
-    ex.push(result);
-    Ok(Flow::Next)
-}
-
-fn get_len(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    let value = ex.peek(1)?;
-    let length = ex.length(value)?;
-    let result = ex.fold_int(length as i64)?;
     ex.push(result);
     Ok(Flow::Next)
 }

@@ -59,6 +59,9 @@ impl Operations for ConstantVar {
         if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<pyo3::types::PyBytes>() {
             return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
         }
+        if let Some(state) = ex.set_state(me)? {
+            return ex.iterate_set(me, state);
+        }
         Err(Stop::brk(Reason::WouldRaise, "iteration of a constant"))
     }
 

@@ -7,6 +7,9 @@ use super::*;
 
 impl Operations for GeneratorVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        if let Some(class) = self.disguise() {
+            return ex.class_in_disguise(class);
+        }
         ex.types_attribute("GeneratorType")
     }
 
@@ -15,6 +18,9 @@ impl Operations for GeneratorVar {
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let Some(class) = self.disguise() {
+            return ex.attribute_in_disguise(me, class, name);
+        }
         match name {
             "send" | "throw" | "close" | "__next__" | "__iter__" => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             _ => unanswered(self.kind_name(), &format!("attribute {name}")),

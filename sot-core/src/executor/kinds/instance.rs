@@ -3,6 +3,10 @@
 
 use super::*;
 
+/// What a framework asks of a number.
+const NUMBER: &[&str] =
+    &["__index__", "__int__", "__float__", "__bool__", "__eq__", "__lt__", "__gt__", "__le__", "__ge__"];
+
 impl Operations for InstanceVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get(ex.py, self.class))
@@ -35,5 +39,14 @@ impl Operations for InstanceVar {
         ex.call(method, args)
     }
 
-    // No `as_argument`: an opaque framework call may look at any of its state, which has no guard.
+    /// An opaque framework call may look at any of its state, which has no guard; a number has none.
+    fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let class = ex.objects.get(ex.py, self.class);
+        let number = ex.extends_number(&class) && crate::probe::is_enumeration(&class);
+        let value = if number { ex.value_of_c(me, NUMBER)? } else { None };
+        match value {
+            Some(value) => Ok(value),
+            None => unanswered(self.kind_name(), "use as an argument of a framework call"),
+        }
+    }
 }

@@ -26,6 +26,10 @@ impl Operations for IteratorVar {
             Iteration::Real { object, .. } => Ok(ex.objects.get_ref(ex.py, object).get_type().into_any()),
             Iteration::Sequence { sequence, .. } => ex.class_of_iterator(sequence, "iter"),
             Iteration::Reversed { sequence, .. } => ex.class_of_iterator(sequence, "reversed"),
+            Iteration::Set { .. } => {
+                let empty = pyo3::types::PySet::empty(ex.py).and_then(|set| Ok(set.try_iter()?.get_type()));
+                Ok(empty.map_err(|e| ex.internal(&e))?.into_any())
+            }
             Iteration::Dict { .. } | Iteration::Tensor { .. } | Iteration::Range { .. } | Iteration::Exhausted => {
                 unanswered(self.kind_name(), "class")
             }

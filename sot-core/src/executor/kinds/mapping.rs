@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
-        DictVar { entries: Rc::new(entries), class: None, object: None, removed: 0 }
+        DictVar { entries: Rc::new(entries), class: None, object: None, factory: None, removed: 0 }
     }
 
     /// Whether the keys and their places are what they were.
@@ -26,8 +26,8 @@ impl DictVar {
         let hash = KeyIndex::hash(ex, key, &wanted);
         // Taken away, since asking for keys needs all of the executor.
         let mut index = KeyIndex::take(&mut ex.key_indexes, &self.entries);
-        let found = index.follow(ex, &self.entries).and_then(|()| match index.places.get(&hash) {
-            Some(places) => self.position_among(ex, &wanted, places.iter().copied()),
+        let found = index.follow(ex, &self.entries).and_then(|()| match index.keys.get(&hash) {
+            Some(keys) => self.position_of(ex, &wanted, keys),
             None => Ok(None),
         });
         ex.key_indexes.push(index);
@@ -48,6 +48,24 @@ impl DictVar {
         }
         Ok(None)
     }
+
+    /// As `position_among`, for keys by themselves, of which some may be gone.
+    fn position_of<'py>(
+        &self,
+        ex: &mut Executor<'py>,
+        wanted: &Bound<'py, PyAny>,
+        keys: &[VarId],
+    ) -> Result<Option<usize>, Stop> {
+        for key in keys {
+            let have = ex.require_key(*key)?;
+            if (have.is(wanted) || have.eq(wanted).map_err(|e| ex.would_raise(&e))?)
+                && let Some(at) = self.entries.iter().position(|entry| entry.0 == *key)
+            {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Entries from which on keys are searched by their hash.
@@ -56,11 +74,11 @@ const INDEXED: usize = 16;
 /// Dicts whose keys are indexed at a time: those that were searched last.
 const INDEXES: usize = 4;
 
-/// Where the keys of one large dict are.
+/// The keys of one large dict by their hash. Those that were taken out since stay.
 #[derive(Default)]
 pub(in crate::executor) struct KeyIndex {
     entries: Rc<Vec<(VarId, VarId)>>,
-    places: HashMap<Option<isize>, Vec<usize>>,
+    keys: HashMap<Option<isize>, Vec<VarId>>,
 }
 
 impl KeyIndex {
@@ -81,25 +99,33 @@ impl KeyIndex {
         matches!(ex.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)).then(|| value.hash().ok()).flatten()
     }
 
-    /// Index these entries: those that were there before are known.
+    /// Index these entries: those that were there before are known, whether one was taken out or some were put in.
     fn follow(&mut self, ex: &mut Executor<'_>, entries: &Rc<Vec<(VarId, VarId)>>) -> Result<(), Stop> {
         if Rc::ptr_eq(&self.entries, entries) {
             return Ok(());
         }
         let known = std::mem::take(&mut self.entries);
-        let mut places = std::mem::take(&mut self.places);
-        let same = |(old, new): (&(VarId, VarId), &(VarId, VarId))| old.0 == new.0;
-        let grown = known.len() <= entries.len() && known.iter().zip(entries.iter()).all(same);
-        if !grown {
-            places.clear();
-        }
-        let first = if grown { known.len() } else { 0 };
-        for (at, (key, _)) in entries.iter().enumerate().skip(first) {
+        let mut keys = std::mem::take(&mut self.keys);
+        let same = |(old, new): &(&(VarId, VarId), &(VarId, VarId))| old.0 == new.0;
+        let alike = known.iter().zip(entries.iter()).take_while(same).count();
+        let without_one = known.len() == entries.len() + 1
+            && known[alike + 1..].iter().zip(&entries[alike..]).take_while(same).count() == entries.len() - alike;
+        let first = match alike {
+            _ if without_one => entries.len(),
+            alike if alike == known.len() => alike,
+            _ => {
+                keys.clear();
+                0
+            }
+        };
+        for (key, _) in entries.iter().skip(first) {
             let value = ex.require_key(*key)?;
-            let hash = KeyIndex::hash(ex, *key, &value);
-            places.entry(hash).or_default().push(at);
+            let alike: &mut Vec<VarId> = keys.entry(KeyIndex::hash(ex, *key, &value)).or_default();
+            if !alike.contains(key) {
+                alike.push(*key);
+            }
         }
-        self.places = places;
+        self.keys = keys;
         self.entries = entries.clone();
         Ok(())
     }
@@ -122,6 +148,9 @@ impl Operations for DictVar {
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let ("default_factory", Some(factory)) = (name, self.factory) {
+            return Ok(Some(factory));
+        }
         // An ordered dict has a dict of its own.
         if self.class.is_some()
             && let Some(object) = self.object
@@ -134,10 +163,10 @@ impl Operations for DictVar {
         ex.attribute_of_builtin(me, name)
     }
 
-    fn subscript(&self, ex: &mut Executor<'_>, _me: VarId, key: VarId) -> Result<VarId, Stop> {
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
         match self.position(ex, key)? {
             Some(at) => Ok(self.entries[at].1),
-            None => Err(ex.raise_key_error(key)),
+            None => ex.missing_item(me, self, key),
         }
     }
 
@@ -153,7 +182,14 @@ impl Operations for DictVar {
         }
         match self.class {
             None => Ok(dict.into_any()),
-            Some(class) => ex.objects.get(ex.py, class).call1((dict,)).map_err(|e| ex.internal(&e)),
+            Some(class) => {
+                let class = ex.objects.get(ex.py, class);
+                let made = match self.factory {
+                    Some(factory) => class.call1((ex.argument(factory)?, dict)),
+                    None => class.call1((dict,)),
+                };
+                made.map_err(|e| ex.internal(&e))
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod builtin;
 mod cell;
 mod class;
 mod constant;
+mod deque;
 mod exception;
 mod function;
 mod generator;
@@ -17,9 +18,11 @@ mod layer;
 mod mapping;
 mod method;
 mod module;
+mod native;
 mod null;
 mod previous;
 mod sequence;
+mod set;
 mod slice;
 mod super_object;
 mod tensor;
@@ -93,6 +96,8 @@ macro_rules! asked {
             VarKind::Tuple($of) => $answer,
             VarKind::List($of) => $answer,
             VarKind::Dict($of) => $answer,
+            VarKind::Set($of) => $answer,
+            VarKind::Deque($of) => $answer,
             VarKind::View($of) => $answer,
             VarKind::Slice($of) => $answer,
             VarKind::Iterator($of) => $answer,
@@ -100,6 +105,7 @@ macro_rules! asked {
             VarKind::Method($of) => $answer,
             VarKind::Bound($of) => $answer,
             VarKind::Builtin($of) => $answer,
+            VarKind::Native($of) => $answer,
             VarKind::Class($of) => $answer,
             VarKind::Module($of) => $answer,
             VarKind::Layer($of) => $answer,

@@ -37,7 +37,7 @@ fn pick(ex: &mut Executor<'_>, what: &str, items: &[VarId], key: VarId) -> Resul
             return Ok(Picked::Many(out, i.step == 1 && i.slicelength == items.len()));
         }
     }
-    Err(Stop::brk(Reason::ValueKind, "subscript of a sequence"))
+    Err(ex.no_index(what, key)?)
 }
 
 impl Operations for TupleVar {

@@ -26,7 +26,6 @@ impl Operations for SliceVar {
         for part in self.parts {
             parts.push(ex.argument(part)?);
         }
-        let slice = ex.py.get_type::<PySlice>();
-        slice.call1((&parts[0], &parts[1], &parts[2])).map_err(|e| ex.internal(&e))
+        crate::probe::slice_of(ex.py, &parts).map_err(|e| ex.internal(&e))
     }
 }

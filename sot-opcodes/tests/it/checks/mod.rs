@@ -123,6 +123,11 @@ fn check_analyses(code: &Code) {
         assert!(set.locals().all(|local| set.local(local)) && set.cells().all(|cell| set.cell(cell)));
     }
 
+    for at in [0, count / 2, count] {
+        let uses = analysis::frame_uses(code, at, 1, false);
+        assert!(uses.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
     let blocks = analysis::basic_blocks(code);
     assert_eq!(blocks.first().map_or(0, |block| block.start), 0);
     assert_eq!(blocks.last().map_or(0, |block| block.end), count);

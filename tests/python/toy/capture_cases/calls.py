@@ -235,7 +235,7 @@ def coroutine():
     return {"f": f, "args": x1}
 
 
-@case(graphs=0, fallbacks=1, reasons=("frame-inspection",))
+@case(graphs=0, captures=2, breaks=1, reasons=("builtin",))
 def dynamic_code():
     def f(x):
         return eval("x * 2", {"x": x}), len(locals())

@@ -199,6 +199,20 @@ def ordered_dict_and_deque():
     }
 
 
+@case(captures=3, graphs=2, breaks=2, reasons=("value-kind",))
+def a_table_that_changes():
+    """Its keys are nobody's guards."""
+    table = {number: str(number) for number in range(5000)}
+
+    def f(x):
+        y = x + 1
+        first = table[0]
+        table["last"] = first
+        return y * 2, first
+
+    return {"f": f, "args": x1, "watch": lambda: len(table)}
+
+
 @case()
 def default_dict():
     def f(x):

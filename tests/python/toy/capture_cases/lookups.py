@@ -531,3 +531,27 @@ def names_of_keywords_behind_what_is_let_go():
         return Box[int](value=x).value + 1
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def what_objects_of_c_say_of_missing_attributes():
+    import array
+    import collections
+    import datetime
+    import itertools
+
+    def f(x, made):
+        told = []
+        for thing in [*made, collections.deque(), collections.OrderedDict(), datetime.date(2020, 1, 2), re.compile("a")]:
+            try:
+                thing.nothing
+            except AttributeError as error:
+                told.append(str(error))
+        for kind in (collections.deque, datetime.date, dict, Plain):
+            try:
+                kind.nothing
+            except AttributeError as error:
+                told.append(str(error))
+        return x + 1, told
+
+    return {"f": f, "args": lambda: (x1()[0], [itertools.count(), array.array("i"), Plain(), 1, "a"])}

@@ -177,3 +177,44 @@ def mappings_are_inlined():
         return take(1, **m), take(c=x, **m)[1]["a"], {**m, "c": x}, dict(m, d=x), update(m)
 
     return f
+
+
+@case()
+def merged_and_taken_from():
+    def f(x, given):
+        table = {"a": x, "b": 2}
+        last = table.popitem()
+        table.update([("c", 3), ("a", 4)], d=5)
+        given.popitem()
+        given.update({"n": x}.items())
+        made = dict([("k", 1)], m=2), dict(table, a=0), dict({("p", 1)})
+        return last, table, list(reversed(table)), list(reversed(table.items())), made, given, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), {"q": 1, "w": 2})}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def joined_by_an_operator():
+    def f(x, given):
+        try:
+            table = {"a": x, "b": 2} | {"a": 1, "c": given}
+            same = given
+            given |= {"z": x}
+            return table, same is given, given
+        except TypeError as error:
+            return str(error)
+
+    return {"f": f, "args": lambda: (t([1.0]), {"q": 1})}
+
+
+@case()
+def many_keys_come_and_go():
+    def f(x):
+        table = {i: i for i in range(300)}
+        for i in range(0, 300, 2):
+            del table[i]
+        for i in range(50):
+            table[i] = -i
+        return len(table), list(table)[:10], list(table)[-10:], 2 in table, 298 in table, table.pop(299), x + table[49]
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

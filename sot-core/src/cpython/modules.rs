@@ -1,0 +1,51 @@
+//! Modules that the translator uses, whatever the program has made of `import`.
+//!
+//! The program may give `builtins.__import__` another meaning, or put something else into `sys.modules`, at any time. So the
+//! import machinery is asked without the hook, and only once for each module.
+
+use hashbrown::HashMap;
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyTuple};
+use std::ffi::CString;
+use std::sync::{Mutex, PoisonError};
+
+static KNOWN: Mutex<Option<HashMap<String, Py<PyModule>>>> = Mutex::new(None);
+
+/// The module of this name, as it was found first.
+pub fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+    let known = |found: Option<Bound<'py, PyModule>>| {
+        // Neither Python code runs nor an object dies while the table is locked.
+        let mut table = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = table.get_or_insert_default();
+        match (table.get(name), found) {
+            (Some(module), _) => Some(module.bind(py).clone()),
+            (None, Some(module)) => {
+                table.insert(name.to_owned(), module.clone().unbind());
+                Some(module)
+            }
+            (None, None) => None,
+        }
+    };
+    match known(None) {
+        Some(module) => Ok(module),
+        None => {
+            let found = import(py, name)?;
+            Ok(known(Some(found.clone())).unwrap_or(found))
+        }
+    }
+}
+
+fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+    let text = CString::new(name).map_err(|_| PyImportError::new_err(name.to_owned()))?;
+    // Asked for a part of it, the machinery gives the module itself and not its package.
+    let parts = PyTuple::new(py, ["__name__"])?;
+    // SAFETY: the GIL is held; names and globals may be missing in an absolute import; the result is a new reference or NULL.
+    let module = unsafe {
+        let none = std::ptr::null_mut();
+        let found = ffi::PyImport_ImportModuleLevel(text.as_ptr(), none, none, parts.as_ptr(), 0);
+        Bound::from_owned_ptr_or_err(py, found)?
+    };
+    Ok(module.cast_into::<PyModule>()?)
+}

@@ -1,0 +1,215 @@
+//! Making exceptions, their classes, and what is told of them.
+
+use crate::awaits::Awaits;
+use crate::cpython::facts;
+use crate::executor::Executor;
+use crate::probe;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::exceptions::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::rc::Rc;
+
+/// Exception classes of C whose instances are their `args`, whatever the arguments.
+fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
+    let py = class.py();
+    // These give arguments a meaning: other attributes, another class.
+    let special = [
+        py.get_type::<PyOSError>(),
+        py.get_type::<PyUnicodeError>(),
+        py.get_type::<PyImportError>(),
+        py.get_type::<PySyntaxError>(),
+        py.get_type::<PySystemExit>(),
+    ];
+    !facts::is_heap_type(class)
+        && !special.iter().any(|s| class.is_subclass(s).unwrap_or(true))
+        && class.name().is_ok_and(|n| n != "BaseExceptionGroup" && n != "ExceptionGroup")
+}
+
+impl<'py> Executor<'py> {
+    /// Whether a class is one of exceptions.
+    pub fn is_exception_class(&self, class: &Bound<'py, PyType>) -> bool {
+        facts::mro(class).iter().any(|c| c.is(self.py.get_type::<PyBaseException>()))
+    }
+
+    /// Call an exception class: a virtual exception. `None`: not one that is simulated.
+    pub fn call_exception_class(&mut self, class: &Bound<'py, PyType>, args: &Args) -> Result<Option<Called>, Stop> {
+        let Some(base) = probe::base_of_c(class).filter(is_plain_exception) else { return Ok(None) };
+        let any = class.as_any();
+        let own = |name: &str| base.getattr(name).ok();
+        let new = self.class_lookup(any, "__new__")?;
+        let init = self.class_lookup(any, "__init__")?;
+        // What `BaseException.__new__` and `__init__` do is known; a class that has others is not.
+        let from_base = |found: &Option<Bound<'py, PyAny>>, name: &str| {
+            let wanted = own(name);
+            found.as_ref().zip(wanted).is_some_and(|(f, w)| f.is(&w) || name == "__new__" && f.eq(&w).unwrap_or(false))
+        };
+        if !from_base(&new, "__new__") || self.class_lookup(any, "__del__")?.is_some() {
+            return Ok(None);
+        }
+        let tuple = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let id = self.objects.add(any);
+        let state = ExceptionState { args: Some(tuple), ..ExceptionState::default() };
+        let exception = self.virtual_var(ExceptionVar { class: id, object: None, state: Rc::new(state) });
+        match init {
+            Some(init) if facts::is_function(&init) => {
+                let init = self.pin(&init);
+                self.construct(exception, init, args).map(Some)
+            }
+            init if from_base(&init, "__init__") && args.keywords.is_empty() => Ok(Some(Called::Value(exception))),
+            _ => Ok(None),
+        }
+    }
+
+    pub fn is_exception(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Exception(_))
+    }
+
+    /// Whether a variable is an exception that this capture has made.
+    pub fn is_new_exception(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Exception(ExceptionVar { object: None, .. }))
+    }
+
+    /// `BaseException.__init__(self, *args)`.
+    pub fn init_exception(&mut self, me: VarId, args: Vec<VarId>) {
+        let tuple = self.virtual_var(TupleVar::new(args));
+        self.change_exception(me, |state| state.args = Some(tuple));
+    }
+
+    pub(in crate::executor) fn change_exception(&mut self, exception: VarId, change: impl FnOnce(&mut ExceptionState)) {
+        if let VarKind::Exception(e) = &mut self.var_mut(exception).kind {
+            change(Rc::make_mut(&mut e.state));
+        }
+    }
+
+    /// The exception that a simulated operation raised, as a variable; otherwise the instruction has to run as Python.
+    pub fn would_raise(&mut self, error: &PyErr) -> Stop {
+        let value = error.value(self.py).clone().into_any();
+        let class = value.get_type();
+        let unknown = || Stop::brk(Reason::WouldRaise, class.name().map(|n| n.to_string()).unwrap_or_default());
+        if !is_plain_exception(&class) {
+            return unknown();
+        }
+        // What it says beside its arguments (of AttributeError and NameError) would be lost.
+        if value.getattr("name").is_ok_and(|name| !name.is_none()) {
+            return unknown();
+        }
+        let Ok(args) = value.getattr("args") else { return unknown() };
+        let Ok(args) = args.cast_into::<PyTuple>() else { return unknown() };
+        let mut items = Vec::with_capacity(args.len());
+        for arg in args.iter() {
+            match self.fold(&arg) {
+                Ok(item) => items.push(item),
+                Err(_) => return unknown(),
+            }
+        }
+        self.raised(&class, items)
+    }
+
+    /// An exception of a class of C with these `args`.
+    pub fn raised(&mut self, class: &Bound<'py, PyType>, args: Vec<VarId>) -> Stop {
+        let args = self.virtual_var(TupleVar::new(args));
+        let class = self.objects.add(class.as_any());
+        let state = ExceptionState { args: Some(args), ..ExceptionState::default() };
+        let exception = self.virtual_var(ExceptionVar { class, object: None, state: Rc::new(state) });
+        // Who raises while an exception is handled has that as the context.
+        self.set_context(exception);
+        Stop::Raised(exception)
+    }
+
+    /// An exception of a class of C with a message.
+    pub fn raise_error<E: pyo3::type_object::PyTypeInfo>(&mut self, message: &str) -> Stop {
+        let text = PyString::new(self.py, message).into_any();
+        match self.fold(&text) {
+            Ok(text) => self.raised(&self.py.get_type::<E>(), vec![text]),
+            Err(stop) => stop,
+        }
+    }
+
+    /// What looking up `name` (in `object`) raised says so, if it does not yet, as the interpreter adds it since 3.10:
+    /// tracebacks make suggestions from it.
+    pub fn tell_name(&mut self, stop: &Stop, name: &str, object: Option<VarId>) -> Result<(), Stop> {
+        let Stop::Raised(exception) = stop else { return Ok(()) };
+        let VarKind::Exception(ExceptionVar { object: None, state, .. }) = &self.var(*exception).kind else {
+            return Ok(());
+        };
+        let told =
+            |part: &str| state.about.iter().any(|(what, _)| *what == part) || self.has_own_attribute(*exception, part);
+        if self.py.version_info() < (3, 10) || told("name") || told("obj") {
+            return Ok(());
+        }
+        let name = self.fold(&PyString::new(self.py, name).into_any())?;
+        self.change_exception(*exception, |state| {
+            state.about.push(("name", name));
+            state.about.extend(object.map(|object| ("obj", object)));
+        });
+        Ok(())
+    }
+
+    /// An AttributeError has come instead of an attribute that a frame asked for: it is told, unless it knows.
+    pub(super) fn tell_what_was_asked(&mut self, exception: VarId, frame: usize) -> Result<(), Stop> {
+        let frame = &self.frames[frame];
+        let (Some(name), Some(object)) = (frame.asks_for().map(str::to_owned), frame.stack.last().copied()) else {
+            return Ok(());
+        };
+        let method = frame.awaits == Awaits::Method;
+        let class = self.class_of(object)?;
+        if self.is_attribute_error(exception)? && class.cast::<PyType>().is_ok_and(|c| facts::tells_names(c, method)) {
+            self.tell_name(&Stop::Raised(exception), &name, Some(object))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the program has set an attribute of a virtual exception.
+    fn has_own_attribute(&self, exception: VarId, name: &str) -> bool {
+        !matches!(self.journal.attr(Self::var_ref(exception), name), sot_sideeffect::Overlay::Untouched)
+    }
+
+    /// `KeyError(key)`.
+    pub fn raise_key_error(&mut self, key: VarId) -> Stop {
+        self.raised(&self.py.get_type::<PyKeyError>(), vec![key])
+    }
+
+    /// The class of an exception variable, which is guarded: what follows from it is decided for this class alone.
+    pub(super) fn exception_class(&mut self, exception: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
+        Ok(match self.look(exception)? {
+            VarKind::Exception(e) => self.objects.get(self.py, e.class).cast_into::<PyType>().ok(),
+            _ => None,
+        })
+    }
+
+    pub fn is_stop_iteration(&mut self, exception: VarId) -> Result<bool, Stop> {
+        let class = self.exception_class(exception)?;
+        Ok(class.is_some_and(|c| facts::mro(&c).iter().any(|c| c.is(self.py.get_type::<PyStopIteration>()))))
+    }
+
+    /// Whether an exception is one of a class, or of a tuple of classes: by their MRO, as handlers decide.
+    pub fn exception_matches(&mut self, exception: VarId, classes: VarId) -> Result<bool, Stop> {
+        // Up to 3.10 the class stands for the exception.
+        let own = match self.look(exception)? {
+            VarKind::Exception(e) => self.objects.get(self.py, e.class),
+            VarKind::Class(c) => self.objects.get(self.py, c.object),
+            other => return Err(Stop::brk(Reason::ValueKind, format!("handling of {}", other.kind_name()))),
+        };
+        let own = own.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let candidates = match self.look(classes)? {
+            VarKind::Tuple(t) => t.items.to_vec(),
+            _ => vec![classes],
+        };
+        let mut matches = false;
+        for candidate in candidates {
+            let VarKind::Class(class) = self.look(candidate)? else {
+                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
+            };
+            let class = self.objects.get(self.py, class.object);
+            let class = class.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            if !self.is_exception_class(&class) {
+                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
+            }
+            // All are looked at before one counts.
+            matches |= facts::mro(&own).iter().any(|c| c.is(&class));
+        }
+        Ok(matches)
+    }
+}

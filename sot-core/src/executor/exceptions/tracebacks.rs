@@ -1,0 +1,167 @@
+//! Tracebacks: the frames of this capture that an exception has passed, what they were when they ended, and cuts.
+
+use crate::executor::{Executor, Frame};
+use crate::stop::{Reason, Stop};
+use crate::user_frames::Site;
+use crate::variables::*;
+use pyo3::prelude::*;
+use sot_opcodes::handling;
+use std::rc::Rc;
+use std::sync::Arc;
+
+impl Executor<'_> {
+    /// The traceback as it is now.
+    pub fn traceback_of(&mut self, exception: VarId) -> VarId {
+        let (passed, cuts) = match &self.var(exception).kind {
+            VarKind::Exception(e) => (e.state.passed.len(), e.state.cuts.len()),
+            _ => (0, 0),
+        };
+        self.virtual_var(TracebackVar { exception, passed, cuts })
+    }
+
+    /// Up to 3.10 what is raised again has the traceback with which it came to its handler.
+    pub fn set_traceback(&mut self, exception: VarId, traceback: VarId) {
+        match self.var(traceback).kind {
+            VarKind::Traceback(TracebackVar { exception: of, passed, .. }) if of == exception => {
+                self.cut_traceback(exception, passed);
+            }
+            _ => self.change_exception(exception, |state| {
+                state.passed.clear();
+                state.traceback = Some(traceback);
+                state.cuts.push(None);
+            }),
+        }
+    }
+
+    /// As `set_traceback`, by `raise` alone.
+    pub fn set_handled_traceback(&mut self, exception: VarId) {
+        let handles = self.frames.iter().rfind(|frame| !frame.handled.is_empty());
+        let caught =
+            handles.and_then(|frame| frame.caught.iter().rev().find_map(|caught| self.caught_at(exception, caught)));
+        if let Some(at) = caught {
+            self.cut_traceback(exception, at + 1);
+        }
+    }
+
+    pub(in crate::executor) fn cut_traceback(&mut self, exception: VarId, kept: usize) {
+        if kept >= self.frames_passed(exception).len() {
+            return;
+        }
+        self.change_exception(exception, |state| {
+            state.passed.truncate(kept);
+            state.cuts.push(Some(kept));
+        });
+    }
+
+    /// An exception has come to a frame, which handles it (`stays`) or ends.
+    pub(super) fn passed(&mut self, exception: VarId, frame: usize, stays: bool) {
+        if self.frames[frame].is_hidden() {
+            return;
+        }
+        let site = Arc::new(self.site_of(self.py, &self.frames[frame]));
+        let end = (!stays).then(|| Rc::new(self.end_of(&self.frames[frame])));
+        let number = self.number_passed();
+        self.change_exception(exception, |state| state.passed.push(PassedFrame { number, site, end }));
+        if stays {
+            Rc::make_mut(&mut self.frames[frame].caught).push((exception, number));
+        }
+    }
+
+    pub(super) fn passed_skipped(&mut self, exception: VarId, left: Option<&Frame>) {
+        if let Some(skipped) = left.and_then(|frame| frame.skipped.as_ref()) {
+            let site = Arc::new(Site::of_skipped(self.py, skipped));
+            let number = self.number_passed();
+            self.change_exception(exception, |state| state.passed.push(PassedFrame { number, site, end: None }));
+        }
+    }
+
+    fn number_passed(&mut self) -> u32 {
+        self.passings += 1;
+        self.passings
+    }
+
+    /// Which of the frames that an exception has passed is the one in which it was caught, if it has not been cut off.
+    pub(in crate::executor) fn caught_at(&self, exception: VarId, (caught, number): &(VarId, u32)) -> Option<usize> {
+        let passed = self.frames_passed(exception).iter().rposition(|passed| passed.number == *number);
+        passed.filter(|_| *caught == exception)
+    }
+
+    /// A frame ends, or the capture does: exceptions that were caught in it show what it has come to.
+    pub(super) fn show_end(&mut self, caught: &[(VarId, u32)], end: FrameEnd) {
+        let end = Rc::new(end);
+        for caught in caught {
+            if let Some(at) = self.caught_at(caught.0, caught) {
+                let end = end.clone();
+                self.change_exception(caught.0, |state| state.passed[at].end = Some(end));
+            }
+        }
+    }
+
+    /// The capture ends while frames go on that tracebacks hold. What they let go of later, and would be seen to die, is left
+    /// out, and so are exceptions, which would hold themselves.
+    pub(in crate::executor) fn show_frames_that_go_on(&mut self) {
+        for at in 0..self.frames.len() {
+            let caught = self.frames[at].caught.clone();
+            if caught.is_empty() {
+                continue;
+            }
+            let mut end = self.end_of(&self.frames[at]);
+            let stays = |(_, var): &(u32, VarId)| {
+                let kind = &self.var(*var).kind;
+                !matches!(kind, VarKind::Generator(_)) && !self.may_be_seen_to_die(*var) && !self.holds_exception(*var)
+            };
+            end.locals.retain(stays);
+            end.cells.retain(stays);
+            self.show_end(&caught, end);
+        }
+    }
+
+    /// Whether it is the traceback that an exception has now.
+    pub(in crate::executor) fn is_traceback_of(&mut self, traceback: VarId, exception: VarId) -> Result<bool, Stop> {
+        let passed = self.frames_passed(exception).len();
+        Ok(match self.look(traceback)? {
+            VarKind::Traceback(traceback) => traceback.exception == exception && traceback.passed == passed,
+            _ => false,
+        })
+    }
+
+    /// `exception.__traceback__ = value`, where the traceback is one that the exception has had. `false`: another one.
+    ///
+    /// Up to 3.10 whoever handles the exception has its traceback beside it, and raises it again with that. No continuation is
+    /// given it: such a frame runs as it is.
+    pub(in crate::executor) fn store_traceback(&mut self, exception: VarId, value: VarId) -> Result<bool, Stop> {
+        let left = match self.look(value)? {
+            VarKind::Traceback(traceback) if traceback.exception == exception => traceback.passed,
+            VarKind::Constant(_) if self.constant_value(value).is_some_and(|value| value.is_none()) => 0,
+            _ => usize::MAX,
+        };
+        if self.frames_passed(exception).len() == left && self.is_new_exception(exception) {
+            return Ok(true);
+        }
+        let handles = self.frames.iter().position(|frame| frame.handled.contains(&exception));
+        if let Some(frame) = handles.filter(|_| handling::has_blocks(self.frame().unit.code.version)) {
+            self.in_one_piece = Some(frame);
+            return Err(Stop::fallback(Reason::Mutation, "the traceback of what is handled"));
+        }
+        Ok(left != usize::MAX && self.shortens_traceback(exception, left))
+    }
+
+    /// Let an exception that was made here have passed so many frames alone. `false`: somebody may hold the traceback that it
+    /// has, or had more.
+    pub(in crate::executor) fn shortens_traceback(&mut self, exception: VarId, left: usize) -> bool {
+        let passed = self.frames_passed(exception).len();
+        let longer = |var: &Variable| matches!(&var.kind, VarKind::Traceback(held) if held.exception == exception && held.passed > left);
+        if !self.is_new_exception(exception) {
+            // It may have come with a traceback.
+            return passed == left && left > 0;
+        }
+        if passed <= left {
+            return passed == left;
+        }
+        if self.vars.iter().any(longer) {
+            return false;
+        }
+        self.cut_traceback(exception, left);
+        true
+    }
+}

@@ -1,0 +1,315 @@
+//! Instances of classes of the program that extend a builtin type: `class Table(dict)`, `collections.Counter`.
+//!
+//! Such an instance has a *part* beside its attributes: the variable of what the builtin type keeps. Methods of the type work
+//! upon the part; whatever the program overrides is asked as ever. For new code the part is the instance
+//! ([`Captured::whole_of`]), which is built with the content that it has by then. That of one that existed before the frame
+//! is read alone, and by paths that no method of the program lies on.
+//!
+//! [`Captured::whole_of`]: crate::captured::Captured::whole_of
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::probe::{self, Descriptor};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{ObjectId, TrackerId};
+
+/// Methods of builtin types that change nothing.
+const READING: &[&str] = &[
+    "__contains__",
+    "__getitem__",
+    "__iter__",
+    "__len__",
+    "__reversed__",
+    "copy",
+    "count",
+    "get",
+    "index",
+    "items",
+    "keys",
+    "values",
+];
+
+impl<'py> Executor<'py> {
+    /// `base.__new__(class, *args)`, where `base` is the builtin type that the class extends.
+    fn make_extended(
+        &mut self,
+        class: &Bound<'py, PyType>,
+        base: &Bound<'py, PyType>,
+        args: &Args,
+    ) -> Result<VarId, Stop> {
+        let opaque = || Stop::brk(Reason::OpaqueCall, format!("class {}", super::calls::name_of(class)));
+        self.guard_mro(class);
+        self.class_lookup(class.as_any(), "__abstractmethods__")?;
+        if facts::is_abstract(class) || self.class_lookup(class.as_any(), "__del__")?.is_some() {
+            return Err(opaque());
+        }
+        let is = |ty: Bound<'py, PyType>| base.is(&ty);
+        let py = self.py;
+        let part = if is(py.get_type::<PyList>()) {
+            self.virtual_var(ListVar::new(Vec::new()))
+        } else if is(py.get_type::<PyDict>()) {
+            self.virtual_var(DictVar::new(Vec::new()))
+        } else if is(py.get_type::<PyTuple>()) {
+            let items = match *args.positional.as_slice() {
+                [] => Vec::new(),
+                [iterable] if args.keywords.is_empty() => self.collect_sized(iterable)?,
+                _ => return Err(opaque()),
+            };
+            self.virtual_var(TupleVar::new(items))
+        } else {
+            let value = self.fold_call(base.as_any(), args)?;
+            let value = self.constant_value(value).filter(|v| v.get_type().is(base)).ok_or_else(opaque)?;
+            let object = self.objects.add(&value);
+            let part = self.virtual_var(ConstantVar { object });
+            self.learn(part).valued = true;
+            part
+        };
+        let class = self.objects.add(class.as_any());
+        let (object, part) = (None, Some(part));
+        let made = InstanceVar { class, object, pinned: false, of_program: true, may_be_watched: true, part };
+        let made = self.virtual_var(made);
+        self.wholes.extend(part.map(|part| (part, made)));
+        Ok(made)
+    }
+
+    /// An instance of a class that extends a builtin type and leaves it to that how instances are made. The second is what
+    /// initialises it, if that is a method of the type.
+    pub(super) fn instantiate_extended(
+        &mut self,
+        class: &Bound<'py, PyType>,
+        new: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let Some(base) = probe::extends(class) else { return Ok(None) };
+        if !probe::raw(&base, "__new__").is_some_and(|own| own.is(new)) {
+            return Ok(None);
+        }
+        self.make_extended(class, &base, args).map(Some)
+    }
+
+    /// `tuple.__new__(class, items)` and the like.
+    pub(super) fn call_new_of_base(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
+        let Some((class, rest)) = args.positional.split_first() else { return Ok(None) };
+        if probe::descriptor(callee) != Descriptor::BuiltinFunction
+            || !callee.getattr("__name__").is_ok_and(|name| name.eq("__new__").unwrap_or(false))
+        {
+            return Ok(None);
+        }
+        let owner = callee.getattr("__self__").ok().and_then(|owner| owner.cast_into::<PyType>().ok());
+        let (Some(owner), VarKind::Class(class)) = (owner, self.look(*class)?) else { return Ok(None) };
+        let class =
+            self.objects.get(self.py, class.object).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        if owner.is(self.py.get_type::<PyTuple>()) && probe::is_named_tuple(&class) {
+            let [items] = *rest else { return Ok(None) };
+            let items = self.collect_sized(items)?;
+            for name in probe::OF_TUPLES {
+                self.class_lookup(class.as_any(), name)?;
+            }
+            let class = Some(self.objects.add(class.as_any()));
+            return Ok(Some(self.virtual_var(TupleVar { items: items.into(), class })));
+        }
+        if !probe::extends(&class).is_some_and(|base| base.is(&owner)) {
+            return Ok(None);
+        }
+        let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+        self.make_extended(&class, &owner, &rest).map(Some)
+    }
+
+    /// The part of an instance that existed before the frame.
+    pub(super) fn part_as_it_lies(
+        &mut self,
+        object: &Bound<'py, PyAny>,
+        id: ObjectId,
+        tracker: TrackerId,
+    ) -> Option<VarId> {
+        let base = probe::extends(&object.get_type())?;
+        let object = Some(id);
+        let kind: VarKind = match &base {
+            base if base.is(self.py.get_type::<PyDict>()) => DictVar { object, ..DictVar::new(Vec::new()) }.into(),
+            base if base.is(self.py.get_type::<PyList>()) => ListVar { object, ..ListVar::new(Vec::new()) }.into(),
+            base if base.is(self.py.get_type::<PyTuple>()) => TupleVar::new(Vec::new()).into(),
+            _ => return None,
+        };
+        let part = self.add_var(kind, tracker);
+        self.sourced.insert(part, id);
+        Some(part)
+    }
+
+    /// The part of an instance upon which the methods of this builtin type work.
+    pub(super) fn part_of(&mut self, value: VarId, owner: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), object, .. }) = self.look(value)? else {
+            return Ok(None);
+        };
+        let base = match self.var(part).kind {
+            VarKind::List(_) => self.py.get_type::<PyList>().into_any(),
+            VarKind::Dict(_) => self.py.get_type::<PyDict>().into_any(),
+            VarKind::Tuple(_) => self.py.get_type::<PyTuple>().into_any(),
+            _ => self.class_of(part)?,
+        };
+        let read = object.is_none() || self.leaves_reading_to(value, &base)?;
+        Ok((read && base.is(owner)).then_some(part))
+    }
+
+    /// Whether items of an instance are what its builtin type says, guarded.
+    fn leaves_reading_to(&mut self, value: VarId, base: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        let class = self.class_of(value)?;
+        let base = base.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        for name in ["__iter__", "keys", "__getitem__"] {
+            let found = self.class_lookup(&class, name)?;
+            let same = match (found, probe::raw(base, name)) {
+                (Some(found), Some(own)) => found.is(&own),
+                (found, own) => found.is_none() && own.is_none(),
+            };
+            if !same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// A method of the builtin type, called of an instance that extends it.
+    pub(super) fn call_on_part(&mut self, me: VarId, part: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        // Nothing is learned of what is written to for real.
+        if self.known_object(part).is_some() && !READING.contains(&name) {
+            return Err(Stop::brk(Reason::Mutation, format!("{name} of an instance")));
+        }
+        let kind = self.look(part)?;
+        let opaque = || Stop::brk(Reason::Builtin, format!("{name} of {}", kind.kind_name()));
+        let is_constant = matches!(kind, VarKind::Constant(_));
+        let positional = if args.keywords.is_empty() { Some(args.positional.as_slice()) } else { None };
+        let result = match (name, positional) {
+            ("__init__", _) => {
+                self.init_part(part, args)?;
+                self.fold_none()?
+            }
+            ("__len__", Some([])) => {
+                let length = self.length(part)?;
+                self.fold_int(length as i64)?
+            }
+            ("__getitem__", Some([key])) => {
+                if let VarKind::Dict(dict) = &kind
+                    && dict.position(self, *key)?.is_none()
+                {
+                    let class = self.class_of(me)?;
+                    if self.class_lookup(&class, "__missing__")?.is_some() {
+                        let missing = self.special_method(me, "__missing__")?;
+                        return self.call(missing, &Args::positional(vec![*key]));
+                    }
+                }
+                self.subscript(part, *key)?
+            }
+            ("__setitem__", Some([key, value])) => {
+                self.set_item(part, *key, *value)?;
+                self.fold_none()?
+            }
+            ("__delitem__", Some([key])) => {
+                self.delete_item(part, *key)?;
+                self.fold_none()?
+            }
+            ("__iter__", Some([])) => self.iterate(part)?,
+            ("__reversed__", Some([])) => self.reversed(part)?,
+            ("__contains__", Some([item])) => {
+                let found = self.contains(part, *item)?;
+                self.fold_bool(found)?
+            }
+            _ if is_constant => self.fold_method(part, name, args)?,
+            _ if name.starts_with("__") => return Err(opaque()),
+            _ => match self.call_bound(part, name, args)? {
+                Called::Value(value) => value,
+                // Its definition would ask for what the program overrides.
+                Called::Entered(_) => return Err(opaque()),
+            },
+        };
+        if result != part {
+            return Ok(Called::Value(result));
+        }
+        Ok(Called::Value(match self.look(part)? {
+            VarKind::Constant(constant) => {
+                let value = self.objects.get(self.py, constant.object);
+                self.fold(&value)?
+            }
+            VarKind::Tuple(tuple) => self.virtual_var(tuple),
+            _ => me,
+        }))
+    }
+
+    fn init_part(&mut self, part: VarId, args: &Args) -> Result<(), Stop> {
+        let opaque = || Stop::brk(Reason::Builtin, "__init__");
+        match (self.look(part)?, args.positional.as_slice()) {
+            (VarKind::List(list), rest) if args.keywords.is_empty() && rest.len() <= 1 => {
+                if !list.items.is_empty() {
+                    self.replace_list(part, Vec::new());
+                }
+                match rest {
+                    [iterable] => self.extend_at_once(part, *iterable),
+                    _ => Ok(()),
+                }
+            }
+            (VarKind::Dict(_), rest) if rest.len() <= 1 => {
+                let mut pairs = match rest {
+                    [source] => self.plain_pairs(*source)?.ok_or_else(opaque)?,
+                    _ => Vec::new(),
+                };
+                for (name, value) in &args.keywords {
+                    pairs.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+                }
+                for (key, value) in pairs {
+                    self.set_item(part, key, value)?;
+                }
+                Ok(())
+            }
+            _ => Err(opaque()),
+        }
+    }
+
+    /// Keys and values, as `dict` takes them from a value without running code of the program; `None`: it does.
+    pub(super) fn plain_pairs(&mut self, source: VarId) -> Result<Option<Vec<(VarId, VarId)>>, Stop> {
+        match self.look(source)? {
+            VarKind::Dict(source) => Ok(Some(source.entries.to_vec())),
+            VarKind::Instance(InstanceVar { part: Some(part), .. }) => {
+                let dict = self.py.get_type::<PyDict>().into_any();
+                if !self.leaves_reading_to(source, &dict)? {
+                    return Ok(None);
+                }
+                match self.look(part)? {
+                    VarKind::Dict(dict) => Ok(Some(dict.entries.to_vec())),
+                    _ => Ok(None),
+                }
+            }
+            VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Iterator(_) | VarKind::View(_) => {
+                if self.iterates_by_code(source)? {
+                    return Ok(None);
+                }
+                let mut pairs = Vec::new();
+                for pair in self.collect(source)? {
+                    let [key, value] = *self.collect(pair)? else { return Ok(None) };
+                    pairs.push((key, value));
+                }
+                Ok(Some(pairs))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `collections._count_elements(table, iterable)`, of a table that leaves reading and writing to dict.
+    pub(super) fn enter_count_elements(&mut self, args: &Args) -> Result<Option<Called>, Stop> {
+        let ([table, iterable], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(None) };
+        let own = self.py.get_type::<PyDict>();
+        let class = self.class_of(*table)?;
+        let mut methods = Vec::with_capacity(2);
+        for name in ["get", "__setitem__"] {
+            let Some(method) = probe::raw(&own, name) else { return Ok(None) };
+            if !self.class_lookup(&class, name)?.is_some_and(|found| found.is(&method)) {
+                return Ok(None);
+            }
+            methods.push(self.pin(&method));
+        }
+        if self.part_of(*table, own.as_any())?.is_none() || !self.can_iterate(*iterable)? {
+            return Ok(None);
+        }
+        self.enter("count_elements", &[*table, *iterable, methods[0], methods[1]]).map(Some)
+    }
+}

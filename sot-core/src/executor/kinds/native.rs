@@ -1,0 +1,21 @@
+//! Callables of C that are made of what their constructor is given.
+
+use super::*;
+
+impl Operations for NativeVar {
+    fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        Ok(ex.objects.get(ex.py, self.class))
+    }
+
+    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        ex.attribute_of_native(me, self, name)
+    }
+
+    fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
+        ex.call_native(self, args)
+    }
+}

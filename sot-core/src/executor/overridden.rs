@@ -1,0 +1,272 @@
+//! Attribute reads that are methods of the program: `__getattribute__` of classes and metaclasses, and `__get__` of descriptors.
+//!
+//! Each is simulated as a call. What such a `__getattribute__` ends in, that of `object` or `type`, is the look-up of
+//! [`super::attributes`] without the hook `__getattr__`, which is asked by whoever asked for the attribute.
+
+use super::Executor;
+use crate::cpython::facts::{self, GetattrKind};
+use crate::probe::{self, Descriptor};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::handling;
+use sot_sideeffect::Overlay;
+use sot_tracker::TrackerId;
+
+impl<'py> Executor<'py> {
+    /// The `__getattribute__` of the program that reads attributes of a value, if its class has one.
+    pub(super) fn own_lookup(&mut self, var: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        if !matches!(self.look(var)?, VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_)) {
+            return Ok(None);
+        }
+        let class = self.class_of(var)?;
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        match facts::getattr_kind(ty) {
+            GetattrKind::Generic | GetattrKind::Type => Ok(None),
+            GetattrKind::Module | GetattrKind::Custom => {
+                Ok(self.class_lookup(&class, "__getattribute__")?.filter(facts::is_function))
+            }
+        }
+    }
+
+    /// `value.name`, where `own` reads it, and a `__getattr__` what that does not find.
+    pub(super) fn attribute_by_method(
+        &mut self,
+        me: VarId,
+        own: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<VarId, Stop> {
+        let own = self.pin(own);
+        let key = self.fold(PyString::intern(self.py, name).as_any())?;
+        let class = self.class_of(me)?;
+        match self.class_lookup(&class, "__getattr__")? {
+            Some(hook) if facts::is_function(&hook) => {
+                let hook = self.pin(&hook);
+                let (tail, floor) = (self.tail.take(), self.frames.len());
+                self.enter("attribute_by", &[own, hook, me, key])?;
+                match tail {
+                    Some(awaits) => Err(Stop::Entered(awaits)),
+                    None => self.result_of_frame(floor),
+                }
+            }
+            Some(_) => Err(Stop::brk(Reason::UserCode, "__getattr__")),
+            None => self.call_tail(own, &Args::positional(vec![me, key])),
+        }
+    }
+
+    /// Whether reading an attribute is code of the program.
+    pub(super) fn attribute_by_code(&mut self, object: VarId, name: VarId) -> Result<bool, Stop> {
+        let Some(name) = self.constant_str(name) else { return Ok(false) };
+        if self.own_lookup(object)?.is_some() {
+            return Ok(true);
+        }
+        let VarKind::Instance(_) = self.look(object)? else { return Ok(false) };
+        let class = self.class_of(object)?;
+        if let Some(found) = self.class_lookup(&class, &name)?
+            && (self.getter_of(&found)?.is_some() || self.get_of_program(&found)?.is_some())
+        {
+            return Ok(true);
+        }
+        Ok(self.class_lookup(&class, "__getattr__")?.is_some_and(|found| facts::is_function(&found)))
+    }
+
+    /// `owner.__getattribute__(value, key)`, where that is `object`'s or `type`'s. `None`: it is another.
+    pub(super) fn enter_default_lookup(
+        &mut self,
+        value: VarId,
+        owner: &Bound<'py, PyAny>,
+        key: VarId,
+    ) -> Result<Option<Called>, Stop> {
+        let ty = owner.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let fitting = match (self.look(value)?, facts::getattr_kind(ty)) {
+            (VarKind::Instance(_) | VarKind::Layer(_), GetattrKind::Generic) => {
+                // `object` does it for all, others for their own.
+                let class = self.class_of(value)?;
+                owner.is(self.py.get_type::<PyAny>())
+                    || class.cast::<PyType>().is_ok_and(|class| facts::mro(class).iter().any(|base| base.is(owner)))
+            }
+            (VarKind::Class(_), GetattrKind::Type) => owner.is(self.py.get_type::<PyType>()),
+            _ => false,
+        };
+        let (true, Some(name)) = (fitting, self.constant_str(key)) else { return Ok(None) };
+        self.tail = Some(super::Awaits::Push);
+        let found = self.attribute_by_object(value, &name);
+        self.tail = None;
+        match found {
+            Ok(Some(found)) => Ok(Some(Called::Value(found))),
+            Ok(None) => {
+                let stop = self.missing_attribute(value, &name)?;
+                self.tell_name(&stop, &name, Some(value))?;
+                Err(stop)
+            }
+            Err(Stop::Entered(awaits)) => Ok(Some(Called::Entered(awaits))),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// What `object`, or `type`, finds under a name. `None`: it raises AttributeError.
+    fn attribute_by_object(&mut self, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let Overlay::Set(value) = self.journal.attr(Self::var_ref(me), name) {
+            return Ok(Some(VarId(value.0)));
+        }
+        let class = self.class_of(me)?;
+        if name == "__class__"
+            && let Some(found) = self.class_lookup(&class, name)?
+            && probe::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(&found))
+        {
+            return Ok(Some(self.pin(&class)));
+        }
+        let object = match self.look(me)? {
+            VarKind::Class(found) => {
+                let found = self.objects.get(self.py, found.object);
+                return self.attribute_of_class(me, &found, name, false);
+            }
+            VarKind::Instance(instance) => instance.object,
+            VarKind::Layer(layer) => Some(layer.object),
+            _ => return Err(Stop::brk(Reason::UserCode, "__getattribute__")),
+        };
+        let object = object.map(|object| self.objects.get(self.py, object));
+        self.nested(|ex| ex.attribute_by_default(me, object.as_ref(), &class, name, false))
+    }
+
+    /// A path goes on below an object: new code that follows it must not ask a `__getattribute__` of the program.
+    pub(super) fn note_overridden(&mut self, base: TrackerId, object: &Bound<'py, PyAny>) {
+        let ty = object.get_type();
+        if facts::getattr_kind(&ty) == GetattrKind::Custom
+            && probe::raw(&ty, "__getattribute__").is_some_and(|own| facts::is_function(&own))
+        {
+            self.captured.overridden.insert(base);
+        }
+    }
+
+    /// What reads the value of a property, or of a subclass that reads as properties do.
+    pub(super) fn getter_of(&mut self, descriptor: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        if !probe::is_exact_property(descriptor) {
+            if !probe::extends_property(descriptor) {
+                return Ok(None);
+            }
+            let of_property = probe::raw(&probe::property(self.py), "__get__");
+            let get = self.class_lookup(descriptor.get_type().as_any(), "__get__")?;
+            if !get.zip(of_property).is_some_and(|(get, own)| get.is(&own)) {
+                return Ok(None);
+            }
+            let property = self.plain_attribute(descriptor);
+            self.look(property)?;
+        }
+        match facts::field(descriptor, &PyString::intern(self.py, "fget")) {
+            facts::Field::Value(getter) => Ok(Some(self.pin(&getter))),
+            facts::Field::Empty | facts::Field::NoField => Ok(None),
+        }
+    }
+
+    /// The `__get__` of the program that a class attribute is bound by.
+    pub(super) fn get_of_program(&mut self, descriptor: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        match probe::descriptor(descriptor) {
+            Descriptor::Other => {
+                let get = self.class_lookup(descriptor.get_type().as_any(), "__get__")?;
+                Ok(get.filter(facts::is_function))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `descriptor.__get__(me, class)`, where that is a method of the program. Without `me` it is `None`; without a class it is
+    /// that of `me`.
+    pub(super) fn attribute_by_get(
+        &mut self,
+        descriptor: &Bound<'py, PyAny>,
+        me: Option<VarId>,
+        class: Option<&Bound<'py, PyAny>>,
+    ) -> Result<Option<VarId>, Stop> {
+        let Some(get) = self.get_of_program(descriptor)? else { return Ok(None) };
+        if let Some(me) = me
+            && let Some(value) = self.attribute_to_keep(descriptor, me)?
+        {
+            return Ok(Some(value));
+        }
+        let descriptor = self.plain_attribute(descriptor);
+        // It may be given another class.
+        self.look(descriptor)?;
+        let class = match (class, me) {
+            (Some(class), _) => class.clone(),
+            (None, Some(me)) => self.class_of(me)?,
+            (None, None) => return Ok(None),
+        };
+        let instance = match me {
+            Some(me) => me,
+            None => self.fold_none()?,
+        };
+        let (get, class) = (self.pin(&get), self.pin(&class));
+        self.call_tail(get, &Args::positional(vec![descriptor, instance, class])).map(Some)
+    }
+
+    /// `functools.cached_property` of an instance that has no value for it yet: what its function gives is kept in the instance.
+    /// The lock that it has up to 3.11 is nobody else's, and what it keeps apart are threads that ask at once.
+    fn attribute_to_keep(&mut self, descriptor: &Bound<'py, PyAny>, me: VarId) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(instance) = self.look(me)? else { return Ok(None) };
+        if !probe::is_exact_cached_property(descriptor) {
+            return Ok(None);
+        }
+        let property = self.plain_attribute(descriptor);
+        self.look(property)?;
+        let function = self.instance_dict_item(property, descriptor, "func")?;
+        let name = self.instance_dict_item(property, descriptor, "attrname")?;
+        let (Some(function), Some(name)) = (function, name) else { return Ok(None) };
+        let Some(text) = self.constant_str(name) else { return Ok(None) };
+        let class = self.objects.get(self.py, instance.class);
+        if !class.cast::<PyType>().is_ok_and(probe::has_dict)
+            || matches!(self.journal.attr(Self::var_ref(me), &text), Overlay::Set(_))
+        {
+            return Ok(None);
+        }
+        if let Some(object) = instance.object {
+            let object = self.objects.get(self.py, object);
+            if self.instance_dict_item(me, &object, &text)?.is_some() {
+                return Ok(None);
+            }
+        }
+        let keep = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
+        let keep = self.pin(&keep);
+        let (tail, floor) = (self.tail.take(), self.frames.len());
+        self.enter("kept", &[function, keep, me, name])?;
+        match tail {
+            Some(awaits) => Err(Stop::Entered(awaits)),
+            None => self.result_of_frame(floor).map(Some),
+        }
+    }
+
+    /// `Class.name` that the metaclass has, bound to the class.
+    pub(super) fn attribute_of_metaclass(
+        &mut self,
+        me: VarId,
+        meta: &Bound<'py, PyType>,
+        found: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<VarId, Stop> {
+        if let Some(getter) = self.getter_of(found)? {
+            return self.call_tail(getter, &Args::positional(vec![me]));
+        }
+        match probe::descriptor(found) {
+            Descriptor::Method | Descriptor::Wrapper | Descriptor::Member | Descriptor::GetSet => {
+                Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")))
+            }
+            _ => self.bind_class_attribute(me, meta.as_any(), found, name),
+        }
+    }
+
+    /// A class method that wraps something else than a function.
+    pub(super) fn bind_what_is_no_function(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        wrapped: &Bound<'py, PyAny>,
+    ) -> Result<VarId, Stop> {
+        let version = self.frame().unit.code.version;
+        if probe::is_exact_property(wrapped) && handling::class_methods_bind_descriptors(version) {
+            let getter = wrapped.getattr("fget").map_err(|e| self.internal(&e))?;
+            let (getter, class) = (self.pin(&getter), self.pin(class));
+            return self.call_tail(getter, &Args::positional(vec![class]));
+        }
+        Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"))
+    }
+}

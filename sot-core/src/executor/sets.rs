@@ -1,0 +1,448 @@
+//! What sets hold, and in which order: by doing the same with real sets.
+//!
+//! A *shadow* is a real set that went through the same history as a simulated one. Its members stand in for values of the
+//! simulation ([`super::members::Member`]): each has the hash and the equality of its value, so that the tables are the same, slot by slot.
+//! Shadows are made when somebody asks, of the steps since the last one; a rollback leaves them behind.
+//!
+//! The hash of an object that is made in the call, or given to it, is an address that the next call does not have. A set that
+//! ever held one has no order that could be known, unless it holds no more than one member.
+
+use super::Executor;
+use super::members::{Member, var_of};
+use crate::captured::{SetOperand, SetStep};
+use crate::cpython::facts;
+use crate::probe;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use hashbrown::{HashMap, HashSet};
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_opcodes::BinaryOp;
+use sot_tracker::{Check, Tracker, TrackerId};
+use std::rc::Rc;
+
+/// A real set that went through a history.
+struct Shadow {
+    set: Py<PyAny>,
+    /// Its table is that of the set that it stands for.
+    exact: bool,
+}
+
+/// What a set holds.
+pub(super) struct Content {
+    /// By their places.
+    pub(super) members: Vec<(usize, VarId)>,
+    pub(super) exact: bool,
+}
+
+impl Content {
+    pub(super) fn vars(&self) -> impl Iterator<Item = VarId> + use<'_> {
+        self.members.iter().map(|(_, var)| *var)
+    }
+}
+
+/// Shadows of the sets of a capture.
+#[derive(Default)]
+pub(super) struct Shadows {
+    pub(super) members: HashMap<VarId, Py<Member>>,
+    /// Members that are compared by identity and are objects.
+    pub(super) identities: Vec<VarId>,
+    sets: HashMap<SetState, Shadow>,
+    contents: HashMap<SetState, Rc<Content>>,
+    /// What sets held that existed before the frame, as it lay.
+    found: HashMap<SetState, Rc<Found>>,
+    constants: HashMap<VarId, SetState>,
+}
+
+/// A set that existed before the frame.
+struct Found {
+    members: Vec<(usize, VarId)>,
+    lost: Vec<usize>,
+    mask: usize,
+    finger: usize,
+}
+
+/// Contents that are kept at a time.
+const KEPT: usize = 16;
+
+impl<'py> Executor<'py> {
+    // ----- states
+
+    /// The state of a set, or of a frozen set that is a constant; `None`: it is something else.
+    pub(super) fn set_state(&mut self, var: VarId) -> Result<Option<SetState>, Stop> {
+        match self.look(var)? {
+            VarKind::Set(set) => Ok(Some(set.state)),
+            VarKind::Constant(ConstantVar { object }) => {
+                if !self.objects.get_ref(self.py, object).is_exact_instance_of::<PyFrozenSet>() {
+                    return Ok(None);
+                }
+                if let Some(known) = self.shadows.constants.get(&var) {
+                    return Ok(Some(*known));
+                }
+                // Guarded by its identity.
+                self.constant_value(var);
+                let state = self.histories.add(SetStep::Found { object, var }, true);
+                self.shadows.constants.insert(var, state);
+                Ok(Some(state))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The path to the members of a set that existed before the frame.
+    fn path_to_members(&mut self, var: VarId, object: sot_tracker::ObjectId) -> TrackerId {
+        let tracker = self.var(var).tracker;
+        if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker }
+    }
+
+    /// The set that a history starts with, if that existed before the frame and its members have not been read.
+    pub(super) fn unread(&self, state: SetState) -> Option<SetState> {
+        let first = self.histories.first(state);
+        let unread = matches!(self.histories.step(first), SetStep::Found { .. });
+        (unread && !self.shadows.found.contains_key(&first)).then_some(first)
+    }
+
+    /// Read the members of a set that existed before the frame: from here on they are guarded.
+    fn read_found(&mut self, state: SetState) -> Result<Rc<Found>, Stop> {
+        if let Some(known) = self.shadows.found.get(&state) {
+            return Ok(known.clone());
+        }
+        let SetStep::Found { object, var } = *self.histories.step(state) else {
+            return Err(Stop::fallback(Reason::InternalError, "not a set from before"));
+        };
+        let set = self.objects.get(self.py, object);
+        let table = facts::set_table(&set).ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
+        if table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key)) {
+            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
+        }
+        let constant = matches!(self.var(var).kind, VarKind::Constant(_));
+        if !constant && self.has_path(self.var(var).tracker) {
+            let base = self.path_to_members(var, object);
+            // Members that nobody else has will be others at the next call, and the guard would keep them alive.
+            let given =
+                matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
+            let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::may_die_soon(key);
+            if given && table.entries.iter().any(|entry| passing(&entry.key)) {
+                return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
+            }
+            let members = table.entries.iter().map(|entry| (entry.place, self.objects.add(&entry.key))).collect();
+            let (lost, mask, finger) = (table.lost.clone(), table.mask, table.finger);
+            self.guard(base, Check::Table { members, lost, mask, finger });
+        }
+        let mut members = Vec::with_capacity(table.entries.len());
+        for entry in &table.entries {
+            members.push((entry.place, self.pin(&entry.key)));
+        }
+        let found = Rc::new(Found { members, lost: table.lost, mask: table.mask, finger: table.finger });
+        self.shadows.found.insert(state, found.clone());
+        Ok(found)
+    }
+
+    /// The shadow of a set that existed before the frame.
+    fn shadow_of_found(&mut self, state: SetState) -> Result<Shadow, Stop> {
+        let found = self.read_found(state)?;
+        let mut members = Vec::with_capacity(found.members.len());
+        let mut known = true;
+        for (place, var) in &found.members {
+            let member = self.member(*var)?;
+            known &= member.get().known();
+            members.push((*place, member.into_any()));
+        }
+        let set = facts::set_with_table(self.py, &members, &found.lost, found.mask, found.finger);
+        let set = set.map_err(|e| self.internal(&e))?.ok_or(Stop::brk(Reason::OpaqueValue, "the table of a set"))?;
+        Ok(Shadow { exact: known, set: set.into_any().unbind() })
+    }
+
+    /// The shadow of a state.
+    fn shadow(&mut self, state: SetState) -> Result<(Bound<'py, PyAny>, bool), Stop> {
+        self.nested(|ex| {
+            let mut changes = Vec::new();
+            let mut first = state;
+            while !ex.shadows.sets.contains_key(&first) {
+                let SetStep::Changed { before, .. } = *ex.histories.step(first) else {
+                    let made = ex.new_shadow(first)?;
+                    ex.shadows.sets.insert(first, made);
+                    break;
+                };
+                changes.push(first);
+                first = before;
+            }
+            let mut at = first;
+            for change in changes.into_iter().rev() {
+                let SetStep::Changed { method, operands, .. } = ex.histories.step(change).clone() else { continue };
+                let (operands, exact) = ex.shadows_of(&operands)?;
+                // The shadow moves on with the set.
+                let (set, of_set) = match ex.shadows.sets.remove(&at) {
+                    Some(Shadow { set, exact }) => (set.into_bound(ex.py), exact),
+                    None => ex.shadow(at)?,
+                };
+                ex.shadows.sets.remove(&at);
+                let operands = PyTuple::new(ex.py, operands).map_err(|e| ex.internal(&e))?;
+                set.call_method1(method, operands).map_err(|e| ex.internal(&e))?;
+                ex.copied += usize::from(method != "add" && method != "discard") * set.len().unwrap_or(0);
+                ex.shadows.sets.insert(change, Shadow { set: set.unbind(), exact: exact && of_set });
+                at = change;
+            }
+            let shadow = &ex.shadows.sets[&state];
+            Ok((shadow.set.bind(ex.py).clone(), shadow.exact))
+        })
+    }
+
+    fn new_shadow(&mut self, state: SetState) -> Result<Shadow, Stop> {
+        let py = self.py;
+        let (set, exact) = match self.histories.step(state).clone() {
+            SetStep::Found { .. } => return self.shadow_of_found(state),
+            SetStep::Changed { .. } => return Err(Stop::fallback(Reason::InternalError, "a set that changed")),
+            SetStep::New { of, .. } => {
+                let (of, exact) = self.shadows_of(of.as_slice())?;
+                let of = PyTuple::new(py, of).map_err(|e| self.internal(&e))?;
+                (py.get_type::<PySet>().call1(of).map_err(|e| self.internal(&e))?, exact)
+            }
+            SetStep::Made { from, method, operands } => {
+                let (set, of_set) = self.shadow(from)?;
+                let (operands, exact) = self.shadows_of(&operands)?;
+                let operands = PyTuple::new(py, operands).map_err(|e| self.internal(&e))?;
+                (set.call_method1(method, operands).map_err(|e| self.internal(&e))?, exact && of_set)
+            }
+            SetStep::Operated { op, left, right } => {
+                let (operands, exact) = self.shadows_of(&[left, right])?;
+                let made = match op {
+                    BinaryOp::Or => operands[0].bitor(&operands[1]),
+                    BinaryOp::And => operands[0].bitand(&operands[1]),
+                    BinaryOp::Xor => operands[0].bitxor(&operands[1]),
+                    _ => operands[0].sub(&operands[1]),
+                };
+                (made.map_err(|e| self.internal(&e))?, exact)
+            }
+        };
+        self.copied += set.len().unwrap_or(0);
+        Ok(Shadow { set: set.unbind(), exact })
+    }
+
+    /// What operands stand for, and whether all of their hashes are known.
+    fn shadows_of(&mut self, operands: &[SetOperand]) -> Result<(Vec<Bound<'py, PyAny>>, bool), Stop> {
+        let (mut objects, mut exact) = (Vec::with_capacity(operands.len()), true);
+        for operand in operands {
+            let mut members = |ex: &mut Self, items: &[VarId]| -> Result<Vec<Bound<'py, Member>>, Stop> {
+                let mut members = Vec::with_capacity(items.len());
+                for item in items {
+                    let member = ex.member(*item)?;
+                    exact &= member.get().known();
+                    members.push(member);
+                }
+                Ok(members)
+            };
+            let object = match operand {
+                SetOperand::Item(item) => members(self, &[*item])?.remove(0).into_any(),
+                SetOperand::Items(items) => {
+                    let members = members(self, items)?;
+                    PyTuple::new(self.py, members).map_err(|e| self.internal(&e))?.into_any()
+                }
+                SetOperand::Keys(items) | SetOperand::View(items) => {
+                    let dict = PyDict::new(self.py);
+                    for member in members(self, items)? {
+                        dict.set_item(member, self.py.None()).map_err(|e| self.internal(&e))?;
+                    }
+                    match operand {
+                        SetOperand::View(_) => dict.call_method0("keys").map_err(|e| self.internal(&e))?,
+                        _ => dict.into_any(),
+                    }
+                }
+                SetOperand::Set(state) => {
+                    let (set, of_set) = self.shadow(*state)?;
+                    exact &= of_set;
+                    set
+                }
+            };
+            objects.push(object);
+        }
+        Ok((objects, exact))
+    }
+
+    // ----- questions
+
+    /// What a set holds.
+    pub(super) fn content(&mut self, state: SetState) -> Result<Rc<Content>, Stop> {
+        if let Some(known) = self.shadows.contents.get(&state) {
+            return Ok(known.clone());
+        }
+        let content = match self.histories.step(state) {
+            SetStep::Found { .. } => Content { members: self.read_found(state)?.members.clone(), exact: true },
+            _ => {
+                let (set, exact) = self.shadow(state)?;
+                let table = facts::set_table(&set).ok_or_else(|| Stop::fallback(Reason::InternalError, "a shadow"))?;
+                let member = |entry: &facts::SetEntry<'_>| Some((entry.place, var_of(&entry.key)?));
+                Content { members: table.entries.iter().filter_map(member).collect(), exact }
+            }
+        };
+        if self.shadows.contents.len() >= KEPT {
+            self.shadows.contents.clear();
+        }
+        self.copied += content.members.len();
+        let content = Rc::new(content);
+        self.shadows.contents.insert(state, content.clone());
+        Ok(content)
+    }
+
+    /// As [`Executor::content`], for who asks for the order.
+    pub(super) fn ordered(&mut self, state: SetState) -> Result<Rc<Content>, Stop> {
+        let content = self.content(state)?;
+        match content.exact || content.members.len() <= 1 {
+            true => Ok(content),
+            false => {
+                Err(Stop::brk(Reason::OpaqueValue, "the order of a set of objects that this call made or was given"))
+            }
+        }
+    }
+
+    pub(super) fn length_of_set(&mut self, state: SetState) -> Result<usize, Stop> {
+        if let SetStep::Found { object, var } = *self.histories.step(state)
+            && self.unread(state).is_some()
+        {
+            let set = self.objects.get(self.py, object);
+            let length = facts::set_table(&set).map(|table| table.entries.len());
+            let length = length.ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
+            if matches!(self.var(var).kind, VarKind::Set(_)) && self.has_path(self.var(var).tracker) {
+                let base = self.path_to_members(var, object);
+                self.guard(base, Check::Len(length));
+            }
+            return Ok(length);
+        }
+        let (set, _) = self.shadow(state)?;
+        set.len().map_err(|e| self.internal(&e))
+    }
+
+    /// Whether a value is a member. Of a set that existed before the frame nothing else is read.
+    pub(super) fn set_has(&mut self, state: SetState, item: VarId) -> Result<bool, Stop> {
+        let member = self.member(item)?;
+        if let Some(first) = self.unread(state)
+            && matches!(self.var(item).kind, VarKind::Constant(_))
+            && let Some(has) = self.unread_set_has(state, first, &member)?
+        {
+            return Ok(has);
+        }
+        let (set, _) = self.shadow(state)?;
+        set.contains(member).map_err(|e| self.internal(&e))
+    }
+
+    fn unread_set_has(
+        &mut self,
+        state: SetState,
+        first: SetState,
+        member: &Bound<'py, Member>,
+    ) -> Result<Option<bool>, Stop> {
+        let (_, changes) = self.histories.changes(state);
+        for change in changes.into_iter().rev() {
+            let SetStep::Changed { method, operands, .. } = self.histories.step(change).clone() else {
+                return Ok(None);
+            };
+            let ("add" | "discard", [SetOperand::Item(item)]) = (method, operands.as_slice()) else { return Ok(None) };
+            let other = self.member(*item)?;
+            if other.eq(member).map_err(|e| self.internal(&e))? {
+                return Ok(Some(method == "add"));
+            }
+        }
+        let SetStep::Found { object, var } = *self.histories.step(first) else { return Ok(None) };
+        let VarKind::Set(_) = self.var(var).kind else { return Ok(None) };
+        let set = self.objects.get(self.py, object);
+        let Some(table) = facts::set_table(&set) else { return Ok(None) };
+        if table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key)) {
+            return Ok(None);
+        }
+        let Some(value) = member.get().equal_to(self.py) else { return Ok(None) };
+        let is = set.contains(&value).map_err(|e| self.internal(&e))?;
+        if self.has_path(self.var(var).tracker) {
+            let key = self.objects.add(&value);
+            let base = self.path_to_members(var, object);
+            self.guard(base, Check::Member { key, is });
+        }
+        Ok(Some(is))
+    }
+
+    /// What a function or method of real sets gives for the shadows of these.
+    pub(super) fn ask_shadows(
+        &mut self,
+        operands: &[SetOperand],
+        ask: impl FnOnce(&[Bound<'py, PyAny>]) -> PyResult<bool>,
+    ) -> Result<bool, Stop> {
+        let (operands, _) = self.shadows_of(operands)?;
+        ask(&operands).map_err(|e| self.internal(&e))
+    }
+
+    // ----- the end
+
+    /// The capture is over: which sets a display of their members comes to.
+    pub(super) fn settle_sets(&mut self) {
+        let made: Vec<SetState> = (0..self.vars.len() as u32)
+            .filter_map(|index| match &self.var(VarId(index)).kind {
+                VarKind::Set(SetVar { state, object: None, .. }) => Some(*state),
+                _ => None,
+            })
+            .collect();
+        let mut work = made;
+        let mut seen = HashSet::new();
+        while let Some(state) = work.pop() {
+            if !seen.insert(state) {
+                continue;
+            }
+            match self.display(state) {
+                Some(members) => {
+                    self.histories.displays.insert(state, members);
+                }
+                None => work.extend(self.histories.beginnings(state)),
+            }
+        }
+    }
+
+    /// The members in an order in which they must be put into an empty set, for the same table.
+    fn display(&mut self, state: SetState) -> Option<Rc<[VarId]>> {
+        // What came one by one and stayed comes one by one again, whatever the hashes.
+        let (first, changes) = self.histories.changes(state);
+        let mut added: Option<Vec<VarId>> = match self.histories.step(first) {
+            SetStep::New { of: None, .. } => Some(Vec::new()),
+            SetStep::New { of: Some(SetOperand::Items(items)), .. } => Some(items.to_vec()),
+            _ => self.histories.displays.get(&first).map(|members| members.to_vec()),
+        };
+        for change in changes {
+            let SetStep::Changed { method, operands, .. } = self.histories.step(change) else { return None };
+            match (*method, operands.as_slice(), &mut added) {
+                ("add", [SetOperand::Item(item)], Some(added)) => added.push(*item),
+                ("update", [SetOperand::Items(items)], Some(added)) => added.extend(items.iter().copied()),
+                _ => added = None,
+            }
+        }
+        if let Some(added) = &added {
+            let members = self.shadow(state).ok().and_then(|(set, _)| self.first_of_each(&set, added));
+            return members.map(Rc::from);
+        }
+        for other in self.histories.involved(state) {
+            if let SetStep::Found { var, .. } = *self.histories.step(other)
+                && self.unread(other).is_some()
+            {
+                // What was not read is asked for its copies when they are made, unless it has changed by then.
+                if !self.is_written(var) {
+                    return None;
+                }
+                self.read_found(other).ok()?;
+            }
+        }
+        let (set, exact) = self.shadow(state).ok()?;
+        if !exact {
+            return None;
+        }
+        let table = facts::set_table(&set)?;
+        let members: Vec<Bound<'py, PyAny>> = table.entries.iter().map(|entry| entry.key.clone()).collect();
+        let again = self.py.get_type::<PySet>().call1((PyTuple::new(self.py, &members).ok()?,)).ok()?;
+        let again = facts::set_table(&again)?;
+        let same = (again.mask, again.finger, &again.lost) == (table.mask, table.finger, &table.lost)
+            && again.entries.iter().zip(&table.entries).all(|(a, b)| a.place == b.place && a.key.is(&b.key));
+        same.then(|| members.iter().filter_map(var_of).collect())
+    }
+
+    /// Those that went into a set, in the order in which they came.
+    fn first_of_each(&self, set: &Bound<'py, PyAny>, added: &[VarId]) -> Option<Vec<VarId>> {
+        let inside: HashSet<VarId> = facts::set_table(set)?.entries.iter().filter_map(|e| var_of(&e.key)).collect();
+        let mut seen = HashSet::new();
+        Some(added.iter().copied().filter(|var| inside.contains(var) && seen.insert(*var)).collect())
+    }
+}

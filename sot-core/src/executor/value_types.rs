@@ -1,0 +1,173 @@
+//! Members of `enum.IntEnum`, `IntFlag` and the like: constant objects whose class extends a value type of C and leaves an
+//! operation to it. C answers then, asked with the very objects, and no code of the program runs.
+
+use super::Executor;
+use crate::probe;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+
+/// What functions of `builtins`, and constructors, ask of their only argument.
+const ASKED: &[(&str, &[&str])] = &[
+    ("abs", &["__abs__"]),
+    ("bin", &["__index__"]),
+    ("chr", &["__index__"]),
+    ("float", &["__float__", "__index__"]),
+    ("hex", &["__index__"]),
+    ("int", &["__int__", "__index__", "__trunc__"]),
+    ("neg", &["__neg__"]),
+    ("invert", &["__invert__"]),
+    ("oct", &["__index__"]),
+    ("ord", &[]),
+    ("pos", &["__pos__"]),
+    ("range", &["__index__"]),
+    ("round", &["__round__"]),
+];
+
+/// What comparisons ask of their operands.
+pub(super) const COMPARED: &[&str] = &["__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"];
+
+impl<'py> Executor<'py> {
+    /// The object of a value whose class leaves these methods to a value type of C, if it is such a type's or extends one.
+    pub(super) fn value_of_c(&mut self, var: VarId, methods: &[&str]) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        let instance = match self.look(var)? {
+            VarKind::Constant(_) => return Ok(self.constant_value(var)),
+            VarKind::Instance(instance) => instance,
+            _ => return Ok(None),
+        };
+        let Some(object) = instance.object else { return Ok(None) };
+        let class = self.objects.get(self.py, instance.class);
+        if !instance.pinned && !probe::is_enumeration(&class) {
+            return Ok(None);
+        }
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let Some(base) = probe::base_of_c(ty).filter(|base| self.is_value_type(base)) else { return Ok(None) };
+        self.guard_mro(ty);
+        for method in methods {
+            let (own, of_c) = (self.class_lookup(&class, method)?, probe::raw(&base, method));
+            let left_to_c = match (&own, &of_c) {
+                (Some(own), Some(of_c)) => own.is(of_c),
+                (None, None) => true,
+                _ => false,
+            };
+            if !left_to_c {
+                return Ok(None);
+            }
+        }
+        // A member is one object.
+        self.look_identity(var)?;
+        Ok(Some(self.objects.get(self.py, object)))
+    }
+
+    fn is_value_type(&self, ty: &Bound<'py, PyType>) -> bool {
+        let py = self.py;
+        [py.get_type::<PyInt>(), py.get_type::<PyFloat>(), py.get_type::<PyString>(), py.get_type::<PyBytes>()]
+            .iter()
+            .any(|value| value.is(ty))
+    }
+
+    /// Whether a class extends a number of C.
+    pub(super) fn extends_number(&self, class: &Bound<'py, PyAny>) -> bool {
+        let base = class.cast::<PyType>().ok().and_then(probe::base_of_c);
+        base.is_some_and(|base| base.is(self.py.get_type::<PyInt>()) || base.is(self.py.get_type::<PyFloat>()))
+    }
+
+    /// `left op right` of such values, where that is the answer of C. `None`: it is not.
+    pub(super) fn operated_by_c(
+        &mut self,
+        function: &Bound<'py, PyAny>,
+        methods: &[&str],
+        operands: [VarId; 2],
+    ) -> Result<Option<VarId>, Stop> {
+        let mut values = Vec::with_capacity(2);
+        for operand in operands {
+            match self.value_of_c(operand, methods)? {
+                Some(value) => values.push(value),
+                None => return Ok(None),
+            }
+        }
+        let result = function.call1((&values[0], &values[1])).map_err(|e| self.would_raise(&e))?;
+        self.result_of_c(&result, &values, &operands).map(Some)
+    }
+
+    /// `function(value)` of such a value.
+    pub(super) fn asked_of_c(
+        &mut self,
+        function: &Bound<'py, PyAny>,
+        name: &str,
+        value: VarId,
+    ) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let Some((_, methods)) = ASKED.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+        let Some(object) = self.value_of_c(value, methods)? else { return Ok(None) };
+        let result = function.call1((&object,)).map_err(|e| self.would_raise(&e))?;
+        self.result_of_c(&result, &[object], &[value]).map(Some)
+    }
+
+    fn result_of_c(
+        &mut self,
+        result: &Bound<'py, PyAny>,
+        values: &[Bound<'py, PyAny>],
+        operands: &[VarId],
+    ) -> Result<VarId, Stop> {
+        match values.iter().position(|value| value.is(result)) {
+            Some(at) if !result.is_none() && !result.is_instance_of::<PyBool>() => Ok(operands[at]),
+            _ => self.fold(result),
+        }
+    }
+
+    /// The truth of such a value.
+    pub(super) fn truth_of_c(&mut self, value: VarId) -> Result<Option<bool>, Stop> {
+        if !matches!(self.look(value)?, VarKind::Instance(_)) {
+            return Ok(None);
+        }
+        let class = self.class_of(value)?;
+        // Who has a `__bool__` is not asked for its length.
+        let asked: &[&str] = match self.class_lookup(&class, "__bool__")? {
+            Some(_) => &["__bool__"],
+            None => &["__bool__", "__len__"],
+        };
+        match self.value_of_c(value, asked)? {
+            Some(object) => object.is_truthy().map(Some).map_err(|e| self.would_raise(&e)),
+            None => Ok(None),
+        }
+    }
+
+    /// The length of such a value.
+    pub(super) fn length_of_c(&mut self, value: VarId) -> Result<Option<usize>, Stop> {
+        match self.value_of_c(value, &["__len__"])? {
+            Some(object) => object.len().map(Some).map_err(|e| self.would_raise(&e)),
+            None => Ok(None),
+        }
+    }
+
+    /// `owner.name(value, *args)`, a method of C that has no effect.
+    pub(super) fn method_of_value(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        owner: &Bound<'py, PyAny>,
+        name: &str,
+        value: VarId,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
+        let class = self.objects.get(self.py, instance.class);
+        let base = class.cast::<PyType>().ok().and_then(probe::base_of_c);
+        if name.starts_with("__") || !base.is_some_and(|base| base.is(owner)) {
+            return Ok(None);
+        }
+        let Some(object) = self.value_of_c(value, &[name])? else { return Ok(None) };
+        let (positional, keywords) = self.convert_arguments(args, Self::require_plain)?;
+        let all = std::iter::once(object.clone()).chain(positional.iter());
+        let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;
+        let result = callee.call(all, keywords.as_ref()).map_err(|e| self.would_raise(&e))?;
+        self.result_of_c(&result, &[object], &[value]).map(Some)
+    }
+
+    /// Such a value as an index.
+    pub(super) fn index_of_c(&mut self, value: VarId) -> Result<Option<i64>, Stop> {
+        let object = self.value_of_c(value, &["__index__"])?;
+        Ok(object.filter(|object| object.is_instance_of::<PyInt>()).and_then(|object| object.extract().ok()))
+    }
+}

@@ -1,0 +1,64 @@
+//! Callables of C that are made of what their constructor is given, and what that was.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::*;
+
+/// Classes of C whose values are made by one call, of what it is given, and are called themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Native {
+    /// `functools.partial`
+    Partial,
+    /// Of module `operator`.
+    ItemGetter,
+    AttrGetter,
+    MethodCaller,
+}
+
+/// Which of them a class is, if it is the one of C.
+pub fn native(class: &Bound<'_, PyType>) -> Option<Native> {
+    static TYPES: PyOnceLock<Vec<(Py<PyAny>, Native)>> = PyOnceLock::new();
+    let py = class.py();
+    let types = TYPES.get_or_init(py, || {
+        let known = [
+            ("_functools", "partial", Native::Partial),
+            ("_operator", "itemgetter", Native::ItemGetter),
+            ("_operator", "attrgetter", Native::AttrGetter),
+            ("_operator", "methodcaller", Native::MethodCaller),
+        ];
+        let found = known.into_iter().filter_map(|(module, name, native)| {
+            let class = crate::cpython::module(py, module).and_then(|module| module.getattr(name)).ok()?;
+            Some((class.unbind(), native))
+        });
+        found.collect()
+    });
+    types.iter().find(|(known, _)| class.is(known)).map(|(_, native)| *native)
+}
+
+/// What a getter was made of. A partial has attributes that say so.
+pub struct MadeOf<'py> {
+    /// Arguments, the values of keywords, and their names, in one text.
+    pub parts: Bound<'py, PyTuple>,
+    pub names: Vec<String>,
+}
+
+pub fn made_of<'py>(getter: &Bound<'py, PyAny>) -> Option<MadeOf<'py>> {
+    let py = getter.py();
+    if let None | Some(Native::Partial) = native(&getter.get_type()) {
+        return None;
+    }
+    let reduced = getter.call_method0("__reduce__").ok()?;
+    let (maker, args) = (reduced.get_item(0).ok()?, reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?);
+    let (mut parts, mut names): (Vec<_>, Vec<String>) = (Vec::new(), Vec::new());
+    if native(&maker.get_type()) == Some(Native::Partial) {
+        let keywords = maker.getattr("keywords").ok()?.cast_into::<PyDict>().ok()?;
+        names.extend(keywords.keys().extract::<Vec<String>>().ok()?);
+        parts.extend(maker.getattr("args").ok()?.cast_into::<PyTuple>().ok()?.iter());
+        parts.extend(args.iter());
+        parts.extend(keywords.values().iter());
+    } else {
+        parts.extend(args.iter());
+    }
+    parts.push(PyString::new(py, &names.join(" ")).into_any());
+    Some(MadeOf { parts: PyTuple::new(py, parts).ok()?, names })
+}

@@ -1,0 +1,30 @@
+//! What programs ask of Paddle's own translator: its lists are ours, too.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyModule};
+use sot_core::code_unit::records::Promises;
+
+/// What `paddle.jit.ignore_module` was given. The list begins with modules that Paddle cannot translate from source.
+pub(crate) fn ignored_modules(py: Python<'_>) -> PyResult<Vec<String>> {
+    let translator = py.import("paddle.jit.dy2static.convert_call_func")?;
+    let all = translator.getattr(intern!(py, "BUILTIN_LIKELY_MODULES"))?.cast_into::<PyList>()?;
+    let at_first = translator.call_method0(intern!(py, "builtin_modules"))?;
+    let mut added = Vec::new();
+    for module in all.iter() {
+        if !at_first.contains(&module)? {
+            added.push(module.cast_into::<PyModule>()?.name()?.to_string());
+        }
+    }
+    Ok(added)
+}
+
+/// What Paddle's symbolic debugger was told of a code object.
+pub(crate) fn promises(code: &Bound<'_, PyAny>) -> PyResult<Promises> {
+    let py = code.py();
+    let debugger = py.import("paddle.jit.sot.psdb")?;
+    Ok(Promises {
+        no_break: debugger.getattr(intern!(py, "NO_BREAKGRAPH_CODES"))?.contains(code)?,
+        no_fallback: debugger.getattr(intern!(py, "NO_FALLBACK_CODES"))?.contains(code)?,
+    })
+}

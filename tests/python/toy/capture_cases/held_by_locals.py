@@ -1,0 +1,97 @@
+"""Locals that are not read any more hold what containers, iterators and functions have been given: weak references to it live on
+until the function is over."""
+
+import weakref
+
+from observe import case
+from toy_framework import toy
+
+t = toy.tensor
+
+
+class Kept:
+    def __init__(self, number):
+        self.number = number
+
+
+@toy.disable
+def look(kept):
+    return [weakref.ref(value) for value in kept]
+
+
+def alive(refs):
+    return [ref() is not None for ref in refs]
+
+
+def in_a_list():
+    a, b = Kept(1), Kept(2)  # noqa: F841
+    kept = [a, b]
+    refs = look(kept)
+    kept.clear()
+    return alive(refs)
+
+
+def in_an_iterator():
+    a, b, c = Kept(1), Kept(2), Kept(3)
+    refs = list(map(weakref.ref, [a, b, c]))
+    return alive(refs)
+
+
+def in_an_attribute():
+    a, owner = Kept(1), Kept(2)
+    owner.part = a
+    refs = look([owner.part, owner])
+    owner.part = None
+    return alive(refs)
+
+
+def in_a_closure():
+    a = Kept(1)
+    kept = [a]
+
+    def inner():
+        return look(kept)
+
+    refs = inner()
+    del kept[:]
+    return alive(refs)
+
+
+def in_a_dict_two_deep():
+    def callee(box):
+        refs = look(box.values())
+        box.clear()
+        return refs
+
+    a = Kept(1)
+    refs = callee({"a": a})
+    return alive(refs)
+
+
+def in_a_loop():
+    told = []
+    for number in range(3):
+        a = Kept(number)
+        refs = look([a])
+        told.append(alive(refs))
+    return told
+
+
+def by_nobody():
+    refs = look([Kept(1), Kept(2)])
+    return alive(refs)
+
+
+def register(way):
+    def build():
+        def f(x):
+            return x + 1, way()
+
+        return {"f": f, "args": lambda: (t([1.0]),)}
+
+    build.__name__ = f"held_by_locals_{way.__name__}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+for _way in (in_a_list, in_an_iterator, in_an_attribute, in_a_closure, in_a_dict_two_deep, in_a_loop, by_nobody):
+    register(_way)
