@@ -1,6 +1,7 @@
 //! Functions that rewritten code calls, beside graphs and those that ask to go on: raising again, handling, tracebacks,
 //! generators.
 
+use crate::code_unit::CodeUnit;
 use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
@@ -243,9 +244,20 @@ pub fn start_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// What plain Python has in the place of a hidden generator, which waits: the iterator over the items of its `sequence` behind
-/// the one at `index`, if it has given any.
-pub fn iterator_of_items<'py>(generator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// What plain Python has in the place of a generator of this code that is an object now. One in disguise stays what it is: it
+/// only crosses a break where nobody but a loop has it ([`Captured::unmasked`]).
+///
+/// [`Captured::unmasked`]: crate::captured::Captured::unmasked
+pub fn plain_generator<'py>(unit: &CodeUnit, generator: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    match unit.hidden && unit.disguise().is_none() {
+        true => iterator_of_items(&generator),
+        false => Ok(generator),
+    }
+}
+
+/// The iterator over the items of the `sequence` of a hidden generator, which waits, behind the one at `index`, if it has given
+/// any.
+fn iterator_of_items<'py>(generator: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let frame = generator.getattr("gi_frame")?;
     if frame.is_none() {
         return Ok(PyTuple::empty(generator.py()).try_iter()?.into_any());

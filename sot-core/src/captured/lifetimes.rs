@@ -94,9 +94,14 @@ impl Captured {
 
     /// Those of the variables that frames hold, themselves or in what they made.
     pub(crate) fn held_by_frames(&self, wanted: &[VarId]) -> HashSet<VarId> {
+        self.held_by_frames_and(&[], wanted)
+    }
+
+    /// As [`Captured::held_by_frames`], where more is at hand than frames say.
+    pub(crate) fn held_by_frames_and(&self, at_hand: &[VarId], wanted: &[VarId]) -> HashSet<VarId> {
         let mut wanted: HashSet<VarId> = wanted.iter().copied().collect();
         let mut found = HashSet::new();
-        let whole = self.search_frames(|var| {
+        let whole = self.search_frames(at_hand, |var| {
             if wanted.remove(&var) {
                 found.insert(var);
             }
@@ -110,17 +115,18 @@ impl Captured {
 
     /// All that frames hold, themselves or in what they made; `None`: too much.
     pub(crate) fn all_held_by_frames(&self) -> Option<HashSet<VarId>> {
-        self.search_frames(|_| true)
+        self.search_frames(&[], |_| true)
     }
 
-    /// What frames hold is shown one by one, as long as more is asked for; `None`: that was too much.
-    fn search_frames(&self, mut goes_on: impl FnMut(VarId) -> bool) -> Option<HashSet<VarId>> {
+    /// What frames hold is shown one by one, with what else is at hand, as long as more is asked for; `None`: that was too much.
+    fn search_frames(&self, at_hand: &[VarId], mut goes_on: impl FnMut(VarId) -> bool) -> Option<HashSet<VarId>> {
         let mut seen: HashSet<VarId> = HashSet::new();
-        let mut work: Vec<VarId> = Vec::new();
+        let mut work: Vec<VarId> = at_hand.to_vec();
         for frame in &self.frames {
             work.extend(frame.values());
         }
         while let Some(var) = work.pop() {
+            let var = self.whole(var);
             if seen.len() > SEARCHED {
                 return None;
             }
@@ -140,16 +146,25 @@ impl Captured {
         self.held_by_as(var, &self.var(var).kind)
     }
 
+    /// Who has the part of an instance that a builtin type keeps has the instance: they are one object.
+    fn whole(&self, var: VarId) -> VarId {
+        self.whole_of(var).unwrap_or(var)
+    }
+
     /// As [`Captured::held_by`], when the variable is or was of such a kind.
     fn held_by_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
-        match kind {
+        let mut held = match kind {
             VarKind::Exception(e) if self.found_outside(var) => {
                 self.held_by_traceback(var).chain(e.state.outlives.iter().copied()).collect()
             }
             _ if self.found_outside(var) => Vec::new(),
             VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
             _ => self.parts_as(var, kind),
+        };
+        for part in &mut held {
+            *part = self.whole(*part);
         }
+        held
     }
 
     /// What a variable held when it was of another kind, and holds no more, in the order in which the interpreter lets go of it.
@@ -196,7 +211,8 @@ impl Captured {
     /// to it goes, and then at once what it alone held. `kept`: those that live on.
     pub(crate) fn order_of_ends(&self, taken: &[VarId], kept: &HashSet<VarId>) -> Vec<VarId> {
         let mut references: HashMap<VarId, usize> = HashMap::new();
-        let mut work = taken.to_vec();
+        let taken: Vec<VarId> = taken.iter().map(|var| self.whole(*var)).collect();
+        let mut work = taken.clone();
         while let Some(var) = work.pop() {
             let count = references.entry(var).or_insert(0);
             *count += 1;
@@ -208,7 +224,7 @@ impl Captured {
             }
         }
         let mut ended = Vec::new();
-        let mut work: Vec<VarId> = taken.iter().rev().copied().collect();
+        let mut work: Vec<VarId> = taken.into_iter().rev().collect();
         while let Some(var) = work.pop() {
             let count = references.get_mut(&var).expect("it was counted");
             *count -= 1;

@@ -50,6 +50,15 @@ impl Deref for CodeUnit {
     }
 }
 
+impl UnitData {
+    /// The class of itertools that the generators of hidden code stand for.
+    pub fn disguise(&self) -> Option<&str> {
+        let name = self.code.name.strip_prefix("itertools_").filter(|_| self.hidden)?;
+        let end = name.rfind("__counted").unwrap_or(name.len());
+        Some(&name[..end])
+    }
+}
+
 /// What gives a function its own variables.
 const LOCALS: [&str; 7] = ["locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe"];
 

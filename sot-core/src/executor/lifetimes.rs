@@ -78,8 +78,8 @@ impl<'py> Executor<'py> {
         slots.iter().filter(|var| !held.contains(*var)).count()
     }
 
-    /// An effect follows, or the capture is over: note what no frame holds any more.
-    pub(super) fn note_released(&mut self) {
+    /// An effect follows, with these operands, or the capture is over: note what no frame holds any more.
+    pub(super) fn note_released(&mut self, operands: &[VarId]) {
         if self.watched.open.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl<'py> Executor<'py> {
             return;
         }
         self.watched.settled = now;
-        let held = self.held_by_frames(&self.watched.open);
+        let held = self.held_by_frames_and(operands, &self.watched.open);
         let released: Vec<VarId> = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
         if !released.is_empty() {
             self.note_ends(released);

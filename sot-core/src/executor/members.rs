@@ -67,11 +67,12 @@ impl<'py> Executor<'py> {
             return Ok(known.bind(self.py).clone());
         }
         let member = self.nested(|ex| ex.new_member(var))?;
-        let by_identity = !matches!(member.value, Value::Equal(_));
-        let member = Bound::new(self.py, member).map_err(|e| self.internal(&e))?;
-        if by_identity && self.known_object(var).is_some() {
-            self.keep_identities_apart(var)?;
-        }
+        let by_identity = !matches!(member.value, Value::Equal(_)) && self.known_object(var).is_some();
+        let same = if by_identity { self.same_identity(var) } else { None };
+        let member = match same {
+            Some(same) => same,
+            None => Bound::new(self.py, member).map_err(|e| self.internal(&e))?,
+        };
         self.shadows.members.insert(var, member.clone().unbind());
         Ok(member)
     }
@@ -155,19 +156,25 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Members that are compared by identity are found to be different objects: so they must be at the next call.
-    fn keep_identities_apart(&mut self, var: VarId) -> Result<(), Stop> {
+    /// Members that are compared by identity are one object or different ones: so they must be at the next call. What stands in
+    /// for an object that has another name already.
+    fn same_identity(&mut self, var: VarId) -> Option<Bound<'py, Member>> {
         let fixed =
             |ex: &Self, var: VarId| ex.is_fixed(ex.var(var).tracker) || ex.is_under_constant(ex.var(var).tracker);
         let own = fixed(self, var);
+        let mut same = None;
         for at in 0..self.shadows.identities.len() {
             let other = self.shadows.identities[at];
-            if !own || !fixed(self, other) {
+            let is_same = self.known_object(var) == self.known_object(other);
+            if is_same || !own || !fixed(self, other) {
                 self.same_sourced_object(var, other);
+            }
+            if is_same {
+                same = Some(self.shadows.members[&other].bind(self.py).clone());
             }
         }
         self.shadows.identities.push(var);
-        Ok(())
+        same
     }
 }
 

@@ -604,7 +604,7 @@ impl<'py> Executor<'py> {
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
         let ended = self.run(0);
-        self.note_released();
+        self.note_released(&[]);
         self.settle_sets();
         let why = match ended {
             Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),

@@ -14,7 +14,8 @@ use std::rc::Rc;
 
 impl<'py> Executor<'py> {
     pub fn journal_record(&mut self, mutation: Mutation) {
-        self.note_released();
+        let operands: Vec<VarId> = mutation.operands().into_iter().map(|operand| VarId(operand.0)).collect();
+        self.note_released(&operands);
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
         self.note_replaced(&mutation);

@@ -148,9 +148,15 @@ impl<'py> Executor<'py> {
             known &= member.get().known();
             members.push((*place, member.into_any()));
         }
+        if !known {
+            // An object that was given, and is a member by another name: its address was no matter, and its place is another one.
+            let members = members.into_iter().map(|(_, member)| member);
+            let set = PySet::new(self.py, members).map_err(|e| self.internal(&e))?;
+            return Ok(Shadow { exact: false, set: set.into_any().unbind() });
+        }
         let set = facts::set_with_table(self.py, &members, &found.lost, found.mask, found.finger);
         let set = set.map_err(|e| self.internal(&e))?.ok_or(Stop::brk(Reason::OpaqueValue, "the table of a set"))?;
-        Ok(Shadow { exact: known, set: set.into_any().unbind() })
+        Ok(Shadow { exact: true, set: set.into_any().unbind() })
     }
 
     /// The shadow of a state.
@@ -314,14 +320,17 @@ impl<'py> Executor<'py> {
 
     /// Whether a value is a member. Of a set that existed before the frame nothing else is read.
     pub(super) fn set_has(&mut self, state: SetState, item: VarId) -> Result<bool, Stop> {
-        let member = self.member(item)?;
         if let Some(first) = self.unread(state)
-            && matches!(self.var(item).kind, VarKind::Constant(_))
-            && let Some(has) = self.unread_set_has(state, first, &member)?
+            && matches!(self.look(item)?, VarKind::Constant(_))
         {
-            return Ok(has);
+            let member = self.member(item)?;
+            if let Some(has) = self.unread_set_has(state, first, &member)? {
+                return Ok(has);
+            }
         }
+        // The set first: an object that is found there is known by its address.
         let (set, _) = self.shadow(state)?;
+        let member = self.member(item)?;
         set.contains(member).map_err(|e| self.internal(&e))
     }
 

@@ -17,7 +17,7 @@ use super::orphans::{self, Owner};
 use super::place::Place;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
-use crate::called_by_code::iterator_of_items;
+use crate::called_by_code::plain_generator;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
@@ -310,10 +310,8 @@ impl Continuation {
             return result;
         }
         let mut waiting = Waiting::new(py, outer, values.0.into_iter().collect());
-        if let Some(mut generator) = generator {
-            if inner.unit.hidden {
-                generator = iterator_of_items(&generator)?;
-            }
+        if let Some(generator) = generator {
+            let generator = plain_generator(&inner.unit, generator)?;
             waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);
         }
         let (next, values) = match result {

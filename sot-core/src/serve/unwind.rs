@@ -4,7 +4,7 @@
 //! The outcome is always a continuation whose innermost frame runs at an instruction, or an exception that no frame handles.
 
 use crate::awaits::Awaits;
-use crate::called_by_code::{finished, iterator_of_items, with_traceback};
+use crate::called_by_code::{finished, plain_generator, with_traceback};
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::cpython::thread::{handled_exception, set_handled_exception};
@@ -352,10 +352,7 @@ fn new_generator<'py>(py: Python<'py>, shape: &WaitingShape, mut values: Vec<Val
     if shape.started {
         generator.call_method0(pyo3::intern!(py, "__next__"))?;
     }
-    match frame.unit.hidden {
-        true => iterator_of_items(&generator),
-        false => Ok(generator),
-    }
+    plain_generator(&frame.unit, generator)
 }
 
 /// The frame of a generator goes on as plain Python, in this object. The innermost of these frames delegates to it: it asks

@@ -59,9 +59,7 @@ impl GeneratorVar {
 impl GeneratorVar {
     /// The class of itertools that it stands for.
     pub fn disguise(&self) -> Option<&str> {
-        let name = self.unit.code.name.strip_prefix("itertools_").filter(|_| self.unit.hidden)?;
-        let end = name.rfind("__counted").unwrap_or(name.len());
-        Some(&name[..end])
+        self.unit.disguise()
     }
 
     /// Whether it may wait in a frame over a break, where the program cannot name it: a loop is asking it for its items. The
