@@ -246,6 +246,12 @@ fn held_by<'py, T: PyTypeCheck>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'p
 /// Iterators over iterators that are looked through: a program may nest them without end.
 const MAX_NESTED: usize = 16;
 
+/// The list, dict or set under an exact iterator of one.
+pub fn container_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let list = list_of(iterator).map(Bound::into_any);
+    list.or_else(|| dict_of(iterator).map(Bound::into_any)).or_else(|| set_of(iterator).map(Bound::into_any))
+}
+
 /// Whether an iterator can be looked at without advancing it.
 pub fn is_peekable(iterator: &Bound<'_, PyAny>) -> bool {
     is_peekable_at(iterator, MAX_NESTED)

@@ -146,25 +146,19 @@ impl Captured {
         self.held_by_as(var, &self.var(var).kind)
     }
 
-    /// Who has the part of an instance that a builtin type keeps has the instance: they are one object.
-    fn whole(&self, var: VarId) -> VarId {
-        self.whole_of(var).unwrap_or(var)
-    }
-
     /// As [`Captured::held_by`], when the variable is or was of such a kind.
     fn held_by_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
-        let mut held = match kind {
+        match kind {
             VarKind::Exception(e) if self.found_outside(var) => {
                 self.held_by_traceback(var).chain(e.state.outlives.iter().copied()).collect()
             }
             _ if self.found_outside(var) => Vec::new(),
-            VarKind::Generator(generator) => generator.frame().map_or_else(Vec::new, |frame| frame.values().collect()),
+            VarKind::Generator(generator) => {
+                let values = generator.frame().into_iter().flat_map(|frame| frame.values());
+                values.map(|value| self.whole(value)).collect()
+            }
             _ => self.parts_as(var, kind),
-        };
-        for part in &mut held {
-            *part = self.whole(*part);
         }
-        held
     }
 
     /// What a variable held when it was of another kind, and holds no more, in the order in which the interpreter lets go of it.

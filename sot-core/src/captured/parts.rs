@@ -29,8 +29,21 @@ impl Captured {
         self.parts_as(var, &self.var(var).kind)
     }
 
+    /// Who has the part of an instance that a builtin type keeps has the instance: they are one object.
+    pub(crate) fn whole(&self, var: VarId) -> VarId {
+        self.whole_of(var).unwrap_or(var)
+    }
+
     /// As [`Captured::parts`], when the variable is or was of such a kind.
     pub(crate) fn parts_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
+        let mut parts = self.named_parts(var, kind);
+        for part in &mut parts {
+            *part = self.whole(*part);
+        }
+        parts
+    }
+
+    fn named_parts(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
         match kind {
             VarKind::Tuple(t) => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),

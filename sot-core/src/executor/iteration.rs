@@ -212,6 +212,11 @@ impl<'py> Executor<'py> {
                 let state = Iteration::Real { object, taken: taken + 1, exhausted: item.is_none() };
                 self.set_iteration(iterator, state);
                 // At its end it lets go of what it ran over, and finds nothing that is added to it later; a range has nothing.
+                if item.is_none()
+                    && let Some(container) = crate::iterators::container_of(&iter)
+                {
+                    self.note_taken(&container);
+                }
                 if item.is_some() || !matches!(iterator_state(&iter), Some(IterState::Range(_))) {
                     let item = item.map(Self::var_ref);
                     self.journal_record(Mutation::IterAdvance { iterator: Self::var_ref(iterator), item });

@@ -29,6 +29,7 @@ pub(super) struct Lifetimes {
 fn reach(captured: &Captured, roots: &[VarId], mut first: impl FnMut(VarId) -> bool) {
     let mut work = roots.to_vec();
     while let Some(var) = work.pop() {
+        let var = captured.whole(var);
         if first(var) && !captured.found_outside(var) {
             work.extend(captured.parts(var));
         }

@@ -44,6 +44,7 @@ from capture_cases import (  # noqa: F401
     lookups,
     makers,
     mappings,
+    members_given,
     natives,
     odd_answers,
     names_of_frames,

@@ -419,3 +419,72 @@ def weak_values_copied(x):
 
 finalizer_case(weak_keys_copied)
 finalizer_case(weak_values_copied)
+
+
+class LoudList(list):
+    def __del__(self):
+        DEAD.append(len(self))
+
+
+class LoudDict(dict):
+    def __del__(self):
+        DEAD.append(len(self))
+
+
+@finalizer_case
+def what_is_walked_to_its_end(x):
+    walks = [iter(LoudList()), reversed(LoudList()), iter(LoudDict(a=1)), iter(LoudDict().items())]
+    told = [len(DEAD)]
+    while walks:
+        told.append(next(walks[-1], "ended"))
+        told.append(len(DEAD))
+        if told[-2] == "ended":
+            walks.pop()
+    return told, x + 1
+
+
+@finalizer_case
+def what_is_walked_by_an_iterator_of_a_callee(x):
+    def ask(it):
+        try:
+            return next(it)
+        except StopIteration:
+            return len(DEAD)
+
+    told = []
+    for items in ([], [1], [1, 2]):
+        it = iter(LoudList(items))
+        told.append(ask(it))
+        told.append(ask(it))
+    return told, len(DEAD), x + 1
+
+
+@finalizer_case
+def a_finalizer_asks_the_iterator_that_let_go(x):
+    class Asking(list):
+        def __del__(self):
+            DEAD.append(next(it, "ended"))
+
+    told = []
+    for _ in range(2):
+        it = iter(Asking())
+        told.append(next(it, "first"))
+        told.append(len(DEAD))
+    return told, x + 1
+
+
+@finalizer_case
+def a_cell_is_bound_before_what_it_leads_to_dies(x):
+    class Reading:
+        def __init__(self, held):
+            self.held = held
+
+        def __del__(self):
+            DEAD.append(place)
+
+    place = [Reading(1)]
+    place = [len(DEAD), "second"]
+    last = Reading(2)
+    place = (len(DEAD), "third")
+    last = None
+    return place, last, len(DEAD), x + 1

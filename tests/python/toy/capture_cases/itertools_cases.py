@@ -1,5 +1,6 @@
 """Iterators of module itertools: consumed in the call, half used, handed out, over breaks."""
 
+import contextlib
 import itertools
 import operator
 import sys
@@ -294,3 +295,65 @@ if sys.version_info >= (3, 10):
             return [b - a for a, b in itertools.pairwise([x, x * 2, x * 3])], list(itertools.pairwise([1]))
 
         return {"f": f, "args": x1}
+
+
+@toy.disable
+def opaque_value(value):
+    return value
+
+
+@contextlib.contextmanager
+def kept(owner, name):
+    before = getattr(owner, name)
+    try:
+        yield before
+    finally:
+        setattr(owner, name, before)
+
+
+class Owner:
+    part = 5
+
+
+class Counting:
+    def __init__(self, item, times, error):
+        self.item, self.times, self.error = item, times, error
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.times == 0:
+            raise self.error
+        self.times -= 1
+        return self.item
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_loop_of_one_waits_where_frames_go_on_as_plain_python():
+    def f(x, error):
+        owner, told = Owner(), []
+        rows = itertools.zip_longest(Counting(1, 3, error), Counting(2, 4, StopIteration), fillvalue=0)
+        try:
+            for i, j in rows:
+                with kept(owner, "part") as part:
+                    told.append(opaque_value((i, j, part)))
+        except RuntimeError as caught:
+            told.append(str(caught))
+        return told, x + len(told)
+
+    errors = iter([StopIteration, RuntimeError("ended"), StopIteration] * 10)
+    return {"f": f, "args": lambda: (t([1.0]), next(errors))}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def chains_wait_where_frames_go_on_as_plain_python():
+    def f(x):
+        owner, told = Owner(), []
+        for item in itertools.chain([1, 2], "ab"):
+            for row in itertools.accumulate([item, item]):
+                with kept(owner, "part"):
+                    told.append(opaque_value(row))
+        return told, x + len(told)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
