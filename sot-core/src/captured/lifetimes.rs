@@ -25,6 +25,8 @@ pub struct Watched {
     pub(crate) taken_by_steps: Vec<Box<[VarId]>>,
     /// How many such steps, and how many watched variables, there were when it was last looked who is still held.
     pub(crate) settled: (usize, usize),
+    /// As `settled`, with the length of the journal, when it was last found that no argument has died.
+    pub(crate) all_alive: (usize, usize, usize),
     /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
     /// is to be real from then on.
     pub(crate) dropped: Option<usize>,
@@ -32,6 +34,13 @@ pub struct Watched {
     pub(crate) taken: Vec<(usize, usize)>,
     /// Generators that were made, and have not ended.
     pub(crate) generators: Vec<VarId>,
+}
+
+impl Watched {
+    /// What was looked up of who holds what is to be asked again.
+    pub(crate) fn forget_settled(&mut self) {
+        (self.settled, self.all_alive) = Default::default();
+    }
 }
 
 impl Captured {

@@ -535,8 +535,10 @@ impl<'py> Executor<'py> {
             }
         }
         let of_meta = self.class_lookup(meta.as_any(), name)?;
+        // What can be set but not asked comes after what the class has.
         if let Some(descriptor) = &of_meta
             && self.is_data_descriptor(descriptor)?
+            && self.class_lookup(descriptor.get_type().as_any(), "__get__")?.is_some()
         {
             if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name
                 && let Descriptor::GetSet | Descriptor::Member = probe::descriptor(descriptor)

@@ -213,7 +213,7 @@ impl Executor<'_> {
         let watched = &mut self.captured.watched;
         if watched.taken_by_steps.len() > length {
             watched.taken_by_steps.truncate(length);
-            watched.settled = (0, 0);
+            watched.forget_settled();
         }
     }
 
@@ -226,7 +226,7 @@ impl Executor<'_> {
             self.watched.released_before.remove(&var);
             self.watched.open.push(var);
         }
-        self.watched.settled = (0, 0);
+        self.watched.forget_settled();
         self.watched.open.sort_unstable();
     }
 }

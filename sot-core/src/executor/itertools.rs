@@ -50,6 +50,10 @@ impl<'py> Executor<'py> {
 
     /// A call of a class of itertools; `None`: it is none, or is left to Python.
     pub(super) fn call_itertools(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
+        // A definition that makes one hands a real one on (`set_of`).
+        if self.frame().is_hidden() {
+            return Ok(None);
+        }
         let Some(name) = self.name_in_itertools(class) else { return Ok(None) };
         self.make_in_disguise(&name, args)
     }

@@ -103,6 +103,18 @@ impl<'py> Executor<'py> {
         if self.watched.dropped.is_some() {
             return true;
         }
+        let now = (self.watched.taken_by_steps.len(), self.watched.vars.len(), self.journal.len());
+        if self.watched.all_alive == now {
+            return false;
+        }
+        let died = self.finds_a_dead_argument();
+        if !died {
+            self.watched.all_alive = now;
+        }
+        died
+    }
+
+    fn finds_a_dead_argument(&self) -> bool {
         let at_hand = |var: &VarId| self.frames.iter().any(|f| f.stack.contains(var) || f.locals.contains(&Some(*var)));
         // Asked first: most values have other holders, and then nothing is searched.
         let last = |var: &VarId| {

@@ -133,6 +133,7 @@ impl<'py> Executor<'py> {
                     Some(_) => return Ok(None),
                     None => continue,
                 },
+                VarKind::Constant(_) if self.class_lookup(class, name)?.is_none() => continue,
                 // Values of C say NotImplemented to an instance of the program, unless it is of a subclass.
                 VarKind::Constant(_) if self.extends_number(if me == left { &right_class } else { &left_class }) => {
                     if attempts.is_empty() {
