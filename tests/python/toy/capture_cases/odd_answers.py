@@ -429,3 +429,33 @@ def handlers_for_what_is_no_exception_class():
         return x + 1, seen
 
     return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
+
+
+class Declining(int):
+    def __add__(self, other):
+        return NotImplemented
+
+    def __matmul__(self, other):
+        return NotImplemented
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def values_of_c_without_the_reflected_operator():
+    others = ("", b"", None, ..., 1.5, (1,), [1], {1: 2}, {1}, range(3))
+
+    def f(x):
+        told = []
+        for other in others:
+            for way in (lambda: Declining(2) + other, lambda: other + Declining(2), lambda: Declining(2) @ other):
+                try:
+                    told.append(way())
+                except TypeError as error:
+                    told.append(str(error))
+        number = Declining(3)
+        try:
+            number += ""
+        except TypeError as error:
+            told.append(str(error))
+        return told, number, x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

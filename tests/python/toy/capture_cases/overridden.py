@@ -238,6 +238,36 @@ def metaclass_with_attributes():
     return {"f": f, "args": x1}
 
 
+class OnlySet:
+    """A descriptor that can be set, and gives itself where it is found."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __set__(self, owner, value):
+        owner.__dict__[self.name] = value
+
+
+@open_case
+def what_only_can_be_set_of_a_metaclass_and_a_class():
+    class Meta(type):
+        of_meta = OnlySet("of_meta")
+        alone = OnlySet("alone")
+
+    class Described(metaclass=Meta):
+        of_meta = 42
+        of_class = OnlySet("of_class")
+
+    def f(x):
+        owner = Described()
+        first = owner.of_class is Described.__dict__["of_class"]
+        owner.of_class = 43
+        alone = type(Described.alone).__name__
+        return first, owner.of_class, Described.of_meta, getattr(Described, "of_meta"), alone, x + owner.of_class
+
+    return {"f": f, "args": x1}
+
+
 @case()
 def metaclass_with_a_lookup():
     class Meta(type):

@@ -423,3 +423,24 @@ def a_subclass():
         return sorted(s), {1, 4} <= s, x + len(s)
 
     return {"f": f, "args": x1}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def many_that_are_hashed_by_the_program():
+    class Hashed:
+        def __init__(self, number):
+            self.number = number
+
+        def __hash__(self):
+            return self.number % 3
+
+        def __eq__(self, other):
+            return self.number == other.number
+
+    def f(x):
+        made = set(Hashed(number % 12) for number in range(24))
+        grown = {-1}
+        grown.update(Hashed(number) for number in range(10))
+        return len(made), sorted(m.number for m in made), len(grown), x + len(made)
+
+    return {"f": f, "args": x1}
