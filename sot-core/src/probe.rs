@@ -362,6 +362,29 @@ pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
     !of_program("__hash__") && !of_program("__eq__")
 }
 
+/// Whether something is a member of a set; `None`: that is no set, or it takes code of the program to tell.
+pub fn is_quiet_member(set: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option<bool> {
+    for member in facts::members_of_hash(set, key.hash().ok()?)? {
+        if member.is(key) {
+            return Some(true);
+        }
+        if !is_quiet_key(&member) {
+            return None;
+        }
+        if member.eq(key).ok()? {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+/// Whether this is a set in which looking anything up runs no code of the program.
+pub fn has_quiet_members(set: &Bound<'_, PyAny>) -> bool {
+    let plain = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>() || key.is_exact_instance_of::<PyInt>();
+    facts::set_table(set)
+        .is_some_and(|table| table.entries.iter().all(|entry| plain(&entry.key) || is_quiet_key(&entry.key)))
+}
+
 /// How a class answers `isinstance` and `issubclass`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Membership {

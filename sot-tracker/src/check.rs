@@ -26,6 +26,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Keys(Vec<O>),
     /// A set with (without) this member.
     Member { key: O, is: bool },
+    /// A set in which looking this up (`None`: anything) runs no code of the program.
+    Quiet { key: Option<O> },
     /// A set whose table is this one: its members by their places, each by identity or equality, places that lost theirs, and
     /// what places the next ones.
     Table { members: Vec<(usize, O)>, lost: Vec<usize>, mask: usize, finger: usize },
@@ -63,6 +65,7 @@ impl<O, N, V> Check<O, N, V> {
             | Check::LacksAttr(_)
             | Check::Keys(_)
             | Check::Member { .. }
+            | Check::Quiet { .. }
             | Check::Table { .. }
             | Check::Tensor(_)
             | Check::HasNext(_)
@@ -90,6 +93,7 @@ impl<O, N, V> Check<O, N, V> {
             Check::LacksAttr(n) => Check::LacksAttr(name(n)),
             Check::Keys(keys) => Check::Keys(keys.iter().map(object).collect()),
             Check::Member { key, is } => Check::Member { key: object(key), is: *is },
+            Check::Quiet { key } => Check::Quiet { key: key.as_ref().map(object) },
             Check::Table { members, lost, mask, finger } => Check::Table {
                 members: members.iter().map(|(at, member)| (*at, object(member))).collect(),
                 lost: lost.clone(),
@@ -134,6 +138,8 @@ impl Check {
             Check::Member { key, is } => {
                 write!(f, "{} {}in {value}", names.object(*key), if *is { "" } else { "not " })
             }
+            Check::Quiet { key: Some(key) } => write!(f, "quiet({value}, {})", names.object(*key)),
+            Check::Quiet { key: None } => write!(f, "quiet({value})"),
             // The numbers say nothing to a reader.
             Check::Table { members, .. } => {
                 let members: Vec<String> = members.iter().map(|(_, m)| names.object(*m)).collect();

@@ -55,7 +55,9 @@ pub fn of_check(check: &Check) -> u32 {
         }
         Check::Keys(keys) => 4 + 4 * (keys.len() as u32).min(1 << 20),
         Check::Table { members, .. } => 4 + 4 * (members.len() as u32).min(1 << 20),
-        Check::Lacks(_) | Check::Member { .. } => 8,
+        Check::Lacks(_) | Check::Member { .. } | Check::Quiet { key: Some(_) } => 8,
+        // As long as the set, which the guard does not know.
+        Check::Quiet { key: None } => 100,
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => 20,
         Check::LacksAttr(_) => 30,
     }
@@ -70,6 +72,7 @@ pub fn hits_per_miss(check: &Check) -> u32 {
         Check::SameAs(_) | Check::Unbound | Check::Distinct(_) => 8,
         Check::Lacks(_)
         | Check::Member { .. }
+        | Check::Quiet { .. }
         | Check::ClassLookup { .. }
         | Check::Mro(_)
         | Check::SubclassOf { .. }

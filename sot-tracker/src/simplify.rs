@@ -107,6 +107,7 @@ impl<'a> Premises<'a> {
                 | Check::Len(_)
                 | Check::Lacks(_)
                 | Check::Member { .. }
+                | Check::Quiet { .. }
                 | Check::Table { .. }
                 | Check::LacksAttr(_)
                 | Check::SameAs(_)
@@ -169,6 +170,7 @@ impl<'a> Premises<'a> {
             }
             Check::Lacks(_)
             | Check::Member { .. }
+            | Check::Quiet { .. }
             | Check::Table { .. }
             | Check::LacksAttr(_)
             | Check::Keys(_)
@@ -225,6 +227,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Len(_)
         | Check::Lacks(_)
         | Check::Member { .. }
+        | Check::Quiet { .. }
         | Check::Table { .. }
         | Check::LacksAttr(_)
         | Check::Keys(_)

@@ -83,6 +83,12 @@ impl<'py> Executor<'py> {
         }
         match *args.positional.as_slice() {
             [iterable, ref rest @ ..] if rest.len() <= 1 && self.can_iterate(iterable)? => {
+                // The keys of a dict or set are not hashed again.
+                if let VarKind::Set(_) | VarKind::Dict(_) = self.look(iterable)?
+                    && !self.are_quiet_items(iterable)?
+                {
+                    return Ok(None);
+                }
                 let value = match rest {
                     [value] => *value,
                     _ => self.fold_none()?,
@@ -115,6 +121,25 @@ impl<'py> Executor<'py> {
         let chain = crate::cpython::module(self.py, "itertools").and_then(|module| module.getattr("chain"));
         let chain = chain.map_err(|e| self.internal(&e))?;
         Ok(self.pin(&chain))
+    }
+
+    /// Whether all keys of a dict, or members of a set, are such.
+    fn are_quiet_items(&mut self, whole: VarId) -> Result<bool, Stop> {
+        let items: Vec<VarId> = match self.look(whole)? {
+            VarKind::Dict(dict) => dict.entries.iter().map(|entry| entry.0).collect(),
+            VarKind::Set(set) => match self.content(set.state) {
+                Ok(content) => content.vars().collect(),
+                Err(Stop::Break(_)) => return Ok(false),
+                Err(stop) => return Err(stop),
+            },
+            _ => return Ok(false),
+        };
+        for item in items {
+            if !self.is_quiet_item(item)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether a value goes into a set without code of the program: what is no key at all does not.

@@ -25,6 +25,32 @@ fn lasting(names: &[&'static str], name: &str) -> Option<&'static str> {
 impl<'py> Executor<'py> {
     // ----- making
 
+    /// What a method or an operator makes of sets.
+    fn combined_set(&mut self, step: SetStep, frozen: bool) -> Result<VarId, Stop> {
+        match &step {
+            SetStep::Made { from, operands, .. } => self.keep_all_quiet(*from, operands)?,
+            SetStep::Operated { left, right, .. } => {
+                for operand in [left, right] {
+                    if let SetOperand::Set(state) = operand {
+                        self.keep_quiet(*state, None)?;
+                    }
+                }
+            }
+            SetStep::Found { .. } | SetStep::New { .. } | SetStep::Changed { .. } => {}
+        }
+        Ok(self.virtual_set(step, frozen))
+    }
+
+    fn keep_all_quiet(&mut self, state: SetState, operands: &[SetOperand]) -> Result<(), Stop> {
+        self.keep_quiet(state, None)?;
+        for operand in operands {
+            if let SetOperand::Set(state) = operand {
+                self.keep_quiet(*state, None)?;
+            }
+        }
+        Ok(())
+    }
+
     fn virtual_set(&mut self, step: SetStep, frozen: bool) -> VarId {
         let state = self.histories.add(step, frozen);
         self.virtual_var(SetVar { state, frozen, object: None })
@@ -99,6 +125,11 @@ impl<'py> Executor<'py> {
         let VarKind::Set(SetVar { state: before, frozen, object }) = self.look(me)? else {
             return Err(Stop::fallback(Reason::InternalError, "not a set"));
         };
+        match (method, operands.as_slice()) {
+            ("clear" | "pop", _) => {}
+            (_, [SetOperand::Item(item)]) => self.keep_quiet(before, Some(*item))?,
+            _ => self.keep_all_quiet(before, &operands)?,
+        }
         let state = self.histories.add(SetStep::Changed { before, method, operands: operands.clone() }, frozen);
         if object.is_some() {
             if self.unread(before).is_none() {
@@ -226,7 +257,7 @@ impl<'py> Executor<'py> {
                 for other in others {
                     operands.push(self.set_operand(*other)?);
                 }
-                Ok(self.virtual_set(SetStep::Made { from: state, method, operands }, frozen))
+                self.combined_set(SetStep::Made { from: state, method, operands }, frozen)
             }
             ("issubset" | "issuperset" | "isdisjoint", [other]) => {
                 // Some stop in the middle.
@@ -344,7 +375,7 @@ impl<'py> Executor<'py> {
         if views && (frozen || frozen_operand(self, &second)) {
             return Ok(None);
         }
-        Ok(Some(self.virtual_set(SetStep::Operated { op, left: first, right: second }, frozen)))
+        self.combined_set(SetStep::Operated { op, left: first, right: second }, frozen).map(Some)
     }
 
     /// `left op right` of sets and views of keys; `None`: as ever.

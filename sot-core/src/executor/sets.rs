@@ -52,6 +52,8 @@ pub(super) struct Shadows {
     /// What sets held that existed before the frame, as it lay.
     found: HashMap<SetState, Rc<Found>>,
     constants: HashMap<VarId, SetState>,
+    /// Sets from before the frame that run no code of the program when this value, or any, is looked up.
+    quiet: HashSet<(SetState, Option<VarId>)>,
 }
 
 /// A set that existed before the frame.
@@ -354,18 +356,44 @@ impl<'py> Executor<'py> {
         let SetStep::Found { object, var } = *self.histories.step(first) else { return Ok(None) };
         let VarKind::Set(_) = self.var(var).kind else { return Ok(None) };
         let set = self.objects.get(self.py, object);
-        let Some(table) = facts::set_table(&set) else { return Ok(None) };
-        if table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key)) {
-            return Ok(None);
-        }
         let Some(value) = member.get().equal_to(self.py) else { return Ok(None) };
-        let is = set.contains(&value).map_err(|e| self.internal(&e))?;
+        let Some(is) = probe::is_quiet_member(&set, &value) else { return Ok(None) };
         if self.has_path(self.var(var).tracker) {
             let key = self.objects.add(&value);
             let base = self.path_to_members(var, object);
             self.guard(base, Check::Member { key, is });
         }
         Ok(Some(is))
+    }
+
+    /// What is done to a set, or with it, that existed before the frame and is not read runs no code of the program. `key`: the only
+    /// value that is looked up.
+    pub(super) fn keep_quiet(&mut self, state: SetState, key: Option<VarId>) -> Result<(), Stop> {
+        let Some(first) = self.unread(state).filter(|first| !self.shadows.quiet.contains(&(*first, key))) else {
+            return Ok(());
+        };
+        let SetStep::Found { object, var } = *self.histories.step(first) else { return Ok(()) };
+        let set = self.objects.get(self.py, object);
+        let value = match key {
+            Some(key) => self.member(key)?.get().equal_to(self.py),
+            None => None,
+        };
+        let is_quiet = match &value {
+            Some(value) => probe::is_quiet_member(&set, value).is_some(),
+            // An object is found by its address.
+            None if key.is_some() => return Ok(()),
+            None => probe::has_quiet_members(&set),
+        };
+        if !is_quiet {
+            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
+        }
+        if self.has_path(self.var(var).tracker) {
+            let base = self.path_to_members(var, object);
+            let key = value.map(|value| self.objects.add(&value));
+            self.guard(base, Check::Quiet { key });
+        }
+        self.shadows.quiet.insert((first, key));
+        Ok(())
     }
 
     /// What a function or method of real sets gives for the shadows of these.

@@ -55,6 +55,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
     match check {
         Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => visit(object),
         Check::Member { key, .. } => visit(key),
+        Check::Quiet { key } => key.iter().for_each(visit),
         Check::Table { members, .. } => members.iter().for_each(|(_, member)| visit(member)),
         Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
         Check::SubclassOf { of, .. } => visit(of),

@@ -19,6 +19,14 @@ use pyo3::types::*;
 use sot_tracker::{Access, Accessed, Check, GuardSet, GuardTree, ObjectId, Tracker, TrackerTable, World};
 use std::sync::{Arc, OnceLock};
 
+/// Whether looking a key up in a set, or anything, runs no code of the program.
+fn is_quiet(set: &Bound<'_, PyAny>, key: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    let asked = key.map(|key| key.hash()).transpose()?;
+    let Some(table) = facts::set_table(set) else { return Ok(false) };
+    let mut asked = table.entries.iter().filter(|entry| asked.is_none_or(|hash| hash == entry.hash));
+    Ok(asked.all(|entry| crate::probe::is_quiet_key(&entry.key)))
+}
+
 /// Whether entries are to keep their reference form.
 pub(super) fn wanted() -> bool {
     static WANTED: OnceLock<bool> = OnceLock::new();
@@ -131,6 +139,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
         match &guard.check {
             Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => name(*object),
             Check::Member { key, .. } => name(*key),
+            Check::Quiet { key } => key.iter().copied().for_each(&mut name),
             Check::Table { members, .. } => members.iter().for_each(|(_, member)| name(*member)),
             Check::Keys(keys) | Check::Mro(keys) => keys.iter().copied().for_each(&mut name),
             Check::ClassLookup { found, .. } => found.iter().copied().for_each(&mut name),
@@ -234,9 +243,15 @@ impl<'py> Live<'_, 'py> {
                 value.is_instance_of::<PyDict>() && !builtin("list")?.call1((value,))?.contains(wanted)?
             }
             Check::Member { key, is } => {
+                let key = self.object(*key);
+                let hash = key.hash()?;
+                let alike = facts::set_table(value).map_or_else(Vec::new, |table| table.entries);
+                let mut alike = alike.into_iter().filter(|entry| entry.hash == hash);
                 value.cast_exact::<PySet>().is_ok()
-                    && builtin("list")?.call1((value,))?.contains(self.object(*key))? == *is
+                    && is_quiet(value, Some(&key))?
+                    && alike.any(|entry| equal(&entry.key, &key)) == *is
             }
+            Check::Quiet { key } => is_quiet(value, key.map(|key| self.object(key)).as_ref())?,
             Check::Table { members, lost, mask, finger } => {
                 let Some(table) = facts::set_table(value) else { return Ok(false) };
                 let order = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;

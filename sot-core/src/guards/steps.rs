@@ -8,6 +8,7 @@ use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
+use crate::probe;
 use crate::stop::Stop;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
@@ -172,7 +173,9 @@ impl Steps {
             Check::Len(n) => length(value) == Some(*n),
             Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             Check::Keys(keys) => same_keys(py, value, keys),
-            Check::Member { key, is } => has_member(value, key.bind(py)) == Some(*is),
+            Check::Member { key, is } => probe::is_quiet_member(value, key.bind(py)) == Some(*is),
+            Check::Quiet { key: Some(key) } => probe::is_quiet_member(value, key.bind(py)).is_some(),
+            Check::Quiet { key: None } => probe::has_quiet_members(value),
             Check::Table { members, lost, mask, finger } => facts::set_table(value).is_some_and(|table| {
                 (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
                     && table.entries.len() == members.len()
@@ -225,14 +228,6 @@ fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bo
     }
     let Ok(mut own) = dict.try_iter() else { return false };
     keys.iter().all(|key| own.next().is_some_and(|have| have.is_ok_and(|have| equals(&have, key.bind(py)))))
-}
-
-/// Whether something is a member of a set; `None`: that is no set.
-fn has_member(value: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option<bool> {
-    if let Ok(set) = value.cast_exact::<PySet>() {
-        return set.contains(key).ok();
-    }
-    value.cast_exact::<PyFrozenSet>().ok()?.contains(key).ok()
 }
 
 /// Length of a builtin container; of an iterator, what is left.

@@ -39,6 +39,8 @@ fn every_check_has_a_text() {
         Check::Keys(vec![k, three]),
         Check::Member { key: k, is: true },
         Check::Member { key: k, is: false },
+        Check::Quiet { key: Some(k) },
+        Check::Quiet { key: None },
         Check::Table { members: vec![(1, k), (3, three)], lost: vec![], mask: 7, finger: 0 },
         Check::Tensor(0),
         Check::Tensor(1),

@@ -209,7 +209,7 @@ impl State {
                 _ => false,
             },
             // There are no sets here.
-            Check::Member { .. } | Check::Table { .. } => false,
+            Check::Member { .. } | Check::Quiet { .. } | Check::Table { .. } => false,
             Check::LacksAttr(name) => self.attr(value, name).is_none(),
             Check::Keys(keys) => match &object.kind {
                 Kind::Dict(items) => {

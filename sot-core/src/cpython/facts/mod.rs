@@ -23,7 +23,7 @@ pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
     own_death_is_seen,
 };
-pub use sets::{SetEntry, SetTable, set_table, set_with_table};
+pub use sets::{SetEntry, SetTable, members_of_hash, set_table, set_with_table};
 pub use types::{
     Field, GetattrKind, TypeStamp, class_dict, field, finds_names_by_code, getattr_kind, has_mro, is_abstract,
     is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro, name_in_messages, tells_names,

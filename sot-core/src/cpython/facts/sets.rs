@@ -52,6 +52,38 @@ pub fn set_table<'py>(set: &Bound<'py, PyAny>) -> Option<SetTable<'py>> {
     }
 }
 
+/// Members of an exact set or frozen set that a look-up of this hash compares with what it looks for, in this order. Where they
+/// lie is `set_lookkey`'s rule in CPython's Objects/setobject.c, the same from 3.8 to 3.13.
+pub fn members_of_hash<'py>(set: &Bound<'py, PyAny>, hash: isize) -> Option<Vec<Bound<'py, PyAny>>> {
+    const LINEAR_PROBES: usize = 9;
+    const PERTURB_SHIFT: u32 = 5;
+    if !set.is_exact_instance_of::<PySet>() && !set.is_exact_instance_of::<PyFrozenSet>() {
+        return None;
+    }
+    let mut members = Vec::new();
+    // SAFETY: as in `set_table`; each place is within the table, and a table has an empty place, at which this ends.
+    unsafe {
+        let raw = set.as_ptr().cast::<ffi::PySetObject>();
+        let mask = (*raw).mask as usize;
+        let mut perturb = hash as usize;
+        let mut place = perturb & mask;
+        loop {
+            let probes = if place + LINEAR_PROBES <= mask { LINEAR_PROBES } else { 0 };
+            for place in place..=place + probes {
+                let entry = (*raw).table.add(place);
+                if (*entry).hash == 0 && (*entry).key.is_null() {
+                    return Some(members);
+                }
+                if (*entry).hash == hash && !(*entry).key.is_null() {
+                    members.push(Bound::from_borrowed_ptr(set.py(), (*entry).key));
+                }
+            }
+            perturb >>= PERTURB_SHIFT;
+            place = (place.wrapping_mul(5).wrapping_add(1).wrapping_add(perturb)) & mask;
+        }
+    }
+}
+
 /// A set with this table, of members of other hashes perhaps; `None`: no set comes to that.
 pub fn set_with_table<'py>(
     py: Python<'py>,

@@ -444,3 +444,118 @@ def many_that_are_hashed_by_the_program():
         return len(made), sorted(m.number for m in made), len(grown), x + len(made)
 
     return {"f": f, "args": x1}
+
+
+class Touchy:
+    """Tells who compares it, and may refuse."""
+
+    refuses = False
+    asked = []
+
+    def __init__(self, number):
+        self.number = number
+
+    def __repr__(self):
+        return f"Touchy({self.number})"
+
+    def __hash__(self):
+        return self.number
+
+    def __eq__(self, other):
+        Touchy.asked.append(self.number)
+        if Touchy.refuses:
+            raise ZeroDivisionError
+        return self is other
+
+
+def of_touchy(function):
+    """A case of `f(x, a set with a member that the program compares, others)`; it is told who was asked."""
+
+    def build():
+        def args():
+            Touchy.refuses, Touchy.asked = False, []
+            return (t([1.0]), {Touchy(0), Touchy(5), "word"}, {0, 5, 7})
+
+        return {"f": function, "args": args, "watch": lambda: list(Touchy.asked)}
+
+    build.__name__ = function.__name__
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def refused(way):
+    try:
+        way()
+    except ZeroDivisionError:
+        return "refused"
+    return "done"
+
+
+@of_touchy
+def updated_by_who_compares(x, touchy, numbers):
+    numbers.update(touchy)
+    return len(numbers), x + 1
+
+
+@of_touchy
+def an_update_that_fails_is_caught(x, touchy, numbers):
+    Touchy.refuses = True
+    try:
+        numbers |= touchy
+    except ZeroDivisionError:
+        return "refused", len(numbers), x + 1
+    return len(numbers), x + 1
+
+
+@of_touchy
+def each_operator_that_fails_is_caught(x, touchy, numbers):
+    Touchy.refuses = True
+    told = [refused(lambda: touchy.add(0)), refused(lambda: touchy.add(1)), refused(lambda: touchy.discard(5))]
+    told += [refused(lambda: numbers | touchy), refused(lambda: touchy & numbers), refused(lambda: numbers - touchy)]
+    told += [refused(lambda: numbers.isdisjoint(touchy)), refused(lambda: 5 in touchy), refused(lambda: "word" in touchy)]
+    return told, len(touchy), x + 1
+
+
+@of_touchy
+def what_is_made_is_not_compared_twice(x, touchy, numbers):
+    both = numbers | touchy
+    few = touchy - numbers
+    return len(both), len(few), len(dict.fromkeys(touchy)), len(set(touchy)), len(frozenset(touchy)), x + 1
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_set_whose_members_come_to_compare_themselves():
+    calls = iter([{1, 2}, {1, 2}, {Touchy(1), Touchy(2)}, {1, 3}] * 10)
+
+    def f(x, members):
+        members.add(1)
+        members.update({2})
+        return len(members), list(Touchy.asked), x + 1
+
+    def args():
+        Touchy.refuses, Touchy.asked = False, []
+        return t([1.0]), next(calls)
+
+    return {"f": f, "args": args, "watch": lambda: list(Touchy.asked)}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def keys_are_hashed_once():
+    class Counting(int):
+        hashed = 0
+
+        def __hash__(self):
+            Counting.hashed += 1
+            return int.__hash__(self)
+
+    def f(x):
+        Counting.hashed = 0
+        table = dict.fromkeys(map(Counting, range(5)))
+        told = [Counting.hashed]
+        members = set(table)
+        members.difference(table)
+        told.append(Counting.hashed)
+        for made in (dict.fromkeys(members), dict.fromkeys(table, 1), dict.fromkeys(frozenset(table)), dict(table)):
+            told.append((Counting.hashed, len(made)))
+        return told, x + 1
+
+    return {"f": f, "args": x1}
