@@ -1,7 +1,8 @@
 //! Modules that the translator uses, whatever the program has made of `import`.
 //!
 //! The program may give `builtins.__import__` another meaning, or put something else into `sys.modules`, at any time. So the
-//! import machinery is asked without the hook, and only once for each module.
+//! import machinery is asked without the hook, and only once for each module. What a capture asks for is imported beforehand
+//! ([`prepare`]): the program sees `sys.modules`.
 
 use hashbrown::HashMap;
 use pyo3::exceptions::PyImportError;
@@ -35,6 +36,26 @@ pub fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>
             Ok(known(Some(found.clone())).unwrap_or(found))
         }
     }
+}
+
+/// Import what captures ask for.
+pub fn prepare(py: Python<'_>) -> PyResult<()> {
+    const ASKED: [&str; 13] = [
+        "_weakref",
+        "abc",
+        "builtins",
+        "collections",
+        "collections.abc",
+        "functools",
+        "gc",
+        "itertools",
+        "linecache",
+        "operator",
+        "sys",
+        "types",
+        "warnings",
+    ];
+    ASKED.iter().try_for_each(|name| module(py, name).map(drop))
 }
 
 fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {

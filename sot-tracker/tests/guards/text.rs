@@ -68,6 +68,8 @@ fn every_check_has_a_text() {
     list(locals["x"]) == ["k", 3]
     "k" in locals["x"]
     "k" not in locals["x"]
+    quiet(locals["x"], "k")
+    quiet(locals["x"])
     list(locals["x"]) == ["k", 3]
     tensor(locals["x"])
     tensor(locals["x"]): float32[2, 3] cpu

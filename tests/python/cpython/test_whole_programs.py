@@ -141,7 +141,9 @@ def test_frames_without_tensors_are_rewritten(folder):
 
 def test_the_standard_library_is_captured_too(folder):
     told = counts(run(folder, "-m", "sot", "--stats", "-c", "import textwrap; print(textwrap.dedent(' a'))")[2])
-    assert told["rewritten"] > 3
+    # The program, the module, and what the import system calls: how much of that is Python differs by version.
+    assert told["rewritten"] >= 3
+    assert told["rewritten"] >= 0.8 * told["frames entered"]
 
 
 def test_only_a_range(folder):
