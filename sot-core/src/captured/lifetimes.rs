@@ -74,17 +74,27 @@ impl Captured {
             };
             self.frames.iter().any(crossing)
         };
-        let may_be_watched = match &self.var(var).kind {
-            VarKind::Instance(instance) => instance.may_be_watched,
-            // Of the containers of C, sets can be referred to weakly.
-            VarKind::Set(_) => true,
-            _ => false,
-        };
+        let may_be_watched = self.is_watchable(var);
         let cleans_up = || {
             self.may_clean_up(var)
                 || !self.watched.generators.is_empty() && self.holds(var, |held| self.may_clean_up(held))
         };
         may_be_watched && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
+    }
+
+    /// Whether somebody may refer to a value weakly.
+    pub(crate) fn is_watchable(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::Instance(instance) => instance.may_be_watched,
+            // Of the containers of C, sets can be referred to weakly.
+            VarKind::Set(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the capture made a value to which somebody may refer weakly.
+    pub(crate) fn has_made_watchable(&self) -> bool {
+        (0..self.vars.len() as u32).map(VarId).any(|var| self.is_watchable(var) && !self.found_outside(var))
     }
 
     /// Whether a generator has code that runs when it is closed.

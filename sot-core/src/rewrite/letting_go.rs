@@ -21,6 +21,30 @@ impl Emitter<'_, '_> {
         if self.lifetimes.tail != 0 {
             self.delete_locals(|em, var| !em.lifetimes.kept.contains(&var));
         }
+        self.let_go_of_parts();
+    }
+
+    /// Delete the locals that were parts of other values only: those hold them by now, and may let go of them.
+    fn let_go_of_parts(&mut self) {
+        let Some(mut work) = self.lifetimes.handed_on.clone() else { return };
+        let built: HashSet<VarId> = self.temps().map(|(var, _)| var).collect();
+        let mut needed = HashSet::new();
+        while let Some(var) = work.pop() {
+            if needed.insert(var) && !built.contains(&var) && !self.captured.found_outside(var) {
+                work.extend(self.captured.parts(var));
+            }
+        }
+        let kept: HashSet<Local> =
+            self.temps().filter(|(var, _)| needed.contains(var)).map(|(_, local)| local).collect();
+        let is_over = |(var, local): &(VarId, Local)| {
+            !kept.contains(local) && self.captured.holds(*var, |held| self.captured.is_watchable(held))
+        };
+        let mut over: Vec<(VarId, Local)> = self.temps().filter(is_over).collect();
+        over.sort_unstable_by_key(|(_, local)| local.0);
+        for (var, local) in over {
+            self.emit(Op::DeleteFast(local));
+            self.forget_local(var, local);
+        }
     }
 
     /// Before the tail.

@@ -23,6 +23,8 @@ pub(super) struct Lifetimes {
     pub(super) slots: Vec<(VarId, Local)>,
     /// What the exits of a break need.
     pub(super) kept: HashSet<VarId>,
+    /// What they hand on, where the capture made objects that the break instruction may come to refer to weakly.
+    pub(super) handed_on: Option<Vec<VarId>>,
 }
 
 /// Add all that building the roots needs.
@@ -39,6 +41,9 @@ fn reach(captured: &Captured, roots: &[VarId], mut first: impl FnMut(VarId) -> b
 impl Lifetimes {
     pub(super) fn plan(captured: &Captured, tail: &Tail, arguments: usize) -> Lifetimes {
         let mut plan = Lifetimes::default();
+        if matches!(tail, Tail::Break(_)) && captured.has_made_watchable() {
+            plan.handed_on = Some(tail.kept());
+        }
         if captured.watched().is_empty() {
             return plan;
         }

@@ -1,6 +1,7 @@
 """Locals that are not read any more hold what containers, iterators and functions have been given: weak references to it live on
 until the function is over."""
 
+import contextlib
 import weakref
 
 from observe import case
@@ -93,5 +94,57 @@ def register(way):
     case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
-for _way in (in_a_list, in_an_iterator, in_an_attribute, in_a_closure, in_a_dict_two_deep, in_a_loop, by_nobody):
+class Asked:
+    """As `contextlib` has it: what its generator was called with is let go of when it is entered."""
+
+    def __init__(self, function, args, kwargs):
+        self.generator = function(*args, **kwargs)
+        self.function, self.args, self.kwargs = function, args, kwargs
+
+    def __enter__(self):
+        del self.function, self.args, self.kwargs
+        return next(self.generator)
+
+    def __exit__(self, *exc):
+        next(self.generator, None)
+
+
+def asks(a, b):
+    a, b = weakref.ref(a), weakref.ref(b)
+    yield [a() is None, b() is None]
+
+
+def by_a_manager():
+    with Asked(asks, (Kept(1), Kept(2)), {}) as told:
+        pass
+    return told
+
+
+def by_a_manager_of_a_callee():
+    def make(*args, **kwargs):
+        return Asked(asks, args, kwargs)
+
+    with make(Kept(1), b=Kept(2)) as told:
+        pass
+    return told
+
+
+def by_a_manager_of_contextlib():
+    with contextlib.contextmanager(asks)(Kept(1), b=Kept(2)) as told:
+        pass
+    return told
+
+
+for _way in (
+    in_a_list,
+    in_an_iterator,
+    in_an_attribute,
+    in_a_closure,
+    in_a_dict_two_deep,
+    in_a_loop,
+    by_nobody,
+    by_a_manager,
+    by_a_manager_of_a_callee,
+    by_a_manager_of_contextlib,
+):
     register(_way)
