@@ -364,25 +364,51 @@ pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
 
 /// Whether something is a member of a set; `None`: that is no set, or it takes code of the program to tell.
 pub fn is_quiet_member(set: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option<bool> {
-    for member in facts::members_of_hash(set, key.hash().ok()?)? {
-        if member.is(key) {
-            return Some(true);
-        }
-        if !is_quiet_key(&member) {
-            return None;
-        }
-        if member.eq(key).ok()? {
-            return Some(true);
-        }
+    let alike = facts::members_of_hash(set, key.hash().ok()?)?;
+    if !is_silent(key) || !alike.iter().all(|member| member.is(key) || is_silent(member)) {
+        return None;
     }
-    Some(false)
+    Some(alike.iter().any(|member| member.is(key) || member.eq(key).unwrap_or(false)))
+}
+
+/// Whether hashing and comparing a value runs C code that asks nobody, whatever it is compared with that is silent, too.
+pub fn is_silent(value: &Bound<'_, PyAny>) -> bool {
+    let plain = value.is_none()
+        || value.is_exact_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyBytes>()
+        || value.is_exact_instance_of::<PyComplex>();
+    if plain {
+        return true;
+    }
+    if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
+        return set.iter().all(|member| is_silent(&member));
+    }
+    let ty = value.get_type();
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let own = value.py().get_type::<PyTuple>();
+        return agree(&ty, &own, &["__eq__", "__hash__"]) && tuple.iter().all(|item| is_silent(&item));
+    }
+    let py = value.py();
+    let bases = [py.get_type::<PyAny>(), py.get_type::<PyInt>(), py.get_type::<PyString>()];
+    // The members of an `enum.Enum` hash their names.
+    let hashes = |base: &Bound<'_, PyType>| {
+        raw(&ty, "__hash__").is_some_and(|hash| {
+            raw(base, "__hash__").is_some_and(|own| own.is(&hash))
+                || facts::is_function(&hash) && hash.getattr("__module__").is_ok_and(|m| m.eq("enum").unwrap_or(false))
+        })
+    };
+    bases.iter().any(|base| agree(&ty, base, &["__eq__"]) && hashes(base))
 }
 
 /// Whether this is a set in which looking anything up runs no code of the program.
 pub fn has_quiet_members(set: &Bound<'_, PyAny>) -> bool {
-    let plain = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>() || key.is_exact_instance_of::<PyInt>();
-    facts::set_table(set)
-        .is_some_and(|table| table.entries.iter().all(|entry| plain(&entry.key) || is_quiet_key(&entry.key)))
+    match set.cast_exact::<PySet>() {
+        Ok(set) => set.iter().all(|member| is_silent(&member)),
+        Err(_) => set.cast_exact::<PyFrozenSet>().is_ok_and(|set| set.iter().all(|member| is_silent(&member))),
+    }
 }
 
 /// How a class answers `isinstance` and `issubclass`.

@@ -211,6 +211,7 @@ impl Executor<'_> {
     /// What was taken after so many steps was not.
     pub(super) fn take_back_taken(&mut self, length: usize) {
         let watched = &mut self.captured.watched;
+        watched.all_alive = Default::default();
         if watched.taken_by_steps.len() > length {
             watched.taken_by_steps.truncate(length);
             watched.forget_settled();

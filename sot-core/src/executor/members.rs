@@ -47,6 +47,10 @@ impl Member {
 }
 
 impl Member {
+    pub(super) fn var(&self) -> VarId {
+        self.var
+    }
+
     /// Whether the hash is that of the value.
     pub(super) fn known(&self) -> bool {
         self.known
@@ -173,7 +177,9 @@ impl<'py> Executor<'py> {
                 same = Some(self.shadows.members[&other].bind(self.py).clone());
             }
         }
-        self.shadows.identities.push(var);
+        if same.is_none() {
+            self.shadows.identities.push(var);
+        }
         same
     }
 }

@@ -22,6 +22,9 @@ fn lasting(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|known| **known == name).copied()
 }
 
+/// Items that are guarded one by one when a set that is not read is asked for them.
+const LOOKED_UP: usize = 16;
+
 impl<'py> Executor<'py> {
     // ----- making
 
@@ -29,13 +32,7 @@ impl<'py> Executor<'py> {
     fn combined_set(&mut self, step: SetStep, frozen: bool) -> Result<VarId, Stop> {
         match &step {
             SetStep::Made { from, operands, .. } => self.keep_all_quiet(*from, operands)?,
-            SetStep::Operated { left, right, .. } => {
-                for operand in [left, right] {
-                    if let SetOperand::Set(state) = operand {
-                        self.keep_quiet(*state, None)?;
-                    }
-                }
-            }
+            SetStep::Operated { left, right, .. } => self.keep_operands_quiet(&[left.clone(), right.clone()])?,
             SetStep::Found { .. } | SetStep::New { .. } | SetStep::Changed { .. } => {}
         }
         Ok(self.virtual_set(step, frozen))
@@ -43,6 +40,10 @@ impl<'py> Executor<'py> {
 
     fn keep_all_quiet(&mut self, state: SetState, operands: &[SetOperand]) -> Result<(), Stop> {
         self.keep_quiet(state, None)?;
+        self.keep_operands_quiet(operands)
+    }
+
+    fn keep_operands_quiet(&mut self, operands: &[SetOperand]) -> Result<(), Stop> {
         for operand in operands {
             if let SetOperand::Set(state) = operand {
                 self.keep_quiet(*state, None)?;
@@ -128,6 +129,11 @@ impl<'py> Executor<'py> {
         match (method, operands.as_slice()) {
             ("clear" | "pop", _) => {}
             (_, [SetOperand::Item(item)]) => self.keep_quiet(before, Some(*item))?,
+            ("update" | "difference_update", [SetOperand::Items(items)]) if items.len() <= LOOKED_UP => {
+                for item in items.iter() {
+                    self.keep_quiet(before, Some(*item))?;
+                }
+            }
             _ => self.keep_all_quiet(before, &operands)?,
         }
         let state = self.histories.add(SetStep::Changed { before, method, operands: operands.clone() }, frozen);

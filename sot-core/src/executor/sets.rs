@@ -366,22 +366,24 @@ impl<'py> Executor<'py> {
         Ok(Some(is))
     }
 
-    /// What is done to a set, or with it, that existed before the frame and is not read runs no code of the program. `key`: the only
-    /// value that is looked up.
+    /// What is done to a set, or with it, that existed before the frame and is not read must run no code of the program. `key`: the
+    /// only value that is looked up.
     pub(super) fn keep_quiet(&mut self, state: SetState, key: Option<VarId>) -> Result<(), Stop> {
         let Some(first) = self.unread(state).filter(|first| !self.shadows.quiet.contains(&(*first, key))) else {
             return Ok(());
         };
         let SetStep::Found { object, var } = *self.histories.step(first) else { return Ok(()) };
         let set = self.objects.get(self.py, object);
+        // Who has no hash that is known may lie where any member does.
         let value = match key {
-            Some(key) => self.member(key)?.get().equal_to(self.py),
+            Some(key) => {
+                let member = self.member(key)?;
+                member.get().equal_to(self.py).filter(|_| member.get().known())
+            }
             None => None,
         };
         let is_quiet = match &value {
             Some(value) => probe::is_quiet_member(&set, value).is_some(),
-            // An object is found by its address.
-            None if key.is_some() => return Ok(()),
             None => probe::has_quiet_members(&set),
         };
         if !is_quiet {
@@ -479,7 +481,9 @@ impl<'py> Executor<'py> {
     /// Those that went into a set, in the order in which they came.
     fn first_of_each(&self, set: &Bound<'py, PyAny>, added: &[VarId]) -> Option<Vec<VarId>> {
         let inside: HashSet<VarId> = facts::set_table(set)?.entries.iter().filter_map(|e| var_of(&e.key)).collect();
+        // An object has one member under all of its names.
+        let name = |var: VarId| self.shadows.members.get(&var).map_or(var, |member| member.get().var());
         let mut seen = HashSet::new();
-        Some(added.iter().copied().filter(|var| inside.contains(var) && seen.insert(*var)).collect())
+        Some(added.iter().copied().filter(|var| inside.contains(&name(*var)) && seen.insert(name(*var))).collect())
     }
 }

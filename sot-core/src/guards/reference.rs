@@ -24,7 +24,8 @@ fn is_quiet(set: &Bound<'_, PyAny>, key: Option<&Bound<'_, PyAny>>) -> PyResult<
     let asked = key.map(|key| key.hash()).transpose()?;
     let Some(table) = facts::set_table(set) else { return Ok(false) };
     let mut asked = table.entries.iter().filter(|entry| asked.is_none_or(|hash| hash == entry.hash));
-    Ok(asked.all(|entry| crate::probe::is_quiet_key(&entry.key)))
+    let is = |entry: &facts::SetEntry<'_>| key.is_some_and(|key| key.is(&entry.key));
+    Ok(key.is_none_or(crate::probe::is_silent) && asked.all(|entry| is(entry) || crate::probe::is_silent(&entry.key)))
 }
 
 /// Whether entries are to keep their reference form.
@@ -249,7 +250,7 @@ impl<'py> Live<'_, 'py> {
                 let mut alike = alike.into_iter().filter(|entry| entry.hash == hash);
                 value.cast_exact::<PySet>().is_ok()
                     && is_quiet(value, Some(&key))?
-                    && alike.any(|entry| equal(&entry.key, &key)) == *is
+                    && alike.any(|entry| entry.key.is(&key) || entry.key.eq(&key).unwrap_or(false)) == *is
             }
             Check::Quiet { key } => is_quiet(value, key.map(|key| self.object(key)).as_ref())?,
             Check::Table { members, lost, mask, finger } => {

@@ -24,9 +24,13 @@ impl Emitter<'_, '_> {
         self.let_go_of_parts();
     }
 
-    /// Delete the locals that were parts of other values only: those hold them by now, and may let go of them.
+    /// Delete the locals that were parts of other values only: those hold them by now, and may let go of them. What frames of
+    /// the program have bound they hold until the break instruction is over, needed or not.
     fn let_go_of_parts(&mut self) {
         let Some(mut work) = self.lifetimes.handed_on.clone() else { return };
+        for frame in &self.captured.frames {
+            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
+        }
         let built: HashSet<VarId> = self.temps().map(|(var, _)| var).collect();
         let mut needed = HashSet::new();
         while let Some(var) = work.pop() {

@@ -1,5 +1,8 @@
 """Objects that are given beside the containers that have them: a member is found under every name that it has."""
 
+import collections
+import weakref
+
 from observe import case
 from toy_framework import toy
 
@@ -172,3 +175,110 @@ def asked_before_it_is_read(x, objects, members):
     mine = {objects[0]}
     first = objects[0] in mine
     return first, objects[0] in members, len(members - mine), x + 1
+
+
+class Loud:
+    """Has the hash of another value, and tells when it is compared."""
+
+    asked = []
+
+    def __init__(self, other):
+        self.hash = hash(other)
+
+    def __repr__(self):
+        return "Loud"
+
+    def __hash__(self):
+        return self.hash
+
+    def __eq__(self, other):
+        Loud.asked.append(type(other).__name__)
+        if isinstance(other, Plain):
+            raise ZeroDivisionError
+        return NotImplemented
+
+
+class Pair(collections.namedtuple("Pair", "first second")):
+    pass
+
+
+def beside_a_loud_one(make):
+    """A case of `f(x, a set, an object)`: what of the set is compared with the object, `make` says."""
+
+    def build():
+        def f(x, members, given):
+            told = []
+            for way in (members.add, members.discard, members.remove, members.update):
+                try:
+                    told.append(way([given] if way == members.update else given))
+                except (ZeroDivisionError, KeyError) as error:
+                    told.append(type(error).__name__)
+                told.append(len(Loud.asked))
+            return told, len(members), x + 1
+
+        def args():
+            Loud.asked = []
+            members, given = make()
+            return t([1.0]), members, given
+
+        return {"f": f, "args": args, "watch": lambda: list(Loud.asked)}
+
+    build.__name__ = f"beside_{make.__name__}"
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+@beside_a_loud_one
+def one_of_the_hash_of_an_object():
+    given = Plain()
+    return {Loud(given)}, given
+
+
+@beside_a_loud_one
+def one_of_the_hash_of_a_number():
+    return {Loud(1), "word"}, 1
+
+
+@beside_a_loud_one
+def one_in_a_frozen_set():
+    return {frozenset({Loud(1)})}, frozenset({1})
+
+
+@beside_a_loud_one
+def one_in_a_tuple():
+    return {(Loud(1), 2)}, (1, 2)
+
+
+@beside_a_loud_one
+def one_in_a_named_tuple():
+    return {Pair(Loud(1), 2)}, (1, 2)
+
+
+@case(graphs=1, captures=1, breaks=0, fallbacks=0, reasons=())
+def words_are_added_to_a_set_that_is_not_read():
+    calls = iter([{"a"}, {"a", "b"}, {"c"}, {"d", "e", "f"}] * 10)
+
+    def f(x, members):
+        members.add("z")
+        members.update(["y", 1])
+        return x + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), next(calls))}
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def what_a_local_still_holds_during_a_break():
+    @toy.disable
+    def clear(out):
+        first = out[0]
+        ref = weakref.ref(first[0])
+        del first
+        out.clear()
+        return ref() is None
+
+    def f(x):
+        held = [Plain()]
+        out = [held, held]
+        y = x + 1
+        return clear(out), y
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
