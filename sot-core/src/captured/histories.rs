@@ -58,7 +58,7 @@ impl SetOperand {
 
 impl SetStep {
     /// The states that a step starts from, and what it takes beside.
-    fn sources(&self) -> (Vec<SetState>, Vec<VarId>) {
+    pub(crate) fn sources(&self) -> (Vec<SetState>, Vec<VarId>) {
         let (first, operands): (Option<SetState>, Vec<&SetOperand>) = match self {
             SetStep::Found { var, .. } => return (Vec::new(), vec![*var]),
             SetStep::New { of, .. } => (None, of.iter().collect()),
@@ -85,6 +85,8 @@ pub struct Histories {
     steps: Vec<Recorded>,
     /// Of states that a display of these members comes to, in this order, with the very same table.
     pub(crate) displays: HashMap<SetState, Rc<[VarId]>>,
+    /// What sets hold in their states, where it is more than constants.
+    pub(crate) held: HashMap<SetState, Rc<[VarId]>>,
 }
 
 impl Histories {

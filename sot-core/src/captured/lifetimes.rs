@@ -176,6 +176,10 @@ impl Captured {
                 let values = generator.frame().into_iter().flat_map(|frame| frame.values());
                 values.map(|value| self.whole(value)).collect()
             }
+            VarKind::Set(set) => match self.histories.held.get(&set.state) {
+                Some(members) => members.to_vec(),
+                None => self.parts_as(var, kind),
+            },
             _ => self.parts_as(var, kind),
         }
     }

@@ -40,7 +40,7 @@ pub fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>
 
 /// Import what captures ask for.
 pub fn prepare(py: Python<'_>) -> PyResult<()> {
-    const ASKED: [&str; 13] = [
+    const ASKED: [&str; 14] = [
         "_weakref",
         "abc",
         "builtins",
@@ -52,10 +52,13 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
         "linecache",
         "operator",
         "sys",
+        "sysconfig",
         "types",
         "warnings",
     ];
-    ASKED.iter().try_for_each(|name| module(py, name).map(drop))
+    ASKED.iter().try_for_each(|name| module(py, name).map(drop))?;
+    // It imports more when it is asked first.
+    module(py, "sysconfig")?.call_method0("get_paths").map(drop)
 }
 
 fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {

@@ -2,7 +2,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -101,6 +101,7 @@ impl<'py> Executor<'py> {
 
     /// `set(iterable)` or `frozenset(iterable)`.
     pub(super) fn enter_set(&mut self, class: &Bound<'py, PyAny>, iterable: VarId) -> Result<Option<Called>, Stop> {
+        self.is_no_subclass_of_set(iterable)?;
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
@@ -110,11 +111,24 @@ impl<'py> Executor<'py> {
 
     /// What goes into a set that is being made.
     pub(super) fn enter_items_of_set(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
+        self.is_no_subclass_of_set(iterable)?;
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
         let chain = self.chain()?;
         self.enter("items_of_set", &[iterable, chain]).map(Some)
+    }
+
+    /// Sets take what any set holds as it lies, whatever its class says of iteration.
+    pub(super) fn is_no_subclass_of_set(&mut self, iterable: VarId) -> Result<(), Stop> {
+        let VarKind::Instance(_) = self.look(iterable)? else { return Ok(()) };
+        let class = self.class_of(iterable)?;
+        for of in [self.py.get_type::<PySet>(), self.py.get_type::<PyFrozenSet>()] {
+            if self.derives(&class, of.as_any())? {
+                return Err(Stop::brk(Reason::ValueKind, "an instance of a class that extends set"));
+            }
+        }
+        Ok(())
     }
 
     fn chain(&mut self) -> Result<VarId, Stop> {

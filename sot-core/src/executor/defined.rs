@@ -303,6 +303,7 @@ impl<'py> Executor<'py> {
             (name, args.positional.as_slice(), self.look(me)?)
             && args.keywords.is_empty()
         {
+            self.is_no_subclass_of_set(*iterable)?;
             if !self.iterates_by_code(*iterable)? {
                 return Ok(None);
             }

@@ -3,6 +3,7 @@
 use super::Executor;
 use super::protocol::Copies;
 use crate::captured::{SetOperand, SetStep};
+use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -54,6 +55,7 @@ impl<'py> Executor<'py> {
 
     fn virtual_set(&mut self, step: SetStep, frozen: bool) -> VarId {
         let state = self.histories.add(step, frozen);
+        self.note_held_by_set(state);
         self.virtual_var(SetVar { state, frozen, object: None })
     }
 
@@ -92,6 +94,7 @@ impl<'py> Executor<'py> {
 
     /// What a method of sets takes: all that can be iterated.
     fn set_operand(&mut self, var: VarId) -> Result<SetOperand, Stop> {
+        self.is_no_subclass_of_set(var)?;
         if let Some(state) = self.set_state(var)? {
             return Ok(SetOperand::Set(state));
         }
@@ -138,16 +141,30 @@ impl<'py> Executor<'py> {
         }
         let state = self.histories.add(SetStep::Changed { before, method, operands: operands.clone() }, frozen);
         if object.is_some() {
-            if self.unread(before).is_none() {
-                self.note_members_taken(before, state)?;
+            match self.unread(before) {
+                None => self.note_members_taken(before, state)?,
+                Some(first) if !matches!(method, "add" | "update" | "__ior__") => self.note_unread_taken(first),
+                Some(_) => {}
             }
             let operands = operands.iter().map(|operand| self.replayed(operand)).collect();
             self.journal_record(Mutation::Method { object: Self::var_ref(me), name: method.into(), args: operands });
         }
+        self.note_held_by_set(state);
         if let VarKind::Set(set) = &mut self.var_mut(me).kind {
             set.state = state;
         }
         Ok(())
+    }
+
+    /// A real set that is not read lets go of some of its members.
+    fn note_unread_taken(&mut self, first: SetState) {
+        let SetStep::Found { object, .. } = *self.histories.step(first) else { return };
+        let set = self.objects.get(self.py, object);
+        for entry in facts::set_table(&set).into_iter().flat_map(|table| table.entries) {
+            if facts::is_heap_type(&entry.key.get_type()) {
+                self.note_taken(&entry.key);
+            }
+        }
     }
 
     /// Members that a real set lets go of, as far as somebody could see them die.
@@ -302,6 +319,7 @@ impl<'py> Executor<'py> {
     }
 
     fn update_set(&mut self, me: VarId, method: &'static str, other: VarId) -> Result<(), Stop> {
+        self.is_no_subclass_of_set(other)?;
         if !self.is_lazy_operand(other)? {
             let operand = self.set_operand(other)?;
             return self.change_set(me, method, vec![operand]);

@@ -398,6 +398,30 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// A set has come to a state: what it holds, where it was ever given something whose death could be seen. Its history may
+    /// hold more.
+    pub(super) fn note_held_by_set(&mut self, state: SetState) {
+        let (states, items) = self.histories.step(state).sources();
+        let constant = |ex: &Self, var: VarId| matches!(ex.var(var).kind, VarKind::Constant(_));
+        let holds = states.iter().any(|before| self.histories.held.contains_key(before))
+            || items.iter().any(|item| !constant(self, *item));
+        let is_found = matches!(self.histories.step(self.histories.first(state)), SetStep::Found { .. });
+        if !holds || is_found {
+            return;
+        }
+        let held: Rc<[VarId]> = match self.histories.step(state) {
+            SetStep::Changed { before, method: "add", .. } => {
+                let before = self.histories.held.get(before).into_iter().flat_map(|held| held.iter().copied());
+                before.chain(items).collect()
+            }
+            _ => match self.content(state) {
+                Ok(content) => content.vars().collect(),
+                Err(_) => return,
+            },
+        };
+        self.histories.held.insert(state, held);
+    }
+
     /// What a function or method of real sets gives for the shadows of these.
     pub(super) fn ask_shadows(
         &mut self,
@@ -447,6 +471,7 @@ impl<'py> Executor<'py> {
             match (*method, operands.as_slice(), &mut added) {
                 ("add", [SetOperand::Item(item)], Some(added)) => added.push(*item),
                 ("update", [SetOperand::Items(items)], Some(added)) => added.extend(items.iter().copied()),
+                ("clear", _, added) => *added = Some(Vec::new()),
                 _ => added = None,
             }
         }

@@ -488,3 +488,41 @@ def a_cell_is_bound_before_what_it_leads_to_dies(x):
     place = (len(DEAD), "third")
     last = None
     return place, last, len(DEAD), x + 1
+
+
+@finalizer_case
+def what_sets_let_go_of(x):
+    def one_of(*ways):
+        told = []
+        for way in ways:
+            members = {Loud()}
+            way(members)
+            told.append(len(DEAD))
+        return told
+
+    told = one_of(set.clear, set.pop, lambda s: s.intersection_update([]), lambda s: s.difference_update(list(s)))
+    members = {Loud("a")}
+    copied = members.copy()
+    members.clear()
+    told.append(len(DEAD))
+    copied.pop()
+    frozen = frozenset([Loud("b")])
+    frozen = frozen - frozen
+    told.append(len(DEAD))
+    grown = set()
+    for name in "cd":
+        grown.add(Loud(name))
+    grown.clear()
+    return told, sorted(DEAD[-2:]), x + 1
+
+
+@finalizer_case
+def weak_references_to_what_sets_let_go_of(x):
+    kept = Quiet()
+    ref = weakref.ref(kept)
+    members = {kept}
+    kept = None
+    told = [ref() is None]
+    members.clear()
+    told.append(ref() is None)
+    return told, x + 1

@@ -559,3 +559,28 @@ def keys_are_hashed_once():
         return told, x + 1
 
     return {"f": f, "args": x1}
+
+
+class OddlyIterated(set):
+    def __iter__(self):
+        return iter("xy")
+
+
+class OddlyFrozen(frozenset):
+    def __iter__(self):
+        return iter("xy")
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def subclasses_are_taken_as_they_lie():
+    odd, frozen = OddlyIterated([1, 2]), OddlyFrozen([1, 2])
+
+    def f(x):
+        grown, few = {5}, {1, 5}
+        grown.update(odd)
+        few.intersection_update(frozen)
+        few.symmetric_difference_update(odd)
+        made = [set(odd), {*odd}, frozenset(frozen), set(frozen), {9}.union(odd), {1, 9}.intersection(odd)]
+        return grown, few, made, {1}.issubset(odd), {1, 2, 3}.difference(odd), list(odd), x + len(made)
+
+    return {"f": f, "args": x1}
