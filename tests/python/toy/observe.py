@@ -95,3 +95,8 @@ def case(graphs=1, captures=1, breaks=0, fallbacks=0, reasons=()):
         return build
 
     return register
+
+
+def open_case(build):
+    """Register a case that leaves its decisions open."""
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)

@@ -2,14 +2,10 @@
 
 import itertools
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 def with_dict():

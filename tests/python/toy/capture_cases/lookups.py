@@ -9,14 +9,10 @@ import sys
 import types
 import typing
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 def x1():

@@ -1,14 +1,10 @@
 """What looks at the names of the frame that calls it: locals, vars, dir, eval and exec."""
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
 outside = 10
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 def x1():

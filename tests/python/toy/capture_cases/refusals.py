@@ -5,14 +5,10 @@ import dataclasses
 import math
 import types
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 class Slots:

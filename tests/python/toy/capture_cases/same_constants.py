@@ -1,14 +1,10 @@
 """Identity of constants, and `id`."""
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
 KINDS = ("train", "eval")
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 def x1():

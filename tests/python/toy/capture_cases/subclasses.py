@@ -3,14 +3,10 @@
 import collections
 import typing
 
-from observe import case
+from observe import open_case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def open_case(build):
-    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
 
 
 class OddList(list):
