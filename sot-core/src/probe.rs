@@ -348,17 +348,17 @@ list(asked)
     })
 }
 
+fn is_of_enum(function: &Bound<'_, PyAny>) -> bool {
+    function.getattr("__module__").is_ok_and(|module| module.eq("enum").unwrap_or(false))
+}
+
 /// Whether looking a key up in a dict runs no code of the program.
 pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
     if let Ok(tuple) = key.cast_exact::<PyTuple>() {
         return tuple.iter().all(|item| is_quiet_key(&item));
     }
     let ty = key.get_type();
-    let of_program = |name: &str| {
-        raw(&ty, name).is_some_and(|found| {
-            facts::is_function(&found) && !found.getattr("__module__").is_ok_and(|m| m.eq("enum").unwrap_or(false))
-        })
-    };
+    let of_program = |name: &str| raw(&ty, name).is_some_and(|found| facts::is_function(&found) && !is_of_enum(&found));
     !of_program("__hash__") && !of_program("__eq__")
 }
 
@@ -396,8 +396,7 @@ pub fn is_silent(value: &Bound<'_, PyAny>) -> bool {
     // The members of an `enum.Enum` hash their names.
     let hashes = |base: &Bound<'_, PyType>| {
         raw(&ty, "__hash__").is_some_and(|hash| {
-            raw(base, "__hash__").is_some_and(|own| own.is(&hash))
-                || facts::is_function(&hash) && hash.getattr("__module__").is_ok_and(|m| m.eq("enum").unwrap_or(false))
+            raw(base, "__hash__").is_some_and(|own| own.is(&hash)) || facts::is_function(&hash) && is_of_enum(&hash)
         })
     };
     bases.iter().any(|base| agree(&ty, base, &["__eq__"]) && hashes(base))

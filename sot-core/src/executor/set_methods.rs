@@ -31,26 +31,13 @@ impl<'py> Executor<'py> {
 
     /// What a method or an operator makes of sets.
     fn combined_set(&mut self, step: SetStep, frozen: bool) -> Result<VarId, Stop> {
-        match &step {
-            SetStep::Made { from, operands, .. } => self.keep_all_quiet(*from, operands)?,
-            SetStep::Operated { left, right, .. } => self.keep_operands_quiet(&[left.clone(), right.clone()])?,
-            SetStep::Found { .. } | SetStep::New { .. } | SetStep::Changed { .. } => {}
-        }
+        self.keep_sources_quiet(&step)?;
         Ok(self.virtual_set(step, frozen))
     }
 
-    fn keep_all_quiet(&mut self, state: SetState, operands: &[SetOperand]) -> Result<(), Stop> {
-        self.keep_quiet(state, None)?;
-        self.keep_operands_quiet(operands)
-    }
-
-    fn keep_operands_quiet(&mut self, operands: &[SetOperand]) -> Result<(), Stop> {
-        for operand in operands {
-            if let SetOperand::Set(state) = operand {
-                self.keep_quiet(*state, None)?;
-            }
-        }
-        Ok(())
+    /// All sets that a step starts from must be quiet, whatever is looked up.
+    fn keep_sources_quiet(&mut self, step: &SetStep) -> Result<(), Stop> {
+        step.sources().0.into_iter().try_for_each(|state| self.keep_quiet(state, None))
     }
 
     fn virtual_set(&mut self, step: SetStep, frozen: bool) -> VarId {
@@ -129,6 +116,7 @@ impl<'py> Executor<'py> {
         let VarKind::Set(SetVar { state: before, frozen, object }) = self.look(me)? else {
             return Err(Stop::fallback(Reason::InternalError, "not a set"));
         };
+        let step = SetStep::Changed { before, method, operands: operands.clone() };
         match (method, operands.as_slice()) {
             ("clear" | "pop", _) => {}
             (_, [SetOperand::Item(item)]) => self.keep_quiet(before, Some(*item))?,
@@ -137,9 +125,9 @@ impl<'py> Executor<'py> {
                     self.keep_quiet(before, Some(*item))?;
                 }
             }
-            _ => self.keep_all_quiet(before, &operands)?,
+            _ => self.keep_sources_quiet(&step)?,
         }
-        let state = self.histories.add(SetStep::Changed { before, method, operands: operands.clone() }, frozen);
+        let state = self.histories.add(step, frozen);
         if object.is_some() {
             match self.unread(before) {
                 None => self.note_members_taken(before, state)?,

@@ -45,10 +45,7 @@ impl Emitter<'_, '_> {
         };
         let mut over: Vec<(VarId, Local)> = self.temps().filter(is_over).collect();
         over.sort_unstable_by_key(|(_, local)| local.0);
-        for (var, local) in over {
-            self.emit(Op::DeleteFast(local));
-            self.forget_local(var, local);
-        }
+        self.delete_each(over);
     }
 
     /// Before the tail.
@@ -70,10 +67,7 @@ impl Emitter<'_, '_> {
         let held = |(var, _): &(VarId, Local)| !handed_on.contains(var) && self.captured.holds_exception(*var);
         let mut held: Vec<(VarId, Local)> = self.temps().filter(held).collect();
         held.sort_unstable_by_key(|(_, local)| local.0);
-        for (var, local) in held {
-            self.emit(Op::DeleteFast(local));
-            self.forget_local(var, local);
-        }
+        self.delete_each(held);
     }
 
     /// The value that the frame returns is on the stack: the frame lets go of its locals by itself, in the order of their
@@ -89,7 +83,11 @@ impl Emitter<'_, '_> {
     }
 
     fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {
-        for (var, local) in self.locals_that_end(over) {
+        self.delete_each(self.locals_that_end(over));
+    }
+
+    fn delete_each(&mut self, locals: Vec<(VarId, Local)>) {
+        for (var, local) in locals {
             self.emit(Op::DeleteFast(local));
             self.forget_local(var, local);
         }

@@ -26,9 +26,13 @@ pub struct SetTable<'py> {
     pub finger: usize,
 }
 
+fn is_exact_set(object: &Bound<'_, PyAny>) -> bool {
+    object.is_exact_instance_of::<PySet>() || object.is_exact_instance_of::<PyFrozenSet>()
+}
+
 /// The table of an exact set or frozen set; `None`: it is another object.
 pub fn set_table<'py>(set: &Bound<'py, PyAny>) -> Option<SetTable<'py>> {
-    if !set.is_exact_instance_of::<PySet>() && !set.is_exact_instance_of::<PyFrozenSet>() {
+    if !is_exact_set(set) {
         return None;
     }
     let py = set.py();
@@ -57,7 +61,7 @@ pub fn set_table<'py>(set: &Bound<'py, PyAny>) -> Option<SetTable<'py>> {
 pub fn members_of_hash<'py>(set: &Bound<'py, PyAny>, hash: isize) -> Option<Vec<Bound<'py, PyAny>>> {
     const LINEAR_PROBES: usize = 9;
     const PERTURB_SHIFT: u32 = 5;
-    if !set.is_exact_instance_of::<PySet>() && !set.is_exact_instance_of::<PyFrozenSet>() {
+    if !is_exact_set(set) {
         return None;
     }
     let mut members = Vec::new();
