@@ -91,7 +91,7 @@ impl Shown {
 /// An exception left the frame of rewritten code, `function`'s or one with the same closure.
 pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyCode>, function: &Bound<'_, PyAny>) {
     let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code)) else { return };
-    let at_end = shown.always || shown.at_end.first().is_some_and(|site| site.unit.line(site.ip) == real.line);
+    let at_end = shown.always || shown.at_end.first().is_some_and(|site| site.unit.line_of(site.ip) == real.line);
     let sites = match (at_end, &shown.elsewhere) {
         (true, _) => shown.at_end.as_slice(),
         (false, Some(site)) => std::slice::from_ref(site),
@@ -113,7 +113,7 @@ pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyC
     };
     let frames = sites.iter().map(|site| {
         let (offset, line) = match at_end {
-            true => (offset(&site.unit, site.ip), site.unit.line(site.ip)),
+            true => (offset(&site.unit, site.ip), site.unit.line_of(site.ip)),
             false => (offset_of_line(&site.unit, real.line), real.line),
         };
         frame(py, &site.unit, &site.globals, offset, line, values(&site.locals), values(&site.cells))
@@ -157,7 +157,7 @@ pub fn after_resume(
     let cells = cells(inner, |i| closure?.get_item(i).ok());
     let names = inner.unit.code.varnames.iter().enumerate();
     let locals = names.filter_map(|(index, name)| Some((index as u32, real.local(name)?))).collect();
-    let at = user_instruction(&inner.unit, resume, real.offset).filter(|at| inner.unit.line(*at) == real.line);
+    let at = user_instruction(&inner.unit, resume, real.offset).filter(|at| inner.unit.line_of(*at) == real.line);
     let offset_at = at.and_then(|at| offset(&inner.unit, at)).or_else(|| offset_of_line(&inner.unit, real.line));
     let left_at = real.left_at().and_then(|at| user_instruction(&inner.unit, resume, at));
     let shown = frame(py, &inner.unit, &inner.globals, offset_at, real.line, locals, cells);
@@ -200,7 +200,7 @@ pub fn left_waiting(
 
 fn left_out<'py>(py: Python<'py>, skipped: &Skipped) -> PyResult<TracebackFrame<'py>> {
     let (unit, ip) = (&skipped.unit, skipped.ip);
-    frame(py, unit, &skipped.globals, offset(unit, ip), unit.line(ip), Vec::new(), Vec::new())
+    frame(py, unit, &skipped.globals, offset(unit, ip), unit.line_of(ip), Vec::new(), Vec::new())
 }
 
 /// An exception has left frames that were inlined, outermost first. Gives the frames of the entries, without variables.
@@ -211,7 +211,7 @@ pub fn left_inlined<'a, 'py>(
     asker: Asker,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let shown = frames.map(|InlinedFrame { site, left_at }| {
-        let (unit, line) = (&site.unit, site.unit.line(site.ip));
+        let (unit, line) = (&site.unit, site.unit.line_of(site.ip));
         let shown = frame(py, unit, &site.globals, offset(unit, site.ip), line, Vec::new(), Vec::new())?;
         Ok(TracebackFrame { left_at: left_at.and_then(|at| offset(unit, at)), ..shown })
     });
@@ -251,7 +251,7 @@ fn waiting<'py>(
     let locals = shape.locals.iter().enumerate();
     let locals = locals.filter_map(|(i, local)| Some((*local, value(first + i)?))).collect();
     let cells = cells(shape, |i| value(*next - shape.cells + i));
-    let line = shape.unit.line(shape.ip);
+    let line = shape.unit.line_of(shape.ip);
     frame(py, &shape.unit, &shape.globals, offset(&shape.unit, shape.ip), line, locals, cells)
 }
 
@@ -265,7 +265,7 @@ fn frame<'py>(
     unit: &CodeUnit,
     globals: &Py<PyAny>,
     offset: Option<u32>,
-    line: u32,
+    line: Option<u32>,
     locals: Vec<(u32, Bound<'py, PyAny>)>,
     cells: Vec<(u32, Bound<'py, PyAny>)>,
 ) -> PyResult<TracebackFrame<'py>> {
@@ -279,8 +279,8 @@ fn offset(unit: &CodeUnit, ip: usize) -> Option<u32> {
 }
 
 /// `f_lasti` of the first instruction of a line.
-fn offset_of_line(unit: &CodeUnit, line: u32) -> Option<u32> {
-    let at = unit.code.instrs.iter().position(|instruction| instruction.loc.line == Some(line))?;
+fn offset_of_line(unit: &CodeUnit, line: Option<u32>) -> Option<u32> {
+    let at = unit.code.instrs.iter().position(|instruction| instruction.loc.line == line)?;
     offset(unit, at)
 }
 

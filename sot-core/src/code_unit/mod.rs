@@ -165,7 +165,12 @@ impl UnitData {
     }
 
     pub fn line(&self, instruction: usize) -> u32 {
-        self.code.instrs.get(instruction).and_then(|i| i.loc.line).unwrap_or(self.code.firstlineno)
+        self.line_of(instruction).unwrap_or(self.code.firstlineno)
+    }
+
+    /// Line of an instruction, if its code says any.
+    pub fn line_of(&self, instruction: usize) -> Option<u32> {
+        self.code.instrs.get(instruction).and_then(|i| i.loc.line)
     }
 }
 

@@ -184,7 +184,7 @@ fn _probe_traceback<'py>(
             code,
             globals,
             offset,
-            line,
+            line: Some(line),
             left_at: None,
             locals,
             cells,

@@ -20,7 +20,8 @@ pub struct TracebackFrame<'py> {
     pub globals: Bound<'py, PyDict>,
     /// Byte offset of the instruction that raised, or that waits for a call: `tb_lasti`. It finds the columns.
     pub offset: Option<u32>,
-    pub line: u32,
+    /// None: the code says no line there.
+    pub line: Option<u32>,
     /// `f_lasti`, where that is another one: the frame went on to a `finally` before the exception left it.
     pub left_at: Option<u32>,
     /// Values by index into `co_varnames`. What is left out shows as not bound.

@@ -27,7 +27,8 @@ pub struct Entry<'py> {
     pub code: Bound<'py, PyAny>,
     /// `tb_lasti`
     pub offset: i64,
-    pub line: u32,
+    /// None: the code says no line there.
+    pub line: Option<u32>,
 }
 
 impl<'py> Entry<'py> {
@@ -41,7 +42,7 @@ impl<'py> Entry<'py> {
         Some(Entry {
             code: frame.getattr("f_code").ok()?,
             offset: entry.getattr("tb_lasti").ok()?.extract().ok()?,
-            line: entry.getattr("tb_lineno").and_then(|line| line.extract()).unwrap_or(0),
+            line: entry.getattr("tb_lineno").and_then(|line| line.extract()).ok(),
             frame,
             entry,
         })
@@ -127,7 +128,9 @@ fn chain<'py>(
     let mut traceback = rest;
     for (shown, frame) in frames.iter().zip(built).rev() {
         let offset = shown.offset.map_or(-1, i64::from);
-        let entry = py.get_type::<PyTraceback>().call1((traceback, frame, offset, shown.line.max(1)))?;
+        // What C code writes where there is no line.
+        let line = shown.line.map_or(-1, i64::from);
+        let entry = py.get_type::<PyTraceback>().call1((traceback, frame, offset, line))?;
         traceback = Some(entry.cast_into::<PyTraceback>()?);
     }
     Ok(traceback)

@@ -120,6 +120,7 @@ impl BreakPlan {
                     return Err(Stop::fallback(Reason::InternalError, "not a with"));
                 };
                 em.push(manager)?;
+                em.let_go_of_operands();
                 // Its block is the continuation's.
                 let raised = em.b.new_label();
                 em.emit(Op::SetupWith(raised));
@@ -149,6 +150,7 @@ impl BreakPlan {
                 em.push(exception)?;
                 em.push(exception)?;
                 em.load_attr("__traceback__");
+                em.let_go_of_operands();
                 em.call(3);
                 end(em);
                 let results = store_results(em, 1);

@@ -4,6 +4,8 @@ The caller catches the exception, and looks at the entries of its traceback: tho
 and none of its own.
 """
 
+import sys
+
 import pytest
 
 from toy_framework import toy
@@ -195,3 +197,40 @@ def test_entries(name, function):
     captured = toy.to_static(function)
     for _ in range(3):
         assert entries(captured, CALLS[name]) == eager
+
+
+# Tables in which no instruction has a line, of 3.10 and later.
+NO_LINES = {10: b"\xff\x80\xff\x80"}.get(sys.version_info[1], b"\xff" * 8)
+
+
+def divides():
+    return 1 / 0
+
+
+def calls_one_without_lines():
+    return divides()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="each instruction has a line")
+@pytest.mark.parametrize("function", [divides, calls_one_without_lines])
+def test_no_lines(function):
+    def seen(call):
+        try:
+            call()
+        except ZeroDivisionError as error:
+            entry, found = error.__traceback__, []
+        while entry is not None:
+            found.append((entry.tb_frame.f_code.co_name, entry.tb_lineno, entry.tb_frame.f_lineno))
+            entry = entry.tb_next
+        return found[1:]
+
+    before = divides.__code__
+    divides.__code__ = before.replace(co_linetable=NO_LINES)
+    try:
+        eager = seen(function)
+        assert eager[-1][0] == "divides" and eager[-1][2] is None
+        captured = toy.symbolic_translate(function)
+        for _ in range(3):
+            assert seen(captured) == eager
+    finally:
+        divides.__code__ = before

@@ -96,10 +96,10 @@ pub(super) const EXCUSED: &[Excuse] = &[
     },
     Excuse {
         test: "test.test_contextlib.ContextManagerTestCase.test_nokeepref",
-        versions: 8..=8,
+        versions: 8..=10,
         looks: Looks::References,
-        why: "asks whether what a manager's generator was given has died: under the hook it lives on behind the break of a \
-              decorator that is made on the spot (3.8)",
+        why: "asks whether what a manager's generator was given has died: under the hook, arguments of a function that a break \
+              has made (a decorator on the spot) live as long as the frame (3.8 to 3.10)",
     },
     Excuse {
         test: "test.test_functools.TestLRUPy.test_lru_recursion",

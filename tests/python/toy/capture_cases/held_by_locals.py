@@ -135,6 +135,43 @@ def by_a_manager_of_contextlib():
     return told
 
 
+managed = contextlib.contextmanager(asks)
+
+
+def by_a_manager_made_beforehand():
+    with managed(Kept(1), b=Kept(2)) as told:
+        pass
+    return told
+
+
+def by_a_manager_of_a_local_class():
+    class Local:
+        pass
+
+    with managed(Local(), b=Local()) as told:
+        pass
+    return told
+
+
+class Leaves:
+    """Tells at its exit whether what it was given lives, which it has let go of before."""
+
+    def __init__(self, *given):
+        self.refs = look(given)
+
+    def __enter__(self):
+        return self.refs
+
+    def __exit__(self, *raised):
+        self.refs[:] = alive(self.refs)
+
+
+def by_a_manager_that_looks_at_its_exit():
+    with Leaves(Kept(1), Kept(2)) as told:
+        pass
+    return told
+
+
 for _way in (
     in_a_list,
     in_an_iterator,
@@ -146,5 +183,8 @@ for _way in (
     by_a_manager,
     by_a_manager_of_a_callee,
     by_a_manager_of_contextlib,
+    by_a_manager_made_beforehand,
+    by_a_manager_of_a_local_class,
+    by_a_manager_that_looks_at_its_exit,
 ):
     register(_way)
