@@ -172,6 +172,136 @@ def by_a_manager_that_looks_at_its_exit():
     return told
 
 
+class Owner:
+    def __init__(self, *parts):
+        self.parts = parts
+
+
+def by_an_owner_that_is_not_read_again():
+    owner = Owner(Kept(1), Kept(2))
+    refs = look(owner.parts)
+    return alive(refs)
+
+
+def by_a_container_that_is_not_read_again():
+    a = Kept(1)
+    held = ({"a": [a]},)  # noqa: F841
+    refs = look([a])
+    del a
+    return alive(refs)
+
+
+def by_a_closure_that_is_not_called_again():
+    def make(a):
+        return lambda: a
+
+    get = make(Kept(1))
+    refs = look([get()])
+    return alive(refs)
+
+
+def by_a_local_of_the_caller():
+    def callee(part):
+        refs = look([part])
+        part = None
+        return alive(refs)
+
+    owner = Owner(Kept(1))
+    return callee(owner.parts[0])
+
+
+def by_a_generator_of_an_owner():
+    pair = (Kept(1), Kept(2))
+    owner = Owner(looks(pair), pair)
+    pair = None
+    return alive(next(owner.parts[0]))
+
+
+def looks(pair):
+    refs = look(pair)
+    pair = None
+    yield refs
+
+
+def over_two_breaks():
+    a = Kept(1)
+    held = [a]  # noqa: F841
+    opaque(1)
+    refs = look([a])
+    del a
+    return alive(refs)
+
+
+def over_a_break_in_a_generator():
+    def values():
+        a = Kept(1)
+        held = [a]  # noqa: F841
+        yield 1
+        refs = look([a])
+        del a
+        yield alive(refs)
+
+    steps = values()
+    next(steps)
+    opaque(1)
+    return next(steps)
+
+
+@toy.disable
+def opaque(value):
+    return value
+
+
+@toy.disable
+def make(number):
+    return Kept(number)
+
+
+class Dies:
+    """Tells when it is called whether what it was given died by then."""
+
+    def __init__(self):
+        self.told = []
+
+    def __call__(self, kept):
+        ref = weakref.ref(kept)
+        del kept
+        self.told.append(ref() is None)
+        return self.told
+
+
+# What a continuation is given on the stack, and what variables let go of that are bound again.
+
+
+def by_no_stack_behind_a_break():
+    return Dies()(make(1))
+
+
+def by_no_manager_made_behind_a_break():
+    with Asked(asks, (make(1),), {"b": make(2)}) as told:
+        pass
+    return told
+
+
+def by_no_variable_bound_again():
+    a = make(1)
+    opaque(1)
+    refs, a = look([a]), None
+    opaque(1)
+    return alive(refs)
+
+
+def by_no_variable_deleted():
+    a = make(1)
+    opaque(1)
+    b = a
+    del a
+    refs = look([b])
+    del b
+    opaque(1)
+    return alive(refs)
+
+
 for _way in (
     in_a_list,
     in_an_iterator,
@@ -186,5 +316,16 @@ for _way in (
     by_a_manager_made_beforehand,
     by_a_manager_of_a_local_class,
     by_a_manager_that_looks_at_its_exit,
+    by_an_owner_that_is_not_read_again,
+    by_a_container_that_is_not_read_again,
+    by_a_closure_that_is_not_called_again,
+    by_a_local_of_the_caller,
+    by_a_generator_of_an_owner,
+    over_two_breaks,
+    over_a_break_in_a_generator,
+    by_no_stack_behind_a_break,
+    by_no_manager_made_behind_a_break,
+    by_no_variable_bound_again,
+    by_no_variable_deleted,
 ):
     register(_way)
