@@ -238,9 +238,7 @@ impl Given<'_> {
         let value = self.slots.get(ex.py, self.next).ok_or(Stop::fallback(Reason::InternalError, "a missing value"))?;
         let tracker = ex.trackers.intern(Tracker::Slot(self.next as u32));
         self.next += 1;
-        let var = ex.wrap(&value.to_owned(), tracker);
-        ex.received.push(var);
-        Ok(var)
+        Ok(ex.wrap(&value.to_owned(), tracker))
     }
 
     fn generator(&self, at: GeneratorAt) -> Result<VarId, Stop> {

@@ -60,48 +60,26 @@ impl Captured {
         self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
     }
 
-    /// Whether a local that is not read any more must live on over a break: what it leads to may be seen to die, by those who
-    /// refer to it weakly or will by what the break does.
-    pub(crate) fn lives_on(&self, var: VarId) -> bool {
-        use VarKind::*;
-        let is_object = !matches!(self.var(var).kind, Constant(_) | Builtin(_) | Class(_) | Module(_) | Tensor(_));
-        is_object && self.is_handed_over(var) || self.may_be_seen_to_die(var)
-    }
-
-    /// Whether somebody may refer to a value of a frame, or to what it leads to, weakly, or will by what a break does.
+    /// Whether a local that is not read any more must live on over a break: somebody may refer to it weakly, or will by what
+    /// the break does.
     pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
-        // What others have in hand too would die with them, if this one did not hold it.
+        let handed_over = || {
+            let root = self.trackers.root(self.var(var).tracker);
+            self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
+        };
         let in_hand = || {
-            let held = self.watchable_in(var);
             let crossing = |frame: &Frame| {
                 let values = frame.stack.iter().chain(frame.locals.iter().flatten().filter(|local| **local != var));
-                values.copied().any(|value| self.holds(value, |part| held.contains(&part)))
+                values.copied().any(|value| value == var || self.holds(value, |held| held == var))
             };
-            !held.is_empty() && self.frames.iter().any(crossing)
+            self.frames.iter().any(crossing)
         };
+        let may_be_watched = self.is_watchable(var);
         let cleans_up = || {
             self.may_clean_up(var)
                 || !self.watched.generators.is_empty() && self.holds(var, |held| self.may_clean_up(held))
         };
-        self.is_watchable(var) && self.is_handed_over(var) || in_hand() || cleans_up() || self.holds_watched(var)
-    }
-
-    /// Whether a value was found in an argument slot, or below one.
-    fn is_handed_over(&self, var: VarId) -> bool {
-        let tracker = self.var(var).tracker;
-        self.has_path(tracker) && matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_))
-    }
-
-    /// A value and what it holds, as far as somebody may refer to it weakly. What was found outside has holders there.
-    fn watchable_in(&self, var: VarId) -> HashSet<VarId> {
-        let mut found = HashSet::new();
-        self.holds(var, |held| {
-            if self.is_watchable(held) && (held == var || !self.found_outside(held)) {
-                found.insert(held);
-            }
-            false
-        });
-        found
+        may_be_watched && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
     }
 
     /// Whether somebody may refer to a value weakly.

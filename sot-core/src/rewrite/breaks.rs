@@ -37,7 +37,7 @@ impl BreakPlan {
     fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
         em.let_go_at_tail();
         self.shared_before(em)?;
-        for var in self.shown.iter().chain(&std::mem::take(&mut em.lifetimes.taken_out)) {
+        for var in &self.shown {
             if em.source(*var).is_none() {
                 em.push(*var)?;
                 em.remember(*var);

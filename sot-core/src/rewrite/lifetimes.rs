@@ -8,10 +8,9 @@
 use super::plan::Tail;
 use super::uses;
 use crate::captured::Captured;
-use crate::variables::{VarId, VarKind};
+use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::Local;
-use sot_tracker::Tracker;
 
 /// What is known about the ends of lives.
 #[derive(Default)]
@@ -24,13 +23,8 @@ pub(super) struct Lifetimes {
     pub(super) slots: Vec<(VarId, Local)>,
     /// What the exits of a break need.
     pub(super) kept: HashSet<VarId>,
-    /// What they hand on, where there are values that are held by more than eager's frames would hold them by.
+    /// What they hand on, where the capture made objects that the break instruction may come to refer to weakly.
     pub(super) handed_on: Option<Vec<VarId>>,
-    /// What a continuation received and, as far as it is not part of what is built, nobody needs when the instruction of a
-    /// break runs.
-    pub(super) used_up: Vec<Local>,
-    /// Parts of those that are needed: taken out before.
-    pub(super) taken_out: Vec<VarId>,
 }
 
 /// Add all that building the roots needs.
@@ -44,59 +38,11 @@ fn reach(captured: &Captured, roots: &[VarId], mut first: impl FnMut(VarId) -> b
     }
 }
 
-/// What the frames of the program hold while the instruction of a break runs, needed or not. Of the innermost's stack its exits
-/// tell what lies below the operands.
-pub(super) fn held_by_frames(captured: &Captured) -> Vec<VarId> {
-    let mut held = Vec::new();
-    for (at, frame) in captured.frames.iter().enumerate() {
-        held.extend(frame.locals.iter().chain(&frame.cells).flatten().chain(&frame.handled));
-        if at + 1 < captured.frames.len() {
-            held.extend(&frame.stack);
-        }
-    }
-    held
-}
-
-/// The argument slot that holds or leads to a value.
-pub(super) fn slot_below(captured: &Captured, var: VarId) -> Option<Local> {
-    match captured.trackers.get(captured.trackers.root(captured.var(var).tracker)) {
-        Tracker::Slot(slot) if captured.found_outside(var) => Some(Local(*slot)),
-        _ => None,
-    }
-}
-
 impl Lifetimes {
-    /// Find the arguments of a continuation that frames and exits do not hold by themselves when the instruction of a break
-    /// runs, and what is needed of them. Values whose end nobody could see stay.
-    fn find_used_up(&mut self, captured: &Captured, kept: &[VarId]) {
-        let ends = |var: &VarId| {
-            use VarKind::*;
-            !matches!(captured.var(*var).kind, Constant(_) | Builtin(_) | Class(_) | Module(_))
-        };
-        let mut held: HashSet<VarId> = kept.iter().copied().collect();
-        held.extend(held_by_frames(captured));
-        let received = captured.received.iter().enumerate().filter(|(_, var)| ends(var) && !held.contains(*var));
-        self.used_up = received.map(|(slot, _)| Local(slot as u32)).collect();
-        if self.used_up.is_empty() {
-            return;
-        }
-        let mut seen = HashSet::new();
-        reach(captured, kept, |var| {
-            let new = seen.insert(var);
-            let below = || slot_below(captured, var).is_some_and(|slot| self.used_up.contains(&slot));
-            if new && ends(&var) && !captured.received.contains(&var) && below() {
-                self.taken_out.push(var);
-            }
-            new
-        });
-    }
-
     pub(super) fn plan(captured: &Captured, tail: &Tail, arguments: usize) -> Lifetimes {
         let mut plan = Lifetimes::default();
-        if matches!(tail, Tail::Break(_)) {
-            let kept = tail.kept();
-            plan.find_used_up(captured, &kept);
-            plan.handed_on = (captured.has_made_watchable() || !plan.used_up.is_empty()).then_some(kept);
+        if matches!(tail, Tail::Break(_)) && captured.has_made_watchable() {
+            plan.handed_on = Some(tail.kept());
         }
         if captured.watched().is_empty() {
             return plan;
