@@ -160,7 +160,7 @@ impl<'py> Executor<'py> {
         let VarKind::Generator(g) = self.var(generator).kind.clone() else {
             return Err(Stop::fallback(Reason::InternalError, "not a generator"));
         };
-        match g.state {
+        match &g.state {
             GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
             GeneratorState::Finished => {
                 self.thrown = Some((exception, None));
@@ -182,7 +182,11 @@ impl<'py> Executor<'py> {
                     return Err(Stop::brk(Reason::Generator, "throw() of an exception that is older"));
                 }
                 self.thrown = Some((exception, context));
-                let mut frame = Frame::clone(&frame);
+                let mut frame = Frame::clone(frame);
+                // What has made it is what it stands at, until 3.12.
+                if matches!(g.state, GeneratorState::New(_)) && self.py.version_info() < (3, 13) {
+                    frame.ip -= 1;
+                }
                 frame.generator = Some(generator);
                 self.push_frame(frame)?;
                 self.set_generator(generator, GeneratorState::Running);
