@@ -2,7 +2,7 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyModule};
+use pyo3::types::{PyList, PyModule};
 use sot_core::code_unit::records::Promises;
 
 /// What `paddle.jit.ignore_module` was given. The list begins with modules that Paddle cannot translate from source: those that
@@ -12,18 +12,12 @@ pub(crate) fn ignored_modules(py: Python<'_>) -> PyResult<Vec<String>> {
     let translator = py.import("paddle.jit.dy2static.convert_call_func")?;
     let all = translator.getattr(intern!(py, "BUILTIN_LIKELY_MODULES"))?.cast_into::<PyList>()?;
     let maker = translator.getattr(intern!(py, "builtin_modules"))?;
-    let names = maker.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_names"))?;
-    let loaded = py.import("sys")?.getattr(intern!(py, "modules"))?.cast_into::<PyDict>()?;
-    let mut at_first = Vec::new();
-    for name in names.try_iter()? {
-        let name = name?;
-        at_first.extend(translator.dict().get_item(&name)?);
-        at_first.extend(loaded.get_item(&name)?);
-    }
+    let at_first = maker.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_names"))?;
     let mut added = Vec::new();
     for module in all.iter() {
-        if !at_first.iter().any(|other| other.is(&module)) {
-            added.push(module.cast_into::<PyModule>()?.name()?.to_string());
+        let name = module.cast_into::<PyModule>()?.name()?;
+        if !at_first.contains(&name)? {
+            added.push(name.to_string());
         }
     }
     Ok(added)

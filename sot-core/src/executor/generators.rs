@@ -183,7 +183,7 @@ impl<'py> Executor<'py> {
                 }
                 self.thrown = Some((exception, context));
                 let mut frame = Frame::clone(frame);
-                // What has made it is what it stands at, until 3.12.
+                // Up to 3.12 it stands at the instruction that has made it, of which `new_generator` is past.
                 if matches!(g.state, GeneratorState::New(_)) && self.py.version_info() < (3, 13) {
                     frame.ip -= 1;
                 }
