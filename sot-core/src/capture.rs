@@ -238,7 +238,9 @@ impl Given<'_> {
         let value = self.slots.get(ex.py, self.next).ok_or(Stop::fallback(Reason::InternalError, "a missing value"))?;
         let tracker = ex.trackers.intern(Tracker::Slot(self.next as u32));
         self.next += 1;
-        Ok(ex.wrap(&value.to_owned(), tracker))
+        let var = ex.wrap(&value.to_owned(), tracker);
+        ex.received.push(var);
+        Ok(var)
     }
 
     fn generator(&self, at: GeneratorAt) -> Result<VarId, Stop> {

@@ -60,12 +60,27 @@ impl Captured {
         self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
     }
 
-    /// Whether a local that is not read any more must live on over a break: somebody may refer to it weakly, or will by what
-    /// the break does.
+    /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it: it is an object from
+    /// before, of which others may let go while the code of a break runs, or it leads to what somebody may refer to weakly.
+    /// How many others hold that now does not matter: the code of a break may change it.
+    pub(crate) fn lives_on(&self, var: VarId) -> bool {
+        self.holds(var, |held| {
+            let is_object = self.found_outside(held) && !matches!(self.var(held).kind, VarKind::Tensor(_));
+            self.is_watchable(held) || is_object && !self.is_for_good(held) || self.may_clean_up(held)
+        })
+    }
+
+    /// Whether the end of a value shows to nobody, by its kind: classes and what modules define are not let go of by frames.
+    pub(crate) fn is_for_good(&self, var: VarId) -> bool {
+        use VarKind::*;
+        matches!(self.var(var).kind, Constant(_) | Builtin(_) | Class(_) | Module(_) | Null(_) | Previous(_))
+    }
+
+    /// Whether somebody may refer to a value of a frame weakly, or will by what a break does, by what is known of it now.
     pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
         let handed_over = || {
-            let root = self.trackers.root(self.var(var).tracker);
-            self.has_path(self.var(var).tracker) && matches!(self.trackers.get(root), Tracker::Slot(_))
+            let tracker = self.var(var).tracker;
+            self.has_path(tracker) && matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_))
         };
         let in_hand = || {
             let crossing = |frame: &Frame| {
@@ -74,12 +89,11 @@ impl Captured {
             };
             self.frames.iter().any(crossing)
         };
-        let may_be_watched = self.is_watchable(var);
         let cleans_up = || {
             self.may_clean_up(var)
                 || !self.watched.generators.is_empty() && self.holds(var, |held| self.may_clean_up(held))
         };
-        may_be_watched && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
+        self.is_watchable(var) && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
     }
 
     /// Whether somebody may refer to a value weakly.

@@ -82,6 +82,8 @@ pub struct Captured {
     /// The outermost frame's code and globals: the rewritten function stands in for it.
     pub entry_unit: Option<Arc<CodeUnit>>,
     pub entry_globals: Option<ObjectId>,
+    /// What a continuation received, by argument slot.
+    pub(crate) received: Vec<VarId>,
     /// The most frames that were open at a time: eager has as many.
     pub deepest: usize,
     /// Simulated instructions so far.
@@ -115,6 +117,7 @@ impl Default for Captured {
             frames: Vec::new(),
             entry_unit: None,
             entry_globals: None,
+            received: Vec::new(),
             deepest: 0,
             steps: 0,
             watched: Watched::default(),

@@ -116,7 +116,7 @@ impl Captured {
         // What is dead but could be seen to die lives as long as eager's frame holds it.
         let kept = |l: &u32| {
             frame.locals[*l as usize].is_some_and(|var| {
-                live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code) || self.may_be_seen_to_die(var)
+                live.local(Local(*l)) || *l == 0 && uses_super(&frame.unit.code) || self.lives_on(var)
             })
         };
         (0..frame.locals.len() as u32).filter(kept).collect()

@@ -222,7 +222,7 @@ pub(super) fn exit(
                     frame.unit.asks_for_locals
                         || live.live_before(at).local(Local(*l))
                         || *l == 0 && uses_super(&frame.unit.code)
-                        || captured.may_be_seen_to_die(var)
+                        || captured.lives_on(var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
                         || running(captured, var).is_some()
                         || carried.contains(&var)

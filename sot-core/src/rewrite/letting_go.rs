@@ -2,6 +2,7 @@
 
 use super::emit::Emitter;
 use super::exits::Exit;
+use super::lifetimes::{bound_by_frames, slot_below};
 use crate::shapes::uses_super;
 use crate::variables::VarId;
 use hashbrown::HashSet;
@@ -24,13 +25,12 @@ impl Emitter<'_, '_> {
         self.let_go_of_parts();
     }
 
-    /// Delete the locals that were parts of other values only: those hold them by now, and may let go of them. What frames of
-    /// the program have bound they hold until the break instruction is over, needed or not.
+    /// Delete the locals that were parts of other values only: those hold them by now, and may let go of them; and the
+    /// arguments of a continuation that the frames have used up. What frames of the program have bound they hold until the
+    /// break instruction is over, needed or not.
     fn let_go_of_parts(&mut self) {
         let Some(mut work) = self.lifetimes.handed_on.clone() else { return };
-        for frame in &self.captured.frames {
-            work.extend(frame.locals.iter().chain(&frame.cells).flatten());
-        }
+        work.extend(bound_by_frames(self.captured));
         let built: HashSet<VarId> = self.temps().map(|(var, _)| var).collect();
         let mut needed = HashSet::new();
         while let Some(var) = work.pop() {
@@ -45,6 +45,10 @@ impl Emitter<'_, '_> {
         };
         let mut over: Vec<(VarId, Local)> = self.temps().filter(is_over).collect();
         over.sort_unstable_by_key(|(_, local)| local.0);
+        let read = needed.iter().filter(|var| !built.contains(*var) && self.constant_object(**var).is_none());
+        let read: HashSet<Local> = read.filter_map(|var| slot_below(self.captured, *var)).collect();
+        let used_up = self.lifetimes.used_up.iter().filter(|slot| !read.contains(*slot));
+        over.extend(used_up.map(|slot| (self.captured.received[slot.0 as usize], *slot)));
         self.delete_each(over);
     }
 
@@ -109,6 +113,7 @@ impl Emitter<'_, '_> {
 
     pub(super) fn forget_local(&mut self, var: VarId, local: Local) {
         self.lifetimes.slots.retain(|(_, slot)| *slot != local);
+        self.lifetimes.used_up.retain(|slot| *slot != local);
         self.forget_temp(var, local);
     }
 }

@@ -1,9 +1,13 @@
 //! Where the locals of rewritten code are deleted, so that values die when eager drops them.
 //!
-//! Only *watched* values count (`captured::lifetimes`): where there is none, no code is emitted. Positions are those of
-//! the emitted code: 0 is the graph, 1 what exceptions have passed, `n + 2` the journal's entry `n`, then comes the tail. A
-//! local is deleted at the first position from which neither the simulated frames hold its value nor emitted code needs it;
-//! several at one position in the order in which the simulated frames let go of them.
+//! *Watched* values (`captured::lifetimes`) go in their order: positions are those of the emitted code: 0 is the graph, 1 what
+//! exceptions have passed, `n + 2` the journal's entry `n`, then comes the tail. A local is deleted at the first position from
+//! which neither the simulated frames hold its value nor emitted code needs it; several at one position in the order in which
+//! the simulated frames let go of them.
+//!
+//! Where a break follows, its instruction may show how many hold a value that is not watched: before it, locals go that hold
+//! parts of what was built by then, and arguments of a continuation that its frames hold no more. Where neither can matter, no
+//! code is emitted.
 
 use super::plan::Tail;
 use super::uses;
@@ -11,6 +15,7 @@ use crate::captured::Captured;
 use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::Local;
+use sot_tracker::Tracker;
 
 /// What is known about the ends of lives.
 #[derive(Default)]
@@ -23,8 +28,10 @@ pub(super) struct Lifetimes {
     pub(super) slots: Vec<(VarId, Local)>,
     /// What the exits of a break need.
     pub(super) kept: HashSet<VarId>,
-    /// What they hand on, where the capture made objects that the break instruction may come to refer to weakly.
+    /// What they hand on, where there are values that are held by more than eager's frames would hold them by.
     pub(super) handed_on: Option<Vec<VarId>>,
+    /// Argument slots of a continuation whose value no frame and no exit holds by itself when the instruction of a break runs.
+    pub(super) used_up: Vec<Local>,
 }
 
 /// Add all that building the roots needs.
@@ -38,11 +45,43 @@ fn reach(captured: &Captured, roots: &[VarId], mut first: impl FnMut(VarId) -> b
     }
 }
 
+/// What the frames of the program hold while the instruction of a break runs, needed or not. Of the innermost's stack its exits
+/// tell what lies below the operands.
+pub(super) fn bound_by_frames(captured: &Captured) -> Vec<VarId> {
+    let mut held = Vec::new();
+    for (at, frame) in captured.frames.iter().enumerate() {
+        held.extend(frame.locals.iter().chain(&frame.cells).flatten().chain(&frame.handled));
+        if at + 1 < captured.frames.len() {
+            held.extend(&frame.stack);
+        }
+    }
+    held
+}
+
+/// The argument slot that holds or leads to a value.
+pub(super) fn slot_below(captured: &Captured, var: VarId) -> Option<Local> {
+    match captured.trackers.get(captured.trackers.root(captured.var(var).tracker)) {
+        Tracker::Slot(slot) if captured.found_outside(var) => Some(Local(*slot)),
+        _ => None,
+    }
+}
+
 impl Lifetimes {
+    /// Find the arguments of a continuation that frames and exits do not hold by themselves when the instruction of a break runs.
+    fn find_used_up(&mut self, captured: &Captured, kept: &[VarId]) {
+        let mut held: HashSet<VarId> = kept.iter().copied().collect();
+        held.extend(bound_by_frames(captured));
+        let received = captured.received.iter().enumerate();
+        let ended = received.filter(|(_, var)| !captured.is_for_good(**var) && !held.contains(*var));
+        self.used_up = ended.map(|(slot, _)| Local(slot as u32)).collect();
+    }
+
     pub(super) fn plan(captured: &Captured, tail: &Tail, arguments: usize) -> Lifetimes {
         let mut plan = Lifetimes::default();
-        if matches!(tail, Tail::Break(_)) && captured.has_made_watchable() {
-            plan.handed_on = Some(tail.kept());
+        if matches!(tail, Tail::Break(_)) {
+            let kept = tail.kept();
+            plan.find_used_up(captured, &kept);
+            plan.handed_on = (captured.has_made_watchable() || !plan.used_up.is_empty()).then_some(kept);
         }
         if captured.watched().is_empty() {
             return plan;

@@ -129,11 +129,12 @@ pub fn rewrite(
     let outputs = uses.graph_outputs(captured);
     let graph = finish_graph(py, captured, builder, &outputs)?;
     let lifetimes = Lifetimes::plan(captured, &plan, head.arguments.len());
+    let ends = !captured.watched().is_empty() || !lifetimes.used_up.is_empty();
     let mut em = Emitter::new(py, captured, go_on, head, uses, lifetimes);
-    if graph.is_none() && head.listed_as.is_some() && !captured.watched().is_empty() {
+    em.prologue()?;
+    if graph.is_none() && head.listed_as.is_some() && ends {
         em.take_over()?;
     }
-    em.prologue()?;
     if let Some(graph) = &graph {
         em.call_graph(graph, &outputs)?;
     }

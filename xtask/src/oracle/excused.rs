@@ -95,13 +95,6 @@ pub(super) const EXCUSED: &[Excuse] = &[
         why: "counts what a dictionary of weak references still finds, behind a break (3.8)",
     },
     Excuse {
-        test: "test.test_contextlib.ContextManagerTestCase.test_nokeepref",
-        versions: 8..=10,
-        looks: Looks::References,
-        why: "asks whether what a manager's generator was given has died: under the hook, arguments of a function that a break \
-              has made (a decorator on the spot) live as long as the frame (3.8 to 3.10)",
-    },
-    Excuse {
         test: "test.test_functools.TestLRUPy.test_lru_recursion",
         versions: 13..=13,
         looks: Looks::Depth,
