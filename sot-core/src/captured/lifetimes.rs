@@ -62,11 +62,16 @@ impl Captured {
 
     /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it: it is an object from
     /// before, of which others may let go while the code of a break runs, or it leads to what somebody may refer to weakly.
-    /// How many others hold that now does not matter: the code of a break may change it.
+    /// How many others hold that now does not matter: the code of a break may change it. What is below a constant is held
+    /// with that.
     pub(crate) fn lives_on(&self, var: VarId) -> bool {
-        self.holds(var, |held| {
-            let is_object = self.found_outside(held) && !matches!(self.var(held).kind, VarKind::Tensor(_));
-            self.is_watchable(held) || is_object && !self.is_for_good(held) || self.may_clean_up(held)
+        self.holds(var, |held| match self.found_outside(held) {
+            true => {
+                let tracker = self.var(held).tracker;
+                let is_tensor = matches!(self.var(held).kind, VarKind::Tensor(_));
+                !is_tensor && !self.is_for_good(held) && !self.is_under_constant(tracker)
+            }
+            false => self.is_watchable(held) || self.may_clean_up(held),
         })
     }
 

@@ -422,12 +422,8 @@ impl<'py> Executor<'py> {
     /// Whether items have to be taken from it before a pure function can have them.
     fn is_lazy(&mut self, iterable: VarId) -> Result<bool, Stop> {
         let kind = self.look(iterable)?;
-        Ok(match kind {
-            // Its factory may be anything.
-            VarKind::Dict(dict) => dict.factory.is_some(),
-            VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) => false,
-            _ => true,
-        })
+        // Of a dict the keys alone are asked for.
+        Ok(!matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_)))
     }
 
     fn sum(&mut self, iterable: VarId, start: VarId) -> Result<VarId, Stop> {
@@ -658,7 +654,15 @@ impl<'py> Executor<'py> {
             ("object", [], []) => {
                 let class = self.objects.add(class);
                 let (object, part) = (None, None);
-                let made = InstanceVar { class, object, pinned: false, of_program: false, may_be_watched: false, part };
+                let made = InstanceVar {
+                    class,
+                    object,
+                    pinned: false,
+                    of_program: false,
+                    may_be_watched: false,
+                    part,
+                    names: None,
+                };
                 Ok(self.virtual_var(made))
             }
             (name, _, _) if PURE_TYPES.contains(&name) => self.fold_call(class, args),
