@@ -52,10 +52,13 @@ impl<'py> Executor<'py> {
             self.virtual_var(ListVar::new(Vec::new()))
         } else if is(py.get_type::<PyDict>()) {
             self.virtual_var(DictVar::new(Vec::new()))
+        } else if !args.keywords.is_empty() {
+            // Whether the type takes them depends on who initialises the instance.
+            return Err(opaque());
         } else if is(py.get_type::<PyTuple>()) {
             let items = match *args.positional.as_slice() {
                 [] => Vec::new(),
-                [iterable] if args.keywords.is_empty() => self.collect_sized(iterable)?,
+                [iterable] => self.collect_sized(iterable)?,
                 _ => return Err(opaque()),
             };
             self.virtual_var(TupleVar::new(items))

@@ -359,3 +359,60 @@ def a_bare_object_over_a_break():
         return held[0] is a, held[1] is held[0], y * 2
 
     return {"f": f, "args": x1}
+
+
+def of_its_own(base):
+    """Three classes that extend a builtin type: with nothing of their own, with `__init__`, with `__new__`."""
+
+    class Bare(base):
+        pass
+
+    class Begun(base):
+        def __init__(self, *args, extra=None):
+            self.extra = extra
+
+    class Made(base):
+        def __new__(cls, *args, extra=None):
+            made = super().__new__(cls, *args)
+            made.extra = extra
+            return made
+
+        def __init__(self, *args, extra=None):
+            pass
+
+    return Bare, Begun, Made
+
+
+CLASSES = [
+    (made, value)
+    for base, value in (
+        (tuple, (1, 2)),
+        (list, [1, 2]),
+        (dict, {"k": 1}),
+        (set, {1, 2}),
+        (frozenset, {1, 2}),
+        (float, 2.5),
+        (int, 3),
+        (str, "ab"),
+        (bytes, b"ab"),
+        (complex, 1j),
+        (collections.deque, [1, 2]),
+    )
+    for made in of_its_own(base)
+]
+
+
+@case(captures=None, breaks=None, reasons=None, graphs=None)
+def keywords_of_classes_that_extend_builtins():
+    def told(made, value, **more):
+        found = made(value, **more)
+        base = made.__mro__[1]
+        return type(found) is made, base(found), getattr(found, "extra", "none")
+
+    def f(x):
+        return x + 1, [
+            (tried(told, made, value), tried(lambda: told(made, value, extra=3)), tried(lambda: made(sequence=())))
+            for made, value in CLASSES
+        ]
+
+    return {"f": f, "args": x1}
