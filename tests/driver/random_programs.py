@@ -1,6 +1,7 @@
 """Random programs of `language_programs`, plain and captured, for many seeds.
 
-usage: python random_programs.py [--framework toy|paddle] [--seeds A:B] [--jobs N] [--show SEED] [--shrink SEED] [--kept]
+usage: python random_programs.py [--framework toy|paddle] [--seeds A:B | --seconds N] [--jobs N]
+                                   [--show SEED] [--shrink SEED] [--kept]
 
 Each program runs twice in one process, anew each time, five calls: as it is, and with `f` captured (seeds 3k: through the
 entry; 3k+1: inlined into a captured caller that prints, so behind a break; 3k+2: by the hook, called from a function that
@@ -8,13 +9,16 @@ cannot be captured). Results, exceptions with their lines and contexts, output, 
 arguments, results and globals, with its identity, must be the same after each call.
 
 Seeds run in processes of their own, some hundred each: a crash or a hang costs one seed, which counts as different.
+`--seconds` runs as many as that time allows, from seed 0 or, with `--next FILE`, from where the last run with that file ended.
 `--kept` runs the seeds of `random_seeds.txt`, which once made a difference. Exit code 1: some program differs.
 """
 
 import argparse
+import collections
 import contextlib
 import importlib
 import io
+import itertools
 import os
 import pathlib
 import signal
@@ -306,6 +310,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--framework", choices=sorted(language_programs.FRAMEWORKS), default="toy")
     parser.add_argument("--seeds", default="0:200", help="A:B")
+    parser.add_argument("--seconds", type=int, help="as many as that time allows, instead of --seeds")
+    parser.add_argument("--next", type=pathlib.Path, metavar="FILE", help="holds the seed from which --seconds goes on")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed and what differs")
     parser.add_argument("--shrink", type=int, metavar="SEED", help="print a smaller program that differs")
@@ -328,23 +334,61 @@ def main():
         print(language_programs.source(options.show, name))
     elif options.kept:
         seeds = [range(seed, seed + 1) for of, seed in kept() if of == name]
+    elif options.seconds is not None:
+        return for_a_while(options.seconds, options.next, name, options.jobs)
     else:
         first, end = map(int, options.seeds.split(":"))
         seeds = [range(a, min(a + CHUNK, end)) for a in range(first, end, CHUNK)]
     return report(seeds, name, options.jobs)
 
 
-def report(seeds, name, jobs):
+def for_a_while(seconds, state, name, jobs):
+    """As many programs as the time allows; `state`: a file with the first seed that was not tried yet."""
+    first = int(state.read_text()) if state and state.exists() else 0
+    until, tried = time.time() + seconds, []
+
+    def seeds():
+        for start in itertools.count(first, CHUNK):
+            # The first part is run in any case.
+            if tried and time.time() >= until:
+                return
+            tried.append(start)
+            yield range(start, start + CHUNK)
+
+    try:
+        report(seeds(), name, jobs)
+    finally:
+        if state and tried:
+            state.write_text("%d\n" % (tried[-1] + CHUNK))
+            print("the next run begins with seed %d" % (tried[-1] + CHUNK))
+
+
+def ended(parts, run, jobs):
+    """What became of the parts, in their order. No more of them than can run are asked for beforehand."""
     import concurrent.futures
 
-    began, found, without_end = time.time(), {}, []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for part, endless in pool.map(lambda part: chunk(part.start, part.stop, name), seeds):
-            without_end += endless
-            for seed, texts in sorted(part.items()):
-                print("seed %d differs: %s" % (seed, "\n  ".join(texts[:3])), flush=True)
-            found.update(part)
-    total = sum(map(len, seeds))
+        running = collections.deque()
+        for part in parts:
+            running.append((part, pool.submit(run, part)))
+            if len(running) >= jobs:
+                part, future = running.popleft()
+                yield part, future.result()
+        for part, future in running:
+            yield part, future.result()
+
+
+def report(seeds, name, jobs):
+    began, told, total, found, without_end = time.time(), time.time(), 0, {}, []
+    for part, (differ, endless) in ended(seeds, lambda part: chunk(part.start, part.stop, name), jobs):
+        without_end += endless
+        for seed, texts in sorted(differ.items()):
+            print("seed %d differs: %s" % (seed, "\n  ".join(texts[:3])), flush=True)
+        found.update(differ)
+        total += len(part)
+        if time.time() - told > 30:
+            told = time.time()
+            print("%d programs, %d differ, %d s" % (total, len(found), told - began), flush=True)
     print("%d programs, %d differ, %d s" % (total, len(found), time.time() - began))
     if without_end:
         print("not compared, since plain Python does not end: %s" % ", ".join(map(str, without_end)))

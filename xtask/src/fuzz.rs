@@ -1,8 +1,11 @@
-//! `cargo xtask fuzz`: the fuzz targets of sot-opcodes, each for a while, by cargo-fuzz and libFuzzer.
+//! `cargo xtask fuzz`: the fuzz targets of sot-opcodes, each for a while, by cargo-fuzz and libFuzzer; and random programs,
+//! plain and captured ([`programs`]).
 //!
 //! Inputs that were found stay in `target/fuzz/corpus/<target>`, so the next run goes on where this one stopped. An
 //! input that breaks something is left in `target/fuzz/artifacts/<target>`, ends that target and makes the exit code 1;
 //! the other targets still run. No sanitizer is used, as sot-opcodes has no unsafe code: any toolchain will do.
+
+mod programs;
 
 use crate::console::{self, Step};
 use crate::refusal::Refusal;
@@ -26,6 +29,8 @@ pub(crate) enum Target {
     Encode,
     /// Arbitrary text, parsed
     Text,
+    /// Random programs, plain and captured
+    Programs,
 }
 
 impl Target {
@@ -34,14 +39,25 @@ impl Target {
             Self::Decode => "decode",
             Self::Encode => "encode",
             Self::Text => "text",
+            Self::Programs => "programs",
         }
     }
 }
 
-pub(crate) fn run(targets: &[Target], seconds: u64) -> Result<()> {
+pub(crate) fn run(python: Option<&str>, targets: &[Target], seconds: u64) -> Result<()> {
     let targets = if targets.is_empty() { Target::value_variants() } else { targets };
-    prepare()?;
     let made = workspace::made().join("fuzz");
+    let inputs: Vec<Target> = targets.iter().copied().filter(|target| *target != Target::Programs).collect();
+    let fine = if inputs.is_empty() { Ok(()) } else { of_inputs(&inputs, seconds, &made) };
+    if targets.contains(&Target::Programs) && !programs::run(python, seconds, &made)? {
+        fine?;
+        bail!("a program does captured what it does not do plain");
+    }
+    fine
+}
+
+fn of_inputs(targets: &[Target], seconds: u64, made: &Path) -> Result<()> {
+    prepare()?;
     let step = Step::start("Writing the seeds");
     let mut seeds = workspace::cargo();
     seeds.args(["run", "--quiet", "--no-default-features", "--example", "seeds"]);
@@ -50,7 +66,7 @@ pub(crate) fn run(targets: &[Target], seconds: u64) -> Result<()> {
     step.done();
     let mut found = Vec::new();
     for target in targets {
-        found.push(fuzz(*target, seconds, &made)?);
+        found.push(fuzz(*target, seconds, made)?);
     }
     println!("\n{:8} {:>12} {:>8} {:>14} {:>8}  result", "target", "executions", "exec/s", "coverage", "corpus");
     found.iter().for_each(|found| println!("{found}"));

@@ -155,8 +155,10 @@ enum Task {
         #[arg(value_name = "MODULE")]
         modules: Vec<String>,
     },
-    /// Look for inputs that break sot-opcodes: panics, endless loops, what does not survive a round trip
+    /// Look for inputs that break sot-opcodes, and for programs that do captured what they do not do plain
     Fuzz {
+        #[command(flatten)]
+        python: Python,
         /// What to fuzz; everything if nothing is named
         #[arg(value_enum, value_name = "TARGET")]
         targets: Vec<fuzz::Target>,
@@ -213,7 +215,7 @@ fn run(task: Task) -> Result<()> {
             roundtrip::run(python.asked(), &what)
         }
         Task::Oracle { python, modules } => oracle::run(python.asked(), &modules),
-        Task::Fuzz { targets, seconds } => fuzz::run(&targets, seconds),
+        Task::Fuzz { python, targets, seconds } => fuzz::run(python.asked(), &targets, seconds),
         Task::Tidy => tidy::run(),
     }
 }

@@ -1,0 +1,30 @@
+//! Random programs, plain and captured, for a while: `tests/driver/random_programs.py` with both cores.
+//!
+//! The first seed that was not tried yet is kept in `target/fuzz/programs/<version>`, so that each run tries others.
+
+use crate::console::{self, Step};
+use crate::environment::{self, Needs};
+use crate::{interpreter, process, wheel};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Whether all programs did captured what they do plain. Those that did not are printed by their seeds.
+pub(super) fn run(python: Option<&str>, seconds: u64, made: &Path) -> Result<bool> {
+    let python = interpreter::choose(python)?;
+    let env = environment::prepare(&python, Needs::Test)?;
+    wheel::ready(&env, wheel::TOY)?;
+    let next = made.join("programs");
+    fs::create_dir_all(&next).with_context(|| format!("cannot make {}", next.display()))?;
+    let time = console::seconds(Duration::from_secs(seconds));
+    let step = Step::start(format!("Running random programs for {time}, {python}"));
+    let mut programs = env.command();
+    programs.args(["tests/driver/random_programs.py", "--seconds", &seconds.to_string(), "--next"]);
+    programs.arg(next.join(python.version.short()));
+    programs.args(["--jobs", &thread::available_parallelism().map_or(1, |n| n.get()).to_string()]);
+    let same = process::show(&mut programs)?.success();
+    step.done();
+    Ok(same)
+}
