@@ -8,6 +8,7 @@ use crate::{Mutation, Overlay, Slot, Target, VarRef};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::ObjectId;
 use std::fmt;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// A mutation and the line of the user's program that made it.
@@ -28,6 +29,8 @@ pub struct Journal {
     entries: Vec<Entry>,
     /// Positions of the entries that wrote a slot, ascending.
     writes: HashMap<Slot, Vec<usize>>,
+    /// Positions of the entries that changed an object, ascending.
+    changes: HashMap<Target, Vec<usize>>,
 }
 
 impl Journal {
@@ -40,6 +43,7 @@ impl Journal {
     pub fn record(&mut self, mutation: Mutation, file: &Arc<str>, line: u32) -> u32 {
         let writes = self.writes.entry(mutation.slot()).or_default();
         writes.push(self.entries.len());
+        self.changes.entry(mutation.target()).or_default().push(self.entries.len());
         self.entries.push(Entry { mutation, file: Arc::clone(file), line });
         writes.len() as u32
     }
@@ -63,6 +67,11 @@ impl Journal {
     pub fn touched(&self) -> Vec<Target> {
         let mut seen = HashSet::new();
         self.entries.iter().map(|e| e.mutation.target()).filter(|t| seen.insert(*t)).collect()
+    }
+
+    /// The entries that changed an object, in program order.
+    pub fn changes_of(&self, target: Target) -> impl Iterator<Item = &Entry> {
+        self.changes.get(&target).into_iter().flatten().map(|at| &self.entries[*at])
     }
 
     /// `object.name` as the journal sees it.
@@ -94,13 +103,8 @@ impl Journal {
     pub fn rollback_to(&mut self, mark: Mark) {
         while self.entries.len() > mark.0 {
             let Some(entry) = self.entries.pop() else { return };
-            let slot = entry.mutation.slot();
-            if let Some(writes) = self.writes.get_mut(&slot) {
-                writes.pop();
-                if writes.is_empty() {
-                    self.writes.remove(&slot);
-                }
-            }
+            take_back(&mut self.writes, &entry.mutation.slot());
+            take_back(&mut self.changes, &entry.mutation.target());
         }
     }
 
@@ -109,6 +113,15 @@ impl Journal {
         match self.entries[*last].mutation.stored() {
             Some(value) => Overlay::Set(value),
             None => Overlay::Deleted,
+        }
+    }
+}
+
+fn take_back<K: Eq + Hash>(positions: &mut HashMap<K, Vec<usize>>, key: &K) {
+    if let Some(of_key) = positions.get_mut(key) {
+        of_key.pop();
+        if of_key.is_empty() {
+            positions.remove(key);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Captured;
 use crate::frame::Frame;
-use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind};
+use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::Tracker;
 
@@ -60,25 +60,76 @@ impl Captured {
         self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
     }
 
-    /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it: it is an object from
-    /// before, of which others may let go while the code of a break runs, or it leads to what somebody may refer to weakly.
-    /// How many others hold that now does not matter: the code of a break may change it. What is below a constant is held
-    /// with that.
+    /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it over a break: it is, or
+    /// leads to, an object from before, of which others may let go while the code of the break runs, or what somebody may
+    /// refer to weakly. How many others hold that now does not matter: the code of a break may change it.
+    ///
+    /// Of a value that nobody has looked at no guard tells the kind, so it lives on whatever it is. A tensor does not, since it
+    /// would be another output of the graph; nor what cannot be made again.
     pub(crate) fn lives_on(&self, var: VarId) -> bool {
-        self.holds(var, |held| match self.found_outside(held) {
-            true => {
-                let tracker = self.var(held).tracker;
-                let is_tensor = matches!(self.var(held).kind, VarKind::Tensor(_));
-                !is_tensor && !self.is_for_good(held) && !self.is_under_constant(tracker)
+        let mut seen = HashSet::new();
+        let mut work = vec![self.whole(var)];
+        while let Some(held) = work.pop() {
+            if seen.len() > SEARCHED || self.may_be_missed(held) {
+                return !self.contains_itself(var);
             }
-            false => self.is_watchable(held) || self.may_clean_up(held),
-        })
+            if seen.insert(held) {
+                work.extend(self.held_by(held));
+            }
+        }
+        false
     }
 
-    /// Whether the end of a value shows to nobody, by its kind: classes and what modules define are not let go of by frames.
-    pub(crate) fn is_for_good(&self, var: VarId) -> bool {
+    /// As [`Captured::lives_on`], of the value itself.
+    fn may_be_missed(&self, var: VarId) -> bool {
         use VarKind::*;
-        matches!(self.var(var).kind, Constant(_) | Builtin(_) | Class(_) | Module(_) | Null(_) | Previous(_))
+        let Variable { kind, tracker, looked, .. } = self.var(var);
+        if !self.found_outside(var) {
+            return self.takes_weak_references(var) || self.may_clean_up(var);
+        }
+        match kind {
+            Null(_) | Previous(_) => false,
+            _ if !looked => true,
+            Constant(_) | Tensor(_) => false,
+            // Guards and code hold them anyway.
+            Function(_) | Builtin(_) | Class(_) | Module(_) | Layer(_) => !self.is_under_constant(*tracker),
+            _ => true,
+        }
+    }
+
+    /// Whether a value might live on, without a look at what it leads to.
+    pub(crate) fn may_live_on(&self, var: VarId) -> bool {
+        use VarKind::*;
+        match &self.var(var).kind {
+            Null(_) | Previous(_) => false,
+            _ if self.found_outside(var) => self.may_be_missed(var),
+            Generator(_) => self.may_clean_up(var),
+            kind => !matches!(kind, Constant(_) | Tensor(_) | Builtin(_) | Class(_) | Module(_)),
+        }
+    }
+
+    /// Whether a value leads to a container that the simulation made and that leads to itself: no code can make it again.
+    fn contains_itself(&self, var: VarId) -> bool {
+        let (mut open, mut closed) = (Vec::new(), HashSet::new());
+        let mut work = vec![(self.whole(var), false)];
+        while let Some((var, left)) = work.pop() {
+            if left {
+                closed.extend(open.pop());
+                continue;
+            }
+            if open.contains(&var) {
+                return true;
+            }
+            use VarKind::*;
+            let is_container = matches!(self.var(var).kind, Tuple(_) | List(_) | Dict(_) | Set(_) | Deque(_));
+            if closed.contains(&var) || self.found_outside(var) || !is_container {
+                continue;
+            }
+            open.push(var);
+            work.push((var, true));
+            work.extend(self.held_by(var).into_iter().map(|held| (held, false)));
+        }
+        false
     }
 
     /// Whether somebody may refer to a value of a frame weakly, or will by what a break does, by what is known of it now.
@@ -101,19 +152,33 @@ impl Captured {
         self.is_watchable(var) && (handed_over() || in_hand()) || cleans_up() || self.holds_watched(var)
     }
 
-    /// Whether somebody may refer to a value weakly.
+    /// Whether somebody may refer to an instance, or a set, weakly.
     pub(crate) fn is_watchable(&self, var: VarId) -> bool {
         match &self.var(var).kind {
             VarKind::Instance(instance) => instance.may_be_watched,
-            // Of the containers of C, sets can be referred to weakly.
             VarKind::Set(_) => true,
             _ => false,
         }
     }
 
+    /// Whether somebody may refer to a value weakly.
+    pub(crate) fn takes_weak_references(&self, var: VarId) -> bool {
+        use VarKind::*;
+        match &self.var(var).kind {
+            Instance(_) | Set(_) => self.is_watchable(var),
+            Function(_) | Method(_) | Bound(_) | Native(_) | Deque(_) | Exception(_) => true,
+            // Of the dicts of C some.
+            Dict(dict) => dict.class.is_some(),
+            Generator(_) => !self.has_finished(var),
+            // Those that are made lead on to nobody, or live as long as what they belong to.
+            Constant(_) | Tensor(_) | Tuple(_) | List(_) | View(_) | Slice(_) | Iterator(_) | Builtin(_) | Class(_)
+            | Module(_) | Layer(_) | Super(_) | Cell(_) | Traceback(_) | Null(_) | Previous(_) => false,
+        }
+    }
+
     /// Whether the capture made a value to which somebody may refer weakly.
     pub(crate) fn has_made_watchable(&self) -> bool {
-        (0..self.vars.len() as u32).map(VarId).any(|var| self.is_watchable(var) && !self.found_outside(var))
+        (0..self.vars.len() as u32).map(VarId).any(|var| self.takes_weak_references(var) && !self.found_outside(var))
     }
 
     /// Whether a generator has code that runs when it is closed.

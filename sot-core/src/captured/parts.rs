@@ -4,8 +4,9 @@ use super::Captured;
 use crate::frame::Frame;
 use crate::shapes::uses_super;
 use crate::variables::*;
+use hashbrown::HashMap;
 use sot_opcodes::Local;
-use sot_sideeffect::{Mutation, VarRef};
+use sot_sideeffect::{Mutation, Target, VarRef};
 
 fn var_of(v: VarRef) -> VarId {
     VarId(v.0)
@@ -136,21 +137,26 @@ impl Captured {
 
     /// Final attributes of an instance that the simulation made, in the order in which they were first set.
     pub fn virtual_attributes(&self, instance: VarId) -> Vec<(String, VarId)> {
-        let mut attributes: Vec<(String, VarId)> = Vec::new();
-        for entry in self.journal.entries() {
+        let mut attributes: Vec<(&str, Option<VarId>)> = Vec::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for entry in self.journal.changes_of(Target::Object(VarRef(instance.0))) {
             match &entry.mutation {
-                Mutation::SetAttr { object, name, value } if var_of(*object) == instance => {
-                    match attributes.iter_mut().find(|(n, _)| n == name) {
-                        Some(slot) => slot.1 = var_of(*value),
-                        None => attributes.push((name.clone(), var_of(*value))),
+                Mutation::SetAttr { name, value, .. } => match places.get(&**name) {
+                    Some(at) => attributes[*at].1 = Some(var_of(*value)),
+                    None => {
+                        places.insert(name, attributes.len());
+                        attributes.push((name, Some(var_of(*value))));
                     }
-                }
-                Mutation::DelAttr { object, name } if var_of(*object) == instance => {
-                    attributes.retain(|(n, _)| n != name);
+                },
+                // One that comes back is the last.
+                Mutation::DelAttr { name, .. } => {
+                    if let Some(at) = places.remove(&**name) {
+                        attributes[at].1 = None;
+                    }
                 }
                 _ => {}
             }
         }
-        attributes
+        attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 }

@@ -8,6 +8,7 @@ use super::Executor;
 use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sot_sideeffect::Mutation;
@@ -87,17 +88,12 @@ impl<'py> Executor<'py> {
 
     /// The entries of a value's dict become others: so do its attributes.
     pub(super) fn show_in_owner(&mut self, owner: VarId, before: &Entries, after: &Entries) -> Result<(), Stop> {
-        let mut changes = Vec::new();
-        for (key, _) in before {
-            if !after.iter().any(|(other, _)| other == key) {
-                changes.push((*key, None));
-            }
-        }
-        for (key, value) in after {
-            if before.iter().find(|(other, _)| other == key).is_none_or(|(_, old)| old != value) {
-                changes.push((*key, Some(*value)));
-            }
-        }
+        let old: HashMap<VarId, VarId> = before.iter().copied().collect();
+        let stays: HashSet<VarId> = after.iter().map(|(key, _)| *key).collect();
+        let gone = before.iter().filter(|(key, _)| !stays.contains(key)).map(|(key, _)| (*key, None));
+        let set =
+            after.iter().filter(|(key, value)| old.get(key) != Some(value)).map(|(key, value)| (*key, Some(*value)));
+        let changes: Vec<(VarId, Option<VarId>)> = gone.chain(set).collect();
         let mut named = Vec::with_capacity(changes.len());
         for (key, value) in changes {
             let is_name = self.constant_value(key).is_some_and(|key| key.is_exact_instance_of::<PyString>());

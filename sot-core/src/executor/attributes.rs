@@ -426,7 +426,7 @@ impl<'py> Executor<'py> {
             if name == "__dict__"
                 && let Some(dict) = facts::instance_dict(object)
             {
-                self.has_own_attributes(me)?;
+                self.require_unwritten_attributes(me)?;
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
                 let tracker = self.trackers.intern(Tracker::InstanceDict(base));
@@ -461,12 +461,12 @@ impl<'py> Executor<'py> {
         Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
     }
 
-    /// Attributes that were written are not in the dict of a value from before the frame yet.
-    pub(super) fn has_own_attributes(&self, me: VarId) -> Result<(), Stop> {
+    /// Stop where attributes of a value from before the frame were written: they are not in its dict yet.
+    pub(super) fn require_unwritten_attributes(&self, me: VarId) -> Result<(), Stop> {
         let own = Target::Object(Self::var_ref(me));
-        match self.journal.entries().iter().any(|entry| entry.mutation.target() == own) {
-            true => Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object")),
-            false => Ok(()),
+        match self.journal.changes_of(own).next() {
+            Some(_) => Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object")),
+            None => Ok(()),
         }
     }
 

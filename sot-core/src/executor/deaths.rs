@@ -148,7 +148,7 @@ impl Executor<'_> {
             VarKind::Bound(method) => matches!(self.var(method.receiver).kind, VarKind::Generator(_)),
             _ => false,
         };
-        let held: Vec<VarId> = operands.iter().filter(|var| !asks(var) && self.lives_on(**var)).copied().collect();
+        let held: Vec<VarId> = operands.iter().filter(|var| !asks(var) && self.may_live_on(**var)).copied().collect();
         self.hold(at, held);
     }
 

@@ -6,6 +6,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::calls;
 use sot_sideeffect::{Mutation, Overlay};
 use sot_tracker::Tracker;
 use std::rc::Rc;
@@ -33,7 +34,7 @@ impl<'py> Executor<'py> {
             }
             // Who asks has it made.
             "__dict__" => {
-                self.has_own_attributes(me)?;
+                self.require_unwritten_attributes(me)?;
                 let dict = function.getattr("__dict__").map_err(|e| self.internal(&e))?;
                 let at = self.trackers.intern(Tracker::InstanceDict(base));
                 return Ok(Some(self.wrap(&dict, at)));
@@ -92,11 +93,18 @@ impl<'py> Executor<'py> {
     /// An attribute that all functions of a code have.
     fn of_any_function(&self, made: &MadeFunction, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let code = self.objects.get(self.py, made.code);
-        let types = crate::cpython::module(self.py, "types")?;
-        let cell = types.getattr("CellType")?;
-        let cells = made.unit.code.freevars.iter().map(|_| cell.call0()).collect::<PyResult<Vec<_>>>()?;
-        let (none, cells) = (self.py.None(), PyTuple::new(self.py, cells)?);
-        types.getattr("FunctionType")?.call1((code, PyDict::new(self.py), &none, &none, cells))?.getattr(name)
+        match name {
+            "__name__" => code.getattr("co_name"),
+            "__qualname__" => code.getattr("co_qualname"),
+            _ => {
+                let none = self.py.None().into_bound(self.py);
+                if !calls::may_have_docstring(made.unit.code.version, code.getattr("co_flags")?.extract()?) {
+                    return Ok(none);
+                }
+                let first = code.getattr("co_consts")?.cast_into::<PyTuple>()?.iter().next();
+                Ok(first.filter(|first| first.is_instance_of::<PyString>()).unwrap_or(none))
+            }
+        }
     }
 
     /// What its globals had as `__name__` when it was made.
@@ -129,9 +137,20 @@ impl<'py> Executor<'py> {
         Ok(dict)
     }
 
-    /// `function.name = value` of a function from before the frame: its parts stay what they are.
+    /// `function.name = value` of a function from before the frame: its parts stay what they are. Who counts on a function would
+    /// be captured again for each number, since numbers are guarded by their value: that is better left to a break.
     pub(super) fn set_in_dict_of_function(&mut self, me: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let class = self.class_of(me)?;
+        let is_number = match self.look(value)? {
+            VarKind::Constant(constant) => {
+                let value = self.objects.get_ref(self.py, constant.object);
+                value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>()
+            }
+            _ => false,
+        };
+        if is_number {
+            return Err(Stop::brk(Reason::Mutation, format!("a number as attribute {name} of a function")));
+        }
         if let Some(found) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&found)?
         {

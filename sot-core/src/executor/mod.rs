@@ -430,7 +430,7 @@ impl<'py> Executor<'py> {
             true => Vec::new(),
             false => {
                 let all = args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value));
-                all.filter(|var| self.lives_on(**var)).copied().collect()
+                all.filter(|var| self.may_live_on(**var)).copied().collect()
             }
         };
         self.hold(floor - 1, given);

@@ -123,8 +123,7 @@ impl<'py> Executor<'py> {
             // Members that nobody else has will be others at the next call, and the guard would keep them alive.
             let given =
                 matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
-            let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::may_die_soon(key);
-            if given && table.entries.iter().any(|entry| passing(&entry.key)) {
+            if given && table.entries.iter().any(|entry| facts::may_die_soon(&entry.key)) {
                 return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
             }
             let members = table.entries.iter().map(|entry| (entry.place, self.objects.add(&entry.key))).collect();

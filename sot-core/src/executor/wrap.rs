@@ -545,8 +545,7 @@ impl<'py> Executor<'py> {
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
-        let passing = |key: &Bound<'py, PyAny>| facts::is_heap_type(&key.get_type()) && facts::may_die_soon(key);
-        if given && pairs.iter().any(|(key, _)| passing(key)) {
+        if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
         }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();

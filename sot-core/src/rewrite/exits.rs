@@ -110,7 +110,7 @@ impl Generators<'_> {
         py: Python<'_>,
         captured: &Captured,
         frame: &Frame,
-        (ip, awaits): (usize, Option<Awaits>),
+        (ip, awaits, held): (usize, Option<Awaits>, usize),
         (stack, locals): (&[Item], Vec<u32>),
         items: &mut Vec<Item>,
     ) -> FrameShape {
@@ -140,7 +140,7 @@ impl Generators<'_> {
                     Item::Generator(at) => SlotShape::Generator(*at),
                 })
                 .collect(),
-            held: if awaits.is_some() { frame.held } else { 0 },
+            held,
             locals,
             handled,
             cells: frame.cells.iter().flatten().count(),
@@ -212,8 +212,13 @@ pub(super) fn exit(
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
         let at = if innermost { ip } else { frame.ip };
-        let stack: Vec<Item> =
-            if innermost { inner_stack.clone() } else { frame.stack.iter().map(|v| item(captured, *v)).collect() };
+        // What a frame holds while it waits is needed only where that could be seen.
+        let (values, held) = frame.stack.split_at(frame.stack.len() - if innermost { 0 } else { frame.held });
+        let held: Vec<VarId> = held.iter().copied().filter(|var| captured.lives_on(*var)).collect();
+        let stack: Vec<Item> = match innermost {
+            true => inner_stack.clone(),
+            false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
+        };
         let live = frame.unit.liveness();
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
@@ -231,7 +236,7 @@ pub(super) fn exit(
                 frame.locals[*l as usize].is_some_and(kept)
             })
             .collect();
-        let place = (at, (!innermost).then_some(frame.awaits));
+        let place = (at, (!innermost).then_some(frame.awaits), held.len());
         frames.push(generators.frame(py, captured, frame, place, (&stack, locals), &mut items));
     }
     let mut waiting = Vec::new();
@@ -239,7 +244,7 @@ pub(super) fn exit(
         let (frame, started) = waiting_frame(captured, *var).expect("it was found to wait");
         let stack: Vec<Item> = frame.stack.iter().map(|v| item(captured, *v)).collect();
         let live = captured.live_locals(frame);
-        let shape = generators.frame(py, captured, frame, (frame.ip, None), (&stack, live), &mut items);
+        let shape = generators.frame(py, captured, frame, (frame.ip, None, 0), (&stack, live), &mut items);
         waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
     }
     Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }

@@ -41,7 +41,7 @@ impl Emitter<'_, '_> {
         let kept: HashSet<Local> =
             self.temps().filter(|(var, _)| needed.contains(var)).map(|(_, local)| local).collect();
         let is_over = |(var, local): &(VarId, Local)| {
-            !kept.contains(local) && self.captured.holds(*var, |held| self.captured.is_watchable(held))
+            !kept.contains(local) && self.captured.holds(*var, |held| self.captured.takes_weak_references(held))
         };
         let mut over: Vec<(VarId, Local)> = self.temps().filter(is_over).collect();
         over.sort_unstable_by_key(|(_, local)| local.0);

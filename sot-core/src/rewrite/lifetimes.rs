@@ -72,7 +72,7 @@ impl Lifetimes {
         let mut held: HashSet<VarId> = kept.iter().copied().collect();
         held.extend(bound_by_frames(captured));
         let received = captured.received.iter().enumerate();
-        let ended = received.filter(|(_, var)| !captured.is_for_good(**var) && !held.contains(*var));
+        let ended = received.filter(|(_, var)| captured.may_live_on(**var) && !held.contains(*var));
         self.used_up = ended.map(|(slot, _)| Local(slot as u32)).collect();
     }
 

@@ -153,9 +153,19 @@ fn is_held_once(object: &Bound<'_, PyAny>) -> bool {
     is_held_by_at_most(object, 1)
 }
 
-/// Whether no guard may hold an object: it has no other owner, or the program may see when it dies.
-pub fn may_die_soon(object: &Bound<'_, PyAny>) -> bool {
-    is_held_once(object) || own_death_is_seen(object)
+/// Whether no guard may hold a key of a container that was given, because the program may see when it dies: it has no other
+/// owner, or it is an instance of a class of the program. What else holds it now may let go of it at any time, and weak
+/// references may come; members of an enum live as long as their class.
+pub fn may_die_soon(key: &Bound<'_, PyAny>) -> bool {
+    let class = key.get_type();
+    super::is_heap_type(&class) && (is_held_once(key) || !is_lasting(key) && !is_class_of_enum(&class))
+}
+
+fn is_class_of_enum(class: &Bound<'_, PyType>) -> bool {
+    // Who has not imported the module has no members.
+    let modules = crate::cpython::module(class.py(), "sys").and_then(|sys| sys.getattr(intern!(class.py(), "modules")));
+    let meta = modules.and_then(|modules| modules.get_item("enum")?.getattr(intern!(class.py(), "EnumMeta")));
+    meta.is_ok_and(|meta| class.is_instance(&meta).unwrap_or(false))
 }
 
 /// An exact list or dict.

@@ -105,9 +105,9 @@ impl<'py> Executor<'py> {
         self.constant_value(var).and_then(|v| v.extract::<i64>().ok())
     }
 
-    /// A constant string, guarded.
+    /// A constant string, guarded. One with half a character is no name that Rust can hold.
     pub fn constant_str(&mut self, var: VarId) -> Option<String> {
         let value = self.constant_value(var)?;
-        value.cast::<PyString>().ok().map(|s| s.to_string_lossy().into_owned())
+        value.cast::<PyString>().ok()?.to_str().ok().map(str::to_owned)
     }
 }
