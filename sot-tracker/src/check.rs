@@ -35,8 +35,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Tensor(u32),
     /// It is the same object as the one at that path. Of its own path it says that there is a value.
     SameAs(V),
-    /// It and the objects at those paths are pairwise not the same.
-    Distinct(Vec<V>),
+    /// It and the first `group` of the objects at those paths are pairwise not the same, and none of them is one of the rest.
+    Distinct { others: Vec<V>, group: usize },
     /// An exact builtin iterator that is (is not) going to yield one more item.
     HasNext(bool),
     /// An exact builtin iterator at this position.
@@ -52,11 +52,17 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
 }
 
 impl<O, N, V> Check<O, N, V> {
+    /// It and the objects at those paths are pairwise not the same.
+    pub fn distinct(others: Vec<V>) -> Check<O, N, V> {
+        let group = others.len();
+        Check::Distinct { others, group }
+    }
+
     /// Other values that the check needs.
     pub fn others(&self) -> &[V] {
         match self {
             Check::SameAs(other) => std::slice::from_ref(other),
-            Check::Distinct(others) => others,
+            Check::Distinct { others, .. } => others,
             Check::Is(_)
             | Check::TypeIs(_)
             | Check::Equals(_)
@@ -102,7 +108,9 @@ impl<O, N, V> Check<O, N, V> {
             },
             Check::Tensor(number) => Check::Tensor(*number),
             Check::SameAs(v) => Check::SameAs(other(v)),
-            Check::Distinct(others) => Check::Distinct(others.iter().map(other).collect()),
+            Check::Distinct { others, group } => {
+                Check::Distinct { others: others.iter().map(other).collect(), group: *group }
+            }
             Check::HasNext(has) => Check::HasNext(*has),
             Check::IterIndex(index) => Check::IterIndex(*index),
             Check::Unbound => Check::Unbound,
@@ -154,12 +162,20 @@ impl Check {
                 let other = path(*other);
                 if other == value { write!(f, "present({value})") } else { write!(f, "{value} is {other}") }
             }
-            Check::Distinct(others) => {
+            Check::Distinct { others, group } => {
+                let (group, rest) = others.split_at((*group).min(others.len()));
                 write!(f, "distinct({value}")?;
-                for other in others {
+                for other in group {
                     write!(f, ", {}", path(*other))?;
                 }
-                f.write_str(")")
+                f.write_str(")")?;
+                match rest {
+                    [] => Ok(()),
+                    rest => {
+                        let rest: Vec<String> = rest.iter().map(|other| path(*other)).collect();
+                        write!(f, " from ({})", rest.join(", "))
+                    }
+                }
             }
             Check::HasNext(true) => write!(f, "has_next({value})"),
             Check::HasNext(false) => write!(f, "not has_next({value})"),

@@ -11,7 +11,7 @@
 //! | `Is`, `TypeIs` | 1 | 4 | one compare of pointers |
 //! | `SameAs`, `Unbound` | 1 | 8 | the way a function is called rarely changes |
 //! | `Tensor` | 20 | 1 | shapes vary, but a check reads several fields |
-//! | `Distinct` | 1 a pair | 8 | |
+//! | `Distinct` | 1 a path | 8 | |
 //! | `Keys` | 4 + 4 a key | 4 | |
 //! | `Table` | 4 + 4 a member | 4 | |
 //! | `Lacks`, `Member` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
@@ -49,10 +49,7 @@ pub fn of_check(check: &Check) -> u32 {
         | Check::IterIndex(_) => 1,
         Check::Equals(_) => 2,
         Check::Tensor(_) => 20,
-        Check::Distinct(others) => {
-            let count = (others.len() as u32).min(1 << 12) + 1;
-            (count * count / 2).max(1)
-        }
+        Check::Distinct { others, .. } => 1 + (others.len() as u32).min(1 << 20),
         Check::Keys(keys) => 4 + 4 * (keys.len() as u32).min(1 << 20),
         Check::Table { members, .. } => 4 + 4 * (members.len() as u32).min(1 << 20),
         Check::Lacks(_) | Check::Member { .. } | Check::Quiet { key: Some(_) } => 8,
@@ -69,7 +66,7 @@ pub fn hits_per_miss(check: &Check) -> u32 {
         Check::Equals(_) | Check::Tensor(_) => 1,
         Check::Len(_) | Check::HasNext(_) | Check::IterIndex(_) => 2,
         Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Table { .. } => 4,
-        Check::SameAs(_) | Check::Unbound | Check::Distinct(_) => 8,
+        Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } => 8,
         Check::Lacks(_)
         | Check::Member { .. }
         | Check::Quiet { .. }

@@ -12,7 +12,7 @@
 //! | `P == p` | `P is o` with `o == p` |
 //! | `len(P) == n` | `P is o` or `P == o` with `len(o) == n`; `list(P) == [n keys]` |
 //! | `P is Q` | a chain of other such guards and of `R is o` (mutable or not) from `P` to `Q` |
-//! | `distinct(..)` | another one that names all the same paths |
+//! | `distinct(A..) from (B..)` | another one that names all the same paths, and those of `A` before its own `from` |
 //! | `has_next(P)` | any guard on a path through `peek(P)` |
 //!
 //! Nothing else proves anything. In particular `P is o` says nothing of a mutable `o`'s length, value or type, and an
@@ -111,7 +111,7 @@ impl<'a> Premises<'a> {
                 | Check::Table { .. }
                 | Check::LacksAttr(_)
                 | Check::SameAs(_)
-                | Check::Distinct(_)
+                | Check::Distinct { .. }
                 | Check::HasNext(_)
                 | Check::IterIndex(_)
                 | Check::Unbound
@@ -176,7 +176,7 @@ impl<'a> Premises<'a> {
             | Check::Keys(_)
             | Check::Tensor(_)
             | Check::SameAs(_)
-            | Check::Distinct(_)
+            | Check::Distinct { .. }
             | Check::HasNext(_)
             | Check::IterIndex(_)
             | Check::Unbound
@@ -232,7 +232,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::LacksAttr(_)
         | Check::Keys(_)
         | Check::Tensor(_)
-        | Check::Distinct(_)
+        | Check::Distinct { .. }
         | Check::HasNext(_)
         | Check::IterIndex(_)
         | Check::Unbound
@@ -242,24 +242,37 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
     });
 }
 
-/// `Distinct` that names no path that another one does not name.
+/// `Distinct` that keeps no two paths apart that another one does not keep apart.
 fn drop_weaker_distinct(guards: &mut GuardSet) {
-    let mut named: HashMap<usize, HashSet<TrackerId>> = HashMap::new();
+    struct Names {
+        group: HashSet<TrackerId>,
+        all: HashSet<TrackerId>,
+    }
+    let mut named: HashMap<usize, Names> = HashMap::new();
     let mut naming: HashMap<TrackerId, Vec<usize>> = HashMap::new();
-    for (index, guard) in guards.iter().enumerate().filter(|(_, g)| matches!(g.check, Check::Distinct(_))) {
-        named.insert(index, guard.trackers().collect());
-        guard.trackers().for_each(|t| naming.entry(t).or_default().push(index));
+    for (index, guard) in guards.iter().enumerate() {
+        let Check::Distinct { group, .. } = &guard.check else { continue };
+        let names = Names { group: guard.trackers().take(1 + group).collect(), all: guard.trackers().collect() };
+        names.all.iter().for_each(|t| naming.entry(*t).or_default().push(index));
+        named.insert(index, names);
     }
     guards.retain(&mut |index, guard| {
-        let Check::Distinct(others) = &guard.check else { return true };
+        let Check::Distinct { others, .. } = &guard.check else { return true };
         let mine = &named[&index];
         // A path named twice makes the check false for ever.
-        let names_twice = mine.len() <= others.len();
+        if mine.all.len() <= others.len() {
+            return true;
+        }
         let covers_mine = |other: usize| {
             let theirs = &named[&other];
-            mine.is_subset(theirs) && (mine.len() < theirs.len() || other < index)
+            let size = |names: &Names| (names.all.len(), names.group.len());
+            (size(mine) < size(theirs) || size(mine) == size(theirs) && other < index)
+                && mine.group.is_subset(&theirs.group)
+                && mine.all.is_subset(&theirs.all)
         };
-        names_twice || !naming[&guard.tracker].iter().any(|other| *other != index && covers_mine(*other))
+        // Whoever covers it names all of its paths: the one that is named least tells the fewest to ask.
+        let candidates = guard.trackers().map(|t| &naming[&t]).min_by_key(|naming| naming.len());
+        !candidates.is_some_and(|others| others.iter().any(|other| *other != index && covers_mine(*other)))
     });
 }
 

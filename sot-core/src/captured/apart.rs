@@ -1,4 +1,9 @@
-//! The guards of a finished capture: what was written to is kept apart from all else that was read.
+//! The guards of a finished capture that tell places apart: what was written to from all else that was read, and what was
+//! told apart by identity alone.
+//!
+//! A guard is left for a group of places, not for each two of them: there may be thousands. Its check keeps the places of a group
+//! pairwise apart, and each of them from the rest ([`Check::Distinct`]). Places that are the same objects at each call are
+//! known to differ.
 
 use super::Captured;
 use crate::cpython::facts;
@@ -25,6 +30,7 @@ impl Captured {
     /// Leave the guards that only the whole capture can tell.
     pub fn settle_guards(&mut self, py: Python<'_>) {
         self.guard_aliasing(py);
+        self.guard_identities(py);
         self.guards.drop_implied_presence(&self.trackers);
     }
 
@@ -68,29 +74,62 @@ impl Captured {
             }
         }
         let dicts_by_name = by_type.get(&dict_type).cloned().unwrap_or_default();
+        // By type, in the order of the first write.
+        let mut groups: Vec<(usize, Vec<Path>)> = Vec::new();
+        let mut group_of: HashMap<usize, usize> = HashMap::new();
+        let mut owned: Vec<Path> = Vec::new();
         for var in written {
             let Some(object) = self.known_object(var) else { continue };
-            let tracker = self.var(var).tracker;
-            let path = self.path_of(py, tracker, object);
+            let path = self.path_of(py, self.var(var).tracker, object);
             let ty = type_of(self, object);
-            let mut others = by_type.get(&ty).cloned().unwrap_or_default();
-            if ty == dict_type {
-                // None of them is written to as a dict: that would have stopped the capture.
-                others.extend(self.dicts_below().into_iter().map(|tracker| Path { tracker, address: 0 }));
-            }
-            self.keep_apart(path, &others);
+            let group = *group_of.entry(ty).or_insert_with(|| {
+                groups.push((ty, Vec::new()));
+                groups.len() - 1
+            });
+            groups[group].1.push(path);
             if let VarKind::Instance(_) = self.var(var).kind
                 && !dicts_by_name.is_empty()
                 && let Some(dict) = facts::instance_dict(self.objects.get_ref(py, object))
             {
                 let own = self.trackers.intern(Tracker::InstanceDict(path.tracker));
-                self.keep_apart(Path { tracker: own, address: dict.as_ptr() as usize }, &dicts_by_name);
+                owned.push(Path { tracker: own, address: dict.as_ptr() as usize });
             }
+        }
+        for (ty, group) in groups {
+            let mut others = by_type.remove(&ty).unwrap_or_default();
+            if ty == dict_type {
+                // None of them is written to as a dict: that would have stopped the capture.
+                others.extend(self.dicts_below().into_iter().map(|tracker| Path { tracker, address: 0 }));
+            }
+            self.keep_apart(group, others);
         }
         for globals in written_globals {
             let address = self.objects.get_ref(py, globals).as_ptr() as usize;
-            let path = Path { tracker: self.constant_tracker(globals), address };
-            self.keep_apart(path, &dicts_by_name);
+            owned.push(Path { tracker: self.constant_tracker(globals), address });
+        }
+        if !dicts_by_name.is_empty() {
+            self.keep_apart(owned, dicts_by_name);
+        }
+    }
+
+    /// Leave the guards that keep apart what was told apart by identity.
+    fn guard_identities(&mut self, py: Python<'_>) {
+        let mut groups: Vec<(Vec<TrackerId>, Vec<TrackerId>)> = Vec::new();
+        let mut group_of: HashMap<usize, usize> = HashMap::new();
+        for (tracker, object) in std::mem::take(&mut self.by_identity) {
+            let ty = self.objects.get_ref(py, object).get_type_ptr() as usize;
+            let path = self.identity_path(tracker, object);
+            let group = *group_of.entry(ty).or_insert_with(|| {
+                groups.push(Default::default());
+                groups.len() - 1
+            });
+            // What lies below constant objects is known by its place.
+            let known = self.is_fixed(path) || self.is_under_constant(tracker);
+            let (group, rest) = &mut groups[group];
+            if known { rest.push(path) } else { group.push(path) }
+        }
+        for (group, rest) in groups {
+            self.guard_distinct(group, rest);
         }
     }
 
@@ -123,24 +162,59 @@ impl Captured {
         Path { tracker: self.identity_path(tracker, object), address }
     }
 
-    /// `path` leads to none of the objects at `others`. Those that it leads to now are known to: what was read of them was
-    /// read before the write.
-    fn keep_apart(&mut self, path: Path, others: &[Path]) {
+    /// The paths of a group lead to different objects, and to none of those at `others`. Those that lead to one object now are known
+    /// to: what was read of it was read before the write.
+    fn keep_apart(&mut self, group: Vec<Path>, others: Vec<Path>) {
         let mut seen: HashSet<TrackerId> = HashSet::new();
-        let mut fixed = Vec::new();
-        for other in others.iter().filter(|o| o.address != path.address) {
-            if !seen.insert(other.tracker) {
-                continue;
-            }
-            match (self.is_fixed(path.tracker), self.is_fixed(other.tracker)) {
-                (true, true) => {}
-                (false, true) => fixed.push(other.tracker),
-                (_, false) => self.guard(path.tracker, Check::Distinct(vec![other.tracker])),
+        let mut at: HashMap<usize, TrackerId> = HashMap::new();
+        // Further names of what was written to.
+        let mut names: Vec<(Path, bool)> = Vec::new();
+        let mut own = Vec::with_capacity(group.len());
+        for path in group.into_iter().filter(|path| seen.insert(path.tracker)) {
+            match at.insert(path.address, path.tracker) {
+                Some(first) => {
+                    at.insert(path.address, first);
+                    names.push((path, true));
+                }
+                None => own.push(path),
             }
         }
-        if !fixed.is_empty() {
-            self.guard(path.tracker, Check::Distinct(fixed));
+        let mut rest = Vec::with_capacity(others.len());
+        for path in others.into_iter().filter(|path| seen.insert(path.tracker)) {
+            match at.contains_key(&path.address) {
+                true => names.push((path, false)),
+                false => rest.push(path.tracker),
+            }
         }
+        for (name, is_written) in names {
+            let mut from: Vec<TrackerId> =
+                own.iter().filter(|path| path.address != name.address).map(|path| path.tracker).collect();
+            if is_written {
+                from.extend(&rest);
+            }
+            self.guard_distinct(vec![name.tracker], from);
+        }
+        self.guard_distinct(own.into_iter().map(|path| path.tracker).collect(), rest);
+    }
+
+    /// Leave the guard that keeps the paths of a group apart, and from the rest.
+    fn guard_distinct(&mut self, group: Vec<TrackerId>, mut rest: Vec<TrackerId>) {
+        let (mut paths, fixed): (Vec<TrackerId>, Vec<TrackerId>) = group.into_iter().partition(|t| !self.is_fixed(*t));
+        if paths.is_empty() {
+            rest.retain(|tracker| !self.is_fixed(*tracker));
+            if rest.is_empty() {
+                return;
+            }
+        }
+        paths.extend(fixed);
+        if paths.is_empty() || paths.len() + rest.len() < 2 {
+            return;
+        }
+        // Two paths are a pair, whichever way round.
+        let group = if paths.len() + rest.len() == 2 { 1 } else { paths.len() - 1 };
+        let first = paths.remove(0);
+        paths.extend(rest);
+        self.guard(first, Check::Distinct { others: paths, group });
     }
 }
 

@@ -68,6 +68,8 @@ pub struct Captured {
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
     pub(crate) overridden: HashSet<TrackerId>,
     pub guards: GuardSet,
+    /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
+    pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
     /// What the guards name by number of a check.
     pub tensor_checks: Vec<CapturedCheck>,
     /// Dicts that must be as they were.
@@ -108,6 +110,7 @@ impl Default for Captured {
             passing: HashSet::new(),
             overridden: HashSet::new(),
             guards: GuardSet::default(),
+            by_identity: Vec::new(),
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),

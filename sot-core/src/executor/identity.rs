@@ -49,7 +49,7 @@ impl<'py> Executor<'py> {
             of(object_a).is(of(object_b))
         };
         if one_type && first != second && !(self.is_fixed(first) && self.is_fixed(second)) {
-            self.guard(first, if same { Check::SameAs(second) } else { Check::Distinct(vec![second]) });
+            self.guard(first, if same { Check::SameAs(second) } else { Check::distinct(vec![second]) });
         }
         Some(same)
     }
@@ -63,7 +63,7 @@ impl<'py> Executor<'py> {
                 let VarKind::Constant(made) = self.var(made).kind.clone() else { continue };
                 if self.has_path(path) && !self.is_fixed(path) {
                     let made_at = self.constant_tracker(made.object);
-                    self.guard(path, if same { Check::Is(made.object) } else { Check::Distinct(vec![made_at]) });
+                    self.guard(path, if same { Check::Is(made.object) } else { Check::distinct(vec![made_at]) });
                 }
             }
         }

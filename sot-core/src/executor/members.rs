@@ -71,7 +71,7 @@ impl<'py> Executor<'py> {
             return Ok(known.bind(self.py).clone());
         }
         let member = self.nested(|ex| ex.new_member(var))?;
-        let by_identity = !matches!(member.value, Value::Equal(_)) && self.known_object(var).is_some();
+        let by_identity = !matches!(member.value, Value::Equal(_));
         let same = if by_identity { self.same_identity(var) } else { None };
         let member = match same {
             Some(same) => same,
@@ -163,24 +163,18 @@ impl<'py> Executor<'py> {
     /// Members that are compared by identity are one object or different ones: so they must be at the next call. What stands in
     /// for an object that has another name already.
     fn same_identity(&mut self, var: VarId) -> Option<Bound<'py, Member>> {
-        let fixed =
-            |ex: &Self, var: VarId| ex.is_fixed(ex.var(var).tracker) || ex.is_under_constant(ex.var(var).tracker);
-        let own = fixed(self, var);
-        let mut same = None;
-        for at in 0..self.shadows.identities.len() {
-            let other = self.shadows.identities[at];
-            let is_same = self.known_object(var) == self.known_object(other);
-            if is_same || !own || !fixed(self, other) {
-                self.same_sourced_object(var, other);
-            }
-            if is_same {
-                same = Some(self.shadows.members[&other].bind(self.py).clone());
-            }
+        let object = self.known_object(var)?;
+        if let Some(other) = self.shadows.identities.get(&object).copied() {
+            self.same_sourced_object(var, other);
+            return Some(self.shadows.members[&other].bind(self.py).clone());
         }
-        if same.is_none() {
-            self.shadows.identities.push(var);
+        self.shadows.identities.insert(object, var);
+        let tracker = self.var(var).tracker;
+        if self.has_path(tracker) {
+            // The guards are left for all of them at once.
+            self.by_identity.push((tracker, object));
         }
-        same
+        None
     }
 }
 

@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::BinaryOp;
-use sot_tracker::{Check, Tracker, TrackerId};
+use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 
 /// A real set that went through a history.
@@ -45,8 +45,8 @@ impl Content {
 #[derive(Default)]
 pub(super) struct Shadows {
     pub(super) members: HashMap<VarId, Py<Member>>,
-    /// Members that are compared by identity and are objects.
-    pub(super) identities: Vec<VarId>,
+    /// Members that are compared by identity, by the objects that they are.
+    pub(super) identities: HashMap<ObjectId, VarId>,
     sets: HashMap<SetState, Shadow>,
     contents: HashMap<SetState, Rc<Content>>,
     /// What sets held that existed before the frame, as it lay.

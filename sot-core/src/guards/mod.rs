@@ -13,6 +13,7 @@
 //! entry is: `serve::orphans` drops one that nothing can meet again. What the program could see die is not held: below
 //! constant objects it is guarded by its path ([`Captured::is_under_constant`]), in a slot weakly (`identity`).
 
+mod distinct;
 mod equality;
 mod identity;
 mod names;
@@ -67,7 +68,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
         Check::Len(_)
         | Check::Tensor(_)
         | Check::SameAs(_)
-        | Check::Distinct(_)
+        | Check::Distinct { .. }
         | Check::HasNext(_)
         | Check::IterIndex(_)
         | Check::Unbound => {}

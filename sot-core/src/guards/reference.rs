@@ -14,6 +14,7 @@ use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::stats::STATS;
 use crate::stop::Reason;
+use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Access, Accessed, Check, GuardSet, GuardTree, ObjectId, Tracker, TrackerTable, World};
@@ -49,6 +50,8 @@ pub(super) struct Reference {
     objects: Vec<Option<Py<PyAny>>>,
     /// Text of each guard.
     lines: Vec<String>,
+    /// Texts of the paths of each guard that keeps paths apart.
+    paths: HashMap<usize, Vec<String>>,
     snapshots: Vec<(Py<PyDict>, Py<PyDict>)>,
 }
 
@@ -65,21 +68,45 @@ impl Reference {
         let dict = |id: ObjectId| captured.objects.get(py, id).cast_into::<PyDict>().ok().map(Bound::unbind);
         let snapshots = captured.snapshots.iter().filter_map(|s| Some((dict(s.dict)?, s.copy.clone_ref(py)))).collect();
         let names = Namer { py, captured, slots: &[] };
+        let path = |tracker| captured.trackers.display(tracker, &names).to_string();
+        let distinct = captured.guards.iter().enumerate().filter(|(_, g)| matches!(g.check, Check::Distinct { .. }));
+        let paths = distinct.map(|(index, guard)| (index, guard.trackers().map(path).collect())).collect();
         Some(Reference {
             trackers: captured.trackers.clone(),
             guards: captured.guards.clone(),
             tree,
             objects: objects_of(py, captured),
             lines: captured.guards.iter().map(|g| g.display(&captured.trackers, &names).to_string()).collect(),
+            paths,
             snapshots,
         })
     }
 
     /// The first guard that fails.
-    pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>]) -> &str {
+    pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>]) -> String {
         let mut world = Live { py, slots, objects: &self.objects, tensors };
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
-        failing.map_or("a whole dict", |f| &self.lines[f])
+        failing.map_or_else(|| "a whole dict".to_owned(), |f| self.blamed(f, &mut world))
+    }
+
+    /// The text of a guard that failed: of one that keeps paths apart, the two that lead to one object.
+    fn blamed(&self, index: usize, world: &mut Live<'_, '_>) -> String {
+        let mut two = || {
+            let guard = self.guards.get(index)?;
+            let Check::Distinct { group, .. } = &guard.check else { return None };
+            let values: Option<Vec<_>> = guard
+                .trackers()
+                .map(|tracker| match self.trackers.fetch(tracker, world)? {
+                    Accessed::Value(value) => Some(value),
+                    Accessed::Empty | Accessed::Missing => None,
+                })
+                .collect();
+            let values = values?;
+            let (one, other) = the_same(&values[0], &values[1..], *group)?;
+            let paths = self.paths.get(&index)?;
+            Some(format!("distinct({}, {})", paths[one], paths[other]))
+        };
+        two().unwrap_or_else(|| self.lines[index].clone())
     }
 
     /// Compare with the verdict of the native form.
@@ -88,14 +115,15 @@ impl Reference {
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         let miss = self.tree.evaluate(&mut world).err();
         if failing.is_some() != miss.is_some() {
-            defect(&format!("the guard tree and its guards disagree: {:?}", miss.map(|m| &self.lines[m.guard])));
+            let blamed = miss.map(|m| self.blamed(m.guard, &mut world));
+            defect(&format!("the guard tree and its guards disagree: {blamed:?}"));
         }
         let unchanged = self.snapshots.iter().all(|(now, then)| {
             let (now, then) = (now.bind(py), then.bind(py));
             now.len() == then.len() && now.iter().zip(then.iter()).all(|(a, b)| equal(&a.0, &b.0) && equal(&a.1, &b.1))
         });
         if native != (failing.is_none() && unchanged) {
-            let which = failing.map_or("none fails", |f| self.lines[f].as_str());
+            let which = failing.map_or_else(|| "none fails".to_owned(), |f| self.blamed(f, &mut world));
             defect(&format!("native guards say {native}, their reference does not: {which}"));
         }
     }
@@ -149,7 +177,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             | Check::LacksAttr(_)
             | Check::Tensor(_)
             | Check::SameAs(_)
-            | Check::Distinct(_)
+            | Check::Distinct { .. }
             | Check::HasNext(_)
             | Check::IterIndex(_)
             | Check::Unbound => {}
@@ -174,6 +202,19 @@ fn equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
         return a.value().to_bits() == b.value().to_bits();
     }
     a.is(b) || a.get_type().is(b.get_type()) && plain() && text(a) == text(b)
+}
+
+/// Of a value and others, the first two that are one object and must not be: the first `group` of the others are kept apart from
+/// each other, too.
+fn the_same(value: &Bound<'_, PyAny>, others: &[Bound<'_, PyAny>], group: usize) -> Option<(usize, usize)> {
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    std::iter::once(value).chain(others).enumerate().find_map(|(at, value)| {
+        let first = seen.get(&(value.as_ptr() as usize)).copied();
+        if first.is_none() && at <= group {
+            seen.insert(value.as_ptr() as usize, at);
+        }
+        first.map(|first| (first, at))
+    })
 }
 
 /// What looking a name up along the MRO of a class finds.
@@ -273,10 +314,7 @@ impl<'py> Live<'_, 'py> {
             }
             Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),
-            Check::Distinct(_) => {
-                let all: Vec<_> = std::iter::once(value).chain(others).collect();
-                all.iter().enumerate().all(|(i, a)| all[i + 1..].iter().all(|b| !a.is(*b)))
-            }
+            Check::Distinct { group, .. } => the_same(value, others, *group).is_none(),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
             Check::IterIndex(index) => iterators::position(value) == Some(*index),
             Check::Unbound => false,

@@ -1,6 +1,7 @@
 //! Guards that follow paths from the frame's slots: sot-tracker's tree of them as a linear program over CPython, a register
 //! for each value.
 
+use super::distinct::Distinct;
 use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, constant, missing, visit_check};
@@ -10,7 +11,6 @@ use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::probe;
 use crate::stop::Stop;
-use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
@@ -28,11 +28,8 @@ enum Step {
         register: usize,
         check: NativeCheck,
     },
-    /// The address of none of these objects.
-    NoneOf {
-        register: usize,
-        objects: HashMap<usize, Py<PyAny>>,
-    },
+    /// Different objects.
+    Distinct(Distinct),
 }
 
 /// The linear program.
@@ -67,27 +64,25 @@ impl Steps {
         let tensor_checks = captured.tensor_checks.iter().map(|c| c.check.clone()).collect();
         let mut program = Steps { tensor_checks, ..Steps::default() };
         let mut on_paths = GuardSet::new();
-        let mut none_of = Vec::new();
+        let mut distinct = Vec::new();
         for guard in guards {
             match (&guard.check, constant(captured, guard.tracker)) {
                 // Classes are always pinned.
                 (Check::Mro(_) | Check::SubclassOf { .. }, _) => return Err(missing("an evaluator")),
                 (Check::Tensor(number), Some(tensor)) => program.pinned.push((object(&tensor), *number as usize)),
-                (Check::Distinct(others), _) if others.iter().all(|o| constant(captured, *o).is_some()) => {
-                    let objects = others.iter().filter_map(|o| constant(captured, *o)).map(|o| object(&o));
-                    let objects: HashMap<usize, Py<PyAny>> = objects.map(|o| (o.as_ptr() as usize, o)).collect();
-                    if objects.len() < others.len() {
-                        return Err(missing("distinct objects"));
+                (Check::Distinct { group, .. }, _) => {
+                    for place in guard.trackers().filter(|place| constant(captured, *place).is_none()) {
+                        // That there is a value has the tree fetch it.
+                        on_paths.add(Guard::new(place, Check::SameAs(place)));
                     }
-                    // That there is a value has the tree fetch it.
-                    on_paths.add(Guard::new(guard.tracker, Check::SameAs(guard.tracker)));
-                    none_of.push((guard.tracker, objects));
+                    distinct.push((guard, *group));
                 }
                 _ => {
                     on_paths.add(guard.clone());
                 }
             }
         }
+        on_paths.drop_implied_presence(&captured.trackers);
         let tree = GuardTree::compile(&on_paths, &captured.trackers).map_err(|_| missing("a path"))?;
         let mut registers = vec![0; tree.nodes().len()];
         for step in tree.schedule() {
@@ -109,9 +104,21 @@ impl Steps {
                 }
             });
         }
-        for (tracker, objects) in none_of {
-            let node = tree.node_of(tracker).ok_or_else(|| missing("a register"))?;
-            program.steps.push(Step::NoneOf { register: registers[node.index()], objects });
+        for (guard, group) in distinct {
+            let mut compiled = Distinct::default();
+            for (at, place) in guard.trackers().enumerate() {
+                match constant(captured, place) {
+                    Some(id) => compiled.add_object(object(&id), at <= group),
+                    None => {
+                        let node = tree.node_of(place).ok_or_else(|| missing("a register"))?;
+                        compiled.add_register(registers[node.index()], at <= group);
+                        true
+                    }
+                }
+                .then_some(())
+                .ok_or_else(|| missing("distinct objects"))?;
+            }
+            program.steps.push(Step::Distinct(compiled));
         }
         Ok(program)
     }
@@ -128,7 +135,7 @@ impl Steps {
                 Step::Access { access: Access::Attr(name), .. } => visit(name.as_any()),
                 Step::Access { .. } => {}
                 Step::Check { check, .. } => visit_check(check, visit),
-                Step::NoneOf { objects, .. } => objects.values().for_each(&mut *visit),
+                Step::Distinct(distinct) => distinct.traverse(visit),
             }
         }
     }
@@ -149,8 +156,8 @@ impl Steps {
                     there
                 }
                 Step::Check { register, check } => self.holds(py, check, &registers, *register),
-                Step::NoneOf { register, objects } => {
-                    value(&registers, *register).is_some_and(|value| !objects.contains_key(&(value.as_ptr() as usize)))
+                Step::Distinct(distinct) => {
+                    distinct.holds(|register| value(&registers, register).map(|value| value.as_ptr() as usize))
                 }
             };
             if !holds {
@@ -187,7 +194,6 @@ impl Steps {
             }),
             Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
-            Check::Distinct(others) => distinct(registers, value, others),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
             Check::IterIndex(index) => iterators::position(value) == Some(*index),
             Check::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
@@ -198,23 +204,10 @@ impl Steps {
                     _ => false,
                 })
             }
-            // The last two are never compiled.
-            Check::Unbound | Check::Mro(_) | Check::SubclassOf { .. } => false,
+            // The last three are never compiled.
+            Check::Unbound | Check::Distinct { .. } | Check::Mro(_) | Check::SubclassOf { .. } => false,
         }
     }
-}
-
-/// Whether a value and those in these registers are there and pairwise not the same.
-fn distinct(registers: &Registers<'_>, first: &Bound<'_, PyAny>, others: &[usize]) -> bool {
-    let mut seen: SmallVec<[*mut pyo3::ffi::PyObject; 8]> = SmallVec::new();
-    seen.push(first.as_ptr());
-    others.iter().all(|other| match value(registers, *other) {
-        Some(other) if !seen.contains(&other.as_ptr()) => {
-            seen.push(other.as_ptr());
-            true
-        }
-        _ => false,
-    })
 }
 
 /// Whether a dict has these keys in this order. An ordered dict is asked for its own order.

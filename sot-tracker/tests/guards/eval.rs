@@ -43,7 +43,7 @@ fn nothing_else_holds_of_empty() {
     assert!(!holds(Tracker::Slot(2), None, Check::TypeIs(CLASS)));
     assert!(!holds(Tracker::Slot(2), None, Check::LacksAttr("a".into())));
     assert!(!holds(Tracker::Slot(2), Some(Tracker::TypeOf), Check::Is(CLASS)));
-    assert!(!holds(Tracker::Slot(2), None, Check::Distinct(vec![])));
+    assert!(!holds(Tracker::Slot(2), None, Check::distinct(vec![])));
 }
 
 #[test]

@@ -155,14 +155,38 @@ fn the_widest_distinct_stays() {
     let mut table = TrackerTable::new();
     let [x, y, z] = slots(&mut table);
     let guards = vec![
-        (x, Check::Distinct(vec![y])),
-        (z, Check::Distinct(vec![y, x])),
-        (x, Check::Distinct(vec![y, z])),
-        (x, Check::Distinct(vec![x])),
+        (x, Check::distinct(vec![y])),
+        (z, Check::distinct(vec![y, x])),
+        (x, Check::distinct(vec![y, z])),
+        (x, Check::distinct(vec![x])),
     ];
     insta::assert_snapshot!(simplified(&table, guards), @r#"
     distinct(stack[0], locals["y"], locals["x"])
     distinct(locals["x"], locals["x"])
+    "#);
+}
+
+#[test]
+fn what_is_kept_from_others_is_not_kept_apart_among_them() {
+    let mut table = TrackerTable::new();
+    let [x, y, z] = slots(&mut table);
+    let from = |group: usize, others: Vec<TrackerId>| Check::Distinct { others, group };
+    let guards = vec![
+        (x, from(0, vec![y])),
+        (y, from(0, vec![z])),
+        (x, from(0, vec![y, z])),
+        (x, from(0, vec![z, y])),
+        (x, from(1, vec![y, z])),
+        (z, from(0, vec![z])),
+    ];
+    insta::assert_snapshot!(simplified(&table, guards), @r#"
+    distinct(locals["x"], locals["y"]) from (stack[0])
+    distinct(stack[0]) from (stack[0])
+    "#);
+    let apart = vec![(y, from(0, vec![z])), (x, from(0, vec![y, z]))];
+    insta::assert_snapshot!(simplified(&table, apart), @r#"
+    distinct(locals["y"]) from (stack[0])
+    distinct(locals["x"]) from (locals["y"], stack[0])
     "#);
 }
 

@@ -45,7 +45,8 @@ fn every_check_has_a_text() {
         Check::Tensor(0),
         Check::Tensor(1),
         Check::SameAs(y),
-        Check::Distinct(vec![y, z]),
+        Check::distinct(vec![y, z]),
+        Check::Distinct { others: vec![y, z], group: 0 },
         Check::HasNext(true),
         Check::HasNext(false),
         Check::IterIndex(4),
@@ -75,6 +76,7 @@ fn every_check_has_a_text() {
     tensor(locals["x"]): float32[2, 3] cpu
     locals["x"] is locals["y"]
     distinct(locals["x"], locals["y"], stack[0])
+    distinct(locals["x"]) from (locals["y"], stack[0])
     has_next(locals["x"])
     not has_next(locals["x"])
     index(locals["x"]) == 4
@@ -117,7 +119,7 @@ fn tree_of_a_layer_call() {
     set.add(Guard::new(class, Check::ClassLookup { name: "forward".into(), found: Some(ObjectId(4)) }));
     set.add(Guard::new(class, Check::Is(ObjectId(5))));
     set.add(Guard::new(x, Check::Tensor(1)));
-    set.add(Guard::new(x, Check::Distinct(vec![tensor])));
+    set.add(Guard::new(x, Check::distinct(vec![tensor])));
     let tree = GuardTree::compile(&set, &table).unwrap();
     insta::assert_snapshot!(tree.display(&table, &Example), @r#"
     n2 = locals["x"]

@@ -220,10 +220,10 @@ impl State {
             // Check n: an int that is n.
             Check::Tensor(n) => object.kind == Kind::Int(i64::from(*n)),
             Check::SameAs(_) => others == [value],
-            Check::Distinct(_) => {
-                let mut all: Vec<ObjectId> = others.iter().copied().chain([value]).collect();
-                all.sort_unstable();
-                all.windows(2).all(|w| w[0] != w[1])
+            Check::Distinct { group, .. } => {
+                let all: Vec<ObjectId> = [value].into_iter().chain(others.iter().copied()).collect();
+                let (own, rest) = all.split_at(1 + group);
+                own.iter().enumerate().all(|(i, o)| !own[..i].contains(o) && !rest.contains(o))
             }
             Check::HasNext(next) => match &object.kind {
                 Kind::Iterator { .. } => (self.step(&Access::IterPeek, Some(value)) != Accessed::Missing) == *next,
@@ -406,7 +406,10 @@ fn random_check(state: &State, ids: &[TrackerId], stream: &mut Stream<'_>) -> Ch
         6 => Check::Keys(Vec::new()),
         7 => Check::Tensor(stream.below(3) as u32),
         8 | 9 => Check::SameAs(id(stream)),
-        10 | 11 => Check::Distinct((0..1 + stream.below(3)).map(|_| id(stream)).collect()),
+        10 | 11 => {
+            let others: Vec<_> = (0..1 + stream.below(3)).map(|_| id(stream)).collect();
+            Check::Distinct { group: stream.below(1 + others.len()), others }
+        }
         12 => Check::HasNext(stream.one_in(2)),
         _ => Check::Unbound,
     }

@@ -40,6 +40,9 @@ class Point:
         self.n = n
 
 
+KNOWN = Point()
+
+
 class Slotted:
     __slots__ = "n", "items"
 
@@ -523,6 +526,79 @@ def many_lists():
     def calls():
         rows = [[1] for _ in range(20)]
         return [(rows, [1]), (rows, rows[7]), (rows, rows[19])]
+
+    return f, calls
+
+
+@case
+def many_lists_are_written_and_read():
+    def f(x, written, read):
+        for row in written:
+            row.append(1)
+        for row in read:
+            x = x * len(row)
+        return x
+
+    def calls():
+        def rows():
+            return [[1] for _ in range(12)]
+
+        one, two, three = rows(), rows(), rows()
+        three[9] = three[2]
+        return [(rows(), rows()), (one, [*rows()[:11], one[4]]), (two, two), (three, rows()), (rows(), three)]
+
+    return f, calls
+
+
+@case
+def instances_with_one_dict_are_written():
+    def f(x, points, table):
+        for point in points:
+            point.n = point.n + 1
+        return x * table["n"]
+
+    def calls():
+        apart, shared = [Point(n) for n in range(4)], [Point(n) for n in range(4)]
+        own = [Point(n) for n in range(4)]
+        shared[3].__dict__ = shared[1].__dict__
+        return [(apart, {"n": 3}), (shared, {"n": 3}), (own, own[2].__dict__)]
+
+    return f, calls
+
+
+@case
+def members_that_are_told_apart():
+    def f(x, points, others, found):
+        known = {*points}
+        return x * len(known), [other in known for other in others], KNOWN in known, found in known
+
+    def calls():
+        points, others = [Point() for _ in range(10)], [Point() for _ in range(3)]
+        twice = [*points[:7], points[3], *points[8:]]
+        return [
+            (points, others, KNOWN),
+            (twice, others, KNOWN),
+            (points, [points[9], *others[:2]], KNOWN),
+            (points, [others[0], others[0], others[1]], others[1]),
+            ([KNOWN, *points[1:]], others, points[1]),
+        ]
+
+    return f, calls
+
+
+@case
+def keys_that_are_told_apart():
+    def f(x, points, kinds):
+        table = {}
+        for at, point in enumerate(points):
+            table[point] = at
+        for at, kind in enumerate(kinds):
+            table[kind] = -at
+        return x * len(table), list(table.values())
+
+    def calls():
+        a, b, c, d = (Point() for _ in range(4))
+        return [([a, b, c], [d, Slotted()]), ([a, b, a], [d, Slotted()]), ([a, b, c], [b, Slotted()])]
 
     return f, calls
 
