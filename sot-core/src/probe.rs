@@ -364,8 +364,12 @@ pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
 
 /// Whether something is a member of a set; `None`: that is no set, or it takes code of the program to tell.
 pub fn is_quiet_member(set: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option<bool> {
+    // To hash it may be what takes code of the program.
+    if !is_silent(key) {
+        return None;
+    }
     let alike = facts::members_of_hash(set, key.hash().ok()?)?;
-    if !is_silent(key) || !alike.iter().all(|member| member.is(key) || is_silent(member)) {
+    if !alike.iter().all(|member| member.is(key) || is_silent(member)) {
         return None;
     }
     Some(alike.iter().any(|member| member.is(key) || member.eq(key).unwrap_or(false)))

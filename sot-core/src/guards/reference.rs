@@ -12,6 +12,7 @@ use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
+use crate::probe;
 use crate::stats::STATS;
 use crate::stop::Reason;
 use hashbrown::HashMap;
@@ -22,11 +23,14 @@ use std::sync::{Arc, OnceLock};
 
 /// Whether looking a key up in a set, or anything, runs no code of the program.
 fn is_quiet(set: &Bound<'_, PyAny>, key: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+    if key.is_some_and(|key| !probe::is_silent(key)) {
+        return Ok(false);
+    }
     let asked = key.map(|key| key.hash()).transpose()?;
     let Some(table) = facts::set_table(set) else { return Ok(false) };
     let mut asked = table.entries.iter().filter(|entry| asked.is_none_or(|hash| hash == entry.hash));
     let is = |entry: &facts::SetEntry<'_>| key.is_some_and(|key| key.is(&entry.key));
-    Ok(key.is_none_or(crate::probe::is_silent) && asked.all(|entry| is(entry) || crate::probe::is_silent(&entry.key)))
+    Ok(asked.all(|entry| is(entry) || probe::is_silent(&entry.key)))
 }
 
 /// Whether entries are to keep their reference form.
@@ -286,12 +290,13 @@ impl<'py> Live<'_, 'py> {
             }
             Check::Member { key, is } => {
                 let key = self.object(*key);
+                if value.cast_exact::<PySet>().is_err() || !is_quiet(value, Some(&key))? {
+                    return Ok(false);
+                }
                 let hash = key.hash()?;
                 let alike = facts::set_table(value).map_or_else(Vec::new, |table| table.entries);
                 let mut alike = alike.into_iter().filter(|entry| entry.hash == hash);
-                value.cast_exact::<PySet>().is_ok()
-                    && is_quiet(value, Some(&key))?
-                    && alike.any(|entry| entry.key.is(&key) || entry.key.eq(&key).unwrap_or(false)) == *is
+                alike.any(|entry| entry.key.is(&key) || entry.key.eq(&key).unwrap_or(false)) == *is
             }
             Check::Quiet { key } => is_quiet(value, key.map(|key| self.object(key)).as_ref())?,
             Check::Table { members, lost, mask, finger } => {
@@ -361,5 +366,67 @@ impl<'py> World for Live<'_, 'py> {
 
     fn check(&mut self, check: &Check, value: &Self::Value, others: &[Self::Value]) -> bool {
         self.holds(check, value, others).unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CString;
+
+    fn run<'py>(py: Python<'py>, code: &str) -> Bound<'py, PyDict> {
+        let names = PyDict::new(py);
+        py.run(&CString::new(code).unwrap(), Some(&names), None).unwrap();
+        names
+    }
+
+    #[test]
+    fn a_key_is_not_hashed_before_that_is_known_to_run_no_code() {
+        Python::initialize();
+        Python::attach(|py| {
+            let names = run(
+                py,
+                "
+log = []
+class Key:
+    def __hash__(self):
+        log.append('hash')
+        return 1
+    def __eq__(self, other):
+        log.append('eq')
+        return True
+key = Key()
+inside = (1, key)
+given = {1, 'a'}
+",
+            );
+            let name = |name: &str| names.get_item(name).unwrap().unwrap();
+            for key in [name("key"), name("inside")] {
+                assert!(!is_quiet(&name("given"), Some(&key)).unwrap());
+                assert_eq!(probe::is_quiet_member(&name("given"), &key), None);
+            }
+            assert_eq!(name("log").len().unwrap(), 0);
+            let one = 1_i32.into_pyobject(py).unwrap().into_any();
+            assert!(is_quiet(&name("given"), Some(&one)).unwrap());
+            assert_eq!(probe::is_quiet_member(&name("given"), &one), Some(true));
+        });
+    }
+
+    #[test]
+    fn the_two_places_that_hold_one_object_are_told() {
+        Python::initialize();
+        Python::attach(|py| {
+            let names = run(py, "a, b, c = [], [], []");
+            let [a, b, c] = ["a", "b", "c"].map(|name| names.get_item(name).unwrap().unwrap());
+            let given = |others: &[&Bound<'_, PyAny>], group| {
+                let others: Vec<_> = others.iter().map(|other| (*other).clone()).collect();
+                the_same(&a, &others, group)
+            };
+            assert_eq!(given(&[&b, &c], 2), None);
+            assert_eq!(given(&[&b, &c, &b], 3), Some((1, 3)));
+            assert_eq!(given(&[&b, &c, &c], 1), None);
+            assert_eq!(given(&[&b, &c, &c, &b], 1), Some((1, 4)));
+            assert_eq!(given(&[&b, &c, &a], 0), Some((0, 3)));
+        });
     }
 }
