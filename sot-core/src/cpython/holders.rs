@@ -133,7 +133,7 @@ unsafe fn is_followed(object: usize) -> bool {
 ///
 /// # Safety
 /// The address of a live object, and nothing of the program runs meanwhile.
-unsafe fn each_referent(object: usize, visit: &mut dyn FnMut(usize)) {
+pub(super) unsafe fn each_referent(object: usize, visit: &mut dyn FnMut(usize)) {
     unsafe extern "C" fn see(referent: *mut ffi::PyObject, visit: *mut c_void) -> c_int {
         if !referent.is_null() {
             // SAFETY: the pointer that is passed below.

@@ -6,11 +6,10 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyAnyMethods, PyCFunction, PyCode, PyDict, PyList, PyModule, PyString, PyTraceback, PyTuple, PyType,
-    PyWeakrefReference,
+    PyAnyMethods, PyCFunction, PyCode, PyDict, PyFrozenSet, PyList, PyModule, PySet, PyString, PyTraceback, PyTuple,
+    PyType, PyWeakrefReference,
 };
 
-use super::instance_dict;
 use std::collections::VecDeque;
 
 /// Objects that are looked at, one inside the other, before the answer is no.
@@ -94,7 +93,11 @@ struct Found<'py> {
 
 /// What may die with an object, at most `room` of it.
 fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound<'py, PyAny>>) {
-    if let Ok(list) = object.cast_exact::<PyList>() {
+    if is_instance_of_the_program(object) && length_of_part(object) < room {
+        // Its dict, its `__slots__`, and what the builtin type keeps that it extends.
+        let class = object.get_type();
+        held.extend(referents(object).filter(|held| !held.is(&class)).take(room));
+    } else if let Ok(list) = object.cast::<PyList>() {
         held.extend(list.iter().take(room));
     } else if let Ok(tuple) = object.cast::<PyTuple>() {
         held.extend(filled(tuple).take(room));
@@ -109,13 +112,26 @@ fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound
     } else if let Some(parts) = super::func_parts(object) {
         let tuples = [parts.defaults.as_ref(), parts.closure.as_ref()].into_iter().flatten();
         held.extend(tuples.chain(parts.kwdefaults.as_ref()).map(|part| Bound::clone(part)).take(room));
-    } else if room > 0
-        && super::is_heap_type(&object.get_type())
-        && !super::is_function(object)
-        && !super::lacks_dict_yet(object)
-        && let Some(dict) = instance_dict(object)
-    {
-        held.extend(dict.iter().map(|(_, value)| value).take(room));
+    }
+}
+
+/// An instance of a class that a program wrote, but for exceptions, which are known by what they hold of frames.
+fn is_instance_of_the_program(object: &Bound<'_, PyAny>) -> bool {
+    super::is_written_class(&object.get_type()) && !is_lasting(object) && !object.is_instance_of::<PyBaseException>()
+}
+
+/// How much of an instance's size lies in the builtin container that its class extends.
+fn length_of_part(object: &Bound<'_, PyAny>) -> usize {
+    if let Ok(list) = object.cast::<PyList>() {
+        list.len()
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        tuple.len()
+    } else if let Ok(dict) = object.cast::<PyDict>() {
+        // Keys and values.
+        2 * dict.len()
+    } else {
+        let frozen = || object.cast::<PyFrozenSet>().map_or(0, |set| set.len());
+        object.cast::<PySet>().map_or_else(|_| frozen(), |set| set.len())
     }
 }
 
@@ -182,8 +198,14 @@ fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
-    let held = crate::cpython::module(object.py(), "gc").and_then(|gc| gc.call_method1("get_referents", (object,)));
-    held.and_then(|held| Ok(held.cast_into::<PyList>()?)).into_iter().flat_map(|held| held.into_iter())
+    let mut held = Vec::new();
+    // SAFETY: a live object; what it refers to is alive while nothing runs, and from here on.
+    unsafe {
+        crate::cpython::holders::each_referent(object.as_ptr() as usize, &mut |referent| {
+            held.push(Bound::from_borrowed_ptr(object.py(), referent as *mut ffi::PyObject));
+        });
+    }
+    held.into_iter()
 }
 
 fn is_frame(object: &Bound<'_, PyAny>) -> bool {

@@ -2,6 +2,7 @@
 
 import dataclasses
 import sys
+import weakref
 
 from observe import case
 from toy_framework import toy
@@ -176,6 +177,181 @@ def what_a_slot_held_dies():
     def args():
         log = []
         return t([1.0]), Pair(Loud(log), Loud(log)), log
+
+    return {"f": f, "args": args}
+
+
+# ----- what an instance holds dies with it
+
+
+class Weakly(Pair):
+    __slots__ = ("__weakref__",)
+
+
+class Inherits(Pair):
+    pass
+
+
+class Rows(list):
+    __slots__ = ("left",)
+
+
+class Table(dict):
+    __slots__ = ("left",)
+
+
+class Members(set):
+    __slots__ = ("left",)
+
+
+HOLDERS = (Pair, Weakly, Inherits, Rows, Table, Members)
+
+
+@toy.disable
+def opaque(*given):
+    return len(given)
+
+
+def empty(cls):
+    return cls.__new__(cls)
+
+
+def in_slot(cls, log):
+    holder = empty(cls)
+    holder.left = Loud(log)
+    return holder
+
+
+def as_part(cls, log):
+    if cls is Rows:
+        return Rows([Loud(log)])
+    if cls is Table:
+        return Table(key=Loud(log))
+    return Members([Loud(log)])
+
+
+def let_go(holder, log):
+    log.append(type(holder).__name__)
+
+
+def slots_let_go(f):
+    """A case of `f(x, cls, log)` for each class of holders."""
+
+    def build():
+        def each(x, log):
+            for cls in HOLDERS:
+                f(x, cls, log)
+            return x + 1
+
+        return {"f": each, "args": lambda: (t([1.0]), [])}
+
+    build.__name__ = f.__name__
+    return case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+@slots_let_go
+def a_slot_dies_with_its_object(x, cls, log):
+    holder = in_slot(cls, log)
+    log.append("made")
+    del holder
+    log.append("gone")
+
+
+@slots_let_go
+def a_slot_dies_behind_a_break(x, cls, log):
+    holder = in_slot(cls, log)
+    opaque(holder)
+    log.append("made")
+    holder = None
+    log.append("gone")
+
+
+@slots_let_go
+def a_slot_dies_before_a_break(x, cls, log):
+    holder = in_slot(cls, log)
+    log.append("made")
+    holder = None
+    log.append("gone")
+    opaque(cls)
+    log.append("after")
+
+
+@slots_let_go
+def a_slot_dies_in_a_callee(x, cls, log):
+    held = [in_slot(cls, log)]
+    opaque(held)
+    let_go(held.pop(), log)
+    log.append("gone")
+
+
+@slots_let_go
+def a_slot_dies_two_objects_down(x, cls, log):
+    inner = in_slot(cls, log)
+    outer = empty(Weakly)
+    outer.left = [inner]
+    del inner
+    opaque(outer)
+    log.append("made")
+    del outer
+    log.append("gone")
+
+
+@slots_let_go
+def a_slot_is_deleted_and_replaced(x, cls, log):
+    holder = in_slot(cls, log)
+    opaque(holder)
+    log.append("made")
+    del holder.left
+    log.append("deleted")
+    holder.left = Loud(log)
+    log.append("set")
+    holder.left = None
+    log.append("replaced")
+
+
+@slots_let_go
+def a_slot_that_holds_a_slot_is_deleted(x, cls, log):
+    holder = empty(Pair)
+    holder.left = in_slot(cls, log)
+    opaque(holder)
+    log.append("made")
+    del holder.left
+    log.append("deleted")
+
+
+@slots_let_go
+def a_weak_reference_to_what_a_slot_held(x, cls, log):
+    holder = empty(cls)
+    holder.left = empty(Weakly)
+    seen = weakref.ref(holder.left)
+    opaque(holder)
+    log.append(seen() is None)
+    del holder
+    log.append(seen() is None)
+
+
+@slots_let_go
+def a_part_dies_with_its_object(x, cls, log):
+    if not issubclass(cls, Pair):
+        holder = as_part(cls, log)
+        opaque(holder)
+        log.append("made")
+        del holder
+        log.append("gone")
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def a_slot_of_what_is_given_dies_with_it():
+    def f(x, held, log):
+        while held:
+            log.append("next")
+            let_go(held.pop(), log)
+            log.append("gone")
+        return x + 1
+
+    def args():
+        log = []
+        return t([1.0]), [in_slot(cls, log) for cls in HOLDERS], log
 
     return {"f": f, "args": args}
 
