@@ -6,10 +6,15 @@
 //! holds the translator. So each program, each test suite becomes a test of the translator, with plain Python as the
 //! judge. It makes nothing faster.
 //!
-//! Read from the environment when the module is imported: `SOT_CAPTURE_ALL`, on unless empty or `0`.
+//! One module captures a process, where several are built on this crate. What another one's `to_static` serves is that
+//! one's business: it runs as if nobody captured the program around it.
+//!
+//! Read from the environment when the module is imported: `SOT_CAPTURE_ALL`, on unless empty or `0`. Of several modules
+//! that are asked so, the first captures.
 
-use crate::cpython::{FrameHook, set_global};
+use crate::cpython::{FrameHook, copies, set_global};
 use crate::stop::{Reason, Why};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -119,7 +124,10 @@ pub fn register(module: &Bound<'_, PyModule>, hook: fn() -> Arc<dyn FrameHook>) 
     module.add_function(wrap_pyfunction!(_capture_all, module)?)?;
     module.add_function(wrap_pyfunction!(_capture_counts, module)?)?;
     if std::env::var_os("SOT_CAPTURE_ALL").is_some_and(|value| !value.is_empty() && value != "0") {
-        start(module.py())?;
+        // Where another module captures the program, it is captured.
+        if copies::begin_program().is_ok() {
+            start(module.py())?;
+        }
     }
     Ok(())
 }
@@ -134,6 +142,7 @@ pub fn register(module: &Bound<'_, PyModule>, hook: fn() -> Arc<dyn FrameHook>) 
 #[pyo3(signature = (on, first=0, end=None, part=String::new()))]
 fn _capture_all(py: Python<'_>, on: bool, first: u64, end: Option<u64>, part: String) -> PyResult<()> {
     if on {
+        begin_program()?;
         if let Ok(mut only) = ONLY.lock() {
             *only = Only { first, end: end.unwrap_or(u64::MAX), part };
         }
@@ -145,6 +154,7 @@ fn _capture_all(py: Python<'_>, on: bool, first: u64, end: Option<u64>, part: St
 /// Capture nothing by itself any more.
 pub fn stop(py: Python<'_>) -> PyResult<()> {
     ON.store(false, Ordering::Relaxed);
+    copies::end_program();
     set_global(py, None).map(drop)
 }
 
@@ -174,13 +184,29 @@ fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(counts)
 }
 
+/// Be the one that captures the program.
+fn begin_program() -> PyResult<()> {
+    copies::begin_program().map_err(|other| {
+        let this = MODULE.get().map_or("this module", String::as_str);
+        PyRuntimeError::new_err(format!(
+            "{this} cannot capture the whole program: {other} does so already, and only one module can at a time. What \
+             {this} is asked for by to_static is served all the same. To capture the program with {this} instead, call \
+             {other}._capture_all(False) first"
+        ))
+    })
+}
+
+/// It is ours to capture.
 fn start(py: Python<'_>) -> PyResult<()> {
     static THREADS: OnceLock<()> = OnceLock::new();
     if THREADS.set(()).is_ok() {
         follow_threads(py)?;
     }
     ON.store(true, Ordering::Relaxed);
-    set_global(py, Some(hook())).map(drop)
+    set_global(py, Some(hook())).map(drop).inspect_err(|_| {
+        ON.store(false, Ordering::Relaxed);
+        copies::end_program();
+    })
 }
 
 /// A thread has no hook when it starts: what `threading` starts a thread with installs ours first.

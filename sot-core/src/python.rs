@@ -21,6 +21,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     if !backend::register(backend) {
         return Err(PyRuntimeError::new_err("a backend is registered already in this process"));
     }
+    crate::cpython::copies::join(module)?;
     let maker = wrap_pyfunction!(to_static, module)?;
     let _ = serve::MAKER.set(module.py(), maker.clone().into_any().unbind());
     module.add_function(maker)?;

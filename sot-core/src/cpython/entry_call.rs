@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::bind::{CallArgs, bind};
 use super::capi;
+use super::copies::Ours;
 use super::entry_object::{EntryBody, EntryObject};
 use super::signature::Signature;
 use super::slots::Slots;
@@ -66,6 +67,7 @@ unsafe fn enter(
     // SAFETY: by contract.
     unsafe {
         let function = Bound::ref_from_ptr(py, &func);
+        let _ours = Ours::begin();
         match trampoline(|| body.enter(py, function, slots)) {
             Ok(result) => result.map(Bound::into_ptr),
             Err(_) => {

@@ -1,8 +1,8 @@
 //! What a frame hook is: asked about each new frame of its thread, it says what the frame runs.
 //!
 //! A hook is installed by `hook_install`, asked by `hook_eval`. It is never called for: generator-like code, a frame
-//! resumed by `throw`, code that is not optimised (modules, class bodies), frames of trace functions, and frames run by a
-//! callback. If it panics or its replacement does not fit, the frame runs untouched and the failure is counted.
+//! resumed by `throw`, code that is not optimised (modules, class bodies), frames of trace functions, frames run by a
+//! callback, and frames that belong to another copy of this crate (`copies`). If it panics or its replacement does not fit, the frame runs untouched and the failure is counted.
 
 use pyo3::prelude::*;
 use pyo3::types::PyCode;

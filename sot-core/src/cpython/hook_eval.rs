@@ -12,6 +12,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
 use super::capi::{self, EvalFunc};
+use super::copies::{self, Ours};
 use super::eval_slot;
 use super::frame::FrameView;
 use super::hook::{Decision, FrameHook, Misfit, Token};
@@ -158,7 +159,7 @@ struct Replacement {
 unsafe fn intercept(tstate: *mut ThreadState, frame: *mut Frame) -> *mut PyObject {
     // SAFETY: by contract.
     unsafe {
-        if passed_back(frame) || !eligible(tstate, frame) {
+        if copies::others_frames() || passed_back(frame) || !eligible(tstate, frame) {
             return pass(tstate, frame, 0);
         }
         match decide(frame) {
@@ -188,6 +189,7 @@ unsafe fn decide(frame: *mut Frame) -> Verdict {
         let ask = || {
             // SAFETY: by contract; the view ends before the frame runs.
             let view = unsafe { FrameView::new(py, frame) };
+            let _ours = Ours::begin();
             active.on_frame(py, &view)
         };
         let decision = thread::absorbing_recursion(py, || trampoline(ask));

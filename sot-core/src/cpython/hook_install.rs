@@ -2,13 +2,14 @@
 //!
 //! [`with_hook`] sets a thread's hook for the time of a closure, [`set_global`] until it is set again, [`without_hook`]
 //! mutes it. The interpreter's evaluator slot is ours while any thread has a hook; whatever was in it before is chained to
-//! and put back after.
+//! and put back after. Inside [`with_hook`] and [`without_hook`] no hook of another copy of this crate sees a frame.
 
 use std::sync::Arc;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use super::copies::Ours;
 use super::eval_slot;
 use super::hook::FrameHook;
 use super::hook_eval;
@@ -48,12 +49,14 @@ impl Drop for Restore<'_> {
 /// also on a panic.
 pub fn with_hook<R>(py: Python<'_>, hook: Arc<dyn FrameHook>, f: impl FnOnce() -> R) -> PyResult<R> {
     acquire(py)?;
+    let _ours = Ours::begin();
     let _restore = Restore { py, hook: Some(swap(Some(hook))), armed: set_armed(true) };
     Ok(f())
 }
 
 /// Runs `f` with this thread's hook muted.
 pub fn without_hook<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
+    let _ours = Ours::begin();
     let _restore = Restore { py, hook: None, armed: set_armed(false) };
     f()
 }

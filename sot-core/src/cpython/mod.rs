@@ -4,7 +4,8 @@
 //!
 //! - calls: [`slots`] (argument slots), [`call`], [`held`] (arguments that the callee takes over), [`native`] (callables made in Rust), [`entry`] (the
 //!   callable that stands for a function);
-//! - frames: [`hook`] (PEP 523; its state and installation are `hook_state` and `hook_install`), [`frame`] (what a hook sees), `replace` (running other code);
+//! - frames: [`hook`] (PEP 523; its state and installation are `hook_state` and `hook_install`), [`frame`] (what a hook sees), `replace` (running other code),
+//!   [`copies`] (of this crate in one process: whose frames are whose);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
 //!   [`symbols`];
 //! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`holders`] (what only caches
@@ -16,6 +17,7 @@ mod bind;
 pub mod call;
 mod capi;
 pub mod code;
+pub mod copies;
 pub mod cxx_tensor;
 pub mod entry;
 mod entry_attributes;

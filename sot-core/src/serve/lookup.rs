@@ -1,7 +1,7 @@
 //! From slots to the entry that serves them: found in the cache, or captured now.
 //!
 //! Invariants
-//! - One thread captures at a time; the others meanwhile run the original code.
+//! - One thread captures at a time, whichever copy of this crate does; the others meanwhile run the original code.
 //! - A capture that panics closes its cache and is no more than a refusal.
 //! - No collection, no hook and no handler of a signal runs in the middle of a capture.
 
@@ -13,7 +13,7 @@ use super::place::Place;
 use super::recording;
 use crate::capture::{Subject, capture};
 use crate::capture_all;
-use crate::cpython::{Slots, facts, gc, signals, thread, trampoline, without_hook};
+use crate::cpython::{Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
@@ -25,7 +25,6 @@ use std::sync::{Arc, Weak};
 /// Frames that a capture may need for Python code of the framework. So near to the limit nothing is captured.
 const ROOM_TO_CAPTURE: usize = 50;
 
-static CAPTURING: AtomicBool = AtomicBool::new(false);
 /// Nothing is captured any more.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -48,16 +47,17 @@ struct CaptureLock;
 
 impl CaptureLock {
     fn take() -> Option<CaptureLock> {
-        CAPTURING.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
-        INSIDE.set(true);
-        Some(CaptureLock)
+        copies::begin_capture().then(|| {
+            INSIDE.set(true);
+            CaptureLock
+        })
     }
 }
 
 impl Drop for CaptureLock {
     fn drop(&mut self) {
         INSIDE.set(false);
-        CAPTURING.store(false, Ordering::Release);
+        copies::end_capture();
     }
 }
 
