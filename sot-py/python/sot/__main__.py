@@ -16,6 +16,8 @@ options:
   --only WORD capture only functions of which `name (file:line)` contains this
   -h, --help  show this
 
+Where the program uses another framework's translator that is built on the same core, what that one serves is left to it.
+
 The environment variable SOT_CAPTURE_ALL=1 does the same for a program that imports sot, from there on.
 """
 

@@ -190,6 +190,20 @@ PROGRAMS = {
         for n in range(3):
             print([v.tolist() for v in net.forward(t([1.0]))], net.calls, Net.forward.__name__)
     """,
+    "recursion without end": """
+        def below(x, n):
+            toy.show(x) if n < 0 else None
+            return below(x, n + 1) + 1
+        def f(x):
+            toy._psdb.breakgraph()
+            return below(x, 0)
+        f = toy.to_static(f)
+        for n in range(2):
+            try:
+                f(t([1.0]))
+            except RecursionError as error:
+                print(type(error))
+    """,
     "a call back": """
         def again(x, n):
             toy.show(x)
