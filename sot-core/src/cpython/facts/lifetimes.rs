@@ -223,7 +223,9 @@ fn held_by_traceback<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bo
         .filter_map(|name| object.getattr(PyString::intern(py, name)).ok())
         .collect();
     referents(object).filter(move |held| {
-        !is_lasting(held) && !held.is_instance_of::<PyCode>() && !others.iter().any(|other| other.is(held))
+        // A frame has its own function, too, which others hold.
+        let lasting = is_lasting(held) && !(super::is_function(held) && is_weakly_referenced(held));
+        !lasting && !held.is_instance_of::<PyCode>() && !others.iter().any(|other| other.is(held))
     })
 }
 

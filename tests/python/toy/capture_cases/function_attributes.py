@@ -331,3 +331,28 @@ def names_of_the_class_in_the_dict():
         return x + config.both, config.kind, list(vars(config))
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def dict_of_an_instance_with_half_characters_as_names():
+    def f(x):
+        config = Config(value=x)
+        names = vars(config)
+        names["\ud800"], names["\ud801"] = 1, 2
+        setattr(config, "\ud802", 3)
+        return sorted(map(ascii, names)), config.value + 1
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def a_list_that_holds_itself_is_not_read_again():
+    def f(x):
+        loop = [Config(value=x)]
+        loop.append(loop)
+        print("break")
+        y = x + 1
+        print("break")
+        return y
+
+    return {"f": f, "args": x1}

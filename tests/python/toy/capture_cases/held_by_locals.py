@@ -1,6 +1,7 @@
 """Locals that are not read any more hold what containers, iterators and functions have been given: weak references to it live on
 until the function is over."""
 
+import collections
 import contextlib
 import functools
 import sys
@@ -418,6 +419,80 @@ def of_the_caller_and_a_finalizer():
     return list(told)
 
 
+# Keys of what is given: no guard holds them.
+
+
+class Weak:
+    """As `weakref.WeakKeyDictionary` is made of a dict."""
+
+    def __init__(self, given):
+        self.data = {}
+
+        def remove(ref, mine=weakref.ref(self)):
+            me = mine()
+            if me is not None:
+                del me.data[ref]
+
+        for key, value in given.items():
+            self.data[weakref.ref(key, remove)] = value
+
+
+def of_keys_of_a_dict():
+    a, b = Kept(1), Kept(2)
+    weak = Weak({a: 1, b: 2})
+    del a
+    return sorted(weak.data.values())
+
+
+def of_keys_of_a_weak_dict():
+    a, b, c = Kept(1), Kept(2), Kept(3)
+    left = weakref.WeakKeyDictionary({a: 1})
+    left.update({b: 2, c: 3})
+    right = left.copy()
+    del a, c
+    return sorted(right.values()), len(left)
+
+
+# Not instances alone can be referred to weakly.
+
+
+def given_functions_and_others():
+    function, partial, deque = lambda: 1, functools.partial(print), collections.deque()  # noqa: F841
+    refs = look([function, partial, deque])
+    opaque(1)
+    return alive(refs)
+
+
+def given_an_exception():
+    class Odd(Exception):
+        pass
+
+    error = Odd(1)  # noqa: F841
+    refs = look([error])
+    opaque(1)
+    return alive(refs)
+
+
+def given_what_calls_back():
+    told = []
+
+    def remove(ref):
+        told.append(ref)
+
+    def fails():
+        function = lambda: 1  # noqa: E731
+        refs.append(weakref.ref(function, remove))
+        raise KeyError
+
+    refs = []
+    for _ in range(2):
+        try:
+            fails()
+        except KeyError:
+            opaque(1)
+    return len(told), alive(refs)
+
+
 # What whoever calls a function holds while it runs, although the function has let go of it.
 
 
@@ -525,6 +600,11 @@ for _way in (
     of_the_caller_and_a_callee,
     of_the_caller_behind_a_break_and_a_callee,
     of_the_caller_and_a_finalizer,
+    of_keys_of_a_dict,
+    of_keys_of_a_weak_dict,
+    given_functions_and_others,
+    given_an_exception,
+    given_what_calls_back,
     of_a_call,
     of_calls_by_builtins,
     by_no_stack_behind_a_break,
