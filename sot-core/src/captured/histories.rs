@@ -159,9 +159,12 @@ impl Histories {
 }
 
 impl Captured {
-    /// What making a set again needs.
+    /// What making a set again needs. Of one that nobody has looked at nothing is known, and it is there.
     pub(super) fn parts_of_set(&self, set: &SetVar) -> Vec<VarId> {
         let mut parts = Vec::new();
+        if set.state == SetState::UNSEEN {
+            return parts;
+        }
         for state in self.histories.involved(set.state) {
             match self.histories.displays.get(&state) {
                 Some(members) => parts.extend(members.iter().copied()),

@@ -166,13 +166,14 @@ impl Captured {
         use VarKind::*;
         match &self.var(var).kind {
             Instance(_) | Set(_) => self.is_watchable(var),
-            Function(_) | Method(_) | Bound(_) | Native(_) | Deque(_) | Exception(_) => true,
+            Function(_) | Native(_) | Deque(_) | Exception(_) => true,
             // Of the dicts of C some.
             Dict(dict) => dict.class.is_some(),
-            Generator(_) => !self.has_finished(var),
-            // Those that are made lead on to nobody, or live as long as what they belong to.
-            Constant(_) | Tensor(_) | Tuple(_) | List(_) | View(_) | Slice(_) | Iterator(_) | Builtin(_) | Class(_)
-            | Module(_) | Layer(_) | Super(_) | Cell(_) | Traceback(_) | Null(_) | Previous(_) => false,
+            Generator(generator) => generator.frame().is_some(),
+            // Nobody refers to methods weakly, as each look-up makes another one. The others cannot be, or others hold them.
+            Method(_) | Bound(_) | Constant(_) | Tensor(_) | Tuple(_) | List(_) | View(_) | Slice(_) | Iterator(_)
+            | Builtin(_) | Class(_) | Module(_) | Layer(_) | Super(_) | Cell(_) | Traceback(_) | Null(_)
+            | Previous(_) => false,
         }
     }
 

@@ -137,20 +137,9 @@ impl<'py> Executor<'py> {
         Ok(dict)
     }
 
-    /// `function.name = value` of a function from before the frame: its parts stay what they are. Who counts on a function would
-    /// be captured again for each number, since numbers are guarded by their value: that is better left to a break.
+    /// `function.name = value` of a function from before the frame: its parts stay what they are.
     pub(super) fn set_in_dict_of_function(&mut self, me: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let class = self.class_of(me)?;
-        let is_number = match self.look(value)? {
-            VarKind::Constant(constant) => {
-                let value = self.objects.get_ref(self.py, constant.object);
-                value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>()
-            }
-            _ => false,
-        };
-        if is_number {
-            return Err(Stop::brk(Reason::Mutation, format!("a number as attribute {name} of a function")));
-        }
         if let Some(found) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&found)?
         {

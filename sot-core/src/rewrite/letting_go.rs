@@ -64,7 +64,7 @@ impl Emitter<'_, '_> {
         work.extend(shown);
         let mut handed_on = HashSet::new();
         while let Some(var) = work.pop() {
-            if handed_on.insert(var) {
+            if handed_on.insert(var) && !self.captured.found_outside(var) {
                 work.extend(self.captured.parts(var));
             }
         }

@@ -128,16 +128,3 @@ def test_kinds_by_turns_make_no_more_captures(count):
     # Two for each place: at first, and when all variables are bound.
     assert toy.stats()["captures"] <= 2 * count + 4
     assert toy.stats()["graphs"] <= 2
-
-
-def test_a_counter_on_a_function_leaves_the_graph_alone():
-    def counted(x):
-        counted.calls = getattr(counted, "calls", 0) + 1
-        return x + 1
-
-    f = toy.to_static(counted)
-    for _ in range(10):
-        f(t([1.0]))
-    assert counted.calls == 10
-    assert toy.stats()["graphs"] == 1
-    assert toy.stats()["hits"] == 9

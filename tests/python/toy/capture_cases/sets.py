@@ -584,3 +584,59 @@ def subclasses_are_taken_as_they_lie():
         return grown, few, made, {1}.issubset(odd), {1, 2, 3}.difference(odd), list(odd), x + len(made)
 
     return {"f": f, "args": x1}
+
+
+def left_behind(make):
+    """A set that nobody looks at lives in a frame that an exception leaves after a break."""
+
+    def build():
+        def callee(x, members):
+            print("break")
+            raise ValueError(x.shape)
+
+        def by_itself(x):
+            members = make()  # noqa: F841
+            print("break")
+            raise KeyError("left")
+
+        def f(x):
+            try:
+                callee(x + 1, make())
+            except ValueError as error:
+                told = error.args
+            try:
+                by_itself(x)
+            except KeyError as error:
+                told += error.args
+            return by_itself(x) if x.ndim > 1 else (x * 2, told)
+
+        return {"f": f, "args": x1}
+
+    build.__name__ = f"a_set_that_nobody_looked_at_is_left_behind_{make.__name__}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def of_a_number():
+    return {0}
+
+
+def of_objects():
+    return {object(), None}
+
+
+def that_is_frozen():
+    return frozenset({1, "a"})
+
+
+for _make in (of_a_number, of_objects, that_is_frozen, set):
+    left_behind(_make)
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def a_set_that_nobody_looked_at_is_left_by_the_outermost_frame():
+    def f(x):
+        members = {0}  # noqa: F841
+        print("break")
+        raise ValueError(x.ndim)
+
+    return {"f": f, "args": x1}
