@@ -217,7 +217,12 @@ impl<'py> Executor<'py> {
                 {
                     self.note_taken(&container);
                 }
-                if item.is_some() || !matches!(iterator_state(&iter), Some(IterState::Range(_))) {
+                let in_range = matches!(iterator_state(&iter), Some(IterState::Range(_)));
+                if in_range && let Some(item) = item {
+                    // The type of the iterator tells that of the number.
+                    self.learn(item).looked = true;
+                }
+                if item.is_some() || !in_range {
                     let item = item.map(Self::var_ref);
                     self.journal_record(Mutation::IterAdvance { iterator: Self::var_ref(iterator), item });
                 }
