@@ -45,6 +45,8 @@ struct Shared {
     program: AtomicPtr<c_char>,
     /// One of the copies is capturing.
     capturing: AtomicBool,
+    /// There is another copy than the first: until then nobody asks whose frames these are, and nobody says so.
+    met: AtomicBool,
 }
 
 thread_local! {
@@ -66,6 +68,7 @@ static OWN: Shared = Shared {
     current,
     program: AtomicPtr::new(std::ptr::null_mut()),
     capturing: AtomicBool::new(false),
+    met: AtomicBool::new(false),
 };
 
 static SHARED: OnceLock<&'static Shared> = OnceLock::new();
@@ -111,6 +114,7 @@ fn meet(py: Python<'_>) -> PyResult<&'static Shared> {
                      this one needs; import this module first, or build the other one on the newer sot-core",
                 ));
             }
+            (*first).met.store(true, Ordering::Relaxed);
             return Ok(&*first);
         }
         let own = (&raw const OWN).cast_mut().cast();
@@ -120,22 +124,27 @@ fn meet(py: Python<'_>) -> PyResult<&'static Shared> {
     }
 }
 
-/// While it lives, the frames that this thread starts belong to this copy.
+/// While it lives, the frames that this thread starts belong to this copy. What has begun when a second copy is met does not
+/// know of that: to its frames each hook comes as to any tool's.
 pub(super) struct Ours {
-    before: Copy,
+    /// `None`: there was no other copy.
+    before: Option<Copy>,
 }
 
 impl Ours {
     #[inline]
     pub(super) fn begin() -> Ours {
-        Ours { before: (shared().swap)(this_copy()) }
+        let shared = shared();
+        Ours { before: shared.met.load(Ordering::Relaxed).then(|| (shared.swap)(this_copy())) }
     }
 }
 
 impl Drop for Ours {
     #[inline]
     fn drop(&mut self) {
-        (shared().swap)(self.before);
+        if let Some(before) = self.before {
+            (shared().swap)(before);
+        }
     }
 }
 
