@@ -214,8 +214,11 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
         plain.then_some(object)
     };
     let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.captured.var(var).kind, VarKind::Null(_));
-    let given: Vec<VarId> =
+    let mut given: Vec<VarId> =
         plan.operands.iter().copied().filter(|v| !is_null(em, *v) && constant(em, *v).is_none()).collect();
+    // Who holds the operands meanwhile, a stack or a tuple, lets go of the last one first. A call by C code does so with its first.
+    let reversed = matches!(plan.op, Op::CallEx { .. });
+    let last = given.len().saturating_sub(1) as u32;
 
     let mut b = CodeBuilder::new(unit.code.version, &unit.code);
     let positional = (0..given.len()).map(|i| format!("___operand_{i}")).collect();
@@ -241,8 +244,9 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
                 consts.push(object.unbind());
             }
             None => {
-                b.emit(Op::LoadFast { local: Local(next), check: false }, loc);
-                unbind.push(Op::DeleteFast(Local(next)));
+                let local = Local(if reversed { last - next } else { next });
+                b.emit(Op::LoadFast { local, check: false }, loc);
+                unbind.push(Op::DeleteFast(local));
                 next += 1;
             }
         }
@@ -274,5 +278,8 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
     let internal = |e: String| Stop::fallback(Reason::InternalError, e);
     let code = assemble(py, &b.finish(), &consts).map_err(internal)?;
     let function = function_of(py, &code, &globals, None).map_err(|e| internal(e.to_string()))?;
+    if reversed {
+        given.reverse();
+    }
     Ok((function, given))
 }
