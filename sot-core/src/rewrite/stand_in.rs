@@ -145,8 +145,15 @@ pub(super) fn outermost(em: &Emitter<'_, '_>) -> Location {
 
 /// Run the break instruction below stand-ins. Leaves an [`Answer`] on the stack.
 pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<(), Stop> {
-    let (innermost, given) = innermost(em, plan)?;
     let last = shown(em);
+    let shown_frames = em.captured.frames[1..=last].iter().filter(|frame| !frame.is_hidden());
+    let waiting_frames: usize = shown_frames.map(|frame| 1 + usize::from(frame.skipped.is_some())).sum::<usize>() - 1;
+    // Who holds the operands meanwhile, a tuple or the stack of a call, lets go of the last one first, or not; a call by C code
+    // begins with its first.
+    let ends_last_first =
+        waiting_frames > 0 || calls::drops_from_the_top(em.unit.code.version, &Op::Call { argc: 0, two: false });
+    let reversed = ends_last_first && matches!(plan.op, Op::CallEx { .. });
+    let (innermost, given) = innermost(em, plan, reversed)?;
     let mut stand_ins = Vec::with_capacity(last);
     for (depth, frame) in em.captured.frames.iter().enumerate().take(last + 1).skip(1) {
         if frame.is_hidden() {
@@ -199,7 +206,12 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
 }
 
 /// The innermost frame's stand-in, and the operands that it takes.
-fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<'py, PyAny>, Vec<VarId>), Stop> {
+/// `reversed`: from the last one to the first.
+fn innermost<'py>(
+    em: &mut Emitter<'_, 'py>,
+    plan: &BreakPlan,
+    reversed: bool,
+) -> Result<(Bound<'py, PyAny>, Vec<VarId>), Stop> {
     let py = em.py;
     let running = em.captured.frame().unit.clone();
     let frame = &em.captured.frames[shown(em)];
@@ -216,8 +228,6 @@ fn innermost<'py>(em: &mut Emitter<'_, 'py>, plan: &BreakPlan) -> Result<(Bound<
     let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.captured.var(var).kind, VarKind::Null(_));
     let mut given: Vec<VarId> =
         plan.operands.iter().copied().filter(|v| !is_null(em, *v) && constant(em, *v).is_none()).collect();
-    // Who holds the operands meanwhile, a stack or a tuple, lets go of the last one first. A call by C code does so with its first.
-    let reversed = matches!(plan.op, Op::CallEx { .. });
     let last = given.len().saturating_sub(1) as u32;
 
     let mut b = CodeBuilder::new(unit.code.version, &unit.code);
