@@ -296,7 +296,6 @@ impl Simulated {
                             of_program: true,
                             may_be_watched: true,
                             part: None,
-                            names: None,
                         }
                         .into(),
                         _ => panic!("{line}"),
