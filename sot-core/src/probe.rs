@@ -129,6 +129,19 @@ pub fn dict_of_c(class: &Bound<'_, PyType>) -> Option<DictOfC> {
     }
 }
 
+/// Whether values of a class are ordered dicts, which have an order of their own.
+pub fn is_ordered_dict(class: &Bound<'_, PyType>) -> bool {
+    let ordered = &types(class.py()).ordered_dict;
+    class.is(ordered) || facts::mro(class).iter().any(|base| base.is(ordered))
+}
+
+/// The keys of an ordered dict, in its own order, whatever a subclass says of them.
+pub fn ordered_keys<'py>(dict: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = dict.py();
+    let iterate = types(py).ordered_dict.bind(py).getattr(pyo3::intern!(py, "__iter__"))?;
+    iterate.call1((dict,))?.try_iter()?.collect()
+}
+
 pub fn property(py: Python<'_>) -> Bound<'_, PyType> {
     types(py).property.bind(py).clone()
 }
@@ -296,7 +309,7 @@ pub fn is_enumeration(class: &Bound<'_, PyAny>) -> bool {
         && meta.getattr("__module__").is_ok_and(|module| module.eq("enum").unwrap_or(false))
 }
 
-/// The builtin type that a class of Python extends, and no other one of C.
+/// The builtin type that a class of Python extends, and no other one of C but those that this one is made of.
 pub fn extends<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
     let py = class.py();
     let known = [
@@ -307,11 +320,16 @@ pub fn extends<'py>(class: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
         py.get_type::<PyInt>(),
         py.get_type::<PyFloat>(),
     ];
+    if !facts::is_heap_type(class) || dict_of_c(class).is_some() {
+        return None;
+    }
     let object = py.get_type::<PyAny>();
     let of_c = facts::mro(class).iter().filter_map(|base| base.cast_into::<PyType>().ok());
-    let mut of_c = of_c.filter(|base| !facts::is_heap_type(base) && !base.is(&object));
-    let base = of_c.next().filter(|base| known.iter().any(|known| known.is(base)))?;
-    (of_c.next().is_none() && facts::is_heap_type(class)).then_some(base)
+    // `defaultdict` is made at run time since 3.12.
+    let mut of_c = of_c.filter(|base| (!facts::is_heap_type(base) || dict_of_c(base).is_some()) && !base.is(&object));
+    let base = of_c.next()?;
+    let made_of = if dict_of_c(&base).is_some() { of_c.next()? } else { base.clone() };
+    (known.iter().any(|known| known.is(&made_of)) && of_c.next().is_none()).then_some(base)
 }
 
 /// Whether values of a class are equal only if they are the same, and hashing them runs no code of the user.

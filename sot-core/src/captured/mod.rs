@@ -67,6 +67,8 @@ pub struct Captured {
     pub(crate) passing: HashSet<TrackerId>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
     pub(crate) overridden: HashSet<TrackerId>,
+    /// What leads to instances of classes that extend a builtin type, and that type: new code reads their items by its methods.
+    pub(crate) extending: HashMap<TrackerId, ObjectId>,
     pub guards: GuardSet,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
@@ -109,6 +111,7 @@ impl Default for Captured {
             trackers,
             passing: HashSet::new(),
             overridden: HashSet::new(),
+            extending: HashMap::new(),
             guards: GuardSet::default(),
             by_identity: Vec::new(),
             tensor_checks: Vec::new(),

@@ -130,7 +130,7 @@ impl<'py> Executor<'py> {
             if let Some(result) = self.method_of_value(callee, &owner, &name, *first, &given)? {
                 return Ok(Called::Value(result));
             }
-            if let Some(part) = self.part_of(*first, &owner)? {
+            if let Some(part) = self.part_of(*first, &owner, &name)? {
                 let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
                 return self.call_on_part(*first, part, &name, &rest);
             }

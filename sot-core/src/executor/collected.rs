@@ -12,6 +12,9 @@ impl<'py> Executor<'py> {
     pub(super) fn fills_by_code(&mut self, source: VarId) -> Result<Option<&'static str>, Stop> {
         if let VarKind::Instance(_) = self.look(source)? {
             let class = self.class_of(source)?;
+            if self.is_read_as_a_mapping(source)? {
+                return Ok(Some("fill_by_keys"));
+            }
             // A subclass of dict is taken as a dict; and a `__getattr__` may say that there are keys.
             if !self.extends_object(&class)? || self.class_lookup(&class, "__getattr__")?.is_some() {
                 return Ok(None);

@@ -1,6 +1,7 @@
 //! Dicts with a class of C of their own: `collections.OrderedDict` and `defaultdict`.
 
 use super::{Awaits, Executor};
+use crate::cpython::facts;
 use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -8,10 +9,35 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Mutation;
+use sot_tracker::{ObjectId, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     pub(super) fn dict_of_c(&self, dict: &DictVar) -> Option<DictOfC> {
         probe::dict_of_c(self.objects.get(self.py, dict.class?).cast::<PyType>().ok()?)
+    }
+
+    /// What an ordered or default dict that existed before the frame keeps as one of this type.
+    pub(super) fn dict_of_c_as_it_lies(
+        &mut self,
+        ty: &Bound<'py, PyType>,
+        object: &Bound<'py, PyAny>,
+        id: ObjectId,
+        tracker: TrackerId,
+    ) -> Option<DictVar> {
+        let factory = match probe::dict_of_c(ty)? {
+            DictOfC::Ordered => None,
+            DictOfC::Default => {
+                let facts::Field::Value(factory) = facts::field(object, pyo3::intern!(self.py, "default_factory"))
+                else {
+                    return None;
+                };
+                let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
+                let at = self.trackers.intern(Tracker::Attr { base, name: "default_factory".into() });
+                Some(self.wrap(&factory, at))
+            }
+        };
+        let class = Some(self.objects.add(ty.as_any()));
+        Some(DictVar { class, factory, object: Some(id), ..DictVar::new(Vec::new()) })
     }
 
     /// `OrderedDict(..)`, `defaultdict(factory, ..)`. What would raise is left to Python.

@@ -9,28 +9,12 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, Descriptor};
+use crate::probe::{self, Descriptor, DictOfC};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{ObjectId, TrackerId};
-
-/// Methods of builtin types that change nothing.
-const READING: &[&str] = &[
-    "__contains__",
-    "__getitem__",
-    "__iter__",
-    "__len__",
-    "__reversed__",
-    "copy",
-    "count",
-    "get",
-    "index",
-    "items",
-    "keys",
-    "values",
-];
 
 impl<'py> Executor<'py> {
     /// `base.__new__(class, *args)`, where `base` is the builtin type that the class extends.
@@ -52,6 +36,10 @@ impl<'py> Executor<'py> {
             self.virtual_var(ListVar::new(Vec::new()))
         } else if is(py.get_type::<PyDict>()) {
             self.virtual_var(DictVar::new(Vec::new()))
+        } else if let Some(kind) = probe::dict_of_c(base) {
+            let factory = if kind == DictOfC::Default { Some(self.fold_none()?) } else { None };
+            let class = Some(self.objects.add(base.as_any()));
+            self.virtual_var(DictVar { class, factory, ..DictVar::new(Vec::new()) })
         } else if !args.keywords.is_empty() {
             // Whether the type takes them depends on who initialises the instance.
             return Err(opaque());
@@ -129,31 +117,40 @@ impl<'py> Executor<'py> {
         tracker: TrackerId,
     ) -> Option<VarId> {
         let base = probe::extends(&object.get_type())?;
-        let object = Some(id);
+        let (whole, object) = (object, Some(id));
         let kind: VarKind = match &base {
             base if base.is(self.py.get_type::<PyDict>()) => DictVar { object, ..DictVar::new(Vec::new()) }.into(),
             base if base.is(self.py.get_type::<PyList>()) => ListVar { object, ..ListVar::new(Vec::new()) }.into(),
             base if base.is(self.py.get_type::<PyTuple>()) => TupleVar::new(Vec::new()).into(),
-            _ => return None,
+            base => self.dict_of_c_as_it_lies(base, whole, id, tracker)?.into(),
         };
         let part = self.add_var(kind, tracker);
         self.sourced.insert(part, id);
+        let (base, constant) = (self.objects.add(base.as_any()), self.constant_tracker(id));
+        self.captured.extending.extend([(tracker, base), (constant, base)]);
         Some(part)
     }
 
-    /// The part of an instance upon which the methods of this builtin type work.
-    pub(super) fn part_of(&mut self, value: VarId, owner: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
-        let VarKind::Instance(InstanceVar { part: Some(part), object, .. }) = self.look(value)? else {
+    /// The part of an instance upon which a method of this builtin type works.
+    pub(super) fn part_of(
+        &mut self,
+        value: VarId,
+        owner: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(value)? else {
             return Ok(None);
         };
         let base = match self.var(part).kind {
             VarKind::List(_) => self.py.get_type::<PyList>().into_any(),
-            VarKind::Dict(_) => self.py.get_type::<PyDict>().into_any(),
+            VarKind::Dict(DictVar { class: None, .. }) => self.py.get_type::<PyDict>().into_any(),
             VarKind::Tuple(_) => self.py.get_type::<PyTuple>().into_any(),
             _ => self.class_of(part)?,
         };
-        let read = object.is_none() || self.leaves_reading_to(value, &base)?;
-        Ok((read && base.is(owner)).then_some(part))
+        // An ordered dict has most methods of its own, and the rest of dict.
+        let dict = self.py.get_type::<PyDict>();
+        let is_of_dict = owner.is(&dict) && base.cast::<PyType>().is_ok_and(|base| probe::agree(base, &dict, &[name]));
+        Ok((base.is(owner) || is_of_dict).then_some(part))
     }
 
     /// Whether items of an instance are what its builtin type says, guarded.
@@ -175,13 +172,15 @@ impl<'py> Executor<'py> {
 
     /// A method of the builtin type, called of an instance that extends it.
     pub(super) fn call_on_part(&mut self, me: VarId, part: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
-        // Nothing is learned of what is written to for real.
-        if self.known_object(part).is_some() && !READING.contains(&name) {
-            return Err(Stop::brk(Reason::Mutation, format!("{name} of an instance")));
-        }
         let kind = self.look(part)?;
         let opaque = || Stop::brk(Reason::Builtin, format!("{name} of {}", kind.kind_name()));
         let is_constant = matches!(kind, VarKind::Constant(_));
+        if let VarKind::Dict(dict) = &kind
+            && dict.class.is_some()
+            && let Some(called) = self.call_on_part_of_c(me, part, dict, name, args)?
+        {
+            return Ok(called);
+        }
         let positional = if args.keywords.is_empty() { Some(args.positional.as_slice()) } else { None };
         let result = match (name, positional) {
             ("__init__", _) => {
@@ -239,6 +238,56 @@ impl<'py> Executor<'py> {
         }))
     }
 
+    /// What an ordered or default dict does other than a dict: some of its methods ask the instance, as the program would.
+    fn call_on_part_of_c(
+        &mut self,
+        me: VarId,
+        part: VarId,
+        dict: &DictVar,
+        name: &str,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        let kind = self.dict_of_c(dict);
+        let asks = match name {
+            "pop" | "popitem" | "setdefault" | "update" => kind == Some(DictOfC::Ordered),
+            // The class is called.
+            "copy" => return Err(Stop::brk(Reason::OpaqueCall, "copy of an instance")),
+            "__missing__" => true,
+            "__init__" => kind == Some(DictOfC::Ordered) && !(args.positional.is_empty() && args.keywords.is_empty()),
+            _ => false,
+        };
+        if asks {
+            let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            let class = self.class_of(me)?;
+            for asked in ["__contains__", "__getitem__", "__setitem__", "__delitem__"] {
+                let own = probe::raw(&base, asked);
+                if !self.class_lookup(&class, asked)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+                    return Err(Stop::brk(Reason::UserCode, format!("{name}, which asks for {asked}")));
+                }
+            }
+        }
+        match (name, kind, args.positional.as_slice()) {
+            ("__init__", Some(DictOfC::Default), [factory, rest @ ..]) => {
+                let none = self.unless_none(Some(*factory))?.is_none();
+                let class = self.class_of(*factory)?;
+                if !none && self.class_lookup(&class, "__call__")?.is_none() {
+                    return Err(Stop::brk(Reason::WouldRaise, "a factory"));
+                }
+                let factory = *factory;
+                if let VarKind::Dict(dict) = &mut self.var_mut(part).kind {
+                    dict.factory = Some(factory);
+                }
+                self.init_part(part, &Args { positional: rest.to_vec(), keywords: args.keywords.clone() })?;
+                self.fold_none().map(|none| Some(Called::Value(none)))
+            }
+            ("__missing__", Some(DictOfC::Default), [key]) if args.keywords.is_empty() => {
+                let Some(factory) = self.unless_none(dict.factory)? else { return Err(self.raise_key_error(*key)) };
+                self.enter("missing", &[me, *key, factory]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     fn init_part(&mut self, part: VarId, args: &Args) -> Result<(), Stop> {
         let opaque = || Stop::brk(Reason::Builtin, "__init__");
         match (self.look(part)?, args.positional.as_slice()) {
@@ -268,13 +317,36 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether `dict` asks an instance of a class that extends it for keys and items, and does not take it as it lies: if it iterates
+    /// in a way of its own, as ordered dicts do.
+    pub(super) fn is_read_as_a_mapping(&mut self, source: VarId) -> Result<bool, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(source)? else { return Ok(false) };
+        if !matches!(self.look(part)?, VarKind::Dict(_)) {
+            return Ok(false);
+        }
+        let class = self.class_of(source)?;
+        let plain = probe::raw(&self.py.get_type::<PyDict>(), "__iter__");
+        let iterates = self.class_lookup(&class, "__iter__")?;
+        let as_it_lies = iterates.zip(plain).is_some_and(|(own, plain)| own.is(&plain));
+        let base = self.dict_extended_by(part);
+        Ok(!as_it_lies && !self.leaves_reading_to(source, &base)?)
+    }
+
+    /// The type of dict of which this is the part.
+    fn dict_extended_by(&self, part: VarId) -> Bound<'py, PyAny> {
+        match &self.var(part).kind {
+            VarKind::Dict(DictVar { class: Some(class), .. }) => self.objects.get(self.py, *class),
+            _ => self.py.get_type::<PyDict>().into_any(),
+        }
+    }
+
     /// Keys and values, as `dict` takes them from a value without running code of the program; `None`: it does.
     pub(super) fn plain_pairs(&mut self, source: VarId) -> Result<Option<Vec<(VarId, VarId)>>, Stop> {
         match self.look(source)? {
             VarKind::Dict(source) => Ok(Some(source.entries.to_vec())),
             VarKind::Instance(InstanceVar { part: Some(part), .. }) => {
-                let dict = self.py.get_type::<PyDict>().into_any();
-                if !self.leaves_reading_to(source, &dict)? {
+                let base = self.dict_extended_by(part);
+                if !self.leaves_reading_to(source, &base)? {
                     return Ok(None);
                 }
                 match self.look(part)? {
@@ -310,7 +382,7 @@ impl<'py> Executor<'py> {
             }
             methods.push(self.pin(&method));
         }
-        if self.part_of(*table, own.as_any())?.is_none() || !self.can_iterate(*iterable)? {
+        if self.part_of(*table, own.as_any(), "get")?.is_none() || !self.can_iterate(*iterable)? {
             return Ok(None);
         }
         self.enter("count_elements", &[*table, *iterable, methods[0], methods[1]]).map(Some)

@@ -11,7 +11,7 @@ use crate::cpython::facts;
 use crate::iterators::Opened;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
-use crate::probe::{self, DictOfC};
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
@@ -86,16 +86,10 @@ impl<'py> Executor<'py> {
         if object.is_exact_instance_of::<PyDict>() {
             return DictVar { object: Some(id), ..DictVar::new(Vec::new()) }.into();
         }
-        if let Some(kind) = probe::dict_of_c(&ty) {
-            let (class, object) = (Some(self.objects.add(ty.as_any())), object.clone());
-            let factory = (kind == DictOfC::Default).then(|| {
-                let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
-                let at = self.trackers.intern(Tracker::Attr { base, name: "default_factory".into() });
-                object.getattr("default_factory").map(|factory| self.wrap(&factory, at))
-            });
-            if let Ok(factory) = factory.transpose() {
-                return DictVar { class, factory, object: Some(id), ..DictVar::new(Vec::new()) }.into();
-            }
+        if probe::dict_of_c(&ty).is_some()
+            && let Some(dict) = self.dict_of_c_as_it_lies(&ty, object, id, tracker)
+        {
+            return dict.into();
         }
         if object.is_exact_instance_of::<PySet>() || object.is_exact_instance_of::<PyFrozenSet>() {
             let frozen = object.is_exact_instance_of::<PyFrozenSet>();
@@ -521,14 +515,14 @@ impl<'py> Executor<'py> {
         }
         // Looking a key up would hash it, which may be code of the program: the pairs are read as they lie.
         let mut pairs: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> = Vec::with_capacity(dict.len());
-        if probe::dict_of_c(&dict.get_type()) != Some(DictOfC::Ordered) {
+        if !probe::is_ordered_dict(&dict.get_type()) {
             pairs.extend(dict.iter());
         } else {
             // An ordered dict has an order of its own, which only its own iteration knows.
             let odd = || Stop::brk(Reason::OpaqueValue, "an ordered dict whose order is broken");
             let by_address: hashbrown::HashMap<usize, Bound<'py, PyAny>> =
                 dict.iter().map(|(key, value)| (key.as_ptr() as usize, value)).collect();
-            let keys: Vec<_> = dict.try_iter().and_then(|keys| keys.collect()).map_err(|_| odd())?;
+            let keys = probe::ordered_keys(dict).map_err(|_| odd())?;
             for key in keys {
                 let value = by_address.get(&(key.as_ptr() as usize)).ok_or_else(odd)?.clone();
                 pairs.push((key, value));

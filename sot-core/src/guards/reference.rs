@@ -255,10 +255,15 @@ impl<'py> Live<'_, 'py> {
             }
             Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
             Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
-            Access::SeqItem(index) if base.is_instance_of::<PyList>() || base.is_instance_of::<PyTuple>() => {
-                base.get_item(*index).ok()
+            // As the type has it, whatever a subclass says.
+            Access::SeqItem(index) => {
+                let known = match base {
+                    list if list.is_instance_of::<PyList>() => self.py.get_type::<PyList>(),
+                    tuple if tuple.is_instance_of::<PyTuple>() => self.py.get_type::<PyTuple>(),
+                    _ => return None,
+                };
+                known.call_method1("__getitem__", (base, *index)).ok()
             }
-            Access::SeqItem(_) => None,
             Access::FunctionPart(part) if facts::is_function(base) => base.getattr(part.as_str()).ok(),
             Access::FunctionPart(_) => None,
             Access::TypeOf => Some(ty.into_any()),
@@ -312,10 +317,13 @@ impl<'py> Live<'_, 'py> {
                 plain.call1((value, name)).is_err()
             }
             Check::Keys(keys) => {
-                let have = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;
-                value.is_instance_of::<PyDict>()
-                    && have.len() == keys.len()
-                    && have.iter().zip(keys).all(|(a, b)| equal(&a, &self.object(*b)))
+                let Ok(dict) = value.cast::<PyDict>() else { return Ok(false) };
+                // Who extends the type may iterate otherwise.
+                let have = match crate::probe::is_ordered_dict(&value.get_type()) {
+                    true => crate::probe::ordered_keys(dict)?,
+                    false => dict.keys().iter().collect(),
+                };
+                have.len() == keys.len() && have.iter().zip(keys).all(|(a, b)| equal(a, &self.object(*b)))
             }
             Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),

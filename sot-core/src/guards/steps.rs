@@ -216,11 +216,11 @@ fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bo
     if dict.len() != keys.len() {
         return false;
     }
-    if crate::probe::dict_of_c(&value.get_type()) != Some(crate::probe::DictOfC::Ordered) {
+    if !crate::probe::is_ordered_dict(&value.get_type()) {
         return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
     }
-    let Ok(mut own) = dict.try_iter() else { return false };
-    keys.iter().all(|key| own.next().is_some_and(|have| have.is_ok_and(|have| equals(&have, key.bind(py)))))
+    let Ok(own) = crate::probe::ordered_keys(dict) else { return false };
+    own.len() == keys.len() && own.iter().zip(keys).all(|(have, key)| equals(have, key.bind(py)))
 }
 
 /// Length of a builtin container; of an iterator, what is left.

@@ -406,17 +406,32 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.bind(var, temp);
     }
 
+    /// The builtin type whose part of an instance this is, if it is one.
+    pub(super) fn type_of_part(&self, part: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
+        if self.captured.whole_of(part).is_none() {
+            return Ok(None);
+        }
+        let of = |object: ObjectId| self.captured.objects.get(self.py, object);
+        Ok(Some(match &self.captured.var(part).kind {
+            VarKind::List(_) => self.py.get_type::<PyList>(),
+            VarKind::Dict(DictVar { class: None, .. }) => self.py.get_type::<PyDict>(),
+            VarKind::Dict(DictVar { class: Some(class), .. }) => {
+                of(*class).cast_into::<PyType>().map_err(|e| Stop::internal(&e.into()))?
+            }
+            VarKind::Tuple(_) => self.py.get_type::<PyTuple>(),
+            VarKind::Constant(constant) => of(constant.object).get_type(),
+            other => return Err(Stop::fallback(Reason::Reconstruct, other.kind_name())),
+        }))
+    }
+
     /// An instance of `class` without calling `__init__`, with the attributes that the simulation gave it.
     pub(super) fn new_instance(&mut self, class: ObjectId, part: Option<VarId>, me: VarId) -> Result<(), Stop> {
-        let part = part.map(|part| self.captured.var(part).kind.clone());
-        let base = match &part {
-            None => self.py.get_type::<PyAny>(),
-            Some(VarKind::List(_)) => self.py.get_type::<PyList>(),
-            Some(VarKind::Dict(_)) => self.py.get_type::<PyDict>(),
-            Some(VarKind::Tuple(_)) => self.py.get_type::<PyTuple>(),
-            Some(VarKind::Constant(c)) => self.captured.objects.get_ref(self.py, c.object).get_type(),
-            Some(other) => return Err(Stop::fallback(Reason::Reconstruct, other.kind_name())),
+        let base = match part {
+            Some(part) => self.type_of_part(part)?,
+            None => None,
         };
+        let base = base.unwrap_or_else(|| self.py.get_type::<PyAny>());
+        let part = part.map(|part| self.captured.var(part).kind.clone());
         let method = |name: &str| base.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e));
         self.push_callable(method("__new__")?);
         self.push_object(class);
@@ -447,16 +462,36 @@ impl<'a, 'py> Emitter<'a, 'py> {
                 self.call(2);
                 self.emit(Op::PopTop);
             }
-            Some(VarKind::Dict(dict)) if !dict.entries.is_empty() => {
-                self.push_callable(method("update")?);
-                self.push(me)?;
+            // An ordered dict that is given many items asks its class for each.
+            Some(VarKind::Dict(dict)) if probe::is_ordered_dict(&base) => {
                 for (key, value) in dict.entries.iter() {
+                    self.push_callable(method("__setitem__")?);
+                    self.push(me)?;
                     self.push(*key)?;
                     self.push(*value)?;
+                    self.call(3);
+                    self.emit(Op::PopTop);
                 }
-                self.emit(Op::BuildMap(dict.entries.len() as u32));
-                self.call(2);
-                self.emit(Op::PopTop);
+            }
+            Some(VarKind::Dict(dict)) => {
+                if let Some(factory) = dict.factory {
+                    self.push_callable(method("__init__")?);
+                    self.push(me)?;
+                    self.push(factory)?;
+                    self.call(2);
+                    self.emit(Op::PopTop);
+                }
+                if !dict.entries.is_empty() {
+                    self.push_callable(method("update")?);
+                    self.push(me)?;
+                    for (key, value) in dict.entries.iter() {
+                        self.push(*key)?;
+                        self.push(*value)?;
+                    }
+                    self.emit(Op::BuildMap(dict.entries.len() as u32));
+                    self.call(2);
+                    self.emit(Op::PopTop);
+                }
             }
             _ => {}
         }

@@ -45,10 +45,36 @@ impl<'py> Emitter<'_, 'py> {
     }
 
     fn method(&mut self, object: VarRef, name: &str, args: &[VarRef]) -> Result<(), Stop> {
-        let args: Vec<VarId> = args.iter().copied().map(var).collect();
-        self.call_method(var(object), name, &args)?;
-        self.emit(Op::PopTop);
+        let before = self.push_method(object, name)?;
+        for arg in args {
+            self.push(var(*arg))?;
+        }
+        self.end_method(before + args.len() as u32);
         Ok(())
+    }
+
+    /// Push a method, and how many of its arguments that came to. What an instance keeps as one of the builtin type that its class
+    /// extends is written to by the methods of the type: the class may have others.
+    fn push_method(&mut self, object: VarRef, name: &str) -> Result<u32, Stop> {
+        if let Some(base) = self.type_of_part(var(object))? {
+            let method = base.getattr(name).map_err(|e| Stop::internal(&e))?;
+            self.push_callable(Callee::Object(method));
+            self.push(var(object))?;
+            return Ok(1);
+        }
+        self.push(var(object))?;
+        self.load_attr(name);
+        self.pushed_is_callable();
+        Ok(0)
+    }
+
+    fn end_method(&mut self, arguments: u32) {
+        self.call(arguments);
+        self.emit(Op::PopTop);
+    }
+
+    fn is_part(&self, object: VarRef) -> bool {
+        self.captured.whole_of(var(object)).is_some()
     }
 
     fn replay(&mut self, mutation: Mutation) -> Result<(), Stop> {
@@ -57,6 +83,12 @@ impl<'py> Emitter<'_, 'py> {
                 self.set_attribute(var(object), &name, var(value))?;
             }
             Mutation::DelAttr { object, name } => self.delete_attribute(var(object), &name)?,
+            Mutation::SetItem { object, key, value } if self.is_part(object) => {
+                self.method(object, "__setitem__", &[key, value])?;
+            }
+            Mutation::DelItem { object, key } | Mutation::DictPop { object, key } if self.is_part(object) => {
+                self.method(object, "__delitem__", &[key])?;
+            }
             Mutation::SetItem { object, key, value } => {
                 self.push(var(value))?;
                 self.push(var(object))?;
@@ -92,15 +124,15 @@ impl<'py> Emitter<'_, 'py> {
             }
             Mutation::ListAppend { object, value } => self.method(object, "append", &[value])?,
             Mutation::ListInsert { object, index, value } => {
-                self.push(var(object))?;
-                self.load_attr("insert");
-                for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
-                    self.emit(op);
-                }
+                let before = self.push_method(object, "insert")?;
                 self.push_int(index)?;
                 self.push(var(value))?;
-                self.call(2);
-                self.emit(Op::PopTop);
+                self.end_method(before + 2);
+            }
+            Mutation::ListPop { object, index } if self.is_part(object) => {
+                let before = self.push_method(object, "__delitem__")?;
+                self.push_int(index)?;
+                self.end_method(before + 1);
             }
             Mutation::ListPop { object, index } => {
                 self.push(var(object))?;
@@ -108,17 +140,12 @@ impl<'py> Emitter<'_, 'py> {
                 self.emit(Op::DeleteSubscr);
             }
             Mutation::ListExtend { object, values } => {
-                self.push(var(object))?;
-                self.load_attr("extend");
-                for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
-                    self.emit(op);
-                }
+                let before = self.push_method(object, "extend")?;
                 for value in &values {
                     self.push(var(*value))?;
                 }
                 self.emit(Op::BuildList(values.len() as u32));
-                self.call(1);
-                self.emit(Op::PopTop);
+                self.end_method(before + 1);
             }
             Mutation::ListClear { object } | Mutation::DictClear { object } => {
                 self.method(object, "clear", &[])?;

@@ -20,14 +20,14 @@ impl Emitter<'_, '_> {
             Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
             Tracker::InstanceDict(base) => self.push_attribute(base, "__dict__")?,
             Tracker::DictItem { base, key } => {
-                self.push_path(base)?;
+                self.push_items_of(base)?;
                 self.push_object(key);
-                self.emit(Op::BinarySubscr);
+                self.subscript(base);
             }
             Tracker::SeqItem { base, index } => {
-                self.push_path(base)?;
+                self.push_items_of(base)?;
                 self.push_int(index)?;
-                self.emit(Op::BinarySubscr);
+                self.subscript(base);
             }
             Tracker::CellContent(base) => {
                 self.push_path(base)?;
@@ -74,6 +74,24 @@ impl Emitter<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Push what has the items, behind the method that reads them if its class may have one of its own.
+    fn push_items_of(&mut self, base: TrackerId) -> Result<(), Stop> {
+        if let Some(extended) = self.captured.extending.get(&base) {
+            let extended = self.captured.objects.get(self.py, *extended);
+            let read = extended.getattr("__getitem__").map_err(|e| Stop::internal(&e))?;
+            self.push_callable(Callee::Object(read));
+        }
+        self.push_path(base)
+    }
+
+    /// The item of what was pushed so, and its key or index.
+    fn subscript(&mut self, base: TrackerId) {
+        match self.captured.extending.contains_key(&base) {
+            true => self.call(2),
+            false => self.emit(Op::BinarySubscr),
+        }
     }
 
     /// What `object.__getattribute__` gives, which any other is not asked for.

@@ -21,6 +21,7 @@ from capture_cases import (  # noqa: F401
     definitions,
     deques,
     dicts_of_c,
+    dicts_of_c_extended,
     elsewhere,
     ends,
     ends_of_calls,

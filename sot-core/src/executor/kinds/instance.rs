@@ -2,6 +2,7 @@
 //! a virtual one was made by calling a class during the simulation.
 
 use super::*;
+use pyo3::types::PyType;
 
 /// What a framework asks of a number.
 const NUMBER: &[&str] =
@@ -23,6 +24,17 @@ impl Operations for InstanceVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let object = self.object.map(|o| ex.objects.get(ex.py, o));
         let class = ex.objects.get(ex.py, self.class);
+        // What a default dict makes items with.
+        if name == "default_factory"
+            && let Some(part) = self.part
+            && let VarKind::Dict(DictVar { factory: Some(factory), class: Some(of), .. }) = ex.look(part)?
+        {
+            let own = ex.objects.get(ex.py, of).cast_into::<PyType>().map_err(|e| ex.internal(&e.into()))?;
+            let own = crate::probe::raw(&own, name);
+            if ex.class_lookup(&class, name)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+                return Ok(Some(factory));
+            }
+        }
         ex.attribute_of_instance(me, object.as_ref(), &class, name)
     }
 
