@@ -27,6 +27,7 @@ mod heard;
 pub mod iterators;
 pub mod libraries;
 pub mod natives;
+mod numpy;
 pub mod objects;
 pub mod probe;
 pub mod python;

@@ -343,8 +343,11 @@ impl PaddleBuilder {
 /// A Python number that an operator treats beside a symbolic value as it does beside a tensor.
 fn is_number(obj: &Bound<'_, PyAny>, operator: &str) -> bool {
     let compares = matches!(operator.trim_matches('_'), "eq" | "ne" | "and" | "or" | "xor");
+    // numpy's widest float is a float of Python as well, and is taken as one.
+    let of_numpy = || obj.is_instance_of::<PyFloat>() && obj.get_type().name().is_ok_and(|name| name == "float64");
     obj.is_exact_instance_of::<PyInt>()
         || obj.is_exact_instance_of::<PyFloat>()
+        || of_numpy()
         || compares && obj.is_exact_instance_of::<PyBool>()
 }
 

@@ -263,6 +263,7 @@ impl<'py> Executor<'py> {
 
     /// A method of an immutable value: called for real, on constants.
     pub fn constant_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
+        self.may_ask_scalar(me, name)?;
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
             let items = self.virtual_var(TupleVar::new(items));

@@ -73,6 +73,9 @@ impl<'py> Executor<'py> {
             }
             _ => {}
         }
+        if let Some(result) = self.call_of_numpy(callee, args)? {
+            return Ok(Called::Value(result));
+        }
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
             return self.fold_call(callee, args).map(Called::Value);
         }
@@ -223,7 +226,7 @@ impl<'py> Executor<'py> {
     /// The usual case of `fold_call`: one or two constants.
     fn fold_constants(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<VarId>, Stop> {
         let mut values: smallvec::SmallVec<[Bound<'py, PyAny>; 2]> = smallvec::SmallVec::new();
-        if args.len() > 2 {
+        if args.len() > 2 || args.iter().any(|arg| self.is_scalar_of_numpy(*arg)) {
             return Ok(None);
         }
         for arg in args {
@@ -276,10 +279,11 @@ impl<'py> Executor<'py> {
             }
         }
         let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
-        match callee.call(positional, kwargs.as_ref()) {
-            Ok(result) => self.fold_result(&result, copies),
-            Err(e) => Err(self.would_raise(&e)),
-        }
+        let result = match self.asks_numpy(callee, args) {
+            true => self.ask_numpy(callee, &positional, kwargs.as_ref())?,
+            false => callee.call(positional, kwargs.as_ref()).map_err(|e| self.would_raise(&e))?,
+        };
+        self.fold_result(&result, copies)
     }
 
     fn builtin_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {

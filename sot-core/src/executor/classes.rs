@@ -34,6 +34,9 @@ impl<'py> Executor<'py> {
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
         }
         if !facts::is_heap_type(&ty) {
+            if let Some(number) = self.call_of_numpy(class, args)? {
+                return Ok(Called::Value(number));
+            }
             if let Some(entered) = self.enter_type(class, args)? {
                 return Ok(entered);
             }

@@ -45,6 +45,7 @@ mod members;
 mod membership;
 mod mutation;
 mod natives;
+mod numpy;
 mod operated;
 mod overridden;
 mod own_names;

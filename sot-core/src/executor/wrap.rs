@@ -181,6 +181,12 @@ impl<'py> Executor<'py> {
         if self.is_plain_callable(object) || crate::cpython::entry_parts(object).is_some() {
             return BuiltinVar { object: id }.into();
         }
+        if self.is_number_of_numpy(object) {
+            return ConstantVar { object: id }.into();
+        }
+        if crate::numpy::is_pure(object) {
+            return BuiltinVar { object: id }.into();
+        }
         let class = self.objects.add(ty.as_any());
         if object.is_instance_of::<PyBaseException>() {
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
@@ -562,7 +568,8 @@ impl<'py> Executor<'py> {
     /// The result of a computation on constants, made by Python itself: a new value, without a path.
     pub fn fold(&mut self, object: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
         let ty = object.get_type();
-        if is_constant_type(&ty) || object.is_none() || matches!(self.backend.classify(object), Kind::Constant) {
+        let by_value = is_constant_type(&ty) || object.is_none() || self.is_number_of_numpy(object);
+        if by_value || matches!(self.backend.classify(object), Kind::Constant) {
             let id = self.objects.add(object);
             let var = self.virtual_var(ConstantVar { object: id });
             self.learn(var).valued = true;

@@ -1,5 +1,6 @@
 //! Equality of constants, without user code.
 
+use crate::numpy;
 use crate::objects::is_constant_type;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -11,8 +12,11 @@ pub(super) fn equals(value: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> b
         return true;
     }
     let ty = value.get_type();
-    if !ty.is(expected.get_type()) || !is_constant_type(&ty) {
+    if !ty.is(expected.get_type()) {
         return false;
+    }
+    if !is_constant_type(&ty) {
+        return numpy::is_scalar_type(&ty) && numpy::same_scalars(value, expected);
     }
     if let (Ok(a), Ok(b)) = (value.cast_exact::<PyFloat>(), expected.cast_exact::<PyFloat>()) {
         // By bits: a NaN is itself, and 0.0 is not -0.0.

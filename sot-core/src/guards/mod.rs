@@ -27,6 +27,7 @@ use crate::backend::AmbientCheck;
 use crate::captured::Captured;
 use crate::cpython::Slots;
 use crate::cpython::holders::Holders;
+use crate::numpy;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use equality::equals;
@@ -84,7 +85,8 @@ struct Constants<'a, 'py> {
 impl sot_tracker::Known for Constants<'_, '_> {
     fn is_immutable(&self, object: ObjectId) -> bool {
         let object = self.captured.objects.get_ref(self.py, object);
-        object.is_none() || is_constant_type(&object.get_type())
+        let ty = object.get_type();
+        object.is_none() || is_constant_type(&ty) || numpy::is_scalar_type(&ty)
     }
 
     fn type_of(&self, object: ObjectId) -> Option<ObjectId> {

@@ -121,6 +121,7 @@ impl<'py> Executor<'py> {
         let (name, inplace_name) = operator_names(op);
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
+        self.may_meet_scalar(left, right)?;
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
             let used = if inplace { inplace_name } else { name };
             let operator = self.operator(used)?;
@@ -309,6 +310,7 @@ impl Executor<'_> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
         let operator = self.operator(name)?;
+        self.may_meet_scalar(left, right)?;
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
             return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args);
         }

@@ -1,0 +1,127 @@
+//! What is known of numpy: its scalars are values like Python's own numbers, and which of its functions have no effect.
+//!
+//! That is the minimum for code around tensors (`int(np.prod(shape))`, `np.sqrt(width)`, `np.float32(0.5)`). Arrays are objects
+//! that anybody may write to: they are not simulated.
+
+use crate::objects::is_constant_type;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::*;
+
+/// Names of the scalar types. The widest floats are left out: some of their bytes mean nothing.
+const SCALARS: &[&str] = &[
+    "bool",
+    "bool_",
+    "complex128",
+    "complex64",
+    "float16",
+    "float32",
+    "float64",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "intc",
+    "longlong",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "uintc",
+    "ulonglong",
+];
+
+/// Functions over numbers, beside those that work item by item (`ufunc`).
+const PURE: &[&str] = &[
+    "all",
+    "allclose",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "around",
+    "array_equal",
+    "average",
+    "isclose",
+    "isscalar",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "ndim",
+    "prod",
+    "product",
+    "round",
+    "shape",
+    "size",
+    "std",
+    "sum",
+    "var",
+];
+
+struct Known {
+    scalars: Vec<Py<PyAny>>,
+    ufunc: Py<PyAny>,
+    errstate: Py<PyAny>,
+}
+
+/// `None` as long as the program has not imported numpy.
+fn known(py: Python<'_>) -> Option<&'static Known> {
+    static KNOWN: PyOnceLock<Known> = PyOnceLock::new();
+    if let Some(known) = KNOWN.get(py) {
+        return Some(known);
+    }
+    let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?.cast_into::<PyDict>().ok()?;
+    let numpy = modules.get_item("numpy").ok()??.cast_into::<PyModule>().ok()?.dict();
+    let found = |name: &str| numpy.get_item(name).ok().flatten();
+    // It may be half imported.
+    let (ufunc, errstate) = (found("ufunc")?.unbind(), found("errstate")?.unbind());
+    let scalars = SCALARS.iter().filter_map(|name| found(name)).map(Bound::unbind).collect();
+    Some(KNOWN.get_or_init(py, || Known { scalars, ufunc, errstate }))
+}
+
+/// Whether a type is one of numpy's numbers.
+pub(crate) fn is_scalar_type(ty: &Bound<'_, PyType>) -> bool {
+    !is_constant_type(ty)
+        && !crate::cpython::facts::is_heap_type(ty)
+        && known(ty.py()).is_some_and(|known| known.scalars.iter().any(|scalar| ty.is(scalar)))
+}
+
+/// Whether two scalars of one type are the same, bit by bit: a NaN is itself, and 0.0 is not -0.0.
+pub(crate) fn same_scalars(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
+    let (a, b) = (a.call_method0("tobytes"), b.call_method0("tobytes"));
+    a.and_then(|a| a.eq(b?)).unwrap_or(false)
+}
+
+/// Whether a callable is a function of numpy that has no effect, and depends on its arguments alone.
+pub(crate) fn is_pure(callable: &Bound<'_, PyAny>) -> bool {
+    let ty = callable.get_type();
+    if callable.cast::<PyType>().is_ok_and(is_scalar_type) {
+        return true;
+    }
+    let Some(known) = known(callable.py()) else { return false };
+    if ty.is(&known.ufunc) {
+        return true;
+    }
+    let text = |name: &str| callable.getattr(name).and_then(|text| text.extract::<String>()).unwrap_or_default();
+    ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher")
+        && text("__module__") == "numpy"
+        && PURE.contains(&text("__name__").as_str())
+}
+
+/// The result of such a function. What would warn (a division by zero, an overflow) raises.
+pub(crate) fn call<'py>(
+    callable: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = callable.py();
+    let Some(known) = known(py) else { return callable.call(args, keywords) };
+    let all = [("all", "raise")].into_py_dict(py)?;
+    let errors = known.errstate.bind(py).call((), Some(&all))?;
+    errors.call_method0("__enter__")?;
+    let result = callable.call(args, keywords);
+    errors.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
+    result
+}

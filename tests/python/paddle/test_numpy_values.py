@@ -1,0 +1,113 @@
+"""Scalars of numpy, and its functions over numbers, around tensors: values like any other, folded."""
+
+import operator
+import warnings
+
+import numpy as np
+import paddle
+import pytest
+import sot
+
+
+def shown(value):
+    if isinstance(value, paddle.Tensor):
+        return "tensor", str(value.dtype), value.tolist()
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, [shown(v) for v in value]
+    return type(value).__name__, repr(value)
+
+
+def same(function, *calls, **expected):
+    """Plain and captured, the same; and how many graphs, breaks, captures."""
+    plain = [shown(function(*args)) for args in calls]
+    sot.reset()
+    captured = sot.to_static(function)
+    assert [shown(captured(*args)) for args in calls] == plain
+    stats = sot.stats()
+    assert "internal-error" not in stats["reasons"]
+    assert {name: stats[name] for name in expected} == expected
+
+
+def x():
+    return paddle.to_tensor([1.0, 2.0])
+
+
+def test_functions_of_shapes_are_one_graph():
+    def f(x):
+        count = int(np.prod(x.shape))
+        scale = np.sqrt(x.shape[-1])
+        mean = np.mean([1, 2, 3])
+        return x / scale * count, mean, np.float64(1) / 3, np.max([4, 5]), np.log2(8.0)
+
+    same(f, (x(),), (x(),), (x(),), graphs=1, breaks=0, captures=1)
+
+
+def test_scalars_are_numbers():
+    def f(x):
+        n, h = np.int64(2), np.float32(0.1)
+        return (
+            x * 2, n + 1, h * 2, n == 2, bool(n > 1), list(range(n)), [1, 2, 3][n], f"{n} {h:.2f}", n.item(),
+            {n: 1}[2], n in (1, 2), min(n, 3), type(n + h), h.astype("float64"), -n, abs(n), n // 3, divmod(n, 2),
+        )
+
+    same(f, (x(),), (x(),), (x(),), graphs=1, breaks=0, captures=1)
+
+
+def test_scalars_that_are_given_are_guarded_by_value_and_type():
+    def f(x, n):
+        return x * 2, n + 1, n * 2
+
+    nan, zero = np.float64("nan"), np.float64(0.0)
+    calls = [np.int64(1), np.int64(1), np.int32(1), 1, nan, nan, zero, -zero, np.float32(1)]
+    same(f, *[(x(), n) for n in calls], captures=7)
+
+
+OPERATORS = [operator.mul, operator.add, operator.sub, operator.truediv, operator.lt, operator.eq, operator.pow]
+
+
+@pytest.mark.parametrize("number", [np.float64(0.1), np.float32(0.1), np.int64(3), np.float16(0.5), np.bool_(True)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_operators_of_tensors_and_scalars(number, dtype):
+    def f(x):
+        done = []
+        for operate in OPERATORS:
+            try:
+                done.append(operate(x, number))
+            except Exception as error:
+                done.append(type(error).__name__)
+        return done
+
+    same(f, *[(x().astype(dtype),) for _ in range(6)])
+
+
+def test_a_scalar_on_the_left_is_asked_for_real():
+    def f(x, n):
+        try:
+            return n * x
+        except TypeError as error:
+            return str(error)
+
+    same(f, *[(x(), np.float64(2)) for _ in range(3)])
+
+
+def test_what_would_warn_is_left_to_numpy():
+    def f(x):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            root = np.sqrt(-1.0)
+            over = np.float32(3e38) * np.float32(10)
+        return x * 2, root, over, [str(w.message) for w in caught]
+
+    same(f, *[(x(),) for _ in range(3)])
+
+
+def test_arrays_are_not_folded():
+    table = np.arange(6).reshape(2, 3)
+
+    def f(x):
+        roots = np.sqrt([1.0, 4.0])
+        roots[0] = 7
+        repeated, longer = np.int64(2) * [1, 2], [1, 2] * np.int64(2)
+        return x * 2, roots.tolist(), list(repeated), list(longer), np.add.reduce([1, 2]), table[0, 1], table.shape
+
+    same(f, *[(x(),) for _ in range(3)])
