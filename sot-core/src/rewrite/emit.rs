@@ -483,10 +483,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
         };
         self.push_callable(Callee::Object(method("__new__")?));
         self.push_object(e.class);
-        for item in items.items.iter() {
+        let given = e.state.group.map_or_else(|| items.items.to_vec(), |group| vec![group.message, group.exceptions]);
+        for item in &given {
             self.push(*item)?;
         }
-        self.call(1 + items.items.len() as u32);
+        self.call(1 + given.len() as u32);
         self.remember(me);
         self.push_callable(Callee::Object(method("__init__")?));
         self.push(me)?;
@@ -505,26 +506,42 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.push(me)?;
             self.store_attr(&name);
         }
-        if let Some(cause) = e.state.cause {
-            self.push_or_none(cause)?;
-            self.push(me)?;
-            self.store_attr("__cause__");
-        }
-        if let Some(context) = e.state.context {
-            self.push(context)?;
-            self.push(me)?;
-            self.store_attr("__context__");
-        }
-        if !e.state.passed.is_empty() || e.state.traceback.is_some() {
+        if e.state.cause.is_some()
+            || e.state.context.is_some()
+            || !e.state.passed.is_empty()
+            || e.state.traceback.is_some()
+        {
             self.to_pass.push(me);
         }
         self.push(me)
     }
 
-    /// Give exceptions that were built the tracebacks of the frames that they have passed. What those hold may hold the
-    /// exception.
+    /// Give exceptions that were built what raising them has set, and the tracebacks of the frames that they have passed. What
+    /// those hold may hold the exception.
     pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
+        let mut later = Vec::new();
         while let Some(exception) = self.to_pass.pop() {
+            if let VarKind::Exception(e) = &self.captured.var(exception).kind
+                && e.object.is_none()
+            {
+                let (cause, context) = (e.state.cause, e.state.context);
+                // A group whose part has it for a context is half built.
+                let open = |ex: &Self, var: VarId| ex.building.contains(&var) && !ex.temps.contains_key(&var);
+                if cause.flatten().into_iter().chain(context).any(|var| open(self, var)) {
+                    later.push(exception);
+                    continue;
+                }
+                if let Some(cause) = cause {
+                    self.push_or_none(cause)?;
+                    self.push(exception)?;
+                    self.store_attr("__cause__");
+                }
+                if let Some(context) = context {
+                    self.push(context)?;
+                    self.push(exception)?;
+                    self.store_attr("__context__");
+                }
+            }
             if let Some(traceback) = self.captured.traceback_set(exception) {
                 self.push(traceback)?;
                 self.push(exception)?;
@@ -553,6 +570,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             }
             self.emit(Op::PopTop);
         }
+        self.to_pass.extend(later);
         Ok(())
     }
 
