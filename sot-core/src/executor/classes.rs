@@ -147,6 +147,13 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether code of the program says what a call of a class gives.
+    pub(super) fn makes_anything(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
+        let new = self.class_lookup(class.as_any(), "__new__")?;
+        let id = self.objects.add(class.as_any());
+        Ok(self.asks_metaclass(id) || new.is_some_and(|new| probe::descriptor(&new) == probe::Descriptor::StaticMethod))
+    }
+
     /// The frame of `class(*args)` where `__new__` of the class is a function. `None`: it is none.
     pub(super) fn made_by(
         &mut self,

@@ -519,58 +519,66 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// Give exceptions that were built what raising them has set, and the tracebacks of the frames that they have passed. What
     /// those hold may hold the exception.
     pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
-        let mut later = Vec::new();
         while let Some(exception) = self.to_pass.pop() {
-            if let VarKind::Exception(e) = &self.captured.var(exception).kind
-                && e.object.is_none()
-            {
-                let (cause, context) = (e.state.cause, e.state.context);
-                // A group whose part has it for a context is half built.
-                let open = |ex: &Self, var: VarId| ex.building.contains(&var) && !ex.temps.contains_key(&var);
-                if cause.flatten().into_iter().chain(context).any(|var| open(self, var)) {
-                    later.push(exception);
-                    continue;
-                }
-                if let Some(cause) = cause {
-                    self.push_or_none(cause)?;
-                    self.push(exception)?;
-                    self.store_attr("__cause__");
-                }
-                if let Some(context) = context {
-                    self.push(context)?;
-                    self.push(exception)?;
-                    self.store_attr("__context__");
-                }
-            }
-            if let Some(traceback) = self.captured.traceback_set(exception) {
-                self.push(traceback)?;
-                self.push(exception)?;
-                self.store_attr("__traceback__");
-            }
-            let passed = self.captured.frames_passed(exception);
-            if passed.is_empty() {
-                continue;
-            }
-            let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
-            let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
-            let passed = Passed { frames: passed.iter().map(frame).collect() };
-            let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
-            let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
-            if !values.is_empty() {
-                self.push_native(Held { frames: places })?;
-            }
-            self.push_native(passed)?;
-            self.push(exception)?;
-            self.call(1);
-            if !values.is_empty() {
-                for value in &values {
-                    self.push(*value)?;
-                }
-                self.call(1 + values.len() as u32);
-            }
-            self.emit(Op::PopTop);
+            self.pass_frames_of(exception)?;
         }
-        self.to_pass.extend(later);
+        Ok(())
+    }
+
+    /// The same of one that is needed at once.
+    pub(super) fn pass_frames_now(&mut self, exception: VarId) -> Result<(), Stop> {
+        match self.to_pass.iter().position(|other| *other == exception) {
+            Some(at) => {
+                self.to_pass.remove(at);
+                self.pass_frames_of(exception)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn pass_frames_of(&mut self, exception: VarId) -> Result<(), Stop> {
+        if let VarKind::Exception(e) = &self.captured.var(exception).kind
+            && e.object.is_none()
+        {
+            let (cause, context) = (e.state.cause, e.state.context);
+            if let Some(cause) = cause {
+                self.push_or_none(cause)?;
+                self.push(exception)?;
+                self.store_attr("__cause__");
+            }
+            if let Some(context) = context {
+                self.push(context)?;
+                self.push(exception)?;
+                self.store_attr("__context__");
+            }
+        }
+        if let Some(traceback) = self.captured.traceback_set(exception) {
+            self.push(traceback)?;
+            self.push(exception)?;
+            self.store_attr("__traceback__");
+        }
+        let passed = self.captured.frames_passed(exception);
+        if passed.is_empty() {
+            return Ok(());
+        }
+        let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
+        let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
+        let passed = Passed { frames: passed.iter().map(frame).collect() };
+        let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
+        let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
+        if !values.is_empty() {
+            self.push_native(Held { frames: places })?;
+        }
+        self.push_native(passed)?;
+        self.push(exception)?;
+        self.call(1);
+        if !values.is_empty() {
+            for value in &values {
+                self.push(*value)?;
+            }
+            self.call(1 + values.len() as u32);
+        }
+        self.emit(Op::PopTop);
         Ok(())
     }
 

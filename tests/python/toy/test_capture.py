@@ -69,6 +69,8 @@ from capture_cases import (  # noqa: F401
 
 if sys.version_info >= (3, 10):
     from capture_cases import matching_310  # noqa: F401
+if sys.version_info >= (3, 11):
+    from capture_cases import groups_311  # noqa: F401
 from known_failures import known
 from observe import CASES
 from toy_framework import toy

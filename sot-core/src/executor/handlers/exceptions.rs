@@ -64,6 +64,8 @@ enum Raised {
     Plain,
     /// A class of exceptions: making an instance may be a frame.
     ByCode,
+    /// A class that may make something else.
+    ByAnyCode,
     Wrong,
 }
 
@@ -75,7 +77,10 @@ fn raised(ex: &mut Executor<'_>, value: VarId) -> Result<Raised, Stop> {
             let class = ex.objects.get(ex.py, class.object);
             match class.cast_into::<PyType>() {
                 Ok(class) if !ex.is_exception_class(&class) => Raised::Wrong,
-                Ok(class) if facts::is_heap_type(&class) => Raised::ByCode,
+                Ok(class) if facts::is_heap_type(&class) => match ex.makes_anything(&class)? {
+                    true => Raised::ByAnyCode,
+                    false => Raised::ByCode,
+                },
                 _ => Raised::Plain,
             }
         }
@@ -98,7 +103,9 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     if let Some(cause) = cause {
         match (raised(ex, value)?, raised(ex, cause)?) {
             (Raised::Wrong, _) | (_, Raised::Wrong) => return Err(Stop::brk(Reason::WouldRaise, "raise .. from")),
-            (Raised::ByCode, _) | (_, Raised::ByCode) => {
+            // Some versions let a cause be what is no exception.
+            (_, Raised::ByAnyCode) => return Err(Stop::brk(Reason::UserCode, "raise .. from")),
+            (Raised::ByCode | Raised::ByAnyCode, _) | (_, Raised::ByCode) => {
                 ex.enter("raise_made", &[value, cause])?;
                 return Ok(Flow::Entered(Awaits::Drop));
             }

@@ -162,6 +162,10 @@ impl Executor<'_> {
             }
         }
         let object = e.object.map(|o| self.objects.get(self.py, o));
+        let cause = self.journal.attr(Self::var_ref(me), "__cause__");
+        if name == "__suppress_context__" && !matches!(cause, sot_sideeffect::Overlay::Untouched) {
+            return self.fold_bool(true).map(Some);
+        }
         if object.is_some() && matches!(name, "args" | "__cause__" | "__context__" | "__traceback__") {
             return match name {
                 "args" => self.field_of_exception(me, name),
