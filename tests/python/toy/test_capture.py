@@ -26,6 +26,7 @@ from capture_cases import (  # noqa: F401
     ends_of_calls,
     enumerations,
     exceptions,
+    exceptions_made,
     extended,
     finalizers,
     frame_objects,
