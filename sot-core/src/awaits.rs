@@ -28,6 +28,9 @@ pub enum Awaits {
     Attribute,
     /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.
     Method,
+    /// CHECK_EG_MATCH: a pair, of which the first, what matches, becomes what is handled unless it is None; the second, the
+    /// rest, is pushed, and then the first.
+    Matched,
 }
 
 /// What StopIteration becomes that would leave the frame of a generator.

@@ -22,6 +22,7 @@ pub mod cpython;
 pub mod executor;
 pub mod frame;
 pub mod graph_fn;
+mod groups;
 pub mod guards;
 mod heard;
 pub mod iterators;

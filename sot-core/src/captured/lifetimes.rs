@@ -297,7 +297,8 @@ impl Captured {
                 held = generator.frame().map_or_else(Vec::new, |frame| frame.values_at_end());
             }
             VarKind::Exception(e) => {
-                held = e.state.about.iter().map(|(_, value)| *value).collect();
+                held = e.state.group.iter().flat_map(|group| [group.message, group.exceptions]).collect();
+                held.extend(e.state.about.iter().map(|(_, value)| *value));
                 held.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
                 held.extend(e.state.args);
                 held.extend(self.held_by_traceback(var));

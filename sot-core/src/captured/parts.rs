@@ -91,6 +91,7 @@ impl Captured {
             VarKind::Exception(e) => {
                 let state = &e.state;
                 let mut parts: Vec<VarId> = state.args.iter().copied().collect();
+                parts.extend(state.group.iter().flat_map(|group| [group.message, group.exceptions]));
                 parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
                 parts.extend(state.cause.flatten());
                 parts.extend(state.context);

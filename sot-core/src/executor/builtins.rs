@@ -8,7 +8,7 @@ use crate::cpython::facts;
 use crate::probe::{self, Membership};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::{PyBaseException, PyStopIteration};
+use pyo3::exceptions::{PyBaseException, PyOSError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::Check;
@@ -66,6 +66,11 @@ impl<'py> Executor<'py> {
             return Ok(Called::Value(made));
         }
         match (module.as_deref(), &*name) {
+            (Some("sys"), "exc_info" | "exception") if args.keywords.is_empty() && positional.is_empty() => {
+                if let Some(told) = self.tell_handled(&name)? {
+                    return Ok(Called::Value(told));
+                }
+            }
             (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
             // They see names, lines and globals, which those of stand-ins are as well.
             (Some("sys"), "_getframemodulename") | (Some("_warnings"), "warn") => {
@@ -113,9 +118,17 @@ impl<'py> Executor<'py> {
                 let none = self.py.None().into_bound(self.py);
                 return self.fold(&none).map(Called::Value);
             }
-            if name == "__init__" && args.keywords.is_empty() && self.is_new_exception(*first) {
+            if name == "__init__"
+                && args.keywords.is_empty()
+                && self.is_new_exception(*first)
+                && !owner.is(self.py.get_type::<PyOSError>())
+            {
                 self.init_exception(*first, rest.to_vec());
                 return self.fold_none().map(Called::Value);
+            }
+            let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+            if let Some(called) = self.method_of_exception(&owner, &name, *first, &given)? {
+                return Ok(called);
             }
             if let ("with_traceback", [traceback]) = (&*name, rest)
                 && owner.is(self.py.get_type::<PyBaseException>())
@@ -129,7 +142,6 @@ impl<'py> Executor<'py> {
             {
                 return Ok(found);
             }
-            let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(result) = self.method_of_value(callee, &owner, &name, *first, &given)? {
                 return Ok(Called::Value(result));
             }
@@ -607,10 +619,6 @@ impl<'py> Executor<'py> {
             }
             ("str" | "repr", [value], []) if matches!(self.look(*value)?, VarKind::Tensor(_)) => {
                 Err(Stop::brk(Reason::TensorToHost, name))
-            }
-            ("str", [value], []) if self.is_new_exception(*value) => {
-                let text = self.text_of_exception(*value, "__str__")?;
-                text.ok_or(Stop::brk(Reason::OpaqueValue, "text of an exception"))
             }
             ("enumerate", [iterable], rest) if rest.len() <= 1 => {
                 let count = match rest {

@@ -114,19 +114,8 @@ impl<'py> Executor<'py> {
         if self.is_exception_class(ty) {
             return self.call_exception_class(ty, args)?.ok_or_else(opaque);
         }
-        if probe::descriptor(&new) == probe::Descriptor::StaticMethod {
-            let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
-            if !facts::is_function(&new) {
-                return Err(opaque());
-            }
-            let (new, class) = (self.pin(&new), self.pin(class));
-            let positional = self.virtual_var(TupleVar::new(args.positional.clone()));
-            let mut keywords = Vec::with_capacity(args.keywords.len());
-            for (name, value) in &args.keywords {
-                keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
-            }
-            let keywords = self.virtual_var(DictVar::new(keywords));
-            return self.enter("made_by", &[new, class, positional, keywords]);
+        if let Some(entered) = self.made_by(&new, class, args)? {
+            return Ok(entered);
         }
         let init = self.class_lookup(class, "__init__")?;
         let instance = match self.instantiate_extended(ty, &new, args)? {
@@ -161,9 +150,43 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether code of the program says what a call of a class gives.
+    pub(super) fn makes_anything(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
+        let new = self.class_lookup(class.as_any(), "__new__")?;
+        let id = self.objects.add(class.as_any());
+        Ok(self.asks_metaclass(id) || new.is_some_and(|new| probe::descriptor(&new) == probe::Descriptor::StaticMethod))
+    }
+
+    /// The frame of `class(*args)` where `__new__` of the class is a function. `None`: it is none.
+    pub(super) fn made_by(
+        &mut self,
+        new: &Bound<'py, PyAny>,
+        class: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        if probe::descriptor(new) != probe::Descriptor::StaticMethod {
+            return Ok(None);
+        }
+        let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
+        if !facts::is_function(&new) {
+            return Err(opaque_class(class));
+        }
+        let (new, class) = (self.pin(&new), self.pin(class));
+        let positional = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let mut keywords = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let keywords = self.virtual_var(DictVar::new(keywords));
+        self.enter("made_by", &[new, class, positional, keywords]).map(Some)
+    }
+
     /// What makes instances, called by its name: `type.__call__(class, ..)`, `object.__new__(class)`.
     pub(super) fn call_maker(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
         if let Some(made) = self.call_new_of_base(callee, args)? {
+            return Ok(Some(Called::Value(made)));
+        }
+        if let Some(made) = self.call_new_of_exception(callee, args)? {
             return Ok(Some(Called::Value(made)));
         }
         let (by_call, by_new) = (self.is_call_of_type(callee), self.is_of_object("__new__", callee));
@@ -227,6 +250,9 @@ impl<'py> Executor<'py> {
             facts::mro(&own).iter().any(|base| base.is(&class)).then_some(own)
         };
         let Some(own) = of_class else { return Ok(Called::Value(made)) };
+        if self.is_exception(made) {
+            return self.init_of_exception(made, args)?.ok_or_else(|| opaque_class(own.as_any()));
+        }
         match self.class_lookup(own.as_any(), "__init__")? {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);

@@ -125,7 +125,13 @@ impl Executor<'_> {
     pub(super) fn hold_operands(&mut self, mark: &Mark, awaits: Awaits) {
         let takes = matches!(
             awaits,
-            Awaits::Push | Awaits::Drop | Awaits::None | Awaits::Iterator | Awaits::Bool | Awaits::Decides
+            Awaits::Push
+                | Awaits::Drop
+                | Awaits::None
+                | Awaits::Iterator
+                | Awaits::Bool
+                | Awaits::Decides
+                | Awaits::Matched
         );
         let Some((at, before)) = self.frame_before(mark).filter(|(at, _)| takes && at + 2 == self.frames.len()) else {
             return;

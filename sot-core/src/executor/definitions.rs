@@ -10,6 +10,7 @@
 //! A definition raises nothing of its own but what the builtin raises at that moment: by asking the builtin itself, or, where that
 //! would ask the program once more, with the builtin's words.
 
+use super::exceptions::for_real;
 use super::protocol::Copies;
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
@@ -56,9 +57,13 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions.py"),
         include_str!("definitions_of_iterators.py"),
         include_str!("definitions_of_itertools.py"),
-        include_str!("definitions_of_values.py")
+        include_str!("definitions_of_values.py"),
+        include_str!("definitions_of_exceptions.py")
     )
     .to_owned();
+    if py.version_info() >= (3, 11) {
+        source += include_str!("definitions_of_groups.py");
+    }
     if py.version_info() < (3, 9) {
         // What is looked for was on the left.
         source = source.replace("item == wanted", "wanted == item");
@@ -116,7 +121,9 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         let function = PyCFunction::new_closure(py, Some(name), None, move |args, _| run(args))?;
         PyResult::Ok(function.into_any().unbind())
     };
-    Ok(vec![
+    let of_exceptions = for_real::HELPERS.iter().map(|(c_name, name, run)| Ok((*name, make(c_name, *run)?)));
+    let mut helpers = of_exceptions.collect::<PyResult<Vec<_>>>()?;
+    helpers.extend([
         ("answer", make(c"answer", answer)?),
         ("emptied", make(c"emptied", |args| Ok(PyTuple::empty(args.py()).into_any().unbind()))?),
         (
@@ -206,7 +213,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("written", make(c"written", |args| Ok(args.get_item(0)?.call1((args.get_item(1)?,))?.unbind()))?),
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
-    ])
+    ]);
+    Ok(helpers)
 }
 
 /// Numbers that `sum` adds without asking them.
@@ -538,7 +546,7 @@ impl<'py> Executor<'py> {
                 let way = self.way_to_compare(*keys)?;
                 self.fold_int(way)
             }
-            _ => Err(Stop::fallback(Reason::InternalError, name)),
+            _ => self.helped_with_exceptions(name, args),
         }
     }
 

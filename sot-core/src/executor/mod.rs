@@ -407,6 +407,13 @@ impl<'py> Executor<'py> {
                 handlers::push_callable(self, value);
                 self.frame_mut().ip += 1;
             }
+            Awaits::Matched => {
+                let VarKind::Tuple(pair) = self.look(value)? else {
+                    return Err(Stop::fallback(Reason::InternalError, "no pair"));
+                };
+                handlers::push_matched(self, pair.items[0], pair.items[1])?;
+                self.frame_mut().ip += 1;
+            }
         }
         Ok(())
     }

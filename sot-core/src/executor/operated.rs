@@ -260,6 +260,7 @@ impl<'py> Executor<'py> {
     /// Builtin types that ask one method of their argument.
     pub(super) fn enter_conversion(&mut self, name: &str, value: VarId) -> Result<Option<Called>, Stop> {
         let methods: &[&str] = match name {
+            "str" if self.is_exception(value) => return self.enter_text_of_exception(value, "str"),
             "str" if !matches!(self.look(value)?, VarKind::Instance(_)) => return self.enter_text_of_container(value),
             "str" => &["__str__", "__repr__"],
             "int" => &["__int__", "__index__"],
@@ -271,14 +272,14 @@ impl<'py> Executor<'py> {
 
     /// What a builtin makes of the answer of the first of these methods that the class of an instance has. What it has from
     /// `object` asks the next one.
-    fn enter_answer(
+    pub(super) fn enter_answer(
         &mut self,
         builtin: &str,
         value: VarId,
         methods: &[&str],
         args: &[VarId],
     ) -> Result<Option<Called>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let (VarKind::Instance(_) | VarKind::Exception(_)) = self.look(value)? else { return Ok(None) };
         let class = self.class_of(value)?;
         for name in methods {
             let by_default = self.py.get_type::<PyAny>().getattr(*name).ok();
@@ -301,7 +302,7 @@ impl<'py> Executor<'py> {
 
     /// `format(value, spec)` of an instance.
     pub(super) fn enter_format(&mut self, value: VarId, spec: VarId) -> Result<Option<Called>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else {
+        let (VarKind::Instance(_) | VarKind::Exception(_)) = self.look(value)? else {
             return match self.constant_str(spec).is_some_and(|spec| spec.is_empty()) {
                 true => self.enter_text_of_container(value),
                 false => Ok(None),
@@ -325,7 +326,9 @@ impl<'py> Executor<'py> {
         value: VarId,
         spec: Option<VarId>,
     ) -> Result<Option<Called>, Stop> {
-        let (VarKind::Instance(_) | VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_)) = self.look(value)? else {
+        let (VarKind::Instance(_) | VarKind::Exception(_) | VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_)) =
+            self.look(value)?
+        else {
             return Ok(None);
         };
         if conversion.is_some() && !matches!(self.look(value)?, VarKind::Instance(_)) && !self.writes_by_code(value)? {

@@ -210,6 +210,7 @@ impl<'py> Executor<'py> {
             VarKind::List(ListVar { class: None, .. }) => ("repr_of_list", "[...]"),
             VarKind::Tuple(TupleVar { class: None, .. }) => ("repr_of_tuple", "(...)"),
             VarKind::Dict(DictVar { class: None, .. }) => ("repr_of_dict", "{...}"),
+            VarKind::Exception(_) => return self.enter_text_of_exception(value, "repr"),
             _ => return Ok(None),
         };
         for other in self.being_written(0) {

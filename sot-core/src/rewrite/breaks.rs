@@ -44,6 +44,12 @@ impl BreakPlan {
             }
         }
         em.begin_writing()?;
+        if let BreakKind::Match { handled, .. } = self.kind
+            && em.source(handled).is_none()
+        {
+            em.push(handled)?;
+            em.remember(handled);
+        }
         let before = match self.handled {
             Some(exception) => Some(handle(em, Handle::Var(exception))?),
             None => None,
@@ -197,6 +203,32 @@ impl BreakPlan {
                 }
                 over(em)?;
                 leave(em, after, &[])?;
+            }
+            BreakKind::Match { exit, handled } => {
+                if !below {
+                    em.emit(self.op);
+                }
+                end(em);
+                let mut results = if below {
+                    let answer = store_results(em, 1);
+                    unpack(em, answer[0], 2)
+                } else {
+                    store_results(em, 2)
+                };
+                let handles = em.new_temp();
+                em.push(*handled)?;
+                em.store(handles);
+                let nothing: Label = em.b.new_label();
+                em.load(results[1]);
+                em.push_none();
+                em.emit(Op::Is { invert: false });
+                em.emit(Op::PopJumpIf { cond: JumpCond::True, target: nothing });
+                em.load(results[1]);
+                em.store(handles);
+                em.b.bind(nothing);
+                results.push(handles);
+                over(em)?;
+                leave(em, exit, &results)?;
             }
             BreakKind::Delegate { exit } => {
                 end(em);

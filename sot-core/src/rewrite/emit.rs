@@ -518,10 +518,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
         };
         self.push_callable(Callee::Object(method("__new__")?));
         self.push_object(e.class);
-        for item in items.items.iter() {
+        let given = e.state.group.map_or_else(|| items.items.to_vec(), |group| vec![group.message, group.exceptions]);
+        for item in &given {
             self.push(*item)?;
         }
-        self.call(1 + items.items.len() as u32);
+        self.call(1 + given.len() as u32);
         self.remember(me);
         self.push_callable(Callee::Object(method("__init__")?));
         self.push(me)?;
@@ -540,54 +541,79 @@ impl<'a, 'py> Emitter<'a, 'py> {
             self.push(me)?;
             self.store_attr(&name);
         }
-        if let Some(cause) = e.state.cause {
-            self.push_or_none(cause)?;
-            self.push(me)?;
-            self.store_attr("__cause__");
-        }
-        if let Some(context) = e.state.context {
-            self.push(context)?;
-            self.push(me)?;
-            self.store_attr("__context__");
-        }
-        if !e.state.passed.is_empty() || e.state.traceback.is_some() {
+        if e.state.cause.is_some()
+            || e.state.context.is_some()
+            || !e.state.passed.is_empty()
+            || e.state.traceback.is_some()
+        {
             self.to_pass.push(me);
         }
         self.push(me)
     }
 
-    /// Give exceptions that were built the tracebacks of the frames that they have passed. What those hold may hold the
-    /// exception.
+    /// Give exceptions that were built what raising them has set, and the tracebacks of the frames that they have passed. What
+    /// those hold may hold the exception.
     pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
         while let Some(exception) = self.to_pass.pop() {
-            if let Some(traceback) = self.captured.traceback_set(exception) {
-                self.push(traceback)?;
-                self.push(exception)?;
-                self.store_attr("__traceback__");
-            }
-            let passed = self.captured.frames_passed(exception);
-            if passed.is_empty() {
-                continue;
-            }
-            let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
-            let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
-            let passed = Passed { frames: passed.iter().map(frame).collect() };
-            let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
-            let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
-            if !values.is_empty() {
-                self.push_native(Held { frames: places })?;
-            }
-            self.push_native(passed)?;
-            self.push(exception)?;
-            self.call(1);
-            if !values.is_empty() {
-                for value in &values {
-                    self.push(*value)?;
-                }
-                self.call(1 + values.len() as u32);
-            }
-            self.emit(Op::PopTop);
+            self.pass_frames_of(exception)?;
         }
+        Ok(())
+    }
+
+    /// The same of one that is needed at once.
+    pub(super) fn pass_frames_now(&mut self, exception: VarId) -> Result<(), Stop> {
+        match self.to_pass.iter().position(|other| *other == exception) {
+            Some(at) => {
+                self.to_pass.remove(at);
+                self.pass_frames_of(exception)
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn pass_frames_of(&mut self, exception: VarId) -> Result<(), Stop> {
+        if let VarKind::Exception(e) = &self.captured.var(exception).kind
+            && e.object.is_none()
+        {
+            let (cause, context) = (e.state.cause, e.state.context);
+            if let Some(cause) = cause {
+                self.push_or_none(cause)?;
+                self.push(exception)?;
+                self.store_attr("__cause__");
+            }
+            if let Some(context) = context {
+                self.push(context)?;
+                self.push(exception)?;
+                self.store_attr("__context__");
+            }
+        }
+        if let Some(traceback) = self.captured.traceback_set(exception) {
+            self.push(traceback)?;
+            self.push(exception)?;
+            self.store_attr("__traceback__");
+        }
+        let passed = self.captured.frames_passed(exception);
+        if passed.is_empty() {
+            return Ok(());
+        }
+        let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
+        let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
+        let passed = Passed { frames: passed.iter().map(frame).collect() };
+        let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
+        let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
+        if !values.is_empty() {
+            self.push_native(Held { frames: places })?;
+        }
+        self.push_native(passed)?;
+        self.push(exception)?;
+        self.call(1);
+        if !values.is_empty() {
+            for value in &values {
+                self.push(*value)?;
+            }
+            self.call(1 + values.len() as u32);
+        }
+        self.emit(Op::PopTop);
         Ok(())
     }
 

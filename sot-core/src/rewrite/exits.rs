@@ -50,6 +50,15 @@ pub(super) struct Exit {
 }
 
 impl Exit {
+    /// What the innermost frame handles is a result of the break instruction; that of now.
+    pub(super) fn handle_result(&mut self, result: usize) -> Option<VarId> {
+        let (innermost, outer) = self.shape.frames.split_last()?;
+        let first: usize = outer.iter().map(FrameShape::values).sum();
+        let at = first + innermost.stack_values() + innermost.locals.len() + innermost.handled.checked_sub(1)?;
+        let item = self.items.get_mut(at)?;
+        std::mem::replace(item, Item::Result(result)).var()
+    }
+
     /// The variables that it hands on.
     pub(super) fn vars(&self) -> impl Iterator<Item = VarId> {
         let items = self.items.iter().filter_map(|item| if let Item::Var(var) = item { Some(*var) } else { None });

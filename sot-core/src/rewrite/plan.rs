@@ -47,6 +47,9 @@ pub(super) enum BreakKind {
     ExitCall { exit: Exit },
     /// `yield from` something that is no simulated generator: who delegates becomes a real generator and asks by itself.
     Delegate { exit: Exit },
+    /// CHECK_EG_MATCH: the rest and what matches, which becomes what the frame handles unless it is None; as a third result the
+    /// exit has what is handled.
+    Match { exit: Exit, handled: VarId },
     /// Never goes on.
     Raise,
 }
@@ -136,6 +139,13 @@ impl Tail {
                 let end = exit(unit.code.target(target), rest);
                 (operands_of(1), BreakKind::Loop { next, end })
             }
+            Op::CheckEgMatch => {
+                let mut rest = under(2)?;
+                rest.extend([Item::Result(0), Item::Result(1)]);
+                let mut exit = exit(ip + 1, rest);
+                let handled = exit.handle_result(2).ok_or(Stop::fallback(Reason::InternalError, "no handler"))?;
+                (operands_of(2), BreakKind::Match { exit, handled })
+            }
             Op::RaiseVarargs(n) => (operands_of(n as usize), BreakKind::Raise),
             Op::Send(_) | Op::YieldFrom => {
                 if captured.steps() == 1 {
@@ -213,6 +223,9 @@ impl Tail {
         // Counted twice on purpose: what both the instruction and a continuation see must be one object.
         let mut roots = plan.operands.clone();
         roots.extend(plan.handled);
+        if let BreakKind::Match { handled, .. } = plan.kind {
+            roots.extend([handled, handled]);
+        }
         roots.extend(&plan.shown);
         for exit in plan.exits() {
             roots.extend(exit.items.iter().filter_map(Item::var));
@@ -253,6 +266,7 @@ impl BreakPlan {
             | BreakKind::Method { exit }
             | BreakKind::Enter { exit }
             | BreakKind::ExitCall { exit }
+            | BreakKind::Match { exit, .. }
             | BreakKind::Delegate { exit } => vec![exit],
             BreakKind::Branch { next, jump, .. } => vec![next, jump],
             BreakKind::Loop { next, end } => vec![next, end],
@@ -267,7 +281,7 @@ impl BreakPlan {
         match &self.kind {
             BreakKind::Plain { pushes, .. } => *pushes,
             BreakKind::Method { .. } | BreakKind::Loop { .. } | BreakKind::ExitCall { .. } => 1,
-            BreakKind::Enter { .. } => 2,
+            BreakKind::Enter { .. } | BreakKind::Match { .. } => 2,
             BreakKind::Branch { .. } | BreakKind::Delegate { .. } | BreakKind::Raise => 0,
         }
     }

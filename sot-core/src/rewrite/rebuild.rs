@@ -610,7 +610,7 @@ impl Rebuild for TracebackVar {
             return Err(Stop::fallback(Reason::Reconstruct, "a traceback that was cut"));
         }
         em.push(self.exception)?;
-        em.pass_frames()?;
+        em.pass_frames_now(self.exception)?;
         em.load_attr("__traceback__");
         for _ in self.passed..em.captured.frames_passed(self.exception).len() {
             em.load_attr("tb_next");

@@ -520,6 +520,10 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                     }
                     Awaits::NoneAgain => {}
                     Awaits::Again | Awaits::Bool | Awaits::Send => next.stack.push(SlotShape::Value),
+                    Awaits::Matched => {
+                        next.stack.extend([SlotShape::Value; 2]);
+                        next.ip += 1;
+                    }
                 }
                 if awaits == Awaits::Method {
                     next.stack.push(SlotShape::Null);

@@ -196,6 +196,19 @@ impl<'py> Waiting<'py> {
                     self.run_at(ip + 1);
                 }
             }
+            Awaits::Matched => {
+                let (matched, rest) = (result.get_item(0)?, result.get_item(1)?);
+                self.push(SlotShape::Value, Some(rest.unbind()));
+                self.push(SlotShape::Value, Some(matched.clone().unbind()));
+                if !matched.is_none() {
+                    let (shape, values) = self.innermost();
+                    let last = shape.stack_values() + shape.locals.len() + shape.handled;
+                    if let Some(handled) = last.checked_sub(1).and_then(|last| values.get_mut(last)) {
+                        *handled = Some(matched.unbind());
+                    }
+                }
+                self.run_at(ip + 1);
+            }
             // Only generators are above: see `delegates_again`.
             Awaits::Send => {
                 return Err(PyRuntimeError::new_err("sot: a delegate that is no generator"));

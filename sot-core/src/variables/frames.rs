@@ -102,6 +102,18 @@ pub struct ExceptionState {
     pub cuts: Vec<Option<usize>>,
     /// What frames held that it left once more, whose entries in its traceback are from before this capture: it ends with those.
     pub outlives: Vec<VarId>,
+    /// Of a group, what it says and holds.
+    pub group: Option<GroupParts>,
+}
+
+/// `message` and `exceptions` of a group, which never change.
+#[derive(Clone, Copy)]
+pub struct GroupParts {
+    pub message: VarId,
+    /// A tuple.
+    pub exceptions: VarId,
+    /// Groups in groups.
+    pub depth: usize,
 }
 
 /// A frame of this capture that an exception has left, or is handled in.

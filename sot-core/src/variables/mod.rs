@@ -22,8 +22,8 @@ mod objects;
 pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, NativeVar, SuperVar};
 pub use containers::{DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat};
 pub use frames::{
-    CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, NullVar, PassedFrame, PreviousVar,
-    TracebackVar,
+    CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar, PassedFrame,
+    PreviousVar, TracebackVar,
 };
 pub use iteration::{Iteration, IteratorVar};
 pub use objects::{ConstantVar, InstanceVar, LayerVar, ModuleVar, TensorSource, TensorVar};

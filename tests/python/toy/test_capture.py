@@ -27,6 +27,7 @@ from capture_cases import (  # noqa: F401
     ends_of_calls,
     enumerations,
     exceptions,
+    exceptions_made,
     extended,
     finalizers,
     frame_objects,
@@ -70,6 +71,8 @@ from capture_cases import (  # noqa: F401
 
 if sys.version_info >= (3, 10):
     from capture_cases import matching_310  # noqa: F401
+if sys.version_info >= (3, 11):
+    from capture_cases import groups_311  # noqa: F401
 from known_failures import known
 from observe import CASES
 from toy_framework import toy

@@ -1,7 +1,7 @@
 //! `__context__` and `__cause__`: what an exception was raised beside, and from.
 
 use crate::executor::Executor;
-use crate::stop::{Reason, Stop};
+use crate::stop::Stop;
 use crate::variables::*;
 
 impl Executor<'_> {
@@ -75,7 +75,15 @@ impl Executor<'_> {
                 self.change_exception(exception, |state| state.cause = Some(cause));
                 Ok(())
             }
-            _ => Err(Stop::brk(Reason::Mutation, "the cause of an exception")),
+            _ => {
+                let cause = cause.map_or_else(|| self.fold_none(), Ok)?;
+                self.journal_record(sot_sideeffect::Mutation::SetAttr {
+                    object: Self::var_ref(exception),
+                    name: "__cause__".into(),
+                    value: Self::var_ref(cause),
+                });
+                Ok(())
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::awaits::Awaits;
 use crate::cpython::facts;
 use crate::executor::Executor;
+use crate::groups;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -12,7 +13,7 @@ use pyo3::types::*;
 use std::rc::Rc;
 
 /// Exception classes of C whose instances are their `args`, whatever the arguments.
-fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
+pub(in crate::executor) fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
     let py = class.py();
     // These give arguments a meaning: other attributes, another class.
     let special = [
@@ -27,6 +28,12 @@ fn is_plain_exception(class: &Bound<'_, PyType>) -> bool {
         && class.name().is_ok_and(|n| n != "BaseExceptionGroup" && n != "ExceptionGroup")
 }
 
+/// Whether a class of exceptions has this from the class of C that it extends.
+fn is_of_base(class: &Bound<'_, PyType>, name: &str, found: &Bound<'_, PyAny>) -> bool {
+    let own = probe::base_of_c(class).and_then(|base| base.getattr(name).ok());
+    own.is_some_and(|own| found.is(&own) || name == "__new__" && found.eq(&own).unwrap_or(false))
+}
+
 impl<'py> Executor<'py> {
     /// Whether a class is one of exceptions.
     pub fn is_exception_class(&self, class: &Bound<'py, PyType>) -> bool {
@@ -35,31 +42,99 @@ impl<'py> Executor<'py> {
 
     /// Call an exception class: a virtual exception. `None`: not one that is simulated.
     pub fn call_exception_class(&mut self, class: &Bound<'py, PyType>, args: &Args) -> Result<Option<Called>, Stop> {
-        let Some(base) = probe::base_of_c(class).filter(is_plain_exception) else { return Ok(None) };
-        let any = class.as_any();
-        let own = |name: &str| base.getattr(name).ok();
-        let new = self.class_lookup(any, "__new__")?;
-        let init = self.class_lookup(any, "__init__")?;
-        // What `BaseException.__new__` and `__init__` do is known; a class that has others is not.
-        let from_base = |found: &Option<Bound<'py, PyAny>>, name: &str| {
-            let wanted = own(name);
-            found.as_ref().zip(wanted).is_some_and(|(f, w)| f.is(&w) || name == "__new__" && f.eq(&w).unwrap_or(false))
-        };
-        if !from_base(&new, "__new__") || self.class_lookup(any, "__del__")?.is_some() {
+        if let Some(new) = self.class_lookup(class.as_any(), "__new__")?
+            && let Some(entered) = self.made_by(&new, class.as_any(), args)?
+        {
+            return Ok(Some(entered));
+        }
+        let new = self.class_lookup(class.as_any(), "__new__")?;
+        if !new.is_some_and(|new| is_of_base(class, "__new__", &new)) {
             return Ok(None);
         }
-        let tuple = self.virtual_var(TupleVar::new(args.positional.clone()));
-        let id = self.objects.add(any);
-        let state = ExceptionState { args: Some(tuple), ..ExceptionState::default() };
-        let exception = self.virtual_var(ExceptionVar { class: id, object: None, state: Rc::new(state) });
-        match init {
+        match self.new_exception(class, args)? {
+            Some(exception) => self.init_of_exception(exception, args),
+            None => Ok(None),
+        }
+    }
+
+    /// An exception that is not initialised: what `__new__` of C makes. `None`: not simulated.
+    fn new_exception(&mut self, class: &Bound<'py, PyType>, args: &Args) -> Result<Option<VarId>, Stop> {
+        if self.class_lookup(class.as_any(), "__del__")?.is_some() {
+            return Ok(None);
+        }
+        let Some(base) = probe::base_of_c(class) else { return Ok(None) };
+        if groups::groups(self.py).is_some_and(|groups| groups.base.is(&base)) {
+            return self.new_group(class, args);
+        }
+        // Of one argument OSError makes nothing.
+        let plain = is_plain_exception(&base)
+            || base.is(class) && base.is_subclass_of::<PyOSError>().unwrap_or(false) && args.positional.len() < 2;
+        if !plain {
+            return Ok(None);
+        }
+        let args = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let class = self.objects.add(class.as_any());
+        let state = ExceptionState { args: Some(args), ..ExceptionState::default() };
+        Ok(Some(self.virtual_var(ExceptionVar { class, object: None, state: Rc::new(state) })))
+    }
+
+    /// `__init__` of an exception that was made. `None`: not one that is simulated.
+    pub(in crate::executor) fn init_of_exception(
+        &mut self,
+        exception: VarId,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        let Some(class) = self.exception_class(exception)? else { return Ok(None) };
+        match self.class_lookup(class.as_any(), "__init__")? {
             Some(init) if facts::is_function(&init) => {
                 let init = self.pin(&init);
                 self.construct(exception, init, args).map(Some)
             }
-            init if from_base(&init, "__init__") && args.keywords.is_empty() => Ok(Some(Called::Value(exception))),
+            Some(init)
+                if self.is_new_exception(exception)
+                    && args.keywords.is_empty()
+                    && is_of_base(&class, "__init__", &init) =>
+            {
+                self.init_exception(exception, args.positional.clone());
+                Ok(Some(Called::Value(exception)))
+            }
             _ => Ok(None),
         }
+    }
+
+    /// `BaseException.__new__(class, *args)`, or that of another class of C.
+    pub(in crate::executor) fn call_new_of_exception(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let Some((class, rest)) = args.positional.split_first() else { return Ok(None) };
+        if probe::descriptor(callee) != probe::Descriptor::BuiltinFunction
+            || !callee.getattr("__name__").is_ok_and(|name| name.eq("__new__").unwrap_or(false))
+        {
+            return Ok(None);
+        }
+        let VarKind::Class(class) = self.look(*class)? else { return Ok(None) };
+        let class = self.objects.get(self.py, class.object);
+        let class = class.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.guard_mro(&class);
+        if !self.is_exception_class(&class) || !is_of_base(&class, "__new__", callee) {
+            return Ok(None);
+        }
+        self.new_exception(&class, &Args { positional: rest.to_vec(), keywords: args.keywords.clone() })
+    }
+
+    /// `sys.exc_info()` or `sys.exception()`, where a frame of the capture handles something. Up to 3.10 the interpreter keeps class
+    /// and traceback by themselves.
+    pub(in crate::executor) fn tell_handled(&mut self, name: &str) -> Result<Option<VarId>, Stop> {
+        let Some(exception) = self.handled().filter(|_| self.py.version_info() >= (3, 11)) else { return Ok(None) };
+        if name == "exception" {
+            return Ok(Some(exception));
+        }
+        let class = self.class_of(exception)?;
+        let class = self.pin(&class);
+        let traceback = self.set_by_raising(exception, "__traceback__")?;
+        Ok(Some(self.virtual_var(TupleVar::new(vec![class, exception, traceback]))))
     }
 
     pub fn is_exception(&self, var: VarId) -> bool {
@@ -199,17 +274,23 @@ impl<'py> Executor<'py> {
         };
         let mut matches = false;
         for candidate in candidates {
-            let VarKind::Class(class) = self.look(candidate)? else {
-                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
-            };
-            let class = self.objects.get(self.py, class.object);
-            let class = class.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
-            if !self.is_exception_class(&class) {
-                return Err(Stop::brk(Reason::WouldRaise, "catching what is no exception class"));
-            }
             // All are looked at before one counts.
+            let class = self.caught_class(candidate)?;
             matches |= facts::mro(&own).iter().any(|c| c.is(&class));
         }
         Ok(matches)
+    }
+
+    /// A class that a handler names.
+    pub(super) fn caught_class(&mut self, class: VarId) -> Result<Bound<'py, PyType>, Stop> {
+        if let VarKind::Class(class) = self.look(class)? {
+            let class = self.objects.get(self.py, class.object);
+            let class = class.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+            if self.is_exception_class(&class) {
+                return Ok(class);
+            }
+        }
+        let text = "catching classes that do not inherit from BaseException is not allowed";
+        Err(self.raise_error::<PyTypeError>(text))
     }
 }

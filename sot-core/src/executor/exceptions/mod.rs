@@ -8,8 +8,12 @@
 //! [`Outcome::Raise`]: crate::captured::Outcome::Raise
 
 mod chains;
+pub(super) mod for_real;
+mod groups;
 mod made;
 mod tracebacks;
+
+pub(super) use made::is_plain_exception;
 
 use super::{Awaits, Executor, Frame};
 use crate::stop::{Reason, Stop};

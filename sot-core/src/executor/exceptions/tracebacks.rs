@@ -9,7 +9,68 @@ use sot_opcodes::handling;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The entry that a traceback begins with, which tells it from others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// There is no traceback.
+    None,
+    /// Of a frame of this capture, by its number.
+    Passed(u32),
+    /// The traceback is from before this capture.
+    Before(VarId),
+}
+
 impl Executor<'_> {
+    /// Whether two values, one of them a traceback of this capture, are one traceback.
+    pub(in crate::executor) fn same_traceback(&mut self, a: VarId, b: VarId) -> Result<bool, Stop> {
+        let (a, b) = (self.head(a)?, self.head(b)?);
+        self.same_head(a, b)
+    }
+
+    /// Whether two exceptions have the same traceback, or none.
+    pub(super) fn have_one_traceback(&mut self, a: VarId, b: VarId) -> Result<bool, Stop> {
+        let (a, b) = (self.head_of(a)?, self.head_of(b)?);
+        self.same_head(a, b)
+    }
+
+    fn same_head(&mut self, a: Head, b: Head) -> Result<bool, Stop> {
+        match (a, b) {
+            (Head::Before(a), Head::Before(b)) => self.same_object(a, b),
+            _ => Ok(a == b),
+        }
+    }
+
+    fn head_of(&mut self, exception: VarId) -> Result<Head, Stop> {
+        if let Some(passed) = self.frames_passed(exception).last() {
+            return Ok(Head::Passed(passed.number));
+        }
+        let set = self.set_by_raising(exception, "__traceback__")?;
+        self.head(set)
+    }
+
+    fn head(&mut self, traceback: VarId) -> Result<Head, Stop> {
+        let VarKind::Traceback(of) = self.look(traceback)? else {
+            let none = self.unless_none(Some(traceback))?.is_none();
+            return Ok(if none { Head::None } else { Head::Before(traceback) });
+        };
+        let unknown = || Stop::brk(Reason::OpaqueValue, "a traceback that was cut");
+        if let VarKind::Exception(e) = &self.var(of.exception).kind
+            && !e.state.cuts[of.cuts..].iter().all(|kept| kept.is_some_and(|kept| kept >= of.passed))
+        {
+            return Err(unknown());
+        }
+        match of.passed.checked_sub(1) {
+            Some(last) => {
+                let passed = self.frames_passed(of.exception).get(last).ok_or_else(unknown)?;
+                Ok(Head::Passed(passed.number))
+            }
+            None => {
+                let below = self.traceback_below(of.exception)?;
+                self.nested(|ex| ex.head(below))
+            }
+        }
+    }
+
     /// The traceback as it is now.
     pub fn traceback_of(&mut self, exception: VarId) -> VarId {
         let (passed, cuts) = match &self.var(exception).kind {

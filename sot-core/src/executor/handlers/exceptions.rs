@@ -4,6 +4,7 @@
 //! kept slot for slot; who handles what is decided by `executor::exceptions` alike for all.
 
 use super::{Flow, handlers, mismatch};
+use crate::cpython::facts;
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -20,6 +21,8 @@ handlers! {
     PopExceptTriple => pop_except_triple;
     CheckExcMatch => check_exc_match;
     JumpIfNotExcMatch => jump_if_not_exc_match;
+    CheckEgMatch => check_eg_match;
+    PrepReraiseStar => prep_reraise_star;
     BeforeWith => before_with;
     SetupWith => before_with;
     WithExceptStart => with_except_start;
@@ -34,11 +37,11 @@ handlers! {
     WithCleanupFinish => with_cleanup_finish;
 }
 
-/// The exception that `raise value` raises: the value itself, or an instance of it. `None`: a frame was pushed that makes
-/// it, after which the instruction runs again with the instance in the place of the class.
-fn instance(ex: &mut Executor<'_>, value: VarId) -> Result<Option<VarId>, Stop> {
+/// The exception that `raise value` raises: the value itself, or an instance of it. `Err`: what awaits the frame that makes it,
+/// after which the instruction runs again with the instance in the place of the class.
+fn instance(ex: &mut Executor<'_>, value: VarId) -> Result<Result<VarId, Awaits>, Stop> {
     match ex.look(value)? {
-        VarKind::Exception(_) => Ok(Some(value)),
+        VarKind::Exception(_) => Ok(Ok(value)),
         VarKind::Class(class) => {
             let class = ex.objects.get(ex.py, class.object);
             let class = class.cast_into::<PyType>().map_err(|_| mismatch())?;
@@ -46,12 +49,43 @@ fn instance(ex: &mut Executor<'_>, value: VarId) -> Result<Option<VarId>, Stop> 
                 return Err(Stop::brk(Reason::WouldRaise, "raise"));
             }
             match ex.call(value, &Args::default())? {
-                Called::Value(made) => Ok(Some(made)),
-                Called::Entered(_) => Ok(None),
+                Called::Value(made) => Ok(Ok(made)),
+                Called::Entered(Awaits::None) => Ok(Err(Awaits::NoneAgain)),
+                Called::Entered(_) => Ok(Err(Awaits::Again)),
             }
         }
         other => Err(Stop::brk(Reason::WouldRaise, format!("raise of {}", other.kind_name()))),
     }
+}
+
+/// An operand of `raise`.
+enum Raised {
+    /// An exception, None, or a class of C.
+    Plain,
+    /// A class of exceptions: making an instance may be a frame.
+    ByCode,
+    /// A class that may make something else.
+    ByAnyCode,
+    Wrong,
+}
+
+fn raised(ex: &mut Executor<'_>, value: VarId) -> Result<Raised, Stop> {
+    Ok(match ex.look(value)? {
+        VarKind::Exception(_) => Raised::Plain,
+        VarKind::Constant(_) if ex.constant_value(value).is_some_and(|value| value.is_none()) => Raised::Plain,
+        VarKind::Class(class) => {
+            let class = ex.objects.get(ex.py, class.object);
+            match class.cast_into::<PyType>() {
+                Ok(class) if !ex.is_exception_class(&class) => Raised::Wrong,
+                Ok(class) if facts::is_heap_type(&class) => match ex.makes_anything(&class)? {
+                    true => Raised::ByAnyCode,
+                    false => Raised::ByCode,
+                },
+                _ => Raised::Plain,
+            }
+        }
+        _ => Raised::Wrong,
+    })
 }
 
 fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -66,11 +100,21 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let cause = if count == 2 { Some(ex.pop()?) } else { None };
     let value = ex.pop()?;
-    let Some(exception) = instance(ex, value)? else {
-        if cause.is_some() {
-            return Err(Stop::brk(Reason::UserCode, "raise .. from"));
+    if let Some(cause) = cause {
+        match (raised(ex, value)?, raised(ex, cause)?) {
+            (Raised::Wrong, _) | (_, Raised::Wrong) => return Err(Stop::brk(Reason::WouldRaise, "raise .. from")),
+            // Some versions let a cause be what is no exception.
+            (_, Raised::ByAnyCode) => return Err(Stop::brk(Reason::UserCode, "raise .. from")),
+            (Raised::ByCode | Raised::ByAnyCode, _) | (_, Raised::ByCode) => {
+                ex.enter("raise_made", &[value, cause])?;
+                return Ok(Flow::Entered(Awaits::Drop));
+            }
+            (Raised::Plain, Raised::Plain) => {}
         }
-        return Ok(Flow::Entered(Awaits::NoneAgain));
+    }
+    let exception = match instance(ex, value)? {
+        Ok(exception) => exception,
+        Err(awaits) => return Ok(Flow::Entered(awaits)),
     };
     if !matches!(ex.look(exception)?, VarKind::Exception(_)) {
         return Err(Stop::brk(Reason::WouldRaise, "raise"));
@@ -81,7 +125,7 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     if let Some(cause) = cause {
         ex.look(cause)?;
         let none = ex.constant_value(cause).is_some_and(|v| v.is_none());
-        let cause = if none { None } else { instance(ex, cause)? };
+        let cause = if none { None } else { instance(ex, cause)?.ok() };
         if !none && cause.is_none() {
             return Err(Stop::brk(Reason::UserCode, "raise .. from"));
         }
@@ -150,6 +194,45 @@ fn jump_if_not_exc_match(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return Ok(Flow::Next);
     }
     Ok(Flow::Jump(ex.frame().unit.code.target(label)))
+}
+
+fn check_eg_match(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let classes = ex.pop()?;
+    let exception = ex.pop()?;
+    match ex.matched(exception, classes)? {
+        Some([matched, rest]) => {
+            push_matched(ex, matched, rest)?;
+            Ok(Flow::Next)
+        }
+        None => Ok(Flow::Entered(Awaits::Matched)),
+    }
+}
+
+/// The arm of `except*` handles what matches.
+pub(in crate::executor) fn push_matched(ex: &mut Executor<'_>, matched: VarId, rest: VarId) -> Result<(), Stop> {
+    let handled = match ex.look(matched)? {
+        VarKind::Exception(_) => true,
+        VarKind::Constant(_) if ex.constant_value(matched).is_some_and(|value| value.is_none()) => false,
+        other => return Err(Stop::fallback(Reason::ValueKind, format!("handling of {}", other.kind_name()))),
+    };
+    ex.push(rest);
+    ex.push(matched);
+    if handled && let Some(last) = ex.frame_mut().handled.last_mut() {
+        *last = matched;
+    }
+    Ok(())
+}
+
+fn prep_reraise_star(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    let arms = ex.pop()?;
+    let original = ex.pop()?;
+    match ex.raised_of_arms(original, arms)? {
+        Called::Value(raised) => {
+            ex.push(raised);
+            Ok(Flow::Next)
+        }
+        Called::Entered(awaits) => Ok(Flow::Entered(awaits)),
+    }
 }
 
 /// Look up both methods on the class, leave `__exit__`, call `__enter__`.

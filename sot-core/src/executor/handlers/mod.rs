@@ -60,6 +60,7 @@ fn table() -> &'static [Run] {
 
 pub(super) use attributes::push_callable;
 pub(super) use control::decide;
+pub(super) use exceptions::push_matched;
 
 /// Simulate one instruction.
 pub(crate) fn run(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {

@@ -248,6 +248,10 @@ impl<'py> Executor<'py> {
         if let Some(same) = self.same_sourced_object(a, b) {
             return Ok(same);
         }
+        let is_traceback = |k: &VarKind| matches!(k, VarKind::Traceback(_));
+        if is_traceback(&kind_a) || is_traceback(&kind_b) {
+            return self.same_traceback(a, b);
+        }
         if let (VarKind::Tensor(_), VarKind::Tensor(_)) = (&kind_a, &kind_b) {
             // An operation may return its own argument.
             return Err(Stop::brk(Reason::OpaqueValue, "identity of a computed tensor"));
@@ -391,12 +395,6 @@ pub(in crate::executor) fn conversion_name(conversion: Conversion) -> &'static s
 
 fn convert<'py>(ex: &mut Executor<'py>, conversion: Conversion, value: VarId) -> Result<VarId, Stop> {
     let name = conversion_name(conversion);
-    let method = if conversion == Conversion::Str { "__str__" } else { "__repr__" };
-    if conversion != Conversion::Ascii
-        && let Some(text) = ex.text_of_exception(value, method)?
-    {
-        return Ok(text);
-    }
     let callee = ex.builtins_attribute(name)?;
     host_text(ex, value)?;
     ex.fold_call(&callee, &Args::positional(vec![value]))
@@ -428,12 +426,6 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     if let Some(conversion) = conversion {
         value = convert(ex, conversion, value)?;
-    }
-    if spec.is_none()
-        && let Some(text) = ex.text_of_exception(value, "__str__")?
-    {
-        ex.push(text);
-        return Ok(Flow::Next);
     }
     let callee = ex.builtins_attribute("format")?;
     let mut args = vec![value];

@@ -31,8 +31,6 @@ handlers! {
     CleanupThrow => run;
     ImportStar => run;
     PrintExpr => run;
-    CheckEgMatch => run;
-    PrepReraiseStar => python;
     EndAsyncForTriple => run;
     SetupAsyncWith => run;
 }
@@ -108,7 +106,6 @@ mod tests {
                 "CleanupThrow",
             ],
         ),
-        ("exception groups are split by code of theirs: it breaks", &["CheckEgMatch", "PrepReraiseStar"]),
         ("it makes parameters of types: it breaks, but for the end of a generator", &["Intrinsic1", "Intrinsic2"]),
         ("a cell of an inlined comprehension: the frame runs as it is", &["LoadClosureAndClear", "StoreClosure"]),
         ("not yet: it breaks", &["DeleteGlobal"]),

@@ -6,9 +6,11 @@
 
 use super::*;
 use crate::cpython::facts;
+use crate::executor::exceptions::is_plain_exception;
 use crate::probe;
 use pyo3::exceptions::PyBaseException;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyString, PyTuple, PyType};
+use sot_tracker::Tracker;
 
 impl Operations for ExceptionVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -25,32 +27,105 @@ impl Operations for ExceptionVar {
 }
 
 impl Executor<'_> {
-    /// `str()` or `repr()` of a new exception; `None` for other values.
-    pub(in crate::executor) fn text_of_exception(&mut self, value: VarId, method: &str) -> Result<Option<VarId>, Stop> {
+    /// `str()` or `repr()` of an exception. `None`: not one that is simulated.
+    pub(in crate::executor) fn enter_text_of_exception(
+        &mut self,
+        value: VarId,
+        builtin: &str,
+    ) -> Result<Option<Called>, Stop> {
         let VarKind::Exception(e) = self.look(value)? else { return Ok(None) };
-        let Some(args) = e.state.args.filter(|_| e.object.is_none()) else { return Ok(None) };
+        let method = if builtin == "str" { "__str__" } else { "__repr__" };
         let class = self.objects.get(self.py, e.class);
         let Some(found) = self.class_lookup(&class, method)? else { return Ok(None) };
         if facts::is_function(&found) {
-            let function = self.pin(&found);
-            let text = self.call_now(function, &Args::positional(vec![value]))?;
-            return match self.constant_str(text) {
-                Some(_) => Ok(Some(text)),
-                None => Err(Stop::brk(Reason::WouldRaise, method)),
-            };
+            return self.enter_answer(builtin, value, &[method], &[]);
         }
-        let Some(base) = class.cast::<PyType>().ok().and_then(probe::base_of_c) else { return Ok(None) };
-        if !base.getattr(method).is_ok_and(|own| own.is(&found)) {
+        let Ok(class) = class.cast_into::<PyType>() else { return Ok(None) };
+        let Some(base) = probe::base_of_c(&class).filter(|base| base.getattr(method).is_ok_and(|own| own.is(&found)))
+        else {
             return Ok(None);
+        };
+        let of_all = self.py.get_type::<PyBaseException>().getattr(method).is_ok_and(|own| own.is(&found));
+        if !of_all && self.is_group(value)? {
+            let (message, exceptions) =
+                (self.field_of_group(value, "message")?, self.field_of_group(value, "exceptions")?);
+            let (message, VarKind::Tuple(exceptions)) = (self.require_plain(message)?, self.look(exceptions)?) else {
+                return Err(Stop::fallback(Reason::InternalError, "no tuple"));
+            };
+            let (count, plural) = (exceptions.items.len(), if exceptions.items.len() > 1 { "s" } else { "" });
+            // Of text of the program C asks what it says.
+            let message = message.str().map_err(|e| self.would_raise(&e))?;
+            let text = format!("{} ({count} sub-exception{plural})", message.to_string_lossy());
+            return self.fold(PyString::new(self.py, &text).as_any()).map(|text| Some(Called::Value(text)));
+        }
+        let args = match e.state.args {
+            Some(args) => args,
+            None if of_all || is_plain_exception(&base) => self.field_of_exception(value, "args")?,
+            None => return Ok(None),
+        };
+        if of_all && !self.is_plain(args)? {
+            let name = class.name().map_err(|e| self.internal(&e))?;
+            let name = self.fold(name.as_any())?;
+            return match builtin {
+                "str" => self.enter("str_of_exception", &[args]).map(Some),
+                _ => self.enter("repr_of_exception", &[name, args]).map(Some),
+            };
         }
         // What C writes depends on the class and the arguments alone.
         let args = self.require_plain(args)?.cast_into::<PyTuple>().map_err(|e| self.internal(&e.into()))?;
         let made = base.getattr("__new__").and_then(|new| {
-            let all: Vec<_> = std::iter::once(class.clone()).chain(args.iter()).collect();
+            let all: Vec<_> = std::iter::once(class.into_any()).chain(args.iter()).collect();
             new.call1(PyTuple::new(self.py, all)?)
         });
         let text = made.and_then(|made| found.call1((made,))).map_err(|e| self.would_raise(&e))?;
-        self.fold(&text).map(Some)
+        self.fold(&text).map(|text| Some(Called::Value(text)))
+    }
+
+    /// `__traceback__`, `__cause__` or `__context__` of an exception, whatever its class makes of the name; None if there is none.
+    pub(in crate::executor) fn set_by_raising(&mut self, exception: VarId, name: &str) -> Result<VarId, Stop> {
+        let VarKind::Exception(e) = self.look(exception)? else {
+            return Err(Stop::fallback(Reason::InternalError, "no exception"));
+        };
+        let set = match name {
+            "__traceback__" if !e.state.passed.is_empty() => return Ok(self.traceback_of(exception)),
+            "__traceback__" => return self.traceback_below(exception),
+            _ if e.object.is_some() => return self.field_of_exception(exception, name),
+            "__cause__" => e.state.cause.flatten(),
+            _ => e.state.context,
+        };
+        set.map_or_else(|| self.fold_none(), Ok)
+    }
+
+    /// The traceback of an exception without the entries of frames of this capture.
+    pub(in crate::executor) fn traceback_below(&mut self, exception: VarId) -> Result<VarId, Stop> {
+        match self.look(exception)? {
+            VarKind::Exception(e) if e.state.traceback.is_some() => Ok(e.state.traceback.expect("just asked")),
+            VarKind::Exception(e) if e.object.is_some() => self.field_of_exception(exception, "__traceback__"),
+            _ => self.fold_none(),
+        }
+    }
+
+    /// A field that exceptions have in C, of one that existed before the frame.
+    fn field_of_exception(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let VarKind::Exception(ExceptionVar { class, object: Some(object), .. }) = self.look(me)? else {
+            return Err(Stop::fallback(Reason::InternalError, "no exception from before"));
+        };
+        if let sot_sideeffect::Overlay::Set(value) = self.journal.attr(Self::var_ref(me), name) {
+            return Ok(VarId(value.0));
+        }
+        let (class, object) = (self.objects.get(self.py, class), self.objects.get(self.py, object));
+        let own = probe::raw(&self.py.get_type::<PyBaseException>(), name);
+        let found = self.class_lookup(&class, name)?;
+        if !found.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+            return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+        }
+        let facts::Field::Value(value) = facts::field(&object, &PyString::intern(self.py, name)) else {
+            return Err(Stop::brk(Reason::OpaqueValue, name));
+        };
+        let base = self.base_tracker(me);
+        self.note_overridden(base, &object);
+        let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+        Ok(self.wrap(&value, tracker))
     }
 
     /// `exception.name`.
@@ -69,11 +144,11 @@ impl Executor<'_> {
             let value = match name {
                 _ if about.is_some() => about.map(|(_, value)| *value),
                 "args" if of_base => e.state.args,
-                "__cause__" if of_base => Some(e.state.cause.flatten().map_or_else(|| self.fold_none(), Ok)?),
-                "__context__" if of_base => Some(e.state.context.map_or_else(|| self.fold_none(), Ok)?),
+                "message" | "exceptions" if e.state.group.is_some() && self.is_field_of_groups(&class, name)? => {
+                    Some(self.field_of_group(me, name)?)
+                }
+                "__cause__" | "__context__" | "__traceback__" if of_base => Some(self.set_by_raising(me, name)?),
                 "__suppress_context__" if of_base => Some(self.fold_bool(e.state.cause.is_some())?),
-                "__traceback__" if of_base && e.state.passed.is_empty() => Some(self.fold_none()?),
-                "__traceback__" if of_base => Some(self.traceback_of(me)),
                 _ => None,
             };
             if let Some(value) = value {
@@ -87,6 +162,17 @@ impl Executor<'_> {
             }
         }
         let object = e.object.map(|o| self.objects.get(self.py, o));
+        let cause = self.journal.attr(Self::var_ref(me), "__cause__");
+        if name == "__suppress_context__" && !matches!(cause, sot_sideeffect::Overlay::Untouched) {
+            return self.fold_bool(true).map(Some);
+        }
+        if object.is_some() && matches!(name, "args" | "__cause__" | "__context__" | "__traceback__") {
+            return match name {
+                "args" => self.field_of_exception(me, name),
+                _ => self.set_by_raising(me, name),
+            }
+            .map(Some);
+        }
         self.attribute_of_instance(me, object.as_ref(), &class, name)
     }
 }
