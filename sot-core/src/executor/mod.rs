@@ -14,6 +14,7 @@
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
+mod attribute_dicts;
 mod attributes;
 mod builtin_methods;
 mod builtins;
@@ -29,6 +30,7 @@ mod dicts_of_c;
 mod exceptions;
 mod extended;
 mod flow;
+mod functions;
 mod generators;
 mod graph;
 mod handlers;

@@ -29,6 +29,7 @@ from capture_cases import (  # noqa: F401
     extended,
     finalizers,
     frame_objects,
+    function_attributes,
     generator_breaks,
     generator_ends,
     generator_waits,
