@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::calls;
 use sot_sideeffect::{Mutation, Overlay};
-use sot_tracker::Tracker;
+use sot_tracker::{Check, FunctionPart, Tracker};
 use std::rc::Rc;
 
 impl<'py> Executor<'py> {
@@ -32,6 +32,9 @@ impl<'py> Executor<'py> {
                     facts::Field::NoField => {}
                 }
             }
+            "__code__" | "__defaults__" | "__kwdefaults__" | "__closure__" => {
+                return self.part_of_function(me, function, name);
+            }
             // Who asks has it made.
             "__dict__" => {
                 self.require_unwritten_attributes(me)?;
@@ -54,6 +57,40 @@ impl<'py> Executor<'py> {
             Some(_) => Err(unanswered(name)),
             None => Ok(None),
         }
+    }
+
+    /// A part of a function from before the frame that it is called by.
+    fn part_of_function(&mut self, me: VarId, function: &Bound<'py, PyAny>, name: &str) -> Result<Option<VarId>, Stop> {
+        let kind = self.look(me)?;
+        let parts = facts::func_parts(function).ok_or_else(|| unanswered(name))?;
+        let base = self.base_tracker(me);
+        if name == "__code__" {
+            let code = self.objects.add(&parts.code);
+            let at = self.trackers.intern(Tracker::FunctionPart { base, part: FunctionPart::Code });
+            self.guard(at, Check::Is(code));
+            return Ok(Some(self.pin(&parts.code)));
+        }
+        let (part, value) = match name {
+            "__defaults__" => (FunctionPart::Defaults, &parts.defaults),
+            "__kwdefaults__" => (FunctionPart::KwDefaults, &parts.kwdefaults),
+            _ => (FunctionPart::Closure, &parts.closure),
+        };
+        match (kind, value) {
+            (VarKind::Function(FunctionVar::Made(made)), Some(_)) => {
+                return Ok(match part {
+                    FunctionPart::Defaults => made.defaults,
+                    FunctionPart::KwDefaults => made.kwdefaults,
+                    _ => made.closure,
+                });
+            }
+            // A call looks at the dict itself.
+            (_, Some(_)) if part == FunctionPart::KwDefaults => return Err(unanswered(name)),
+            _ => {}
+        }
+        let at = self.trackers.intern(Tracker::FunctionPart { base, part });
+        let none = self.py.None().into_bound(self.py);
+        let value = value.as_ref().map_or(none, |value| (**value).clone());
+        Ok(Some(self.wrap(&value, at)))
     }
 
     /// `function.name` of a function that the simulation made; what was set since is known.
@@ -137,16 +174,19 @@ impl<'py> Executor<'py> {
         Ok(dict)
     }
 
-    /// `function.name = value` of a function from before the frame: its parts stay what they are.
+    /// `function.name = value` of a function from before the frame: what it is called by stays what it is.
     pub(super) fn set_in_dict_of_function(&mut self, me: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let class = self.class_of(me)?;
-        if let Some(found) = self.class_lookup(&class, name)?
-            && self.is_data_descriptor(&found)?
-        {
+        let is_part = match self.class_lookup(&class, name)? {
+            Some(found) => self.is_data_descriptor(&found)?,
+            None => false,
+        };
+        if !is_part {
+            self.own_dict_changes(me)?;
+            self.note_own_rewritten(me, name);
+        } else if !matches!(name, "__doc__" | "__module__") {
             return Err(Stop::brk(Reason::Mutation, format!("attribute {name} of a function")));
         }
-        self.own_dict_changes(me)?;
-        self.note_own_rewritten(me, name);
         self.journal_record(Mutation::SetAttr {
             object: Self::var_ref(me),
             name: name.into(),
@@ -183,6 +223,16 @@ impl<'py> Executor<'py> {
                     self.var_mut(me).kind = FunctionVar::Made(Rc::new(now)).into();
                 }
                 ("__annotations__", VarKind::Dict(DictVar { class: None, .. })) => {}
+                ("__defaults__", VarKind::Tuple(TupleVar { class: None, .. })) => {
+                    let now = MadeFunction { defaults: Some(value), ..made.clone() };
+                    self.var_mut(me).kind = FunctionVar::Made(Rc::new(now)).into();
+                    return Ok(());
+                }
+                ("__kwdefaults__", VarKind::Dict(DictVar { class: None, .. })) => {
+                    let now = MadeFunction { kwdefaults: Some(value), ..made.clone() };
+                    self.var_mut(me).kind = FunctionVar::Made(Rc::new(now)).into();
+                    return Ok(());
+                }
                 ("__type_params__", VarKind::Tuple(TupleVar { class: None, .. })) => {}
                 _ => return Err(Stop::brk(Reason::Mutation, format!("attribute {name} of a function"))),
             }

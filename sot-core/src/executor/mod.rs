@@ -95,6 +95,9 @@ const COPIES_OF_A_STEP: usize = 256;
 const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
+/// Frames of the same code that a continuation was given. One more of them is called: a recursion that breaks at each depth would have
+/// a continuation of its own for each.
+const MAX_GIVEN_AGAIN: usize = 16;
 
 /// What earlier attempts of this capture found out.
 #[derive(Clone, Default)]
@@ -291,7 +294,10 @@ impl<'py> Executor<'py> {
 
     /// Enter a frame. Where there are as many as the interpreter allows, the call is left to it.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), Stop> {
-        if self.frames.len() >= self.room {
+        let given = self.frames.iter().take(self.given);
+        if self.frames.len() >= self.room
+            || given.filter(|given| given.unit.object.is(&frame.unit.object)).count() >= MAX_GIVEN_AGAIN
+        {
             return Err(Stop::brk(Reason::Depth, ""));
         }
         self.frames.push(frame);

@@ -237,6 +237,72 @@ def one_function_under_two_names():
     return {"f": f, "args": lambda: (t([1.0]), g), "watch": lambda: g.mark}
 
 
+@case()
+def what_new_functions_are_called_by():
+    def f(x):
+        def g(a, b=1, *, c=2):
+            return a + b + c
+
+        before = g.__defaults__, g.__kwdefaults__, g.__closure__, g.__code__.co_name
+        g.__defaults__, g.__kwdefaults__ = (5,), {"c": 7}
+        g.__kwdefaults__["c"] = 8
+        return g(x), before, g.__defaults__, g.__kwdefaults__, g
+
+    return {"f": f, "args": x1}
+
+
+def held(by):
+    def holder(a, b=1, *, c=2):
+        return a * by + b + c
+
+    return holder
+
+
+@open_case
+def what_given_functions_are_called_by():
+    def known(a):
+        return a + 1
+
+    def f(x, given):
+        parts = [
+            (g.__defaults__, g.__kwdefaults__, g.__code__.co_name, g.__closure__ and len(g.__closure__))
+            for g in (given, known, scaled)
+        ]
+        return given(x) + given.__closure__[0].cell_contents, parts, known(x)
+
+    return {"f": f, "args": lambda: (t([1.0]), held(3))}
+
+
+@open_case
+def defaults_of_a_given_function_are_set():
+    def f(x, given):
+        given.__defaults__ = (given.__defaults__[0] + 1,)
+        given.__kwdefaults__["c"] = 9
+        given.__doc__, given.__module__ = "Said.", "elsewhere"
+        return given(x), given.__defaults__, given.__kwdefaults__, given.__doc__, given.__module__
+
+    return {"f": f, "args": lambda: (t([1.0]), held(3))}
+
+
+@open_case
+def a_cell_that_is_read_and_set():
+    def f(x):
+        count = 1
+
+        def g():
+            return count
+
+        before = g.__closure__[0].cell_contents
+        count += x.shape[0]
+        try:
+            del count
+            g.__closure__[0].cell_contents
+        except ValueError as error:
+            return x + before, type(error)
+
+    return {"f": f, "args": x1}
+
+
 class Config:
     kind = "config"
 
