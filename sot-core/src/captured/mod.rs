@@ -27,7 +27,7 @@ use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::probe;
 use crate::stop::{Reason, Stop, Why};
-use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
+use crate::variables::{FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
@@ -186,7 +186,8 @@ impl Captured {
             VarKind::Instance(i) => i.object.is_some(),
             VarKind::Exception(e) => e.object.is_some(),
             VarKind::Cell(c) => c.object.is_some(),
-            VarKind::Layer(_) => true,
+            VarKind::Function(FunctionVar::Made(made)) => made.object.is_some(),
+            VarKind::Layer(_) | VarKind::Function(FunctionVar::Object(_)) => true,
             _ => false,
         }
     }

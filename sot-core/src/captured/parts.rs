@@ -49,6 +49,7 @@ impl Captured {
             VarKind::Tuple(t) => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),
             VarKind::Deque(d) => d.items.to_vec(),
+            VarKind::Dict(DictVar { owner: Some(owner), .. }) => vec![*owner],
             VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
             VarKind::Set(s) => self.parts_of_set(s),
             VarKind::View(v) => vec![v.dict],
@@ -69,10 +70,10 @@ impl Captured {
                 Iteration::Range { .. } | Iteration::Real { .. } | Iteration::Exhausted => Vec::new(),
             },
             VarKind::Function(FunctionVar::Made(made)) => {
-                [made.defaults, made.kwdefaults, made.annotations, made.closure, made.qualname]
-                    .into_iter()
-                    .flatten()
-                    .collect()
+                let named = self.virtual_attributes(var).into_iter().map(|(_, value)| value);
+                let first = made.defaults.into_iter().chain(made.kwdefaults);
+                let rest = [made.annotations, made.closure, made.qualname].into_iter().flatten();
+                first.chain(named).chain(rest).collect()
             }
             VarKind::Native(n) => {
                 n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value)).collect()

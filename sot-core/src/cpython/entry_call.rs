@@ -1,6 +1,6 @@
 //! The call of an entry: bind, enter the body, or call the original function.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -9,8 +9,11 @@ use super::bind::{CallArgs, bind};
 use super::capi;
 use super::copies::Ours;
 use super::entry_object::{EntryBody, EntryObject};
+use super::hook_install::without_slot;
+use super::native_stack;
 use super::signature::Signature;
 use super::slots::Slots;
+use super::thread;
 use super::trampoline::trampoline;
 
 /// # Safety
@@ -66,6 +69,9 @@ unsafe fn enter(
 ) -> PyResult<*mut PyObject> {
     // SAFETY: by contract.
     unsafe {
+        if native_stack::is_low(thread::current(py)) {
+            return far_down(py, func, call);
+        }
         let function = Bound::ref_from_ptr(py, &func);
         let _ours = Ours::begin();
         match trampoline(|| body.enter(py, function, slots)) {
@@ -76,6 +82,19 @@ unsafe fn enter(
             }
         }
     }
+}
+
+/// Where the native stack is low: as plain Python would call it.
+///
+/// # Safety
+/// As [`enter`].
+#[cold]
+unsafe fn far_down(py: Python<'_>, func: *mut PyObject, call: &CallArgs) -> PyResult<*mut PyObject> {
+    if native_stack::is_used_up() {
+        return Err(PyRecursionError::new_err("maximum recursion depth exceeded"));
+    }
+    // SAFETY: by contract.
+    without_slot(py, || unsafe { call_original(py, func, call) })
 }
 
 /// # Safety

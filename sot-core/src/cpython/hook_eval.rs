@@ -16,8 +16,10 @@ use super::copies::{self, Ours};
 use super::eval_slot;
 use super::frame::FrameView;
 use super::hook::{Decision, FrameHook, Misfit, Token};
+use super::hook_install::without_slot;
 use super::hook_state;
 use super::layout::{Frame, ThreadState};
+use super::native_stack;
 use super::replace;
 use super::signature::{CO_GENERATOR_LIKE, CO_NEWLOCALS, CO_OPTIMIZED};
 use super::thread;
@@ -38,6 +40,9 @@ pub(super) fn evaluator() -> EvalFunc {
 unsafe extern "C" fn evaluate(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: called by CPython to run `frame`.
     unsafe {
+        if native_stack::is_low(tstate) {
+            return far_down(tstate, frame, throwflag);
+        }
         if !hook_state::armed() || throwflag != 0 {
             if hook_state::unwanted() {
                 hook_state::retire(Python::assume_attached());
@@ -52,6 +57,9 @@ unsafe extern "C" fn evaluate(tstate: *mut ThreadState, frame: *mut Frame, throw
 unsafe extern "C" fn evaluate(frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: called by CPython to run `frame`.
     unsafe {
+        if native_stack::is_low(capi::PyThreadState_Get()) {
+            return far_down(std::ptr::null_mut(), frame, throwflag);
+        }
         if !hook_state::armed() || throwflag != 0 {
             if hook_state::unwanted() {
                 hook_state::retire(Python::assume_attached());
@@ -75,6 +83,17 @@ unsafe fn pass(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) ->
             (over, below) => pass_on(over, below, tstate, frame, throwflag),
         }
     }
+}
+
+/// Runs a frame as plain Python would, where the native stack is low.
+///
+/// # Safety
+/// As [`pass`].
+#[cold]
+#[inline(never)]
+unsafe fn far_down(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
+    // SAFETY: by contract; CPython evaluates frames with the thread attached.
+    unsafe { without_slot(Python::assume_attached(), || pass(tstate, frame, throwflag)) }
 }
 
 /// Runs a frame through other tools' evaluators, each once.

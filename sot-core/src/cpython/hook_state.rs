@@ -117,6 +117,31 @@ pub(super) fn retire(py: Python<'_>) {
     OVER.store(std::ptr::null_mut(), Ordering::Relaxed);
 }
 
+/// Puts back what was in the slot before us, although somebody wants it to be ours, until [`take_again`]. Whether it was ours.
+#[cold]
+pub(super) fn lend(py: Python<'_>) -> bool {
+    let (over, below) = chain();
+    let lent =
+        load(&OURS).filter(|ours| eval_slot::get(py).is_some_and(|current| eval_slot::same(current, *ours))).is_some();
+    if lent {
+        eval_slot::set(py, over.or(below).unwrap_or_else(eval_slot::default_evaluator));
+    }
+    lent
+}
+
+/// Ends what [`lend`] began, unless another tool has taken the slot meanwhile.
+#[cold]
+pub(super) fn take_again(py: Python<'_>) {
+    let (over, below) = chain();
+    let before = over.or(below).unwrap_or_else(eval_slot::default_evaluator);
+    if !unwanted()
+        && eval_slot::get(py).is_some_and(|current| eval_slot::same(current, before))
+        && let Some(ours) = load(&OURS)
+    {
+        eval_slot::set(py, ours);
+    }
+}
+
 /// Gives this thread another hook, and returns the one before.
 pub(super) fn swap(hook: Option<Arc<dyn FrameHook>>) -> Option<Arc<dyn FrameHook>> {
     HOOK.with(|cell| cell.0.replace(hook))

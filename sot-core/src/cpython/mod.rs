@@ -6,7 +6,7 @@
 //!   callable that stands for a function);
 //! - frames: [`hook`] (PEP 523; its state and installation are `hook_state` and `hook_install`), [`frame`] (what a hook sees), `replace` (running other code),
 //!   [`copies`] (of this crate in one process: whose frames are whose);
-//! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], [`traceback`],
+//! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], `native_stack`, [`traceback`],
 //!   [`symbols`];
 //! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`holders`] (what only caches
 //!   hold), [`offsets`] (layouts against headers), [`python_api`].
@@ -37,6 +37,7 @@ mod hook_state;
 mod layout;
 pub mod modules;
 pub mod native;
+mod native_stack;
 pub mod offsets;
 mod probe;
 pub mod python_api;

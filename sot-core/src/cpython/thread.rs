@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::capi;
 use super::layout::ThreadState;
+use super::native_stack;
 
 /// The current thread state.
 #[inline]
@@ -53,6 +54,13 @@ pub fn frames_left(py: Python<'_>) -> usize {
         }
     };
     usize::try_from(left).unwrap_or(0)
+}
+
+/// Whether little of the native stack is left, so that nothing is to be captured.
+#[inline]
+pub fn stack_is_low(py: Python<'_>) -> bool {
+    // SAFETY: the current thread state.
+    unsafe { native_stack::is_low(current(py)) }
 }
 
 /// Runs Python code whose `RecursionError` the caller will swallow.

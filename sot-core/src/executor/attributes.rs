@@ -426,11 +426,7 @@ impl<'py> Executor<'py> {
             if name == "__dict__"
                 && let Some(dict) = facts::instance_dict(object)
             {
-                // Attributes that were written are not in it yet.
-                let own = Target::Object(Self::var_ref(me));
-                if self.journal.entries().iter().any(|entry| entry.mutation.target() == own) {
-                    return Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object"));
-                }
+                self.require_unwritten_attributes(me)?;
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
                 let tracker = self.trackers.intern(Tracker::InstanceDict(base));
@@ -457,7 +453,21 @@ impl<'py> Executor<'py> {
                 return Ok(self.wrap(&value, tracker));
             }
         }
+        if name == "__dict__"
+            && let Some(dict) = self.attribute_dict(me, descriptor)?
+        {
+            return Ok(dict);
+        }
         Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
+    }
+
+    /// Stop where attributes of a value from before the frame were written: they are not in its dict yet.
+    pub(super) fn require_unwritten_attributes(&self, me: VarId) -> Result<(), Stop> {
+        let own = Target::Object(Self::var_ref(me));
+        match self.journal.changes_of(own).next() {
+            Some(_) => Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object")),
+            None => Ok(()),
+        }
     }
 
     /// What reading a non-data attribute of the class through an instance gives.
@@ -616,31 +626,6 @@ impl<'py> Executor<'py> {
             Some(_) => "BuiltinMethodType",
             None => "MethodType",
         })
-    }
-
-    /// `function.name`. `object`: the function, if it exists already.
-    pub fn attribute_of_function(
-        &mut self,
-        me: VarId,
-        object: Option<&Bound<'py, PyAny>>,
-        name: &str,
-    ) -> Result<Option<VarId>, Stop> {
-        let class = self.class_of(me)?;
-        let of_type = self.class_lookup(&class, name)?;
-        let first = match &of_type {
-            Some(found) => self.is_data_descriptor(found)?,
-            None => false,
-        };
-        if !first
-            && let Some(object) = object
-            && let Some(value) = self.instance_dict_item(me, object, name)?
-        {
-            return Ok(Some(value));
-        }
-        match of_type {
-            Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a function"))),
-            None => Ok(None),
-        }
     }
 
     /// Stop if reading an attribute of a module does not begin with its dict.

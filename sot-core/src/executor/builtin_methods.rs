@@ -170,7 +170,7 @@ impl<'py> Executor<'py> {
                 let Some((key, value)) = dict.entries.last().copied() else {
                     return Err(self.raise_error::<PyKeyError>("popitem(): dictionary is empty"));
                 };
-                self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec());
+                self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec())?;
                 self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(key) });
                 Ok(self.virtual_var(TupleVar::new(vec![key, value])))
             }
@@ -180,7 +180,7 @@ impl<'py> Executor<'py> {
                 Some(at) => {
                     let mut entries = dict.entries.to_vec();
                     let (_, value) = entries.remove(at);
-                    self.replace_dict(me, entries);
+                    self.replace_dict(me, entries)?;
                     self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(*key) });
                     Ok(value)
                 }
@@ -202,7 +202,7 @@ impl<'py> Executor<'py> {
                 }
             },
             ("clear", []) => {
-                self.replace_dict(me, Vec::new());
+                self.replace_dict(me, Vec::new())?;
                 self.record_if_sourced(me, Mutation::DictClear { object });
                 self.fold_none()
             }

@@ -666,7 +666,15 @@ impl<'py> Executor<'py> {
             ("object", [], []) => {
                 let class = self.objects.add(class);
                 let (object, part) = (None, None);
-                let made = InstanceVar { class, object, pinned: false, of_program: false, may_be_watched: false, part };
+                let made = InstanceVar {
+                    class,
+                    object,
+                    pinned: false,
+                    of_program: false,
+                    may_be_watched: false,
+                    part,
+                    names: None,
+                };
                 Ok(self.virtual_var(made))
             }
             (name, _, _) if PURE_TYPES.contains(&name) => self.fold_call(class, args),

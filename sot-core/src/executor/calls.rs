@@ -63,7 +63,9 @@ impl<'py> Executor<'py> {
                 (None, FunctionVar::Made(made)) => made.qualname.and_then(|name| self.constant_str(name)),
                 (None, FunctionVar::Object(_)) => None,
             };
-            if existing.is_some_and(|function| !facts::is_named_as_its_code(&function))
+            let renamed = matches!(function, FunctionVar::Made(made) if made.renamed);
+            if renamed
+                || existing.is_some_and(|function| !facts::is_named_as_its_code(&function))
                 || qualname.is_some_and(|qualname| !callee.unit.names_generators(&qualname))
             {
                 return Err(Stop::brk(Reason::Generator, format!("{name}, which has another name")));

@@ -236,6 +236,7 @@ impl<'py> Executor<'py> {
             of_program: true,
             may_be_watched: true,
             part: None,
+            names: None,
         }))
     }
 

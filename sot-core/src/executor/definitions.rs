@@ -16,7 +16,7 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::{count_on, end_iterator, walk};
+use crate::cpython::facts::{calls_have_ended, count_on, end_iterator, walk};
 use crate::cpython::thread::end_repr;
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
@@ -162,7 +162,9 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             "iterator_moves",
             make(c"iterator_moves", |args| {
                 let iterator = args.get_item(0)?;
-                let index = iterator.call_method0("__reduce__")?.get_item(2)?;
+                let state = iterator.call_method0("__reduce__")?;
+                // It may have come to its end meanwhile.
+                let Ok(index) = state.get_item(2) else { return Ok(args.py().None()) };
                 Ok(iterator.call_method1("__setstate__", (index.add(1)?,))?.unbind())
             })?,
         ),
@@ -171,6 +173,13 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             make(c"iterator_ends", |args| {
                 end_iterator(&args.get_item(0)?);
                 Ok(args.py().None())
+            })?,
+        ),
+        (
+            "has_ended",
+            make(c"has_ended", |args| {
+                let ended = calls_have_ended(&args.get_item(0)?);
+                Ok(PyBool::new(args.py(), ended).to_owned().into_any().unbind())
             })?,
         ),
         ("length", make(c"length", length)?),
@@ -530,6 +539,7 @@ impl<'py> Executor<'py> {
             },
             ("iterator_moves", [iterator]) => self.iterator_moves(*iterator),
             ("iterator_ends", [iterator]) => self.iterator_ends(*iterator),
+            ("has_ended", [iterator]) => self.calls_have_ended(*iterator),
             ("end_writing", [container]) => self.end_writing(*container),
             // A dict that changes on the way is walked for real.
             ("walk", [iterator]) => match self.next_item(*iterator)? {

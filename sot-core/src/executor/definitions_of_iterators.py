@@ -73,12 +73,14 @@ def next_called(iterator, function, last):
         item = function()
     except StopIteration:
         ended = True
-    if not ended:
+    if not ended and not has_ended(iterator):
         if not same(last, item):
             if not last == item:
                 return item
-        del item
     iterator_ends(iterator)
+    del function, last
+    if not ended:
+        del item
     raise StopIteration
 
 

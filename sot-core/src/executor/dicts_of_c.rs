@@ -142,7 +142,7 @@ impl<'py> Executor<'py> {
                 return Err(self.raise_error::<PyKeyError>("dictionary is empty"));
             };
             let (key, value) = entries.remove(at);
-            self.replace_dict(me, entries);
+            self.replace_dict(me, entries)?;
             self.record_if_sourced(me, Mutation::DictPop { object: Self::var_ref(me), key: Self::var_ref(key) });
             return Ok(Some(self.virtual_var(TupleVar::new(vec![key, value]))));
         };
@@ -153,7 +153,7 @@ impl<'py> Executor<'py> {
         } else {
             entries.insert(0, entry);
         }
-        self.replace_dict(me, entries);
+        self.replace_dict(me, entries)?;
         let last = self.fold_bool(last)?;
         let args = vec![Self::var_ref(key), Self::var_ref(last)];
         self.record_if_sourced(me, Mutation::Method { object: Self::var_ref(me), name: name.into(), args });

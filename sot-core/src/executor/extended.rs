@@ -60,7 +60,8 @@ impl<'py> Executor<'py> {
         };
         let class = self.objects.add(class.as_any());
         let (object, part) = (None, Some(part));
-        let made = InstanceVar { class, object, pinned: false, of_program: true, may_be_watched: true, part };
+        let made =
+            InstanceVar { class, object, pinned: false, of_program: true, may_be_watched: true, part, names: None };
         let made = self.virtual_var(made);
         self.wholes.extend(part.map(|part| (part, made)));
         Ok(made)

@@ -279,6 +279,14 @@ impl<'py> Executor<'py> {
         self.fold_none()
     }
 
+    /// Whether an iterator of calls has come to its end while its function ran.
+    pub(super) fn calls_have_ended(&mut self, iterator: VarId) -> Result<VarId, Stop> {
+        match self.look(iterator)? {
+            VarKind::Iterator(IteratorVar { state: Iteration::Called { asked } }) => self.fold_bool(asked.is_none()),
+            _ => Err(Stop::brk(Reason::OpaqueValue, "the end of an iterator")),
+        }
+    }
+
     /// The number of the next item of an `enumerate`, which counts on.
     pub(super) fn next_number(&mut self, enumerate: VarId) -> Result<VarId, Stop> {
         match self.look(enumerate)? {

@@ -14,6 +14,7 @@
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
+mod attribute_dicts;
 mod attributes;
 mod builtin_methods;
 mod builtins;
@@ -29,6 +30,7 @@ mod dicts_of_c;
 mod exceptions;
 mod extended;
 mod flow;
+mod functions;
 mod generators;
 mod graph;
 mod handlers;
@@ -94,6 +96,9 @@ const COPIES_OF_A_STEP: usize = 256;
 const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
+/// Frames of the same code that a continuation was given. One more of them is called: a recursion that breaks at each depth would have
+/// a continuation of its own for each.
+const MAX_GIVEN_AGAIN: usize = 16;
 
 /// What earlier attempts of this capture found out.
 #[derive(Clone, Default)]
@@ -290,7 +295,10 @@ impl<'py> Executor<'py> {
 
     /// Enter a frame. Where there are as many as the interpreter allows, the call is left to it.
     pub fn push_frame(&mut self, frame: Frame) -> Result<(), Stop> {
-        if self.frames.len() >= self.room {
+        let given = self.frames.iter().take(self.given);
+        if self.frames.len() >= self.room
+            || given.filter(|given| given.unit.object.is(&frame.unit.object)).count() >= MAX_GIVEN_AGAIN
+        {
             return Err(Stop::brk(Reason::Depth, ""));
         }
         self.frames.push(frame);

@@ -32,6 +32,10 @@ impl<'py> Executor<'py> {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Exception(e) => self.objects.get(self.py, e.class),
             VarKind::Layer(_) => return self.set_layer_attribute(object, name, value),
+            VarKind::Function(FunctionVar::Made(made)) if made.object.is_none() => {
+                return self.set_function_attribute(object, &made, name, value);
+            }
+            VarKind::Function(_) => return self.set_in_dict_of_function(object, name, value),
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
@@ -70,6 +74,7 @@ impl<'py> Executor<'py> {
             }
             self.own_dict_changes(object)?;
             self.note_own_rewritten(object, name);
+            self.show_in_dict(object, name, Some(value))?;
         }
         self.journal_record(Mutation::SetAttr {
             object: Self::var_ref(object),
@@ -118,6 +123,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
         }
         self.own_dict_changes(object)?;
+        self.show_in_dict(object, name, None)?;
         self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into() });
         Ok(())
     }
@@ -179,7 +185,7 @@ impl<'py> Executor<'py> {
                     Some(at) => entries[at].1 = value,
                     None => entries.push((key, value)),
                 }
-                self.replace_dict(container, entries);
+                self.replace_dict(container, entries)?;
             }
             VarKind::Deque(deque) => {
                 let at = self.place_in_deque(&deque, key)?;
@@ -228,7 +234,7 @@ impl<'py> Executor<'py> {
                 };
                 let mut entries = dict.entries.to_vec();
                 entries.remove(at);
-                self.replace_dict(container, entries);
+                self.replace_dict(container, entries)?;
             }
             VarKind::Deque(deque) => {
                 let at = self.place_in_deque(&deque, key)?;
@@ -259,7 +265,15 @@ impl<'py> Executor<'py> {
         }
     }
 
-    pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
+    pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) -> Result<(), Stop> {
+        if let VarKind::Dict(DictVar { owner: Some(owner), entries: before, .. }) = self.var(dict).kind.clone() {
+            self.show_in_owner(owner, &before, &entries)?;
+        }
+        self.put_entries(dict, entries);
+        Ok(())
+    }
+
+    pub(super) fn put_entries(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
         self.copied += entries.len();
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.removed += u32::from(entries.len() < dict.entries.len());

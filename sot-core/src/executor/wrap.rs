@@ -197,7 +197,7 @@ impl<'py> Executor<'py> {
         let (pinned, of_program) = (self.is_under_constant(tracker), facts::is_heap_type(&ty));
         let may_be_watched = facts::death_could_be_seen(&ty);
         let part = self.part_as_it_lies(object, id, tracker);
-        InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched, part }.into()
+        InstanceVar { class, object: Some(id), pinned, of_program, may_be_watched, part, names: None }.into()
     }
 
     /// Whether a frozen set is known by its members: what only the program can compare is no constant, and one that is given
@@ -234,6 +234,8 @@ impl<'py> Executor<'py> {
             kwdefaults,
             annotations: None,
             closure,
+            names: None,
+            renamed: false,
         })
     }
 

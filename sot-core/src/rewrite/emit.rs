@@ -495,10 +495,16 @@ impl<'a, 'py> Emitter<'a, 'py> {
             }
             _ => {}
         }
+        self.set_attributes(me)?;
+        self.push(me)
+    }
+
+    /// The attributes that the simulation left a new value with.
+    pub(super) fn set_attributes(&mut self, me: VarId) -> Result<(), Stop> {
         for (name, value) in self.captured.virtual_attributes(me) {
             self.set_attribute(me, &name, value)?;
         }
-        self.push(me)
+        Ok(())
     }
 
     /// A new exception, with what raising set: the class's own `__new__` and `__init__` of C, then the attributes.

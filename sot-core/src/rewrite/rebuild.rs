@@ -99,6 +99,7 @@ impl MadeFunction {
             em.store_attr("__qualname__");
         }
         fill_cells(em, &cells)?;
+        em.set_attributes(me)?;
         em.push(me)
     }
 }
@@ -253,11 +254,13 @@ impl Rebuild for FunctionVar {
                     em.push(qualname)?;
                 }
                 em.make_function(flags, made.qualname.is_some());
-                if cells.is_empty() {
+                let named = !em.captured.virtual_attributes(me).is_empty();
+                if cells.is_empty() && !named {
                     return Ok(());
                 }
                 em.remember(me);
                 fill_cells(em, &cells)?;
+                em.set_attributes(me)?;
                 em.push(me)
             }
         }
@@ -437,6 +440,11 @@ impl Rebuild for LayerVar {
 
 impl Rebuild for DictVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        if let Some(owner) = self.owner {
+            em.push(owner)?;
+            em.load_attr("__dict__");
+            return Ok(());
+        }
         if let Some(class) = self.class {
             em.push_callable(class);
         }

@@ -86,6 +86,10 @@ fn entry_for_slots(
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
 ) -> Option<Arc<Entry>> {
+    if thread::stack_is_low(py) {
+        STATS.note(Reason::Depth);
+        return None;
+    }
     if let Some(entry) = cache.lookup(py, slots) {
         if entry.deepest > 1 && entry.deepest > thread::frames_left(py) {
             STATS.note(Reason::Depth);

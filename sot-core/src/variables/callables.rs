@@ -18,6 +18,7 @@ pub enum FunctionVar {
 }
 
 /// The parts of a function: the operands of MAKE_FUNCTION.
+#[derive(Clone)]
 pub struct MadeFunction {
     /// The function, if it existed before the frame.
     pub object: Option<ObjectId>,
@@ -29,6 +30,10 @@ pub struct MadeFunction {
     pub kwdefaults: Option<VarId>,
     pub annotations: Option<VarId>,
     pub closure: Option<VarId>,
+    /// Its `__dict__`, if the simulation made it and somebody asked.
+    pub names: Option<VarId>,
+    /// `__name__` or `__qualname__` was set.
+    pub renamed: bool,
 }
 
 impl Nature for FunctionVar {

@@ -16,6 +16,8 @@ pub struct DictVar {
     pub factory: Option<VarId>,
     /// How often the simulation removed keys: a key that comes back is in another place.
     pub removed: u32,
+    /// The value that the simulation made whose `__dict__` it is.
+    pub owner: Option<VarId>,
 }
 
 /// A state of a set: a step in the histories of the capture.

@@ -54,6 +54,8 @@ pub struct InstanceVar {
     pub may_be_watched: bool,
     /// What the builtin type keeps that its class extends, if the simulation made it.
     pub part: Option<VarId>,
+    /// Its `__dict__`, if the simulation made it and somebody asked.
+    pub names: Option<VarId>,
 }
 
 impl Nature for InstanceVar {

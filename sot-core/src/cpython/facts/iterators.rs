@@ -117,6 +117,13 @@ pub fn end_iterator(iterator: &Bound<'_, PyAny>) {
     drop(second);
 }
 
+/// Whether an exact iterator of calls up to a sentinel has come to its end.
+pub fn calls_have_ended(iterator: &Bound<'_, PyAny>) -> bool {
+    let raw = iterator.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked.
+    unsafe { ffi::Py_TYPE(raw) == &raw mut ffi::PyCallIter_Type && (*raw.cast::<CallIter>()).it_sentinel.is_null() }
+}
+
 /// An iterator by number that has come to its end.
 pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     // SAFETY: a live sequence; a new reference or an exception.

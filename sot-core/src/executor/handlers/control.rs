@@ -251,7 +251,19 @@ fn make_function(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     look_at_annotations(ex, annotations)?;
     let globals = ex.frame().globals;
     let code = ex.objects.add(&code);
-    let made = MadeFunction { object: None, unit, code, globals, qualname, defaults, kwdefaults, annotations, closure };
+    let made = MadeFunction {
+        object: None,
+        unit,
+        code,
+        globals,
+        qualname,
+        defaults,
+        kwdefaults,
+        annotations,
+        closure,
+        names: None,
+        renamed: false,
+    };
     let var = ex.virtual_var(FunctionVar::Made(Rc::new(made)));
     ex.push(var);
     Ok(Flow::Next)
@@ -279,6 +291,8 @@ fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         kwdefaults: if flag == 2 { part } else { old.kwdefaults },
         annotations: if flag == 4 { part } else { old.annotations },
         closure: if flag == 8 { part } else { old.closure },
+        names: None,
+        renamed: false,
     };
     let var = ex.virtual_var(FunctionVar::Made(Rc::new(made)));
     ex.push(var);

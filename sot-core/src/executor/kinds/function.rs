@@ -1,9 +1,6 @@
 //! Python functions: those that existed before the frame, and those that the simulation made.
 
 use super::*;
-use crate::cpython::facts;
-use pyo3::types::PyString;
-use sot_tracker::Tracker;
 
 impl Operations for FunctionVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -18,22 +15,12 @@ impl Operations for FunctionVar {
         match self {
             FunctionVar::Object(object) => {
                 let object = ex.objects.get(ex.py, *object);
-                if let "__name__" | "__qualname__" | "__module__" | "__doc__" = name {
-                    return match facts::field(&object, &PyString::intern(ex.py, name)) {
-                        facts::Field::Value(value) => {
-                            let base = ex.base_tracker(me);
-                            let at = ex.trackers.intern(Tracker::Attr { base, name: name.into() });
-                            Ok(Some(ex.wrap(&value, at)))
-                        }
-                        facts::Field::Empty | facts::Field::NoField => Err(Stop::brk(Reason::WouldRaise, name)),
-                    };
-                }
-                ex.attribute_of_function(me, Some(&object), name)
+                ex.attribute_of_function(me, &object, name)
             }
-            FunctionVar::Made(made) => {
-                let object = made.object.map(|o| ex.objects.get(ex.py, o));
-                ex.attribute_of_function(me, object.as_ref(), name)
-            }
+            FunctionVar::Made(made) => match made.object.map(|o| ex.objects.get(ex.py, o)) {
+                Some(object) => ex.attribute_of_function(me, &object, name),
+                None => ex.attribute_of_made_function(me, made, name),
+            },
         }
     }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
-        DictVar { entries: Rc::new(entries), class: None, object: None, factory: None, removed: 0 }
+        DictVar { entries: Rc::new(entries), class: None, object: None, factory: None, removed: 0, owner: None }
     }
 
     /// Whether the keys and their places are what they were.

@@ -14,6 +14,9 @@ impl Operations for MethodVar {
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         match name {
             "__self__" => Ok(Some(self.receiver)),
+            "__doc__" if matches!(ex.look(self.function)?, VarKind::Function(_)) => {
+                ex.find_attribute(self.function, name)
+            }
             "__func__" if !ex.binds_by_get(ex.py, self.function) => Ok(Some(self.function)),
             _ => {
                 let class = self.class(ex, me)?;

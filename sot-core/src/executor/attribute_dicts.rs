@@ -1,0 +1,116 @@
+//! The `__dict__` of instances and functions that the simulation made.
+//!
+//! Attributes are entries of the journal ([`Captured::virtual_attributes`](crate::captured::Captured::virtual_attributes)), and
+//! so they stay. Once somebody asks for the dict there is one, whose `owner` is the value: what is set on either shows in the
+//! other. New code makes the value, and then asks that for its dict.
+
+use super::Executor;
+use crate::probe::{self, Descriptor};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use hashbrown::{HashMap, HashSet};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use sot_sideeffect::Mutation;
+use std::rc::Rc;
+
+/// A dict's entries.
+type Entries = Vec<(VarId, VarId)>;
+
+impl<'py> Executor<'py> {
+    /// `owner.__dict__`, as `descriptor` of its class has it; `None`: the simulation did not make the value, or the descriptor
+    /// is another one.
+    pub(super) fn attribute_dict(
+        &mut self,
+        owner: VarId,
+        descriptor: &Bound<'py, PyAny>,
+    ) -> Result<Option<VarId>, Stop> {
+        if probe::descriptor(descriptor) != Descriptor::GetSet {
+            return Ok(None);
+        }
+        let known = match self.look(owner)? {
+            VarKind::Instance(InstanceVar { object: None, names, .. }) => names,
+            VarKind::Function(FunctionVar::Made(made)) if made.object.is_none() => made.names,
+            _ => return Ok(None),
+        };
+        if known.is_some() {
+            return Ok(known);
+        }
+        let mut entries = Vec::new();
+        for (name, value) in self.virtual_attributes(owner) {
+            if !self.is_outside_dict(owner, &name)? {
+                entries.push((self.fold(PyString::intern(self.py, &name).as_any())?, value));
+            }
+        }
+        let dict = self.virtual_var(DictVar { owner: Some(owner), ..DictVar::new(entries) });
+        match &mut self.var_mut(owner).kind {
+            VarKind::Instance(instance) => instance.names = Some(dict),
+            VarKind::Function(FunctionVar::Made(made)) => {
+                *made = Rc::new(MadeFunction { names: Some(dict), ..MadeFunction::clone(made) });
+            }
+            _ => {}
+        }
+        Ok(Some(dict))
+    }
+
+    /// Whether an attribute is a slot or a part of the value.
+    fn is_outside_dict(&mut self, owner: VarId, name: &str) -> Result<bool, Stop> {
+        let class = self.class_of(owner)?;
+        match self.class_lookup(&class, name)? {
+            Some(found) => self.is_data_descriptor(&found),
+            None => Ok(false),
+        }
+    }
+
+    /// An attribute in the dict of a value is set or deleted: so it is in the dict, if somebody has that.
+    pub(super) fn show_in_dict(&mut self, owner: VarId, name: &str, value: Option<VarId>) -> Result<(), Stop> {
+        let names = match &self.var(owner).kind {
+            VarKind::Instance(instance) => instance.names,
+            VarKind::Function(FunctionVar::Made(made)) => made.names,
+            _ => None,
+        };
+        let Some(names) = names else { return Ok(()) };
+        let VarKind::Dict(dict) = self.var(names).kind.clone() else { return Ok(()) };
+        let key = self.fold(PyString::intern(self.py, name).as_any())?;
+        let at = dict.position(self, key)?;
+        let mut entries = dict.entries.to_vec();
+        match (at, value) {
+            (Some(at), Some(value)) => entries[at].1 = value,
+            (Some(at), None) => {
+                entries.remove(at);
+            }
+            (None, Some(value)) => entries.push((key, value)),
+            (None, None) => {}
+        }
+        self.put_entries(names, entries);
+        Ok(())
+    }
+
+    /// The entries of a value's dict become others: so do its attributes.
+    pub(super) fn show_in_owner(&mut self, owner: VarId, before: &Entries, after: &Entries) -> Result<(), Stop> {
+        let old: HashMap<VarId, VarId> = before.iter().copied().collect();
+        let stays: HashSet<VarId> = after.iter().map(|(key, _)| *key).collect();
+        let gone = before.iter().filter(|(key, _)| !stays.contains(key)).map(|(key, _)| (*key, None));
+        let set =
+            after.iter().filter(|(key, value)| old.get(key) != Some(value)).map(|(key, value)| (*key, Some(*value)));
+        let changes: Vec<(VarId, Option<VarId>)> = gone.chain(set).collect();
+        let mut named = Vec::with_capacity(changes.len());
+        for (key, value) in changes {
+            let is_name = self.constant_value(key).is_some_and(|key| key.is_exact_instance_of::<PyString>());
+            let name = self.constant_str(key).filter(|_| is_name);
+            let name = name.ok_or(Stop::brk(Reason::Mutation, "a key of __dict__ that is no name"))?;
+            if self.is_outside_dict(owner, &name)? {
+                return Err(Stop::brk(Reason::Mutation, format!("{name} of a __dict__, which the class has too")));
+            }
+            named.push((name, value));
+        }
+        for (name, value) in named {
+            let object = Self::var_ref(owner);
+            self.journal_record(match value {
+                Some(value) => Mutation::SetAttr { object, name, value: Self::var_ref(value) },
+                None => Mutation::DelAttr { object, name },
+            });
+        }
+        Ok(())
+    }
+}
