@@ -142,6 +142,10 @@ impl<'py> Executor<'py> {
         }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
+        if let Some(known) = self.made_anew(class) {
+            self.guard_look_up(ty, known, &key, found.as_ref())?;
+            return Ok(found);
+        }
         // A class that cannot change needs no guard.
         if facts::is_heap_type(ty) {
             if let Some(found) = &found
@@ -703,7 +707,7 @@ impl<'py> Executor<'py> {
 
     /// `__name__`, `__mro__` and the like of a class, guarded.
     fn class_part(&mut self, class: &Bound<'py, PyType>, name: &str, value: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
-        if name == "__mro__" {
+        if name == "__mro__" && self.made_anew(class).is_none() {
             self.guard_mro(class);
             return Ok(self.pin(value));
         }
@@ -711,10 +715,10 @@ impl<'py> Executor<'py> {
             return if name == "__bases__" { Ok(self.pin(value)) } else { self.fold(value) };
         }
         let id = self.objects.add(class.as_any());
-        let base = self.constant_tracker(id);
+        let base = self.class_tracker(id);
         let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
         let var = self.wrap(value, at);
-        if name == "__bases__" {
+        if let "__bases__" | "__mro__" = name {
             self.look(var)?;
         }
         Ok(var)
@@ -722,7 +726,9 @@ impl<'py> Executor<'py> {
 
     /// The class keeps its MRO.
     pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
-        if facts::is_heap_type(class) {
+        if let Some((id, var)) = self.made_anew(class) {
+            self.guard_alike(id, var);
+        } else if facts::is_heap_type(class) {
             let classes = facts::mro(class).iter().map(|c| self.objects.add(&c)).collect();
             let id = self.objects.add(class.as_any());
             let at = self.constant_tracker(id);

@@ -57,6 +57,10 @@ impl<'py> Executor<'py> {
     /// The class of a class, guarded where it is not `type`: a class may be given another one.
     pub(super) fn metaclass(&mut self, class: ObjectId) -> Bound<'py, PyAny> {
         let meta = self.objects.get_ref(self.py, class).get_type().into_any();
+        if let Some(var) = self.anew.get(&class).copied() {
+            self.guard_alike(class, var);
+            return meta;
+        }
         if !meta.is(self.py.get_type::<PyType>()) {
             let of = self.objects.add(&meta);
             let at = self.constant_tracker(class);
@@ -271,7 +275,7 @@ impl<'py> Executor<'py> {
             filled.push(match item {
                 Some(item) => item,
                 None => match defaults.get_item(field) {
-                    Ok(default) => self.pin(&default),
+                    Ok(default) => self.pin_for_good(&default),
                     Err(_) => return Err(Stop::brk(Reason::WouldRaise, "arguments of a named tuple")),
                 },
             });

@@ -14,6 +14,7 @@
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
+mod anew;
 mod attributes;
 mod builtin_methods;
 mod builtins;
@@ -101,6 +102,8 @@ pub struct Found {
     pub denied: HashMap<Site, Why>,
     /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
     pub rewritten: HashSet<(usize, String)>,
+    /// Classes that are made anew are to be known by their identity, as all others.
+    pub by_identity: bool,
 }
 
 /// One capture.
