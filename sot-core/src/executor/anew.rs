@@ -18,7 +18,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 
 /// Whether a module leads to an object by its qualified name: it is made once. Runs no code of the program.
 fn is_found_by_name(object: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, name: &str) -> bool {
@@ -68,21 +68,28 @@ impl<'py> Executor<'py> {
         if !given || self.found.by_identity || !facts::is_written_class(class) || self.objects.find(class).is_some() {
             return false;
         }
-        let plain = |class: &Bound<'py, PyType>| class.get_type().is(self.py.get_type::<PyType>());
-        if !plain(class) || !facts::has_mro(class) || facts::finds_names_by_code(class) || self.is_of_a_module(class) {
+        if !self.has_plain_metaclass(class) || !facts::has_mro(class) || facts::finds_names_by_code(class) || self.is_of_a_module(class) {
             return false;
         }
         // Those that are made anew come before all others.
         let mro = facts::mro(class);
         let mut own = mro.iter().map(|base| {
             base.cast::<PyType>().is_ok_and(|base| {
-                facts::is_written_class(base) && plain(base) && !self.is_of_a_module(base) && !self.is_known_for_good(base)
+                facts::is_written_class(base) && !self.is_of_a_module(base) && !self.is_known_for_good(base)
             })
         });
         own.by_ref().take_while(|anew| *anew).for_each(drop);
         !own.any(|anew| anew)
             && mro.get_item(0).is_ok_and(|first| first.is(class))
             && matches!(self.backend.classify(class), Kind::Unknown)
+    }
+
+    /// Whether a metaclass is the same for all classes that the same code makes, and gives them attributes as `type` does.
+    fn has_plain_metaclass(&self, class: &Bound<'py, PyType>) -> bool {
+        let meta = class.get_type();
+        let known = || facts::is_written_class(&meta) && self.is_of_a_module(&meta);
+        meta.is(self.py.get_type::<PyType>())
+            || facts::getattr_kind(&meta) == facts::GetattrKind::Type && known() && !probe::is_enumeration(class)
     }
 
     /// Whether a class was met where it is the same at each call.
@@ -144,8 +151,10 @@ impl<'py> Executor<'py> {
         if self.guards.contains(base, &Check::Alike(class)) {
             return;
         }
-        self.guard(base, Check::Alike(class));
         let object = self.objects.get(self.py, class);
+        let meta = self.objects.add(object.get_type().as_any());
+        self.guard(base, Check::TypeIs(meta));
+        self.guard(base, Check::Alike(class));
         let Ok(class) = object.cast::<PyType>() else { return };
         let mro = facts::mro(class);
         let at = self.trackers.intern(Tracker::Attr { base, name: "__mro__".into() });
@@ -192,6 +201,9 @@ impl<'py> Executor<'py> {
                 self.guard(dict, Check::Lacks(key));
             }
             let place = self.trackers.intern(Tracker::DictItem { base: dict, key });
+            if is_constant_type(&own.get_type()) || own.is_none() || own.is_exact_instance_of::<PyTuple>() {
+                self.found_anew.insert(own.as_ptr() as usize, place);
+            }
             return self.guard_found(&own, place);
         }
         let at = self.var(var).tracker;
@@ -199,6 +211,13 @@ impl<'py> Executor<'py> {
         let name = name.to_string();
         self.guard(at, Check::ClassLookup { name, found });
         Ok(())
+    }
+
+    /// Whether code is of no file: a text that the program compiles, perhaps at each call.
+    pub(super) fn is_compiled_anew(&self, code: ObjectId) -> bool {
+        let code = self.objects.get_ref(self.py, code);
+        let file = code.getattr("co_filename").and_then(|name| name.extract::<String>());
+        file.is_ok_and(|name| name.starts_with('<'))
     }
 
     fn guard_is(&mut self, place: TrackerId, object: &Bound<'py, PyAny>) {
@@ -209,6 +228,12 @@ impl<'py> Executor<'py> {
     /// What was found in a class that is made anew.
     fn guard_found(&mut self, found: &Bound<'py, PyAny>, place: TrackerId) -> Result<(), Stop> {
         let ty = found.get_type();
+        if found.cast_exact::<PyFrozenSet>().is_ok_and(|set| set.is_empty()) {
+            let of_sets = self.objects.add(ty.as_any());
+            self.guard(place, Check::TypeIs(of_sets));
+            self.guard(place, Check::Len(0));
+            return Ok(());
+        }
         if is_constant_type(&ty) || found.is_none() {
             let id = self.objects.add(found);
             self.guard(place, Check::Equals(id));
@@ -237,11 +262,13 @@ impl<'py> Executor<'py> {
                 self.guard_is(place, found);
                 return Ok(());
             }
+            Descriptor::Function if probe::is_generated_new(found) => return self.look_at_generated_new(found, place),
             Descriptor::Function | Descriptor::Plain => return self.look_at_found(found, place),
             Descriptor::StaticMethod | Descriptor::ClassMethod => &["__func__"],
             Descriptor::Property => &["fget", "fset", "fdel"],
             Descriptor::Member | Descriptor::GetSet => &["__name__"],
-            Descriptor::TupleGetter | Descriptor::Other => {
+            Descriptor::TupleGetter => &[],
+            Descriptor::Other => {
                 self.captured.names_anew.set(true);
                 return Err(Stop::brk(Reason::UserCode, "a descriptor of a class that is made anew"));
             }
@@ -250,6 +277,9 @@ impl<'py> Executor<'py> {
         let var = self.wrap(found, place);
         let own = self.objects.add(ty.as_any());
         self.guard(place, Check::TypeIs(own));
+        if probe::place_of_field(found).is_some() {
+            self.guard(place, Check::Alike(id));
+        }
         self.captured.anew.insert(id, var);
         for name in parts {
             let at = self.trackers.intern(Tracker::Attr { base: place, name: (*name).into() });
@@ -257,6 +287,29 @@ impl<'py> Executor<'py> {
                 facts::Field::Value(part) => self.nested(|ex| ex.guard_found(&part, at))?,
                 facts::Field::Empty | facts::Field::NoField => self.captured.names_anew.set(true),
             }
+        }
+        Ok(())
+    }
+
+    /// The `__new__` of a named tuple, which nobody looks into: its code and the dict of its names are made with it.
+    fn look_at_generated_new(&mut self, found: &Bound<'py, PyAny>, place: TrackerId) -> Result<(), Stop> {
+        let Some((code, globals)) = facts::func_parts(found).map(|p| (p.code.to_owned(), p.globals.to_owned())) else {
+            return Ok(());
+        };
+        let id = self.objects.add(found);
+        let var = self.wrap(found, place);
+        self.captured.anew.insert(id, var);
+        let code = self.objects.add(code.as_any());
+        let at = self.trackers.intern(Tracker::FunctionPart { base: place, part: FunctionPart::Code });
+        self.guard(at, Check::Alike(code));
+        let at = self.trackers.intern(Tracker::FunctionPart { base: place, part: FunctionPart::Globals });
+        let Ok(globals) = globals.cast_into::<PyDict>() else { return Ok(()) };
+        self.guard(at, Check::Len(globals.len()));
+        let name = pyo3::intern!(self.py, "_tuple_new");
+        if let Some(new) = globals.get_item(name).ok().flatten() {
+            let key = self.objects.add(name.as_any());
+            let at = self.trackers.intern(Tracker::DictItem { base: at, key });
+            self.guard_is(at, &new);
         }
         Ok(())
     }

@@ -146,6 +146,9 @@ impl<'py> Executor<'py> {
             self.guard_look_up(ty, known, &key, found.as_ref())?;
             return Ok(found);
         }
+        if let Some(found) = found.as_ref().filter(|_| !self.found_anew.is_empty()) {
+            self.found_anew.remove(&(found.as_ptr() as usize));
+        }
         // A class that cannot change needs no guard.
         if facts::is_heap_type(ty) {
             if let Some(found) = &found
@@ -197,6 +200,9 @@ impl<'py> Executor<'py> {
 
     /// An attribute that is read off a class as it is.
     pub(super) fn plain_attribute(&mut self, found: &Bound<'py, PyAny>) -> VarId {
+        if let Some(at) = self.found_anew.get(&(found.as_ptr() as usize)) {
+            return self.wrap(found, *at);
+        }
         match self.known.get(&(found.as_ptr() as usize)) {
             Some(&known) if self.is_passing(self.var(known).tracker) => known,
             _ => self.pin(found),
@@ -793,9 +799,7 @@ impl<'py> Executor<'py> {
     /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
     pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
         let found = self.class_lookup(class, name)?;
-        let Some(getter) = found.filter(|f| probe::descriptor(f) == Descriptor::TupleGetter) else { return Ok(None) };
-        let reduced = getter.call_method0("__reduce__").and_then(|r| r.get_item(1)).and_then(|r| r.get_item(0));
-        Ok(reduced.and_then(|index| index.extract()).ok())
+        Ok(found.and_then(|getter| probe::place_of_field(&getter)))
     }
 }
 

@@ -513,7 +513,8 @@ impl<'py> Executor<'py> {
     /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
     pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
         let (class_anew, of_anew) = (self.made_anew(class), self.made_anew(of));
-        if of_anew.is_some() || class_anew.is_some() && of.get_type().is(self.py.get_type::<PyType>()) {
+        let by_mro = of.get_type().is(self.py.get_type::<PyType>());
+        if by_mro && (of_anew.is_some() || class_anew.is_some()) {
             // By their MROs.
             for (id, var) in class_anew.into_iter().chain(of_anew) {
                 self.guard_alike(id, var);

@@ -116,6 +116,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
+    /// Constants that look-ups on classes that are made anew found, by address, and where.
+    found_anew: HashMap<usize, TrackerId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
     dicts_below: HashMap<usize, Option<VarId>>,
     /// Dicts whose keys are known to be plain strings, by address.
@@ -184,6 +186,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             known: HashMap::new(),
+            found_anew: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),

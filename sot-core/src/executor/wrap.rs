@@ -419,7 +419,8 @@ impl<'py> Executor<'py> {
                 ] {
                     if let Some(object) = object {
                         let at = self.trackers.intern(Tracker::FunctionPart { base: tracker, part });
-                        self.guard(at, Check::Is(object));
+                        let compiled = part == FunctionPart::Code && self.is_compiled_anew(object);
+                        self.guard(at, if compiled { Check::Alike(object) } else { Check::Is(object) });
                     }
                 }
             }

@@ -202,17 +202,19 @@ pub struct ClassForm {
 
 fn numbers_of(ty: &Bound<'_, PyType>) -> [usize; 21] {
     let flags = (type_flags(ty) & !VALID_VERSION_TAG) as usize;
+    // The interpreter exchanges one function for another when it finds out that there is no `__getattr__`.
+    let getattr = getattr_kind(ty) as usize;
     // SAFETY: a live type; function pointers are taken as addresses.
     unsafe {
         let ty = &*ty.as_type_ptr();
         macro_rules! numbers {
             ($($size:ident),*; $($function:ident),*) => {
-                [flags, $(ty.$size as usize,)* $(ty.$function.map_or(0, |f| f as usize)),*]
+                [flags, getattr, $(ty.$size as usize,)* $(ty.$function.map_or(0, |f| f as usize)),*]
             };
         }
         numbers!(
             tp_basicsize, tp_itemsize, tp_dictoffset, tp_weaklistoffset;
-            tp_new, tp_init, tp_call, tp_getattro, tp_setattro, tp_repr, tp_str, tp_hash, tp_richcompare, tp_iter,
+            tp_new, tp_init, tp_call, tp_setattro, tp_repr, tp_str, tp_hash, tp_richcompare, tp_iter,
             tp_iternext, tp_descr_get, tp_descr_set, tp_finalize, tp_del, tp_dealloc
         )
     }
