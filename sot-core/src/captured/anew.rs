@@ -44,7 +44,9 @@ impl Captured {
     pub(crate) fn note_named(&self, object: ObjectId) {
         if self.is_made_anew(object) {
             self.names_anew.set(true);
-            if std::env::var_os("DBG").is_some() { eprintln!("NAMED {}", std::backtrace::Backtrace::force_capture()); }
+            if std::env::var_os("DBG").is_some() {
+                eprintln!("NAMED {}", std::backtrace::Backtrace::force_capture());
+            }
         }
     }
 

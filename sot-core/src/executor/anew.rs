@@ -14,7 +14,7 @@ use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::objects::is_constant_type;
 use crate::probe::{self, Descriptor};
-use crate::stop::{Reason, Stop};
+use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -31,9 +31,8 @@ fn is_found_by_name(object: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, name: 
     };
     for part in name.split('.') {
         at = at.and_then(|at| {
-            let dict = facts::class_dict(&at).or_else(|| {
-                at.is_instance_of::<PyModule>().then(|| facts::instance_dict(&at)).flatten()
-            })?;
+            let dict = facts::class_dict(&at)
+                .or_else(|| at.is_instance_of::<PyModule>().then(|| facts::instance_dict(&at)).flatten())?;
             if !facts::holds_names_alone(&dict) {
                 return None;
             }
@@ -68,7 +67,11 @@ impl<'py> Executor<'py> {
         if !given || self.found.by_identity || !facts::is_written_class(class) || self.objects.find(class).is_some() {
             return false;
         }
-        if !self.has_plain_metaclass(class) || !facts::has_mro(class) || facts::finds_names_by_code(class) || self.is_of_a_module(class) {
+        if !self.has_plain_metaclass(class)
+            || !facts::has_mro(class)
+            || facts::finds_names_by_code(class)
+            || self.is_of_a_module(class)
+        {
             return false;
         }
         // Those that are made anew come before all others.
@@ -82,6 +85,11 @@ impl<'py> Executor<'py> {
         !own.any(|anew| anew)
             && mro.get_item(0).is_ok_and(|first| first.is(class))
             && matches!(self.backend.classify(class), Kind::Unknown)
+    }
+
+    /// Whether a class is known as such a one, or would be if it were found at a path.
+    pub(super) fn is_class_made_anew(&self, class: &Bound<'py, PyType>, tracker: TrackerId) -> bool {
+        self.made_anew(class).is_some() || self.may_be_made_anew(class, tracker)
     }
 
     /// Whether a metaclass is the same for all classes that the same code makes, and gives them attributes as `type` does.
@@ -228,10 +236,12 @@ impl<'py> Executor<'py> {
     /// What was found in a class that is made anew.
     fn guard_found(&mut self, found: &Bound<'py, PyAny>, place: TrackerId) -> Result<(), Stop> {
         let ty = found.get_type();
-        if found.cast_exact::<PyFrozenSet>().is_ok_and(|set| set.is_empty()) {
-            let of_sets = self.objects.add(ty.as_any());
-            self.guard(place, Check::TypeIs(of_sets));
-            self.guard(place, Check::Len(0));
+        if found
+            .cast_exact::<PyFrozenSet>()
+            .is_ok_and(|set| set.iter().all(|item| item.is_exact_instance_of::<PyString>()))
+        {
+            let id = self.objects.add(found);
+            self.guard(place, Check::Alike(id));
             return Ok(());
         }
         if is_constant_type(&ty) || found.is_none() {
@@ -263,20 +273,16 @@ impl<'py> Executor<'py> {
                 return Ok(());
             }
             Descriptor::Function if probe::is_generated_new(found) => return self.look_at_generated_new(found, place),
-            Descriptor::Function | Descriptor::Plain => return self.look_at_found(found, place),
+            Descriptor::Other if probe::extends_property(found) => &["fget", "fset", "fdel"],
+            Descriptor::Function | Descriptor::Plain | Descriptor::Other => return self.look_at_found(found, place),
             Descriptor::StaticMethod | Descriptor::ClassMethod => &["__func__"],
             Descriptor::Property => &["fget", "fset", "fdel"],
             Descriptor::Member | Descriptor::GetSet => &["__name__"],
             Descriptor::TupleGetter => &[],
-            Descriptor::Other => {
-                self.captured.names_anew.set(true);
-                return Err(Stop::brk(Reason::UserCode, "a descriptor of a class that is made anew"));
-            }
         };
         let id = self.objects.add(found);
         let var = self.wrap(found, place);
-        let own = self.objects.add(ty.as_any());
-        self.guard(place, Check::TypeIs(own));
+        self.guard_type(place, id);
         if probe::place_of_field(found).is_some() {
             self.guard(place, Check::Alike(id));
         }

@@ -262,11 +262,15 @@ impl<'py> Executor<'py> {
             return None;
         }
         let receiver = object.getattr("__self__").ok()?;
-        if receiver.is_instance_of::<PyModule>() || receiver.is_instance_of::<PyType>() || receiver.is_none() {
+        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
+        let same = match receiver.cast::<PyType>() {
+            Ok(class) => !self.is_class_made_anew(class, at),
+            Err(_) => receiver.is_instance_of::<PyModule>() || receiver.is_none(),
+        };
+        if same {
             return None;
         }
         let name: String = object.getattr("__name__").and_then(|n| n.extract()).ok()?;
-        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
         let receiver = self.wrap(&receiver, at);
         Some(BoundVar::new(receiver, &name))
     }
@@ -479,7 +483,7 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
+    pub(super) fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
         let ty = self.objects.get(self.py, object).get_type();
         if let Some((class, var)) = self.made_anew(ty.as_any()) {
             return self.guard_class_of(tracker, class, var);
@@ -566,7 +570,9 @@ impl<'py> Executor<'py> {
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
-        if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key)) {
+        let anew =
+            |key: &Bound<'py, PyAny>| key.cast::<PyType>().is_ok_and(|class| self.is_class_made_anew(class, base));
+        if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key) || anew(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
         }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();

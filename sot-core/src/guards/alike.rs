@@ -4,12 +4,12 @@
 //! neither name nor hold it: it says what the class is like. That is its form: how its instances are laid out, what C code runs
 //! for them, its name. Its metaclass, its MRO and what was read off it have guards of their own, on paths below the class.
 //!
-//! The same goes for the fields of named tuples. Code that is compiled anew is held, and compared part by part.
+//! The same goes for the fields of named tuples. Code that is compiled anew, and sets of names, are held, and compared part by part.
 
 use crate::cpython::facts::{self, ClassForm};
 use crate::probe;
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyTuple, PyType};
+use pyo3::types::{PyCode, PyFrozenSet, PyString, PyTuple, PyType};
 
 /// Stands for an object in a check. The program never meets it.
 #[pyclass(frozen, module = "sot")]
@@ -35,7 +35,9 @@ pub(super) fn pattern(object: Bound<'_, PyAny>) -> Py<PyAny> {
 
 /// Whether a value is like the object that was met.
 pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> bool {
-    let Ok(alike) = pattern.cast_exact::<Alike>() else { return value.is(pattern) || is_same_code(value, pattern) };
+    let Ok(alike) = pattern.cast_exact::<Alike>() else {
+        return value.is(pattern) || is_same_code(value, pattern) || are_same_names(value, pattern);
+    };
     match &alike.get().0 {
         Like::Class(form) => {
             value.cast::<PyType>().is_ok_and(|class| !facts::finds_names_by_code(class) && form.is_of(class))
@@ -47,7 +49,8 @@ pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> 
 /// Whether two code objects were compiled of the same text.
 fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
     /// What comparing code objects leaves out, by version.
-    const PARTS: &[&str] = &["co_filename", "co_qualname", "co_flags", "co_lnotab", "co_linetable", "co_exceptiontable"];
+    const PARTS: &[&str] =
+        &["co_filename", "co_qualname", "co_flags", "co_lnotab", "co_linetable", "co_exceptiontable"];
     if value.cast_exact::<PyCode>().is_err() || known.cast_exact::<PyCode>().is_err() {
         return false;
     }
@@ -62,6 +65,16 @@ fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
         _ => false,
     };
     value.eq(known).unwrap_or(false) && PARTS.iter().all(equal) && have_same_code(value, known)
+}
+
+/// Whether two frozen sets have the same members, which are texts.
+fn are_same_names(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
+    let (Ok(set), Ok(of)) = (value.cast_exact::<PyFrozenSet>(), known.cast_exact::<PyFrozenSet>()) else {
+        return false;
+    };
+    set.len() == of.len()
+        && set.iter().all(|item| item.is_exact_instance_of::<PyString>())
+        && value.eq(known).unwrap_or(false)
 }
 
 /// The same of code objects among the constants.

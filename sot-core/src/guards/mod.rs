@@ -249,11 +249,7 @@ impl NativeGuards {
 }
 
 /// How objects of a check are held.
-fn holder<'a>(
-    py: Python<'a>,
-    captured: &'a Captured,
-    check: &Check,
-) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
+fn holder<'a>(py: Python<'a>, captured: &'a Captured, check: &Check) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
     let (of_identity, of_form) = (matches!(check, Check::Is(_)), matches!(check, Check::Alike(_)));
     move |id| match captured.objects.get(py, *id) {
         object if of_form => alike::pattern(object),

@@ -6,8 +6,8 @@
 //! stderr. Everything here asks Python itself, with no stamp and nothing of what the native form uses, but for iterators,
 //! which cannot be looked at without advancing them, and for what the backend checks.
 
-use super::{alike, identity};
 use super::names::Namer;
+use super::{alike, identity};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};

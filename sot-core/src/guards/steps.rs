@@ -3,8 +3,8 @@
 
 use super::alike;
 use super::distinct::Distinct;
-use super::identity;
 use super::equality::equals;
+use super::identity;
 use super::{NativeCheck, constant, holder, missing, visit_check};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
@@ -98,9 +98,8 @@ impl Steps {
                 sot_tracker::Step::Check(id, index) => {
                     let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
                     let mut others = others.iter().map(|other| registers[other.index()]);
-                    let check = check.map(holder(py, captured, check), name, |_| {
-                        others.next().expect("a register of each")
-                    });
+                    let check =
+                        check.map(holder(py, captured, check), name, |_| others.next().expect("a register of each"));
                     Step::Check { register: registers[id.index()], check }
                 }
             });
