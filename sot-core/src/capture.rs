@@ -95,6 +95,11 @@ pub fn capture(
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(done) => return Some(finish(py, done, ambient, subject, start)),
             Err(Failed::At(failed)) => *failed,
+            Err(Failed::NamesAnew) => {
+                STATS.add(&STATS.restarts);
+                found.by_identity = true;
+                continue;
+            }
             Err(Failed::Rewrites(places)) => {
                 STATS.add(&STATS.restarts);
                 found.rewritten.extend(places);
@@ -123,6 +128,8 @@ enum Failed {
     At(Box<(Option<frame::Site>, Why, Captured)>),
     /// What it read at these places and took for what will be there for ever, it writes itself.
     Rewrites(Vec<(usize, String)>),
+    /// It names what may be another class at the next call.
+    NamesAnew,
 }
 
 /// An attempt that came to its end.
@@ -152,6 +159,9 @@ fn attempt(
     let rewritten = ex.take_rewritten();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (captured, builder) = ex.into_captured();
+    if captured.names_anew.get() {
+        return Err(Failed::NamesAnew);
+    }
     let (head, outcome) = match simulated {
         Ok(simulated) => simulated,
         Err((site, why)) => return Err(Failed::At(Box::new((site, why, captured)))),
@@ -159,7 +169,11 @@ fn attempt(
     if !rewritten.is_empty() {
         return Err(Failed::Rewrites(rewritten));
     }
-    match rewrite(py, &captured, builder, &head, &outcome, go_on) {
+    let rewritten = rewrite(py, &captured, builder, &head, &outcome, go_on);
+    if captured.names_anew.get() {
+        return Err(Failed::NamesAnew);
+    }
+    match rewritten {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
         Err(Refused { stop, unkept }) => {
             let site = unkept.or(match outcome {

@@ -35,6 +35,11 @@ impl ObjectTable {
         self.objects[id.0 as usize].bind(py).clone()
     }
 
+    /// Each once.
+    pub fn all(&self) -> impl Iterator<Item = &Py<PyAny>> {
+        self.objects.iter()
+    }
+
     pub fn get_ref<'a, 'py>(&'a self, py: Python<'py>, id: ObjectId) -> &'a Bound<'py, PyAny> {
         self.objects[id.0 as usize].bind(py)
     }

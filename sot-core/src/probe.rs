@@ -210,6 +210,14 @@ pub fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
         && agree(ty, &tuple, OF_TUPLES)
 }
 
+/// The place of a field that a descriptor of a named tuple reads.
+pub fn place_of_field(getter: &Bound<'_, PyAny>) -> Option<usize> {
+    if descriptor(getter) != Descriptor::TupleGetter {
+        return None;
+    }
+    getter.call_method0("__reduce__").ok()?.get_item(1).ok()?.get_item(0).ok()?.extract().ok()
+}
+
 /// Whether a `__new__` is the one that `collections.namedtuple` writes.
 pub fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
     // `typing.NamedTuple` and a subclass leave it as a static method.

@@ -47,6 +47,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     ClassLookup { name: N, found: Option<O> },
     /// It is a type with exactly these classes as its MRO.
     Mro(Vec<O>),
+    /// It is a type that might have been made by the same code as this one, which need not be the same.
+    Alike(O),
     /// It is a type, and `issubclass` of this class or not, virtual subclasses included.
     SubclassOf { of: O, holds: bool },
 }
@@ -79,6 +81,7 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
+            | Check::Alike(_)
             | Check::SubclassOf { .. } => &[],
         }
     }
@@ -118,6 +121,7 @@ impl<O, N, V> Check<O, N, V> {
                 Check::ClassLookup { name: name(n), found: found.as_ref().map(object) }
             }
             Check::Mro(classes) => Check::Mro(classes.iter().map(object).collect()),
+            Check::Alike(class) => Check::Alike(object(class)),
             Check::SubclassOf { of, holds } => Check::SubclassOf { of: object(of), holds: *holds },
         }
     }
@@ -188,6 +192,7 @@ impl Check {
                 let classes: Vec<String> = classes.iter().map(|c| names.object(*c)).collect();
                 write!(f, "mro({value}) == [{}]", classes.join(", "))
             }
+            Check::Alike(class) => write!(f, "alike({value}, {})", names.object(*class)),
             Check::SubclassOf { of, holds } => {
                 write!(f, "{}subclass({value}, {})", if *holds { "" } else { "not " }, names.object(*of))
             }

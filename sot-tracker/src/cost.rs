@@ -55,7 +55,7 @@ pub fn of_check(check: &Check) -> u32 {
         Check::Lacks(_) | Check::Member { .. } | Check::Quiet { key: Some(_) } => 8,
         // As long as the set, which the guard does not know.
         Check::Quiet { key: None } => 100,
-        Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => 20,
+        Check::ClassLookup { .. } | Check::Mro(_) | Check::Alike(_) | Check::SubclassOf { .. } => 20,
         Check::LacksAttr(_) => 30,
     }
 }
@@ -72,6 +72,7 @@ pub fn hits_per_miss(check: &Check) -> u32 {
         | Check::Quiet { .. }
         | Check::ClassLookup { .. }
         | Check::Mro(_)
+        | Check::Alike(_)
         | Check::SubclassOf { .. }
         | Check::LacksAttr(_) => 16,
     }

@@ -117,6 +117,7 @@ impl<'a> Premises<'a> {
                 | Check::Unbound
                 | Check::ClassLookup { .. }
                 | Check::Mro(_)
+                | Check::Alike(_)
                 | Check::SubclassOf { .. } => {}
             }
         }
@@ -182,6 +183,7 @@ impl<'a> Premises<'a> {
             | Check::Unbound
             | Check::ClassLookup { .. }
             | Check::Mro(_)
+            | Check::Alike(_)
             | Check::SubclassOf { .. } => false,
         }
     }
@@ -238,6 +240,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Unbound
         | Check::ClassLookup { .. }
         | Check::Mro(_)
+        | Check::Alike(_)
         | Check::SubclassOf { .. } => true,
     });
 }

@@ -31,6 +31,7 @@ impl Captured {
     pub fn settle_guards(&mut self, py: Python<'_>) {
         self.guard_aliasing(py);
         self.guard_identities(py);
+        self.guard_classes(py);
         self.guards.drop_implied_presence(&self.trackers);
     }
 

@@ -9,6 +9,7 @@
 //!
 //! There is no Python in this but the objects of the table: who needs them brings the token.
 
+mod anew;
 mod apart;
 mod graph;
 mod histories;
@@ -33,6 +34,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
 use sot_sideeffect::Journal;
 use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// How a capture ended.
@@ -69,6 +71,10 @@ pub struct Captured {
     pub(crate) overridden: HashSet<TrackerId>,
     /// What leads to instances of classes that extend a builtin type, and that type: new code reads their items by its methods.
     pub(crate) extending: HashMap<TrackerId, ObjectId>,
+    /// Classes that may be others at each call, made by the same code, and what was found in them: by the object, its variable.
+    pub(crate) anew: HashMap<ObjectId, VarId>,
+    /// A guard or new code names one of these, or a path starts at one: the capture is of no use.
+    pub(crate) names_anew: Cell<bool>,
     pub guards: GuardSet,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
@@ -112,6 +118,8 @@ impl Default for Captured {
             passing: HashSet::new(),
             overridden: HashSet::new(),
             extending: HashMap::new(),
+            anew: HashMap::new(),
+            names_anew: Cell::new(false),
             guards: GuardSet::default(),
             by_identity: Vec::new(),
             tensor_checks: Vec::new(),
@@ -253,6 +261,7 @@ impl Captured {
 
     /// Leave a guard, with the current source line as its origin.
     pub fn guard(&mut self, tracker: TrackerId, check: Check) {
+        self.note_if_anew(tracker, &check);
         let origin = self.shown_frame().map(|frame| Origin {
             file: frame.unit.file.clone(),
             line: frame.unit.line(frame.ip),

@@ -38,6 +38,7 @@ impl Captured {
     /// As [`Captured::parts`], when the variable is or was of such a kind.
     pub(crate) fn parts_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
         let mut parts = self.named_parts(var, kind);
+        parts.extend(self.class_made_anew(kind));
         for part in &mut parts {
             *part = self.whole(*part);
         }

@@ -142,6 +142,13 @@ impl<'py> Executor<'py> {
         }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
+        if let Some(known) = self.made_anew(class) {
+            self.guard_look_up(ty, known, &key, found.as_ref())?;
+            return Ok(found);
+        }
+        if let Some(found) = found.as_ref().filter(|_| !self.found_anew.is_empty()) {
+            self.found_anew.remove(&(found.as_ptr() as usize));
+        }
         // A class that cannot change needs no guard.
         if facts::is_heap_type(ty) {
             if let Some(found) = &found
@@ -193,6 +200,9 @@ impl<'py> Executor<'py> {
 
     /// An attribute that is read off a class as it is.
     pub(super) fn plain_attribute(&mut self, found: &Bound<'py, PyAny>) -> VarId {
+        if let Some(at) = self.found_anew.get(&(found.as_ptr() as usize)) {
+            return self.wrap(found, *at);
+        }
         match self.known.get(&(found.as_ptr() as usize)) {
             Some(&known) if self.is_passing(self.var(known).tracker) => known,
             _ => self.pin(found),
@@ -688,7 +698,7 @@ impl<'py> Executor<'py> {
 
     /// `__name__`, `__mro__` and the like of a class, guarded.
     fn class_part(&mut self, class: &Bound<'py, PyType>, name: &str, value: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
-        if name == "__mro__" {
+        if name == "__mro__" && self.made_anew(class).is_none() {
             self.guard_mro(class);
             return Ok(self.pin(value));
         }
@@ -696,10 +706,10 @@ impl<'py> Executor<'py> {
             return if name == "__bases__" { Ok(self.pin(value)) } else { self.fold(value) };
         }
         let id = self.objects.add(class.as_any());
-        let base = self.constant_tracker(id);
+        let base = self.class_tracker(id);
         let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
         let var = self.wrap(value, at);
-        if name == "__bases__" {
+        if let "__bases__" | "__mro__" = name {
             self.look(var)?;
         }
         Ok(var)
@@ -707,7 +717,9 @@ impl<'py> Executor<'py> {
 
     /// The class keeps its MRO.
     pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
-        if facts::is_heap_type(class) {
+        if let Some((id, var)) = self.made_anew(class) {
+            self.guard_alike(id, var);
+        } else if facts::is_heap_type(class) {
             let classes = facts::mro(class).iter().map(|c| self.objects.add(&c)).collect();
             let id = self.objects.add(class.as_any());
             let at = self.constant_tracker(id);
@@ -772,9 +784,7 @@ impl<'py> Executor<'py> {
     /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
     pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
         let found = self.class_lookup(class, name)?;
-        let Some(getter) = found.filter(|f| probe::descriptor(f) == Descriptor::TupleGetter) else { return Ok(None) };
-        let reduced = getter.call_method0("__reduce__").and_then(|r| r.get_item(1)).and_then(|r| r.get_item(0));
-        Ok(reduced.and_then(|index| index.extract()).ok())
+        Ok(found.and_then(|getter| probe::place_of_field(&getter)))
     }
 }
 

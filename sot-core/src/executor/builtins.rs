@@ -493,7 +493,10 @@ impl<'py> Executor<'py> {
             }
             return Ok(false);
         }
-        let candidate = self.pinned(&kind);
+        let candidate = match &kind {
+            VarKind::Class(class) => Some(self.objects.get(self.py, class.object)),
+            _ => self.pinned(&kind),
+        };
         let Some(candidate) = candidate.as_ref().and_then(|c| c.cast::<PyType>().ok()) else {
             return Err(Stop::brk(Reason::Builtin, if of_class { "issubclass" } else { "isinstance" }));
         };
@@ -525,7 +528,17 @@ impl<'py> Executor<'py> {
 
     /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
     pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
-        if facts::is_heap_type(class) || facts::is_heap_type(of) {
+        let (class_anew, of_anew) = (self.made_anew(class), self.made_anew(of));
+        let by_mro = of.get_type().is(self.py.get_type::<PyType>());
+        if by_mro && (of_anew.is_some() || class_anew.is_some()) {
+            // By their MROs.
+            for (id, var) in class_anew.into_iter().chain(of_anew) {
+                self.guard_alike(id, var);
+            }
+            if class_anew.is_none() {
+                self.guard_mro(class);
+            }
+        } else if facts::is_heap_type(class) || facts::is_heap_type(of) {
             let id = self.objects.add(class.as_any());
             let of = self.objects.add(of.as_any());
             let at = self.constant_tracker(id);

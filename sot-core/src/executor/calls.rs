@@ -170,7 +170,9 @@ impl<'py> Executor<'py> {
                     _ => Vec::new(),
                 }
             }
-            Some(d) => d.cast::<PyTuple>().map(|d| d.iter().map(|v| self.pin(&v)).collect()).unwrap_or_default(),
+            Some(d) => {
+                d.cast::<PyTuple>().map(|d| d.iter().map(|v| self.pin_for_good(&v)).collect()).unwrap_or_default()
+            }
             None => Vec::new(),
         };
         let mut kwdefaults = Vec::new();
@@ -191,7 +193,9 @@ impl<'py> Executor<'py> {
             }
         }
         let closure = match &parts.closure {
-            Some(c) => c.cast::<PyTuple>().map(|c| c.iter().map(|v| self.pin(&v)).collect()).unwrap_or_default(),
+            Some(c) => {
+                c.cast::<PyTuple>().map(|c| c.iter().map(|v| self.pin_for_good(&v)).collect()).unwrap_or_default()
+            }
             None => Vec::new(),
         };
         let globals = self.objects.add(&parts.globals);

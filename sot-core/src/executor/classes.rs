@@ -60,6 +60,10 @@ impl<'py> Executor<'py> {
     /// The class of a class, guarded where it is not `type`: a class may be given another one.
     pub(super) fn metaclass(&mut self, class: ObjectId) -> Bound<'py, PyAny> {
         let meta = self.objects.get_ref(self.py, class).get_type().into_any();
+        if let Some(var) = self.anew.get(&class).copied() {
+            self.guard_alike(class, var);
+            return meta;
+        }
         if !meta.is(self.py.get_type::<PyType>()) {
             let of = self.objects.add(&meta);
             let at = self.constant_tracker(class);
@@ -284,6 +288,9 @@ impl<'py> Executor<'py> {
                 .is_some_and(|(own, plain)| own.is(&plain));
         let opaque = |_| Stop::brk(Reason::OpaqueCall, "a named tuple");
         let fields: Vec<String> = class.getattr("_fields").and_then(|f| f.extract()).map_err(opaque)?;
+        for read in ["_fields", "_field_defaults"] {
+            self.class_lookup(class, read)?;
+        }
         let defaults = class.getattr("_field_defaults").map_err(opaque)?;
         if !generated || args.positional.len() > fields.len() {
             return Err(Stop::brk(Reason::OpaqueCall, "a named tuple"));
@@ -301,13 +308,31 @@ impl<'py> Executor<'py> {
             filled.push(match item {
                 Some(item) => item,
                 None => match defaults.get_item(field) {
-                    Ok(default) => self.pin(&default),
+                    Ok(default) => self.default_of_field(&defaults, field, &default)?,
                     Err(_) => return Err(Stop::brk(Reason::WouldRaise, "arguments of a named tuple")),
                 },
             });
         }
         let class = self.objects.add(class);
         Ok(self.virtual_var(TupleVar { items: filled.into(), class: Some(class) }))
+    }
+
+    /// What a field has that is not given: an item of a dict that is the class's.
+    fn default_of_field(
+        &mut self,
+        defaults: &Bound<'py, PyAny>,
+        field: &str,
+        default: &Bound<'py, PyAny>,
+    ) -> Result<VarId, Stop> {
+        let Some((_, defaults)) = self.made_anew(defaults) else { return Ok(self.pin_for_good(default)) };
+        if let VarKind::Dict(dict) = self.look(defaults)? {
+            for (name, value) in dict.entries.iter() {
+                if self.constant_str(*name).is_some_and(|name| name == field) {
+                    return Ok(*value);
+                }
+            }
+        }
+        Err(Stop::brk(Reason::OpaqueCall, "a named tuple"))
     }
 
     /// A named tuple with converted items, for a framework call.

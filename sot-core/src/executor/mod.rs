@@ -15,6 +15,7 @@
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
 mod attribute_dicts;
+mod anew;
 mod attributes;
 mod builtin_methods;
 mod builtins;
@@ -107,6 +108,8 @@ pub struct Found {
     pub denied: HashMap<Site, Why>,
     /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
     pub rewritten: HashSet<(usize, String)>,
+    /// Classes that are made anew are to be known by their identity, as all others.
+    pub by_identity: bool,
 }
 
 /// One capture.
@@ -119,6 +122,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
+    /// Constants that look-ups on classes that are made anew found, by address, and where.
+    found_anew: HashMap<usize, TrackerId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
     dicts_below: HashMap<usize, Option<VarId>>,
     /// Dicts whose keys are known to be plain strings, by address.
@@ -187,6 +192,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             known: HashMap::new(),
+            found_anew: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),

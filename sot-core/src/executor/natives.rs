@@ -211,7 +211,7 @@ impl<'py> Executor<'py> {
         let mut positional = Vec::with_capacity(made_of.parts.len());
         for (index, part) in made_of.parts.iter().take(made_of.parts.len() - 1).enumerate() {
             positional.push(match under_constant {
-                true => self.pin(&part),
+                true => self.pin_for_good(&part),
                 false => {
                     let at = self.trackers.intern(Tracker::SeqItem { base: source, index: index as i64 });
                     self.wrap(&part, at)

@@ -36,8 +36,15 @@ impl<'py> Executor<'py> {
             self.tie(known, tracker, object);
             return known;
         }
+        let anew = object.cast::<PyType>().is_ok_and(|class| self.may_be_made_anew(class, tracker));
         let id = self.objects.add(object);
-        let kind = self.kind_at_depth(object, id, tracker);
+        let kind = match anew {
+            true => ClassVar { object: id, anew }.into(),
+            false => {
+                self.note_class_of(object, tracker);
+                self.kind_at_depth(object, id, tracker)
+            }
+        };
         // The identity of an immutable value is no fact that a program should depend on.
         let shared = !matches!(kind, VarKind::Constant(_) | VarKind::Tuple(_));
         let part = if let VarKind::Instance(instance) = &kind { instance.part } else { None };
@@ -48,11 +55,22 @@ impl<'py> Executor<'py> {
         if shared {
             self.known.insert(address, var);
         }
+        if anew {
+            self.class_is_made_anew(object, id, var);
+        }
         var
     }
 
     /// A variable for an object that is the same at each call: its own address is its path.
     pub fn pin(&mut self, object: &Bound<'py, PyAny>) -> VarId {
+        if let Some((_, var)) = self.made_anew(object) {
+            return var;
+        }
+        self.pin_for_good(object)
+    }
+
+    /// The same, of what lies below a constant object.
+    pub(super) fn pin_for_good(&mut self, object: &Bound<'py, PyAny>) -> VarId {
         let id = self.objects.add(object);
         let tracker = self.constant_tracker(id);
         self.wrap(object, tracker)
@@ -128,7 +146,7 @@ impl<'py> Executor<'py> {
             };
         }
         if object.is_instance_of::<PyType>() {
-            return ClassVar { object: id }.into();
+            return ClassVar { object: id, anew: false }.into();
         }
         if object.is_instance_of::<PyModule>() {
             return ModuleVar { object: id }.into();
@@ -246,11 +264,15 @@ impl<'py> Executor<'py> {
             return None;
         }
         let receiver = object.getattr("__self__").ok()?;
-        if receiver.is_instance_of::<PyModule>() || receiver.is_instance_of::<PyType>() || receiver.is_none() {
+        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
+        let same = match receiver.cast::<PyType>() {
+            Ok(class) => !self.is_class_made_anew(class, at),
+            Err(_) => receiver.is_instance_of::<PyModule>() || receiver.is_none(),
+        };
+        if same {
             return None;
         }
         let name: String = object.getattr("__name__").and_then(|n| n.extract()).ok()?;
-        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
         let receiver = self.wrap(&receiver, at);
         Some(BoundVar::new(receiver, &name))
     }
@@ -403,10 +425,12 @@ impl<'py> Executor<'py> {
                 ] {
                     if let Some(object) = object {
                         let at = self.trackers.intern(Tracker::FunctionPart { base: tracker, part });
-                        self.guard(at, Check::Is(object));
+                        let compiled = part == FunctionPart::Code && self.is_compiled_anew(object);
+                        self.guard(at, if compiled { Check::Alike(object) } else { Check::Is(object) });
                     }
                 }
             }
+            VarKind::Class(ClassVar { object, anew: true }) => self.guard_alike(object, var),
             kind @ (VarKind::Function(FunctionVar::Object(_))
             | VarKind::Builtin(_)
             | VarKind::Class(_)
@@ -461,8 +485,11 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
+    pub(super) fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
         let ty = self.objects.get(self.py, object).get_type();
+        if let Some((class, var)) = self.made_anew(ty.as_any()) {
+            return self.guard_class_of(tracker, class, var);
+        }
         let ty = self.objects.add(ty.as_any());
         self.guard(tracker, Check::TypeIs(ty));
     }
@@ -545,7 +572,9 @@ impl<'py> Executor<'py> {
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
-        if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key)) {
+        let anew =
+            |key: &Bound<'py, PyAny>| key.cast::<PyType>().is_ok_and(|class| self.is_class_made_anew(class, base));
+        if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key) || anew(key)) {
             return Err(Stop::brk(Reason::ValueKind, "a dict of objects of this call alone"));
         }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();

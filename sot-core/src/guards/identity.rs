@@ -4,12 +4,10 @@
 //! The weak reference is one that the program finds in `weakref.getweakrefs`, beside its own: only an object that has a
 //! finalizer, and no weak reference of the program without a callback, has one more than in plain Python.
 
-use crate::captured::Captured;
 use crate::cpython::facts;
 use crate::cpython::holders::Holders;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
-use sot_tracker::{Check, ObjectId};
 
 /// Stands for an object in a check of identity. The program never meets it.
 #[pyclass(frozen, module = "sot")]
@@ -21,19 +19,6 @@ pub(super) fn expected(object: Bound<'_, PyAny>) -> Py<PyAny> {
     match facts::own_death_is_seen(&object).then(mortal).flatten() {
         Some(mortal) => mortal.into_any().unbind(),
         None => object.unbind(),
-    }
-}
-
-/// How objects of a check are held.
-pub(super) fn holder<'a>(
-    py: Python<'a>,
-    captured: &'a Captured,
-    check: &Check,
-) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
-    let of_identity = matches!(check, Check::Is(_));
-    move |id| {
-        let object = captured.objects.get(py, *id);
-        if of_identity { expected(object) } else { object.unbind() }
     }
 }
 

@@ -13,6 +13,7 @@
 //! entry is: `serve::orphans` drops one that nothing can meet again. What the program could see die is not held: below
 //! constant objects it is guarded by its path ([`Captured::is_under_constant`]), in a slot weakly (`identity`).
 
+mod alike;
 mod distinct;
 mod equality;
 mod identity;
@@ -61,6 +62,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
         Check::Table { members, .. } => members.iter().for_each(|(_, member)| visit(member)),
         Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
         Check::SubclassOf { of, .. } => visit(of),
+        Check::Alike(pattern) => visit(pattern),
         Check::LacksAttr(name) => visit(name.as_any()),
         Check::ClassLookup { name, found } => {
             visit(name.as_any());
@@ -245,6 +247,16 @@ impl NativeGuards {
 
     pub fn ambient(&self) -> Vec<String> {
         self.ambient.describe()
+    }
+}
+
+/// How objects of a check are held.
+fn holder<'a>(py: Python<'a>, captured: &'a Captured, check: &Check) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
+    let (of_identity, of_form) = (matches!(check, Check::Is(_)), matches!(check, Check::Alike(_)));
+    move |id| match captured.objects.get(py, *id) {
+        object if of_form => alike::pattern(object),
+        object if of_identity => identity::expected(object),
+        object => object.unbind(),
     }
 }
 

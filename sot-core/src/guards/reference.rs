@@ -6,8 +6,8 @@
 //! stderr. Everything here asks Python itself, with no stamp and nothing of what the native form uses, but for iterators,
 //! which cannot be looked at without advancing them, and for what the backend checks.
 
-use super::identity;
 use super::names::Namer;
+use super::{alike, identity};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
@@ -177,6 +177,8 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             Check::Keys(keys) | Check::Mro(keys) => keys.iter().copied().for_each(&mut name),
             Check::ClassLookup { found, .. } => found.iter().copied().for_each(&mut name),
             Check::SubclassOf { of, .. } => name(*of),
+            // Named below: it is not held.
+            Check::Alike(_) => {}
             Check::Len(_)
             | Check::LacksAttr(_)
             | Check::Tensor(_)
@@ -185,6 +187,15 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             | Check::HasNext(_)
             | Check::IterIndex(_)
             | Check::Unbound => {}
+        }
+    }
+    for guard in captured.guards.iter() {
+        if let Check::Alike(class) = guard.check {
+            let at = class.0 as usize;
+            if objects.len() <= at {
+                objects.resize_with(at + 1, || None);
+            }
+            objects[at].get_or_insert_with(|| alike::pattern(captured.objects.get(py, class)));
         }
     }
     objects
@@ -346,6 +357,7 @@ impl<'py> Live<'_, 'py> {
                 let mro = facts::mro(class?);
                 mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
             }
+            Check::Alike(class) => alike::is_alike(value, &self.object(*class)),
             Check::SubclassOf { of, holds } => {
                 builtin("issubclass")?.call1((value, &self.object(*of)))?.is_truthy()? == *holds
             }

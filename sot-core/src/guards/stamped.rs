@@ -2,7 +2,7 @@
 
 use super::equality::equals;
 use super::identity;
-use super::{NativeCheck, constant, missing, visit_check};
+use super::{NativeCheck, constant, holder, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
@@ -67,7 +67,7 @@ impl Stamped {
         let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
             Check::Is(_) | Check::TypeIs(_) | Check::Equals(_) | Check::Lacks(_) | Check::SameAs(_) => {
-                check.map(identity::holder(py, captured, check), |name| PyString::intern(py, name).unbind(), |_| 0)
+                check.map(holder(py, captured, check), |name| PyString::intern(py, name).unbind(), |_| 0)
             }
             _ => return Err(missing("a check of a dict item")),
         };

@@ -1,10 +1,11 @@
 //! Guards that follow paths from the frame's slots: sot-tracker's tree of them as a linear program over CPython, a register
 //! for each value.
 
+use super::alike;
 use super::distinct::Distinct;
 use super::equality::equals;
 use super::identity;
-use super::{NativeCheck, constant, missing, visit_check};
+use super::{NativeCheck, constant, holder, missing, visit_check};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
@@ -97,9 +98,8 @@ impl Steps {
                 sot_tracker::Step::Check(id, index) => {
                     let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
                     let mut others = others.iter().map(|other| registers[other.index()]);
-                    let check = check.map(identity::holder(py, captured, check), name, |_| {
-                        others.next().expect("a register of each")
-                    });
+                    let check =
+                        check.map(holder(py, captured, check), name, |_| others.next().expect("a register of each"));
                     Step::Check { register: registers[id.index()], check }
                 }
             });
@@ -196,6 +196,7 @@ impl Steps {
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
             Check::HasNext(expected) => iterators::has_next(value) == Some(*expected),
             Check::IterIndex(index) => iterators::position(value) == Some(*index),
+            Check::Alike(pattern) => alike::is_alike(value, pattern.bind(py)),
             Check::LacksAttr(name) => facts::lacks_attribute(value, name.bind(py)),
             Check::ClassLookup { name, found } => {
                 value.cast::<PyType>().is_ok_and(|ty| match (facts::type_lookup(ty, name.bind(py)), found) {

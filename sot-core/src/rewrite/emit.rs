@@ -156,6 +156,9 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     pub(super) fn const_of(&mut self, object: &Bound<'py, PyAny>) -> ConstId {
+        if let Some(id) = self.captured.objects.find(object) {
+            self.captured.note_named(id);
+        }
         let next = ConstId(self.consts.len() as u32);
         *self.const_ids.entry(object.as_ptr() as usize).or_insert_with(|| {
             self.consts.push(object.clone().unbind());
@@ -171,6 +174,26 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub(super) fn push_object(&mut self, object: ObjectId) {
         let object = self.captured.objects.get(self.py, object);
         self.push_constant(&object);
+    }
+
+    /// Push a class that a value is to have.
+    pub(super) fn push_known_class(&mut self, class: ObjectId) -> Result<(), Stop> {
+        match self.captured.anew.get(&class) {
+            Some(var) => self.push(*var)?,
+            None => self.push_object(class),
+        }
+        Ok(())
+    }
+
+    /// The same, to be called.
+    pub(super) fn push_class_to_call(&mut self, class: ObjectId) -> Result<(), Stop> {
+        if self.captured.is_made_anew(class) {
+            self.push_known_class(class)?;
+            self.pushed_is_callable();
+        } else {
+            self.push_callable(class);
+        }
+        Ok(())
     }
 
     pub(super) fn push_none(&mut self) {
@@ -310,7 +333,10 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// Push the class of a value.
     pub(super) fn push_class(&mut self, of: VarId) -> Result<(), Stop> {
         match self.captured.known_class(self.py, of) {
-            Some(class) => self.push_constant(&class),
+            Some(class) => match self.captured.objects.find(&class) {
+                Some(id) => self.push_known_class(id)?,
+                None => self.push_constant(&class),
+            },
             None => {
                 let callee = self.builtins_attribute("type")?;
                 self.push_callable(callee);
@@ -434,7 +460,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         let part = part.map(|part| self.captured.var(part).kind.clone());
         let method = |name: &str| base.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e));
         self.push_callable(method("__new__")?);
-        self.push_object(class);
+        self.push_known_class(class)?;
         // What cannot change is made at once.
         match &part {
             Some(VarKind::Tuple(tuple)) => {
@@ -523,7 +549,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             return Err(Stop::fallback(Reason::Reconstruct, "the arguments of an exception"));
         };
         self.push_callable(Callee::Object(method("__new__")?));
-        self.push_object(e.class);
+        self.push_known_class(e.class)?;
         let given = e.state.group.map_or_else(|| items.items.to_vec(), |group| vec![group.message, group.exceptions]);
         for item in &given {
             self.push(*item)?;

@@ -545,9 +545,9 @@ impl Rebuild for TupleVar {
                 match named {
                     Some(new) => {
                         em.push_callable(Callee::Object(new));
-                        em.push_object(class);
+                        em.push_known_class(class)?;
                     }
-                    None => em.push_callable(class),
+                    None => em.push_class_to_call(class)?,
                 }
                 for item in self.items.iter() {
                     em.push(*item)?;
@@ -565,7 +565,7 @@ impl Rebuild for TupleVar {
 impl Rebuild for ListVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         if let Some(class) = self.class {
-            em.push_callable(class);
+            em.push_class_to_call(class)?;
         }
         for item in self.items.iter() {
             em.push(*item)?;

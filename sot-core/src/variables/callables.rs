@@ -123,10 +123,11 @@ impl Nature for NativeVar {
     }
 }
 
-/// A class: pinned by identity.
+/// A class: pinned by identity, or one of many that the same code makes, found by its path.
 #[derive(Clone)]
 pub struct ClassVar {
     pub object: ObjectId,
+    pub anew: bool,
 }
 
 impl Nature for ClassVar {
@@ -135,7 +136,7 @@ impl Nature for ClassVar {
     }
 
     fn pinned(&self) -> Option<ObjectId> {
-        Some(self.object)
+        (!self.anew).then_some(self.object)
     }
 }
 

@@ -55,6 +55,7 @@ fn every_check_has_a_text() {
         Check::ClassLookup { name: "__call__".into(), found: None },
         Check::SameAs(x),
         Check::Mro(vec![int, ObjectId(4)]),
+        Check::Alike(int),
         Check::SubclassOf { of: int, holds: true },
         Check::SubclassOf { of: int, holds: false },
     ];

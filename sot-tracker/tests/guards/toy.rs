@@ -236,6 +236,8 @@ impl State {
             }
             // Classes have no bases here.
             Check::Mro(classes) => matches!(object.kind, Kind::Class(_)) && *classes == [value],
+            // Nor is any made like another.
+            Check::Alike(class) => matches!(object.kind, Kind::Class(_)) && *class == value,
             Check::SubclassOf { of, holds } => matches!(object.kind, Kind::Class(_)) && (value == *of) == *holds,
         }
     }

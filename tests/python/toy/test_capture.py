@@ -45,6 +45,7 @@ from capture_cases import (  # noqa: F401
     layer_attributes,
     itertools_cases,
     lengths,
+    local_classes,
     lookups,
     makers,
     mappings,

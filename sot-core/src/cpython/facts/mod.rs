@@ -25,7 +25,7 @@ pub use lifetimes::{
 };
 pub use sets::{SetEntry, SetTable, members_of_hash, set_table, set_with_table};
 pub use types::{
-    Field, GetattrKind, TypeStamp, class_dict, field, finds_names_by_code, getattr_kind, has_mro, is_abstract,
-    is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro, name_in_messages, tells_names,
-    type_flags, type_lookup, type_version,
+    ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,
+    has_mro, is_abstract, is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro,
+    name_in_messages, tells_names, type_flags, type_lookup, type_version,
 };

@@ -1,6 +1,6 @@
 //! Types: version tags, attribute lookup through the MRO, and how instances look up attributes.
 
-use std::ffi::c_ulong;
+use std::ffi::{CStr, CString, c_ulong};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -92,7 +92,7 @@ pub fn type_flags(ty: &Bound<'_, PyType>) -> c_ulong {
 /// The name by which the interpreter's own messages call a type: that of C types may have their module in front.
 pub fn name_in_messages(ty: &Bound<'_, PyType>) -> String {
     // SAFETY: a type that is alive has a name, which ends with a zero, and no other thread changes it while the GIL is held.
-    unsafe { std::ffi::CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_string_lossy().into_owned()
 }
 
 /// Whether the type was made at run time (a class statement), so that it can change.
@@ -192,6 +192,47 @@ pub fn getattr_kind(ty: &Bound<'_, PyType>) -> GetattrKind {
 /// Looking for a method asks the generic look-up without telling.
 pub fn tells_names(ty: &Bound<'_, PyType>, method: bool) -> bool {
     !method || getattr_kind(ty) != GetattrKind::Generic
+}
+
+/// How a class lays its instances out, what C code it runs for them, and its name.
+pub struct ClassForm {
+    numbers: [usize; 21],
+    name: CString,
+}
+
+fn numbers_of(ty: &Bound<'_, PyType>) -> [usize; 21] {
+    let flags = (type_flags(ty) & !VALID_VERSION_TAG) as usize;
+    // The interpreter exchanges one function for another when it finds out that there is no `__getattr__`.
+    let getattr = getattr_kind(ty) as usize;
+    // SAFETY: a live type; function pointers are taken as addresses.
+    unsafe {
+        let ty = &*ty.as_type_ptr();
+        macro_rules! numbers {
+            ($($size:ident),*; $($function:ident),*) => {
+                [flags, getattr, $(ty.$size as usize,)* $(ty.$function.map_or(0, |f| f as usize)),*]
+            };
+        }
+        numbers!(
+            tp_basicsize, tp_itemsize, tp_dictoffset, tp_weaklistoffset;
+            tp_new, tp_init, tp_call, tp_setattro, tp_repr, tp_str, tp_hash, tp_richcompare, tp_iter,
+            tp_iternext, tp_descr_get, tp_descr_set, tp_finalize, tp_del, tp_dealloc
+        )
+    }
+}
+
+/// The form of a class as it is now.
+pub fn class_form(ty: &Bound<'_, PyType>) -> ClassForm {
+    // SAFETY: a type that is alive has a name, which ends with a zero.
+    let name = unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) };
+    ClassForm { numbers: numbers_of(ty), name: name.to_owned() }
+}
+
+impl ClassForm {
+    /// Whether a class has this form.
+    pub fn is_of(&self, ty: &Bound<'_, PyType>) -> bool {
+        // SAFETY: a type that is alive has a name, which ends with a zero.
+        self.numbers == numbers_of(ty) && unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) } == &*self.name
+    }
 }
 
 /// What a field of an object holds.

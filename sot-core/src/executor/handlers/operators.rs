@@ -319,8 +319,8 @@ impl Executor<'_> {
             return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args);
         }
         // Classes of a plain metaclass are compared by identity.
-        if let (VarKind::Class(_), VarKind::Class(_)) = (&left_kind, &right_kind)
-            && let (Some(a), Some(b)) = (self.pinned(&left_kind), self.pinned(&right_kind))
+        if let (VarKind::Class(a), VarKind::Class(b)) = (&left_kind, &right_kind)
+            && let (a, b) = (self.objects.get(self.py, a.object), self.objects.get(self.py, b.object))
             && matches!(op, CompareOp::Eq | CompareOp::Ne)
             && self.compares_by_identity(&a.get_type())?
             && self.compares_by_identity(&b.get_type())?

@@ -44,6 +44,7 @@ impl Operations for ClassVar {
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        ex.note_named(self.object);
         Ok(ex.objects.get(ex.py, self.object))
     }
 }

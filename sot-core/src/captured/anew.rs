@@ -1,0 +1,109 @@
+//! Classes that are made anew for each call, by the same code: in a slot, or as the class of what is there, may be another
+//! one next time.
+//!
+//! Such a class is found by its path, as all that was found in it, and guarded by what it is like
+//! ([`Check::Alike`]). Neither a guard nor new code may name it, and no path may start at it: who does so has
+//! not asked whether it is one, and the capture starts over with classes that are known by their identity.
+
+use super::Captured;
+use crate::cpython::facts;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+
+impl Captured {
+    pub(crate) fn is_made_anew(&self, object: ObjectId) -> bool {
+        self.anew.contains_key(&object)
+    }
+
+    /// Where a class is found: itself, if it is the same at each call.
+    pub(crate) fn class_tracker(&mut self, class: ObjectId) -> TrackerId {
+        match self.anew.get(&class) {
+            Some(var) => self.var(*var).tracker,
+            None => self.constant_tracker(class),
+        }
+    }
+
+    /// The variable of a class that building a value needs.
+    pub(crate) fn class_made_anew(&self, kind: &VarKind) -> Option<VarId> {
+        if self.anew.is_empty() {
+            return None;
+        }
+        let class = match kind {
+            VarKind::Instance(instance) => Some(instance.class),
+            VarKind::Exception(exception) => Some(exception.class),
+            VarKind::Tuple(tuple) => tuple.class,
+            VarKind::List(list) => list.class,
+            _ => None,
+        };
+        self.anew.get(&class?).copied()
+    }
+
+    /// An object is named where it has to be the same at each call.
+    pub(crate) fn note_named(&self, object: ObjectId) {
+        if self.is_made_anew(object) {
+            self.names_anew.set(true);
+            if std::env::var_os("DBG").is_some() {
+                eprintln!("NAMED {}", std::backtrace::Backtrace::force_capture());
+            }
+        }
+    }
+
+    /// A guard is left.
+    pub(super) fn note_if_anew(&self, tracker: TrackerId, check: &Check) {
+        if self.anew.is_empty() || matches!(check, Check::Alike(_)) {
+            return;
+        }
+        check.map(|object| self.note_named(*object), |_| (), |_| ());
+        for step in self.trackers.path(tracker) {
+            if let Tracker::Constant(object) | Tracker::DictItem { key: object, .. } = self.trackers.get(step) {
+                self.note_named(*object);
+            }
+        }
+    }
+
+    /// Classes that are made anew are told apart from each other, and from those of the same name that are not.
+    pub(super) fn guard_classes(&mut self, py: Python<'_>) {
+        let mut group = Vec::new();
+        let mut names = Vec::new();
+        let is_class = |var: VarId| matches!(self.var(var).kind, VarKind::Class(_));
+        let mut classes: Vec<(ObjectId, VarId)> =
+            self.anew.iter().map(|(object, var)| (*object, *var)).filter(|(_, var)| is_class(*var)).collect();
+        classes.sort_unstable();
+        for (object, var) in classes {
+            let tracker = self.var(var).tracker;
+            if self.guards.contains(tracker, &Check::Alike(object)) {
+                group.push(tracker);
+                let class = self.objects.get(py, object);
+                names.extend(class.cast::<PyType>().map(facts::name_in_messages));
+            }
+        }
+        let mut namesakes = Vec::new();
+        for object in self.objects.all() {
+            let object = object.bind(py);
+            let Ok(class) = object.cast::<PyType>().cloned().or_else(|_| Ok::<_, PyErr>(object.get_type())) else {
+                continue;
+            };
+            for base in facts::mro(&class).iter() {
+                let anew = self.objects.find(&base).is_some_and(|id| self.is_made_anew(id));
+                let of_name = |class: &Bound<'_, PyType>| {
+                    facts::is_heap_type(class) && names.contains(&facts::name_in_messages(class))
+                };
+                if !anew && base.cast::<PyType>().is_ok_and(of_name) {
+                    namesakes.push(base.unbind());
+                }
+            }
+        }
+        let Some((first, rest)) = group.split_first().filter(|_| group.len() + namesakes.len() > 1) else { return };
+        let mut others = rest.to_vec();
+        for namesake in namesakes {
+            let id = self.objects.add(namesake.bind(py));
+            let at = self.constant_tracker(id);
+            if !others.contains(&at) {
+                others.push(at);
+            }
+        }
+        self.guard(*first, Check::Distinct { others, group: rest.len() });
+    }
+}
