@@ -10,6 +10,8 @@ use sot_core::stop::{Reason, Why};
 pub(crate) enum Verdict {
     Api,
     Foldable,
+    /// It changes a mode: [`crate::modes`].
+    Switch,
     Break(Why),
     /// An ordinary Python function that happens to live in Paddle: simulated like the user's.
     Python,
@@ -50,6 +52,7 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.base.dygraph.base", "in_sot_simulation_mode"),
     ("paddle.base.dygraph.base", "in_to_static_mode"),
     ("paddle.base.dygraph.base", "is_grad_enabled"),
+    ("paddle.base.libpaddle", "_has_grad"),
     ("paddle.base.framework", "in_dygraph_mode"),
     ("paddle.base.framework", "in_dynamic_mode"),
     ("paddle.base.framework", "in_dynamic_or_pir_mode"),
@@ -74,6 +77,14 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.tensor.attribute", "is_integer"),
     ("paddle.tensor.logic", "is_tensor"),
 ];
+
+/// What changes a mode.
+const SWITCHES: &[(&str, &str)] =
+    &[("paddle.base.dygraph.base", "_set_grad_enabled"), ("paddle.base.libpaddle", "_set_has_grad")];
+
+/// Ordinary Python code among what is not.
+const PYTHON: &[(&str, &str)] =
+    &[("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"), ("paddle.base.dygraph.base", "no_grad")];
 
 /// Paddle's symbolic debugger.
 const DEBUGGER: &str = "paddle.jit.sot.psdb";
@@ -121,8 +132,15 @@ pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     if module != "paddle" && !module.starts_with("paddle.") {
         return None;
     }
-    if FOLDABLE.iter().any(|(m, n)| *m == module && *n == name) {
+    let listed = |list: &[(&str, &str)]| list.iter().any(|(m, n)| *m == module && *n == name);
+    if listed(FOLDABLE) {
         return Some(Verdict::Foldable);
+    }
+    if listed(SWITCHES) {
+        return Some(Verdict::Switch);
+    }
+    if listed(PYTHON) {
+        return Some(Verdict::Python);
     }
     if module == DEBUGGER {
         return Some(match name {

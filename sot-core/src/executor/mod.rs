@@ -43,6 +43,7 @@ mod lifetimes;
 mod limits;
 mod members;
 mod membership;
+mod modes;
 mod mutation;
 mod natives;
 mod operated;
@@ -64,7 +65,7 @@ pub use flow::Flow;
 pub use handlers::Handler;
 
 use crate::awaits::Awaits;
-use crate::backend::{Backend, GraphBuilder, UserFrame};
+use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::{Captured, Outcome};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
@@ -78,7 +79,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use sot_opcodes::Op;
 use sot_sideeffect::VarRef;
-use sot_tracker::TrackerId;
+use sot_tracker::{ObjectId, TrackerId};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -111,6 +112,8 @@ pub struct Executor<'py> {
     captured: Captured,
     /// The backend's graph, as far as it has grown.
     builder: Option<Box<dyn GraphBuilder>>,
+    /// The modes that the builder was told last.
+    built_in: Vec<(Mode, ObjectId)>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
@@ -180,6 +183,7 @@ impl<'py> Executor<'py> {
             backend,
             captured: Captured::default(),
             builder: None,
+            built_in: Vec::new(),
             known: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
