@@ -285,6 +285,11 @@ pub trait Backend: Send + Sync + 'static {
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
         None
     }
+    /// Whether tensors are members of sets and keys by their identity, whatever `==` gives: hashes tell them apart, and run no code
+    /// of the user. `false`: a tensor as a member or key breaks the graph.
+    fn tensors_hash_by_identity(&self, _py: Python<'_>) -> bool {
+        false
+    }
     /// How calling this layer is simulated.
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order

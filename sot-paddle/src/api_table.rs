@@ -53,6 +53,18 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.base.dygraph.base", "in_to_static_mode"),
     ("paddle.base.dygraph.base", "is_grad_enabled"),
     ("paddle.base.libpaddle", "_has_grad"),
+    ("paddle.base.libpaddle", "get_all_custom_device_type"),
+    ("paddle.base.libpaddle", "get_all_device_type"),
+    ("paddle.base.libpaddle", "is_bfloat16_supported"),
+    ("paddle.base.libpaddle", "is_compiled_with_cinn"),
+    ("paddle.base.libpaddle", "is_compiled_with_cuda"),
+    ("paddle.base.libpaddle", "is_compiled_with_custom_device"),
+    ("paddle.base.libpaddle", "is_compiled_with_distribute"),
+    ("paddle.base.libpaddle", "is_compiled_with_ipu"),
+    ("paddle.base.libpaddle", "is_compiled_with_mkldnn"),
+    ("paddle.base.libpaddle", "is_compiled_with_rocm"),
+    ("paddle.base.libpaddle", "is_compiled_with_xpu"),
+    ("paddle.base.libpaddle", "is_float16_supported"),
     ("paddle.base.framework", "in_dygraph_mode"),
     ("paddle.base.framework", "in_dynamic_mode"),
     ("paddle.base.framework", "in_dynamic_or_pir_mode"),
@@ -71,7 +83,6 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.device", "is_compiled_with_rocm"),
     ("paddle.device", "is_compiled_with_xpu"),
     ("paddle.framework.framework", "get_default_dtype"),
-    ("paddle.profiler.utils", "in_profiler_mode"),
     ("paddle.tensor.attribute", "is_complex"),
     ("paddle.tensor.attribute", "is_floating_point"),
     ("paddle.tensor.attribute", "is_integer"),
@@ -83,8 +94,20 @@ const SWITCHES: &[(&str, &str)] =
     &[("paddle.base.dygraph.base", "_set_grad_enabled"), ("paddle.base.libpaddle", "_set_has_grad")];
 
 /// Ordinary Python code among what is not.
-const PYTHON: &[(&str, &str)] =
-    &[("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"), ("paddle.base.dygraph.base", "no_grad")];
+const PYTHON: &[(&str, &str)] = &[
+    ("paddle.amp", "is_bfloat16_supported"),
+    ("paddle.amp", "is_float16_supported"),
+    ("paddle.amp.auto_cast", "amp_state"),
+    ("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"),
+    ("paddle.base.dygraph.base", "no_grad"),
+    ("paddle.base.framework", "_current_expected_place"),
+    ("paddle.base.framework", "_current_expected_place_"),
+    ("paddle.base.framework", "name_scope"),
+    ("paddle.base.framework", "name_struct"),
+    ("paddle.device", "get_all_custom_device_type"),
+    ("paddle.device", "get_all_device_type"),
+    ("paddle.profiler.utils", "in_profiler_mode"),
+];
 
 /// Paddle's symbolic debugger.
 const DEBUGGER: &str = "paddle.jit.sot.psdb";

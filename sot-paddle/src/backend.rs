@@ -58,6 +58,13 @@ impl Backend for PaddleBackend {
         ambient::unsupported(py, &self.handles)
     }
 
+    /// Paddle's own `__hash__` hashes the address.
+    fn tensors_hash_by_identity(&self, py: Python<'_>) -> bool {
+        let module = |hash: Bound<'_, PyAny>| hash.getattr("__module__")?.extract::<String>();
+        let own = |module: String| module == "paddle.base.dygraph.tensor_patch_methods";
+        self.handles.tensor.bind(py).getattr("__hash__").and_then(module).is_ok_and(own)
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         layers::layer_call(&self.handles, layer)
     }

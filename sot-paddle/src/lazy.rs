@@ -103,6 +103,10 @@ impl Backend for LazyPaddle {
         }
     }
 
+    fn tensors_hash_by_identity(&self, py: Python<'_>) -> bool {
+        self.get(py).is_ok_and(|b| b.tensors_hash_by_identity(py))
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         match self.get(layer.py()) {
             Ok(backend) => backend.layer_call(layer),

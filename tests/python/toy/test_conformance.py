@@ -212,6 +212,22 @@ def test_a_mutable_attribute_is_new_at_each_read():
     one_graph(f, square())
 
 
+def test_tensors_are_members_and_keys_by_identity():
+    def f(x, y, same):
+        z = x * 2
+        seen = {x, z}
+        names = {x: "x", y: "y", z: "z"}
+        found = [t in seen for t in (x, y, z, same)], len({x, y, same, z, z}), names[x], names[same], names.get(x * 2)
+        seen.add(y)
+        return found, len(seen), z
+
+    x, y = vector(), vector()
+    one_graph(f, x, y, x)
+    translated = sot.to_static(f)
+    for others in ((x, y, x), (x, y, y), (x, x, x), (y, x, x), (x, y, x)):
+        assert picture(translated(*others)) == picture(f(*others))
+
+
 def test_computed_values_have_the_tensor_class():
     def f(x):
         y = x + 1

@@ -124,6 +124,10 @@ impl Backend for Toy {
         }
     }
 
+    fn tensors_hash_by_identity(&self, _py: Python<'_>) -> bool {
+        true
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         self.layers.call(layer)
     }
