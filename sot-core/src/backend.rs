@@ -16,13 +16,15 @@
 //! - A compiled graph gives what eager execution gives, bit for bit and attribute for attribute. The translator
 //!   compares the two in the first calls ([`CompiledGraph::difference`]) and drops the compiled form where they
 //!   differ; but numbers may agree by chance, so what is known to be inexact is [`Finished::replay_only`].
+//! - Ambient modes that captured code changes ([`Backend::switch`]) are of the simulation alone: the builder is told, a replay
+//!   changes them for its statements and puts them back, and rewritten code makes them what they are at the end.
 //! - Aliasing is the builder's duty: if eager execution would give an output that shares memory with an
 //!   input or with another output, the compiled graph must reproduce that, or `finish` answers
 //!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
 //! - Missing abilities default to a break reason, never to a guess.
 
 use crate::code_unit::records::Promises;
-use crate::stop::Why;
+use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 pub use smallvec::SmallVec;
@@ -41,6 +43,8 @@ pub enum Kind {
     /// A function of the framework whose result depends only on its arguments' meta data and on guarded ambient
     /// state: answered by [`Backend::fold`] (`is_tensor`, `is_grad_enabled`, ...).
     Foldable,
+    /// A function of the framework that changes an ambient mode of the thread and does nothing else ([`Backend::switch`]).
+    Switch,
     /// An immutable object of the framework that is compared by identity or `==` (a dtype, a place).
     Constant,
     /// Must run eagerly.
@@ -113,6 +117,25 @@ pub trait AmbientCheck: Send + Sync {
     fn describe(&self) -> Vec<String>;
 }
 
+/// An ambient mode that captured code may change, by a number of the backend's own: an index of [`Backend::modes`].
+pub type Mode = u32;
+
+/// What a [`Kind::Switch`] call does.
+pub struct Switch<'py> {
+    pub mode: Mode,
+    /// What the mode becomes. Values of a mode are immutable, and equal ones are one object.
+    pub value: Bound<'py, PyAny>,
+    /// What the call gives: a constant.
+    pub gives: Bound<'py, PyAny>,
+}
+
+/// What the answer about a call may depend on, beside its arguments: the place in the program that the simulation is at.
+pub struct Place<'a, 'py> {
+    pub is_value: &'a dyn Fn(&Bound<'py, PyAny>) -> bool,
+    /// What a mode is here.
+    pub mode: &'a dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
+}
+
 /// What an operation is, as the four statements of StatementIR see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallKind {
@@ -182,6 +205,11 @@ pub trait GraphBuilder {
         name: &str,
         at: &[UserFrame],
     ) -> Result<Attr<'py>, BuildError>;
+    /// An ambient mode has another value for all that follows. The real mode stays as it is.
+    fn switch(&mut self, mode: Mode, _value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
+        let why = Why::new(Reason::AmbientMode, format!("mode {mode} changes within a graph"));
+        Err(BuildError { why, cause: None })
+    }
     /// Whether an object is a symbolic value of this builder.
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
     /// Meta data of a symbolic value.
@@ -257,6 +285,11 @@ pub trait Backend: Send + Sync + 'static {
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
         None
     }
+    /// Whether tensors are members of sets and keys by their identity, whatever `==` gives: hashes tell them apart, and run no code
+    /// of the user. `false`: a tensor as a member or key breaks the graph.
+    fn tensors_hash_by_identity(&self, _py: Python<'_>) -> bool {
+        false
+    }
     /// How calling this layer is simulated.
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order
@@ -280,8 +313,31 @@ pub trait Backend: Send + Sync + 'static {
         _callee: &Bound<'py, PyAny>,
         _args: &Bound<'py, PyTuple>,
         _kwargs: Option<&Bound<'py, PyDict>>,
-        _is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+        _at: &Place<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
+        None
+    }
+    /// Names of the ambient modes that captured code may change, for StatementIR. Each is a fact that
+    /// [`Backend::ambient`] checks.
+    fn modes(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// What a mode is in this thread.
+    fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        Ok(py.None().into_bound(py))
+    }
+    /// Make a mode of this thread what [`Backend::mode`] gave, or a switch says.
+    fn set_mode(&self, _mode: Mode, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Ok(())
+    }
+    /// What a call of a [`Kind::Switch`] function does; `None` if it must run eagerly (it raises, say).
+    fn switch<'py>(
+        &self,
+        _callee: &Bound<'py, PyAny>,
+        _args: &Bound<'py, PyTuple>,
+        _kwargs: Option<&Bound<'py, PyDict>>,
+        _at: &Place<'_, 'py>,
+    ) -> Option<Switch<'py>> {
         None
     }
     /// Python code under these path prefixes is the framework's: never captured as a frame of its own.

@@ -1,6 +1,7 @@
 //! Functions that rewritten code calls, beside graphs and those that ask to go on: raising again, handling, tracebacks,
 //! generators.
 
+use crate::backend::{Mode, registered};
 use crate::code_unit::CodeUnit;
 use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
@@ -71,6 +72,33 @@ impl NativeBody for Answer {
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+/// Makes an ambient mode of the framework what it is called with.
+struct SetMode(Mode);
+
+impl NativeBody for SetMode {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        if let (Some(backend), Some(value)) = (registered(), args.get(py, 0)) {
+            backend.set_mode(self.0, &value)?;
+        }
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "set_mode"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `set_mode(value)`: the mode of the framework is this from now on.
+pub(crate) fn set_mode(py: Python<'_>, mode: Mode) -> PyResult<Bound<'_, PyAny>> {
+    Ok(new_native(py, Box::new(SetMode(mode)))?.into_bound(py))
 }
 
 /// `answers(object)`: a callable that answers each call with it.

@@ -4,6 +4,7 @@
 //! who is called ([`Called`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
+use crate::backend::{Mode, registered};
 use crate::captured::{Callee, Captured};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
 use pyo3::basic::CompareOp;
@@ -76,6 +77,36 @@ enum Called {
     Method(Py<PyString>),
     /// No call: an attribute of the operand.
     Attribute(Py<PyString>),
+    /// An ambient mode of the framework becomes the operand.
+    Mode(Mode),
+}
+
+/// Modes as they were before a run, and are again when this is dropped, whatever came of the run.
+struct KeptModes<'py> {
+    before: SmallVec<[(Mode, Bound<'py, PyAny>); 1]>,
+}
+
+impl<'py> KeptModes<'py> {
+    fn keep(py: Python<'py>, modes: &[Mode]) -> PyResult<KeptModes<'py>> {
+        let mut before = SmallVec::new();
+        if let Some(backend) = registered() {
+            for mode in modes {
+                before.push((*mode, backend.mode(py, *mode)?));
+            }
+        }
+        Ok(KeptModes { before })
+    }
+}
+
+impl Drop for KeptModes<'_> {
+    fn drop(&mut self) {
+        for (mode, value) in self.before.drain(..) {
+            if let Some(backend) = registered() {
+                // What a mode was it can be made again; an error could not be told from here.
+                let _ = backend.set_mode(mode, &value);
+            }
+        }
+    }
 }
 
 /// Python's side of a statement.
@@ -90,6 +121,8 @@ struct Step {
 /// Python's side of a graph.
 pub(crate) struct Replay {
     registers: usize,
+    /// The modes that statements change.
+    modes: Vec<Mode>,
     steps: Vec<Step>,
 }
 
@@ -110,10 +143,19 @@ impl Replay {
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
         });
-        Replay { registers: last.unwrap_or(0), steps: steps.collect() }
+        let mut modes: Vec<Mode> = Vec::new();
+        for behind in &captured.graph.behind {
+            if let Callee::Mode { mode, .. } = behind.callee
+                && !modes.contains(&mode)
+            {
+                modes.push(mode);
+            }
+        }
+        Replay { registers: last.unwrap_or(0), modes, steps: steps.collect() }
     }
 
     pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+        let _put_back = KeptModes::keep(py, &self.modes)?;
         let mut registers = Registers::new();
         registers.resize(self.registers, None);
         for (i, input) in sir.inputs.iter().enumerate() {
@@ -160,6 +202,7 @@ impl Called {
         match callee {
             Callee::Method => Called::Method(name()),
             Callee::Attribute => Called::Attribute(name()),
+            Callee::Mode { mode, .. } => Called::Mode(mode),
             Callee::Object(id) => {
                 let binary = statement.kind == StatementKind::Method && statement.args.len() == 2;
                 match operator(&statement.name).filter(|_| binary) {
@@ -176,6 +219,11 @@ impl Called {
             Called::Operator(operator) => operator(&values[0], &values[1]),
             Called::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
             Called::Attribute(name) => values[0].getattr(name),
+            Called::Mode(mode) => {
+                let backend = registered().ok_or_else(|| PyRuntimeError::new_err("no framework"))?;
+                backend.set_mode(*mode, &values[0])?;
+                Ok(py.None().into_bound(py))
+            }
         }
     }
 
@@ -191,7 +239,7 @@ impl Called {
                 let receiver = values.remove(0);
                 receiver.getattr(name)?.call(PyTuple::new(py, values)?, Some(kwargs))
             }
-            Called::Operator(_) => unreachable!("an operator takes no keywords"),
+            Called::Operator(_) | Called::Mode(_) => unreachable!("an operator takes no keywords"),
         }
     }
 }

@@ -145,14 +145,13 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
     let core = handles.core.bind(py);
     let dtype_owner = py.import("paddle.base.layer_helper_base")?.getattr("LayerHelperBase")?;
     let dtype_name = PyString::new(py, "_LayerHelperBase__dtype");
-    let has_grad = core.getattr("_has_grad")?;
     let flags = core.call_method0("globals")?;
     let stride = flags.get_item(STRIDE)?.is_truthy()?;
     // Paddle resolves the place lazily: make it do so before it is compared.
     handles.framework.bind(py).call_method0("_current_expected_place")?;
     let place = handles.framework.bind(py).getattr("_global_expected_place_")?;
     Ok(Box::new(Ambient {
-        grad: has_grad.call0()?.is_truthy()?,
+        grad: handles.has_grad.bind(py).call0()?.is_truthy()?,
         default_dtype: dtype_owner.getattr(&dtype_name)?.unbind(),
         framework_dict: handles.framework.bind(py).dict().unbind(),
         place: place.unbind(),
@@ -163,7 +162,7 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
             .and_then(|library| ExportedFlag::new(&library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
         stride,
         handles: handles.clone(),
-        has_grad: has_grad.unbind(),
+        has_grad: handles.has_grad.clone_ref(py),
         dtype_owner: dtype_owner.unbind(),
         dtype_name: dtype_name.unbind(),
         flags: flags.unbind(),

@@ -10,6 +10,8 @@ use sot_core::stop::{Reason, Why};
 pub(crate) enum Verdict {
     Api,
     Foldable,
+    /// It changes a mode: [`crate::modes`].
+    Switch,
     Break(Why),
     /// An ordinary Python function that happens to live in Paddle: simulated like the user's.
     Python,
@@ -50,6 +52,19 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.base.dygraph.base", "in_sot_simulation_mode"),
     ("paddle.base.dygraph.base", "in_to_static_mode"),
     ("paddle.base.dygraph.base", "is_grad_enabled"),
+    ("paddle.base.libpaddle", "_has_grad"),
+    ("paddle.base.libpaddle", "get_all_custom_device_type"),
+    ("paddle.base.libpaddle", "get_all_device_type"),
+    ("paddle.base.libpaddle", "is_bfloat16_supported"),
+    ("paddle.base.libpaddle", "is_compiled_with_cinn"),
+    ("paddle.base.libpaddle", "is_compiled_with_cuda"),
+    ("paddle.base.libpaddle", "is_compiled_with_custom_device"),
+    ("paddle.base.libpaddle", "is_compiled_with_distribute"),
+    ("paddle.base.libpaddle", "is_compiled_with_ipu"),
+    ("paddle.base.libpaddle", "is_compiled_with_mkldnn"),
+    ("paddle.base.libpaddle", "is_compiled_with_rocm"),
+    ("paddle.base.libpaddle", "is_compiled_with_xpu"),
+    ("paddle.base.libpaddle", "is_float16_supported"),
     ("paddle.base.framework", "in_dygraph_mode"),
     ("paddle.base.framework", "in_dynamic_mode"),
     ("paddle.base.framework", "in_dynamic_or_pir_mode"),
@@ -68,11 +83,30 @@ const FOLDABLE: &[(&str, &str)] = &[
     ("paddle.device", "is_compiled_with_rocm"),
     ("paddle.device", "is_compiled_with_xpu"),
     ("paddle.framework.framework", "get_default_dtype"),
-    ("paddle.profiler.utils", "in_profiler_mode"),
     ("paddle.tensor.attribute", "is_complex"),
     ("paddle.tensor.attribute", "is_floating_point"),
     ("paddle.tensor.attribute", "is_integer"),
     ("paddle.tensor.logic", "is_tensor"),
+];
+
+/// What changes a mode.
+const SWITCHES: &[(&str, &str)] =
+    &[("paddle.base.dygraph.base", "_set_grad_enabled"), ("paddle.base.libpaddle", "_set_has_grad")];
+
+/// Ordinary Python code among what is not.
+const PYTHON: &[(&str, &str)] = &[
+    ("paddle.amp", "is_bfloat16_supported"),
+    ("paddle.amp", "is_float16_supported"),
+    ("paddle.amp.auto_cast", "amp_state"),
+    ("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"),
+    ("paddle.base.dygraph.base", "no_grad"),
+    ("paddle.base.framework", "_current_expected_place"),
+    ("paddle.base.framework", "_current_expected_place_"),
+    ("paddle.base.framework", "name_scope"),
+    ("paddle.base.framework", "name_struct"),
+    ("paddle.device", "get_all_custom_device_type"),
+    ("paddle.device", "get_all_device_type"),
+    ("paddle.profiler.utils", "in_profiler_mode"),
 ];
 
 /// Paddle's symbolic debugger.
@@ -121,8 +155,15 @@ pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     if module != "paddle" && !module.starts_with("paddle.") {
         return None;
     }
-    if FOLDABLE.iter().any(|(m, n)| *m == module && *n == name) {
+    let listed = |list: &[(&str, &str)]| list.iter().any(|(m, n)| *m == module && *n == name);
+    if listed(FOLDABLE) {
         return Some(Verdict::Foldable);
+    }
+    if listed(SWITCHES) {
+        return Some(Verdict::Switch);
+    }
+    if listed(PYTHON) {
+        return Some(Verdict::Python);
     }
     if module == DEBUGGER {
         return Some(match name {

@@ -152,7 +152,9 @@ fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) 
             Some(api_table::Verdict::Api) => Attr::Method,
             Some(api_table::Verdict::Foldable) => Attr::Method,
             Some(api_table::Verdict::Break(why)) => Attr::Break(why),
-            Some(api_table::Verdict::Python) | None => Attr::Break(Why::new(Reason::TensorAttribute, name)),
+            Some(api_table::Verdict::Switch | api_table::Verdict::Python) | None => {
+                Attr::Break(Why::new(Reason::TensorAttribute, name))
+            }
         });
     }
     Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))

@@ -3,10 +3,12 @@
 use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::handles::Handles;
-use crate::{ambient, control, fold, layers, meta, tensor_check};
+use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
+use sot_core::backend::{
+    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+};
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -56,6 +58,13 @@ impl Backend for PaddleBackend {
         ambient::unsupported(py, &self.handles)
     }
 
+    /// Paddle's own `__hash__` hashes the address.
+    fn tensors_hash_by_identity(&self, py: Python<'_>) -> bool {
+        let module = |hash: Bound<'_, PyAny>| hash.getattr("__module__")?.extract::<String>();
+        let own = |module: String| module == "paddle.base.dygraph.tensor_patch_methods";
+        self.handles.tensor.bind(py).getattr("__hash__").and_then(module).is_ok_and(own)
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         layers::layer_call(&self.handles, layer)
     }
@@ -89,9 +98,31 @@ impl Backend for PaddleBackend {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+        at: &Place<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
-        fold::fold(&self.handles, callee, args, kwargs, is_value)
+        fold::fold(&self.handles, callee, args, kwargs, at)
+    }
+
+    fn modes(&self) -> &'static [&'static str] {
+        modes::NAMES
+    }
+
+    fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        modes::grad(py, &self.handles)
+    }
+
+    fn set_mode(&self, _mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        modes::set_grad(&self.handles, value)
+    }
+
+    fn switch<'py>(
+        &self,
+        _callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        _at: &Place<'_, 'py>,
+    ) -> Option<Switch<'py>> {
+        modes::switch(args, kwargs)
     }
 
     fn skip_paths(&self, py: Python<'_>) -> Vec<String> {

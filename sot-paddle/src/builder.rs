@@ -9,13 +9,14 @@ use crate::attr;
 use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
+use crate::modes::{Recording, Set};
 use crate::static_mode::StaticMode;
 use crate::{exact, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
-use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
+use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ pub(crate) struct PaddleBuilder {
     foreign: Py<PySet>,
     recorder_key: Py<PyAny>,
     seen: Seen,
+    recording: Recording,
 }
 
 /// A refusal without an exception of the framework.
@@ -85,6 +87,7 @@ impl PaddleBuilder {
             foreign: foreign.unbind(),
             recorder_key: key.unbind(),
             seen: Seen::default(),
+            recording: Recording::at_entry(grad),
         })
     }
 
@@ -98,7 +101,7 @@ impl PaddleBuilder {
             tensor.getattr(intern!(py, "dtype"))?,
             &self.grown.handles.any_place,
         ))?;
-        value.setattr(intern!(py, "stop_gradient"), !(self.grown.grad && meta.requires_grad))?;
+        value.setattr(intern!(py, "stop_gradient"), self.recording.stops(meta.requires_grad))?;
         value.setattr(intern!(py, "persistable"), true)?;
         Ok(Source { tensor: tensor.clone().unbind(), value: value.unbind(), meta })
     }
@@ -316,7 +319,12 @@ impl PaddleBuilder {
             self.adopt_state(layer).map_err(fail)?;
         }
         let before = self.op_count(py).map_err(fail)?;
-        let outcome = match self.invoke(py, op) {
+        let handles = self.grown.handles.clone();
+        let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
+        let invoked = self.invoke(py, op);
+        drop(mode);
+        self.recording.settle(py, &self.grown, before).map_err(fail)?;
+        let outcome = match invoked {
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
@@ -395,11 +403,19 @@ impl GraphBuilder for PaddleBuilder {
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
+        let before = self.op_count(py).map_err(|e| rejected(py, name, e))?;
         let attr = attr::read(&self.grown.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
+        self.recording.settle(py, &self.grown, before).map_err(|e| rejected(py, name, e))?;
         self.inspect(name, &result)?;
         Ok(Attr::Value(result))
+    }
+
+    fn switch(&mut self, _mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
+        let py = value.py();
+        let on = value.is_truthy().map_err(|e| rejected(py, "grad_mode", e))?;
+        self.recording.change(py, &self.grown, on).map_err(|e| rejected(py, "grad_mode", e))
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

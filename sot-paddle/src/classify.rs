@@ -20,9 +20,6 @@ pub(crate) struct Classifier {
     constants: Vec<Py<PyType>>,
 }
 
-/// Classes that may be called or entered, with what stops a capture there.
-const CONTEXTS: &[&str] = &["no_grad_", "no_grad", "enable_grad", "set_grad_enabled"];
-
 impl Classifier {
     pub(crate) fn new(py: Python<'_>, handles: &Handles) -> PyResult<Classifier> {
         let core = handles.core.bind(py);
@@ -121,6 +118,7 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
         Some(_) if !is_module_member(obj, &module, &name) => Kind::Unknown,
         Some(Verdict::Api) => Kind::Api,
         Some(Verdict::Foldable) => Kind::Foldable,
+        Some(Verdict::Switch) => Kind::Switch,
         Some(Verdict::Break(why)) => {
             if api_table::gives_gradients(&module, &name) {
                 crate::backward::note_second_derivatives();
@@ -152,14 +150,6 @@ fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
         // Making one makes parameters, and counts names.
         let name = text(obj, intern!(py, "__qualname__")).unwrap_or_default();
         return Kind::Break(Why::new(Reason::FrameworkFunction, format!("a layer is made: {name}")));
-    }
-    let module = text(obj, intern!(py, "__module__")).unwrap_or_default();
-    let name = text(obj, intern!(py, "__name__")).unwrap_or_default();
-    if !(module == "paddle" || module.starts_with("paddle.")) || obj.is(&handles.tensor) || obj.is(&handles.parameter) {
-        return Kind::Unknown;
-    }
-    if CONTEXTS.contains(&name.as_str()) {
-        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("paddle.{}", name.trim_end_matches('_'))));
     }
     Kind::Unknown
 }

@@ -1,9 +1,11 @@
 //! Functions whose result follows from guarded facts: answered as eager would, although a program is being built.
 
 use crate::handles::Handles;
+use crate::modes;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+use sot_core::backend::Place;
 
 /// The result, or `None` if this call must run eagerly.
 pub(crate) fn fold<'py>(
@@ -11,7 +13,7 @@ pub(crate) fn fold<'py>(
     callee: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
-    is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+    at: &Place<'_, 'py>,
 ) -> Option<Bound<'py, PyAny>> {
     let py = callee.py();
     let name = callee.getattr(intern!(py, "__name__")).ok()?.cast_into::<PyString>().ok()?;
@@ -22,9 +24,9 @@ pub(crate) fn fold<'py>(
         "in_pir_mode" | "in_to_static_mode" if plain => constant(false),
         "is_tensor" => {
             let subject = one_argument(args, kwargs)?;
-            constant(is_value(&subject) || handles.is_tensor(&subject))
+            constant((at.is_value)(&subject) || handles.is_tensor(&subject))
         }
-        "is_grad_enabled" if plain => handles.core.bind(py).getattr(intern!(py, "_has_grad")).ok()?.call0().ok(),
+        "is_grad_enabled" | "_has_grad" if plain => (at.mode)(modes::GRAD).ok(),
         // Of a tensor it tells where that is.
         "get_device" if !plain => None,
         // These look at a dtype, at the build or at the expected place: the same answer in both modes.

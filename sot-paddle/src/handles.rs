@@ -45,6 +45,9 @@ pub(crate) struct Handles {
     pub(crate) any_place: Py<PyAny>,
     /// `paddle.pir.core._convert_into_value`: the hook that turns an eager argument into a value of the program.
     pub(crate) convert: Py<PyAny>,
+    /// What reads and sets whether this thread records gradients.
+    pub(crate) has_grad: Py<PyAny>,
+    pub(crate) set_has_grad: Py<PyAny>,
     pub(crate) number_parameters: NumberParameters,
     /// The stack of the program that is shown to Paddle while it builds.
     pub(crate) stack: Py<PyList>,
@@ -73,6 +76,8 @@ impl Handles {
             program: py.import("paddle.static")?.getattr("Program")?.unbind(),
             any_place: core.getattr("Place")?.call0()?.unbind(),
             convert: pir_core.getattr("_convert_into_value")?.unbind(),
+            has_grad: core.getattr("_has_grad")?.unbind(),
+            set_has_grad: core.getattr("_set_has_grad")?.unbind(),
             number_parameters: NumberParameters::default(),
             stack: PyList::empty(py).unbind(),
             paddle: paddle.unbind(),

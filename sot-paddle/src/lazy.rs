@@ -4,7 +4,9 @@ use crate::PaddleBackend;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
+use sot_core::backend::{
+    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+};
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
@@ -101,6 +103,10 @@ impl Backend for LazyPaddle {
         }
     }
 
+    fn tensors_hash_by_identity(&self, py: Python<'_>) -> bool {
+        self.get(py).is_ok_and(|b| b.tensors_hash_by_identity(py))
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         match self.get(layer.py()) {
             Ok(backend) => backend.layer_call(layer),
@@ -137,9 +143,31 @@ impl Backend for LazyPaddle {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+        at: &Place<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
-        self.get(callee.py()).ok()?.fold(callee, args, kwargs, is_value)
+        self.get(callee.py()).ok()?.fold(callee, args, kwargs, at)
+    }
+
+    fn modes(&self) -> &'static [&'static str] {
+        crate::modes::NAMES
+    }
+
+    fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        self.need(py)?.mode(py, mode)
+    }
+
+    fn set_mode(&self, mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.need(value.py())?.set_mode(mode, value)
+    }
+
+    fn switch<'py>(
+        &self,
+        callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        at: &Place<'_, 'py>,
+    ) -> Option<Switch<'py>> {
+        self.get(callee.py()).ok()?.switch(callee, args, kwargs, at)
     }
 
     fn skip_paths(&self, py: Python<'_>) -> Vec<String> {

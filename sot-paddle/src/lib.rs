@@ -36,6 +36,7 @@ pub mod install;
 mod layers;
 mod lazy;
 mod meta;
+mod modes;
 mod number_parameters;
 pub mod probe;
 mod program;

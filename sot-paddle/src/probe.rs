@@ -5,8 +5,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, TensorCheck,
-    UserFrame,
+    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, Place,
+    TensorCheck, UserFrame,
 };
 
 /// A refusal: its message starts with the code of the reason; the framework's exception is its cause.
@@ -58,7 +58,9 @@ impl PyBackend {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> Option<Bound<'py, PyAny>> {
-        self.0.fold(callee, args, kwargs, &|o| o.get_type().name().is_ok_and(|n| n == "Value"))
+        let is_value = |o: &Bound<'py, PyAny>| o.get_type().name().is_ok_and(|n| n == "Value");
+        let mode = |mode| self.0.mode(callee.py(), mode);
+        self.0.fold(callee, args, kwargs, &Place { is_value: &is_value, mode: &mode })
     }
     fn begin(&self, py: Python<'_>) -> PyResult<Builder> {
         Ok(Builder { inner: Some(self.0.begin(py)?), at: Vec::new() })

@@ -104,6 +104,9 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
         Some(why) => Some(why),
         None if grown.rounds.is_some() => grown.rounds.clone(),
+        None if !grown.grad && flows(py, &computed)? => {
+            Some("gradients are recorded within, but not at the entry".to_owned())
+        }
         None => exact::rounded(py, &live)?,
     };
     if let Some(why) = only_replay {
@@ -151,6 +154,16 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     };
     let program = Program::new(py, handles, recipe, results, text)?;
     Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count, effects })
+}
+
+/// Whether a gradient flows to one of these.
+fn flows(py: Python<'_>, computed: &[Bound<'_, PyAny>]) -> PyResult<bool> {
+    for value in computed {
+        if !value.getattr(intern!(py, "stop_gradient"))?.is_truthy()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Why eager would give an output that shares memory with something else, if so.

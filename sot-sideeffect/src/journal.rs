@@ -89,6 +89,11 @@ impl Journal {
         self.overlay(SlotKey::Cell(cell))
     }
 
+    /// An ambient mode as the journal sees it.
+    pub fn mode(&self, mode: u32) -> Overlay {
+        self.overlay(SlotKey::Mode(mode))
+    }
+
     /// Number of writes to a slot so far.
     pub fn version(&self, slot: &Slot) -> u32 {
         self.writes.get(slot).map_or(0, |w| w.len() as u32)

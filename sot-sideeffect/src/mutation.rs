@@ -92,6 +92,11 @@ pub enum Mutation {
     Written {
         object: VarRef,
     },
+    /// An ambient mode of the framework becomes `value`.
+    SetMode {
+        mode: u32,
+        value: VarRef,
+    },
 }
 
 impl Mutation {
@@ -101,6 +106,7 @@ impl Mutation {
             Mutation::SetGlobal { globals, .. } => Target::Globals(*globals),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
             Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
+            Mutation::SetMode { mode, .. } => Target::Mode(*mode),
             Mutation::SetAttr { object, .. }
             | Mutation::DelAttr { object, .. }
             | Mutation::SetItem { object, .. }
@@ -128,6 +134,7 @@ impl Mutation {
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
             Mutation::Written { object } => Slot::Position(*object),
+            Mutation::SetMode { mode, .. } => Slot::Mode(*mode),
             Mutation::SetItem { object, .. }
             | Mutation::DelItem { object, .. }
             | Mutation::ListAppend { object, .. }
@@ -142,12 +149,13 @@ impl Mutation {
         }
     }
 
-    /// The value that a later read of an attribute, global or cell finds; `None` after a deletion and for other slots.
+    /// The value that a later read of an attribute, global, cell or mode finds; `None` after a deletion and for other slots.
     pub fn stored(&self) -> Option<VarRef> {
         match self {
-            Mutation::SetAttr { value, .. } | Mutation::SetGlobal { value, .. } | Mutation::SetCell { value, .. } => {
-                Some(*value)
-            }
+            Mutation::SetAttr { value, .. }
+            | Mutation::SetGlobal { value, .. }
+            | Mutation::SetCell { value, .. }
+            | Mutation::SetMode { value, .. } => Some(*value),
             Mutation::DelAttr { .. }
             | Mutation::ClearCell { .. }
             | Mutation::SetItem { .. }
@@ -172,7 +180,7 @@ impl Mutation {
             Mutation::SetAttr { object, value, .. } => vec![*object, *value],
             Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
-            Mutation::SetGlobal { value, .. } => vec![*value],
+            Mutation::SetGlobal { value, .. } | Mutation::SetMode { value, .. } => vec![*value],
             Mutation::SetCell { cell, value } => vec![*cell, *value],
             Mutation::ClearCell { cell } => vec![*cell],
             Mutation::DelAttr { object, .. } => vec![*object],
@@ -216,6 +224,7 @@ impl fmt::Display for Mutation {
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
             Mutation::Written { .. } => write!(f, "repr({at}) ends"),
+            Mutation::SetMode { value, .. } => write!(f, "{at} = {value}"),
         }
     }
 }

@@ -19,6 +19,8 @@ impl fmt::Display for VarRef {
 pub enum Target {
     Object(VarRef),
     Globals(ObjectId),
+    /// An ambient mode of the framework, by its number.
+    Mode(u32),
 }
 
 /// The part of it that is written.
@@ -31,6 +33,8 @@ pub enum Slot {
     Content(VarRef),
     /// Position of an iterator; whether a container is being written.
     Position(VarRef),
+    /// The value of an ambient mode.
+    Mode(u32),
 }
 
 impl Slot {
@@ -41,6 +45,7 @@ impl Slot {
                 Target::Object(*object)
             }
             Slot::Global(globals, _) => Target::Globals(*globals),
+            Slot::Mode(mode) => Target::Mode(*mode),
         }
     }
 }
@@ -53,6 +58,7 @@ pub(crate) enum SlotKey<'a> {
     Cell(VarRef),
     Content(VarRef),
     Position(VarRef),
+    Mode(u32),
 }
 
 impl Slot {
@@ -63,6 +69,7 @@ impl Slot {
             Slot::Cell(cell) => SlotKey::Cell(*cell),
             Slot::Content(object) => SlotKey::Content(*object),
             Slot::Position(iterator) => SlotKey::Position(*iterator),
+            Slot::Mode(mode) => SlotKey::Mode(*mode),
         }
     }
 }
@@ -84,6 +91,7 @@ impl fmt::Display for Target {
         match self {
             Target::Object(object) => write!(f, "{object}"),
             Target::Globals(globals) => write!(f, "globals_{}", globals.0),
+            Target::Mode(mode) => write!(f, "mode_{mode}"),
         }
     }
 }

@@ -46,6 +46,7 @@ impl Captured {
             match target {
                 Target::Object(var) => written.push(VarId(var.0)),
                 Target::Globals(globals) => written_globals.push(globals),
+                Target::Mode(_) => {}
             }
         }
         written.retain(|v| self.known_object(*v).is_some() && self.has_path(self.var(*v).tracker));

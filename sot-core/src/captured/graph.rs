@@ -1,5 +1,6 @@
 //! The record of a graph: StatementIR, and the objects behind it.
 
+use crate::backend::Mode;
 use crate::objects::VarId;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
@@ -14,6 +15,11 @@ pub enum Callee {
     Method,
     /// An attribute of the operand, by the statement's name.
     Attribute,
+    /// An ambient mode of the framework becomes the operand.
+    Mode {
+        mode: Mode,
+        value: ObjectId,
+    },
 }
 
 /// What stands behind a statement, so that it can be run on real tensors.
@@ -58,6 +64,19 @@ impl Graph {
     pub(crate) fn rollback_to(&mut self, mark: &GraphMark) {
         self.statements.truncate(mark.statements);
         self.behind.truncate(mark.statements);
+    }
+
+    pub(crate) fn push(&mut self, statement: Statement, behind: Behind) {
+        self.statements.push(statement);
+        self.behind.push(behind);
+    }
+
+    /// What a mode is after the last statement, if statements change it.
+    pub(crate) fn mode_at_end(&self, mode: Mode) -> Option<ObjectId> {
+        self.behind.iter().rev().find_map(|behind| match behind.callee {
+            Callee::Mode { mode: changed, value } if changed == mode => Some(value),
+            _ => None,
+        })
     }
 
     pub fn is_empty(&self) -> bool {

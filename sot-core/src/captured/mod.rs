@@ -22,7 +22,7 @@ pub use histories::{Histories, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
 
-use crate::backend::{TensorCheck, TensorMeta};
+use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
 use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
@@ -83,6 +83,8 @@ pub struct Captured {
     /// Dicts that must be as they were.
     pub snapshots: Vec<Snapshot>,
     pub journal: Journal,
+    /// The ambient modes that the journal changes, and what they are before.
+    pub(crate) modes: Vec<(Mode, ObjectId)>,
     pub histories: Histories,
     /// Containers whose `repr` was begun by the capture and is under way at the break, outermost first.
     pub writing: Vec<VarId>,
@@ -125,6 +127,7 @@ impl Default for Captured {
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),
+            modes: Vec::new(),
             histories: Histories::default(),
             writing: Vec::new(),
             graph: Graph::default(),
@@ -146,6 +149,19 @@ impl Captured {
     /// Number of simulated instructions so far.
     pub fn steps(&self) -> usize {
         self.steps
+    }
+
+    /// What a changed mode is before the capture.
+    pub(crate) fn mode_at_entry(&self, mode: Mode) -> Option<ObjectId> {
+        self.modes.iter().find(|(known, _)| *known == mode).map(|(_, value)| *value)
+    }
+
+    /// The value that an entry of the journal gives a mode.
+    pub(crate) fn mode_value(&self, value: VarId) -> ObjectId {
+        match &self.var(value).kind {
+            VarKind::Constant(constant) => constant.object,
+            _ => unreachable!("values of modes are constants"),
+        }
     }
 
     // ----- values and origins

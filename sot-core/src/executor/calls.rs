@@ -1,7 +1,7 @@
 //! Calls: binding arguments, inlining Python functions, framework functions and layers.
 
 use super::{Awaits, Executor, Frame};
-use crate::backend::{CallKind, Kind, LayerCall};
+use crate::backend::{CallKind, Kind, LayerCall, Place};
 use crate::code_unit::CodeUnit;
 use crate::control;
 use crate::cpython::{entry, facts};
@@ -319,6 +319,7 @@ impl<'py> Executor<'py> {
                 return self.record_call(CallKind::Api, &name, Some(callee), args).map(Called::Value);
             }
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
+            Kind::Switch => return self.call_switch(callee, args).map(Called::Value),
             Kind::Break(why) => return Err(control::stop(why)),
             Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Unknown => {}
         }
@@ -338,8 +339,9 @@ impl<'py> Executor<'py> {
                 Some((_, Some(object))) => Ok(object.clone()),
                 _ => ex.argument(arg),
             })?;
-        let is_value = |o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some();
-        match self.backend.fold(callee, &tuple, kwargs.as_ref(), &is_value) {
+        let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
+        let at = Place { is_value: &is_value, mode: &mode };
+        match self.backend.fold(callee, &tuple, kwargs.as_ref(), &at) {
             Some(result) => self.fold(&result),
             None => Err(Stop::brk(Reason::FrameworkFunction, api_name(callee))),
         }
@@ -465,7 +467,7 @@ pub(super) fn name_of(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// `module.name` of a framework function.
-fn api_name(callee: &Bound<'_, PyAny>) -> String {
+pub(super) fn api_name(callee: &Bound<'_, PyAny>) -> String {
     let name = name_of(callee);
     match callee.getattr("__module__").and_then(|m| m.extract::<String>()) {
         Ok(module) => format!("{module}.{name}"),

@@ -72,6 +72,8 @@ impl<'py> Executor<'py> {
 
     pub fn tensor_attribute(&mut self, value: &Bound<'py, PyAny>, name: &str) -> Result<Attr<'py>, Stop> {
         let at = self.user_frames();
+        self.builder()?;
+        self.tell_modes()?;
         self.builder()?.getattr(value, name, &at).map_err(stop)
     }
 
@@ -98,6 +100,7 @@ impl<'py> Executor<'py> {
         }
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
+        self.tell_modes()?;
         let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
@@ -128,8 +131,8 @@ impl<'py> Executor<'py> {
             kwargs: keywords,
             result: pattern,
         };
-        self.graph.statements.push(statement);
-        self.graph.behind.push(Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
+        self.record_modes();
+        self.graph.push(statement, Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
         Ok(result_var)
     }
 
@@ -141,8 +144,8 @@ impl<'py> Executor<'py> {
         objects.append(&mut of_result);
         let statement =
             Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
-        self.graph.statements.push(statement);
-        self.graph.behind.push(Behind { callee: Callee::Attribute, objects });
+        self.record_modes();
+        self.graph.push(statement, Behind { callee: Callee::Attribute, objects });
         Ok(var)
     }
 
@@ -250,7 +253,7 @@ impl<'py> Executor<'py> {
     }
 
     /// An object as an operand: a literal, or a label.
-    fn constant(&mut self, object: &Bound<'py, PyAny>, objects: &mut Vec<ObjectId>) -> Operand {
+    pub(super) fn constant(&mut self, object: &Bound<'py, PyAny>, objects: &mut Vec<ObjectId>) -> Operand {
         let id = self.objects.add(object);
         objects.push(id);
         match literal(object) {

@@ -331,6 +331,7 @@ impl<'py> Executor<'py> {
         };
         self.journal.entries().iter().any(|entry| match entry.mutation.target() {
             Target::Globals(globals) => self.objects.get_ref(self.py, globals).is(&dict),
+            Target::Mode(_) => false,
             Target::Object(var) => {
                 let object = self.known_object(VarId(var.0)).map(|o| self.objects.get(self.py, o));
                 object.is_some_and(|object| {

@@ -179,6 +179,8 @@ impl<'py> Executor<'py> {
         let virtual_target = match mutation.target() {
             Target::Object(target) => !self.has_path(self.var(VarId(target.0)).tracker),
             Target::Globals(_) => false,
+            // What it holds are constants.
+            Target::Mode(_) => return,
         };
         if virtual_target {
             return;
@@ -254,7 +256,8 @@ impl<'py> Executor<'py> {
             | Mutation::ListReverse { .. }
             | Mutation::Method { .. }
             | Mutation::IterAdvance { .. }
-            | Mutation::Written { .. } => Vec::new(),
+            | Mutation::Written { .. }
+            | Mutation::SetMode { .. } => Vec::new(),
         }
     }
 

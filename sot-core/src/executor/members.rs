@@ -149,6 +149,11 @@ impl<'py> Executor<'py> {
                     None => Ok(Member { var, hash: var.0 as isize, known: false, value }),
                 }
             }
+            VarKind::Tensor(_) if self.backend.tensors_hash_by_identity(self.py) => {
+                let class = self.class_of(var)?;
+                self.class_lookup(&class, "__hash__")?;
+                Ok(Member { var, hash: var.0 as isize, known: false, value: Value::Alone })
+            }
             VarKind::List(ListVar { class: None, .. })
             | VarKind::Dict(DictVar { class: None, .. })
             | VarKind::Set(_) => {

@@ -46,6 +46,7 @@ mod lifetimes;
 mod limits;
 mod members;
 mod membership;
+mod modes;
 mod mutation;
 mod natives;
 mod numpy;
@@ -68,7 +69,7 @@ pub use flow::Flow;
 pub use handlers::Handler;
 
 use crate::awaits::Awaits;
-use crate::backend::{Backend, GraphBuilder, UserFrame};
+use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::{Captured, Outcome};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
@@ -82,7 +83,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use sot_opcodes::Op;
 use sot_sideeffect::VarRef;
-use sot_tracker::TrackerId;
+use sot_tracker::{ObjectId, TrackerId};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -120,6 +121,8 @@ pub struct Executor<'py> {
     captured: Captured,
     /// The backend's graph, as far as it has grown.
     builder: Option<Box<dyn GraphBuilder>>,
+    /// The modes that the builder was told last.
+    built_in: Vec<(Mode, ObjectId)>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
     /// Constants that look-ups on classes that are made anew found, by address, and where.
@@ -191,6 +194,7 @@ impl<'py> Executor<'py> {
             backend,
             captured: Captured::default(),
             builder: None,
+            built_in: Vec::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),
             dicts_of_names: HashSet::new(),

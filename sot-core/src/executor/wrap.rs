@@ -135,7 +135,7 @@ impl<'py> Executor<'py> {
             Kind::Constant => return ConstantVar { object: id }.into(),
             // Of a class only calls break.
             Kind::Break(_) if object.is_instance_of::<PyType>() => {}
-            Kind::Api | Kind::Foldable | Kind::Break(_) => return BuiltinVar { object: id }.into(),
+            Kind::Api | Kind::Foldable | Kind::Switch | Kind::Break(_) => return BuiltinVar { object: id }.into(),
             Kind::Unknown => {}
         }
         if facts::is_function(object) {

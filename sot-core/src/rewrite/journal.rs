@@ -2,12 +2,23 @@
 
 use super::emit::{Callee, Emitter};
 use super::uses::{is_built_in, var};
+use crate::backend::Mode;
 use crate::called_by_code;
 use crate::stop::Stop;
 use crate::variables::VarId;
 use pyo3::prelude::*;
 use sot_opcodes::Op;
 use sot_sideeffect::{Mutation, VarRef};
+use sot_tracker::ObjectId;
+
+/// Ambient modes while the journal is replayed.
+#[derive(Default)]
+struct Modes {
+    /// Entries that nobody has seen yet.
+    pending: Vec<(Mode, VarId)>,
+    /// What the modes are that the code has set.
+    real: Vec<(Mode, ObjectId)>,
+}
 
 impl<'py> Emitter<'_, 'py> {
     pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
@@ -17,12 +28,44 @@ impl<'py> Emitter<'_, 'py> {
             self.pass_frames()?;
         }
         let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
+        let mut modes = Modes::default();
         for (entry, mutation) in entries.into_iter().enumerate() {
             if is_built_in(self.captured, &mutation) {
                 continue;
             }
+            if let Mutation::SetMode { mode, value } = mutation {
+                // Nobody sees a mode before the next thing happens.
+                self.set_modes_if(&mut modes, self.lets_go(entry + 2))?;
+                self.let_go(entry + 2);
+                modes.pending.retain(|(pending, _)| *pending != mode);
+                modes.pending.push((mode, var(value)));
+                continue;
+            }
+            self.set_modes_if(&mut modes, true)?;
             self.let_go(entry + 2);
             self.replay(mutation)?;
+        }
+        self.set_modes_if(&mut modes, true)
+    }
+
+    /// Make the modes what they have become, if somebody is about to see them.
+    fn set_modes_if(&mut self, modes: &mut Modes, seen: bool) -> Result<(), Stop> {
+        if !seen {
+            return Ok(());
+        }
+        for (mode, value) in std::mem::take(&mut modes.pending) {
+            let object = self.captured.mode_value(value);
+            let known = modes.real.iter().position(|(known, _)| *known == mode);
+            let real = known.map_or_else(|| self.captured.mode_at_entry(mode), |at| Some(modes.real[at].1));
+            if real == Some(object) {
+                continue;
+            }
+            let set = called_by_code::set_mode(self.py, mode).map_err(|e| Stop::internal(&e))?;
+            self.call_for_effect(set, value)?;
+            match known {
+                Some(at) => modes.real[at].1 = object,
+                None => modes.real.push((mode, object)),
+            }
         }
         Ok(())
     }
@@ -171,6 +214,7 @@ impl<'py> Emitter<'_, 'py> {
                 let end = called_by_code::end_writing(self.py).map_err(|e| Stop::internal(&e))?;
                 self.call_for_effect(end, var(object))?;
             }
+            Mutation::SetMode { .. } => unreachable!("set where somebody sees it"),
         }
         Ok(())
     }

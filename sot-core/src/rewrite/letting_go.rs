@@ -17,6 +17,12 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Whether anything ends before a position.
+    pub(super) fn lets_go(&self, position: usize) -> bool {
+        let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.captured, var, position);
+        self.lifetimes.tail != 0 && !self.locals_that_end(over).is_empty()
+    }
+
     /// Delete the locals whose values the instruction of a break has on the stack and nobody else needs.
     pub(super) fn let_go_of_operands(&mut self) {
         if self.lifetimes.tail != 0 {

@@ -54,7 +54,7 @@ pub(super) fn var(v: VarRef) -> VarId {
 /// Whether an entry changes an object that the simulation made (its final state is built instead).
 pub(super) fn is_built_in(captured: &Captured, mutation: &Mutation) -> bool {
     match (mutation, mutation.target()) {
-        (Mutation::Written { .. }, _) | (_, Target::Globals(_)) => false,
+        (Mutation::Written { .. }, _) | (_, Target::Globals(_) | Target::Mode(_)) => false,
         (_, Target::Object(object)) => match &captured.var(var(object)).kind {
             VarKind::Iterator(_) => false,
             _ => !captured.is_sourced_container(var(object)),

@@ -26,7 +26,11 @@ fn the_last_write_counts() {
     assert_eq!(journal.global(G, "a"), Overlay::Set(VarRef(3)));
     assert_eq!(journal.global(ObjectId(1), "a"), Overlay::Untouched);
     assert_eq!(journal.cell(X), Overlay::Set(VarRef(4)));
-    assert_eq!(journal.touched(), [Target::Object(X), Target::Globals(G)]);
+    assert_eq!(journal.mode(0), Overlay::Untouched);
+    journal.record(Mutation::SetMode { mode: 0, value: VarRef(7) }, &file, 4);
+    assert_eq!(journal.mode(0), Overlay::Set(VarRef(7)));
+    assert_eq!(journal.mode(1), Overlay::Untouched);
+    assert_eq!(journal.touched(), [Target::Object(X), Target::Globals(G), Target::Mode(0)]);
 
     let mark = journal.mark();
     journal.record(set_attr("a", 5), &file, 5);
@@ -42,7 +46,7 @@ fn the_last_write_counts() {
     assert_eq!(journal.global(G, "b"), Overlay::Untouched);
     assert_eq!(journal.cell(X), Overlay::Set(VarRef(4)));
     assert_eq!(journal.version(&Slot::Attr(X, "a".into())), 2);
-    assert_eq!(journal.len(), 4);
+    assert_eq!(journal.len(), 5);
 }
 
 #[test]
@@ -68,6 +72,7 @@ fn every_mutation_has_a_text() {
         Mutation::IterAdvance { iterator: object, item: Some(value) },
         Mutation::IterAdvance { iterator: object, item: None },
         Mutation::Written { object },
+        Mutation::SetMode { mode: 0, value },
     ];
     let mut journal = Journal::new();
     for (line, mutation) in all.into_iter().enumerate() {
@@ -92,5 +97,6 @@ fn every_mutation_has_a_text() {
     next(v0) -> v2  # f.py:14
     next(v0) ends  # f.py:15
     repr(v0) ends  # f.py:16
+    mode_0 = v2  # f.py:17
     "#);
 }

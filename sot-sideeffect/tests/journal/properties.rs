@@ -29,6 +29,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         1 => object().prop_map(|object| Mutation::DictClear { object }),
         1 => (object(), value()).prop_map(|(object, key)| Mutation::DictPop { object, key }),
         1 => object().prop_map(|object| Mutation::Written { object }),
+        2 => (0..2u32, value()).prop_map(|(mode, value)| Mutation::SetMode { mode, value }),
         2 => (prop_oneof![Just(6u32), Just(8)], value()).prop_map(|(n, item)| Mutation::IterAdvance { iterator: VarRef(n), item: Some(item) }),
     ]
 }
@@ -60,6 +61,7 @@ fn overlays(journal: &Journal) -> String {
         out.push(format!("{}", journal.version(&Slot::Content(VarRef(n)))));
         out.push(format!("{}", journal.version(&Slot::Position(VarRef(n)))));
     }
+    out.extend((0..2).map(|mode| format!("{:?} {}", journal.mode(mode), journal.version(&Slot::Mode(mode)))));
     format!("{} {:?}\n{journal}", out.join(" "), journal.touched())
 }
 
@@ -109,6 +111,9 @@ proptest! {
                 prop_assert!(agree(overlay, find(&heap.globals[n % 2], name), find(&start.globals[n % 2], name)));
             }
             prop_assert!(agree(journal.cell(VarRef(n as u32)), now.cell, then.cell));
+        }
+        for mode in 0..2 {
+            prop_assert!(agree(journal.mode(mode), heap.modes[mode as usize], None));
         }
     }
 }

@@ -19,6 +19,7 @@ pub(crate) struct Object {
 pub(crate) struct Heap {
     pub(crate) objects: Vec<Object>,
     pub(crate) globals: [Names; 2],
+    pub(crate) modes: [Option<VarRef>; 2],
 }
 
 impl Heap {
@@ -32,7 +33,7 @@ impl Heap {
             object.position = Some(0);
         }
         let globals = vec![("a".to_owned(), v(0)), ("b".to_owned(), v(1))];
-        Heap { objects, globals: [globals.clone(), globals] }
+        Heap { objects, globals: [globals.clone(), globals], modes: [None; 2] }
     }
 
     /// Apply a mutation as Python would.
@@ -68,6 +69,7 @@ impl Heap {
             Mutation::ListClear { object } => self.at(*object).list.clear(),
             // Methods of C are nobody's here.
             Mutation::Method { .. } | Mutation::Written { .. } => {}
+            Mutation::SetMode { mode, value } => self.modes[*mode as usize] = Some(*value),
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
             Mutation::DictClear { object } => self.at(*object).dict.clear(),
             Mutation::IterAdvance { iterator, .. } => {
@@ -107,6 +109,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::ClearCell { .. }
         | Mutation::Method { .. }
         | Mutation::Written { .. }
+        | Mutation::SetMode { .. }
         | Mutation::IterAdvance { .. } => None,
     }
 }

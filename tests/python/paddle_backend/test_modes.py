@@ -209,11 +209,11 @@ def test_classify(backend):
 
     assert {n: kind(o) for n, o in {
         "tensor": x, "layer": Sub(), "api": paddle.add, "op": paddle._C_ops.add, "fold": paddle.is_tensor,
-        "dtype": paddle.float32, "seed": paddle.seed, "no_grad": paddle.no_grad, "wrapped": mine, "print": print,
+        "dtype": paddle.float32, "seed": paddle.seed, "no_grad": paddle.no_grad, "switch": paddle.base.dygraph.base._set_grad_enabled, "wrapped": mine, "print": print,
         "in place": paddle.tanh_, "model": paddle.vision.models.ResNet.forward,
     }.items()} == {
         "tensor": "Tensor", "layer": "Layer", "api": "Api", "op": "Api", "fold": "Foldable", "dtype": "Constant",
-        "seed": "Break", "no_grad": "Break", "wrapped": "Unknown", "print": "Unknown", "in place": "Break", "model": "Unknown",
+        "seed": "Break", "no_grad": "Unknown", "switch": "Switch", "wrapped": "Unknown", "print": "Unknown", "in place": "Break", "model": "Unknown",
     }  # fmt: skip
 
 

@@ -62,6 +62,12 @@ class Toy:
     def shares_memory(self, x, y):
         return self.toy.shares_memory(x, y)
 
+    def grad_enabled(self):
+        return self.toy.is_grad_enabled()
+
+    def set_grad_enabled(self, on):
+        self.toy.set_grad_enabled(on)
+
     @contextlib.contextmanager
     def no_grad(self):
         before = self.toy.set_grad_enabled(False)
@@ -131,6 +137,12 @@ class Paddle:
 
     def shares_memory(self, x, y):
         return x.data_ptr() == y.data_ptr()
+
+    def grad_enabled(self):
+        return self.paddle.is_grad_enabled()
+
+    def set_grad_enabled(self, on):
+        self.paddle.set_grad_enabled(on)
 
     def no_grad(self):
         return self.paddle.no_grad()

@@ -50,6 +50,7 @@ from capture_cases import (  # noqa: F401
     makers,
     mappings,
     members_given,
+    modes,
     natives,
     odd_answers,
     names_of_frames,

@@ -212,6 +212,22 @@ def test_a_mutable_attribute_is_new_at_each_read():
     one_graph(f, square())
 
 
+def test_tensors_are_members_and_keys_by_identity():
+    def f(x, y, same):
+        z = x * 2
+        seen = {x, z}
+        names = {x: "x", y: "y", z: "z"}
+        found = [t in seen for t in (x, y, z, same)], len({x, y, same, z, z}), names[x], names[same], names.get(x * 2)
+        seen.add(y)
+        return found, len(seen), z
+
+    x, y = vector(), vector()
+    one_graph(f, x, y, x)
+    translated = sot.to_static(f)
+    for others in ((x, y, x), (x, y, y), (x, x, x), (y, x, x), (x, y, x)):
+        assert picture(translated(*others)) == picture(f(*others))
+
+
 def test_computed_values_have_the_tensor_class():
     def f(x):
         y = x + 1
@@ -288,6 +304,105 @@ def test_another_ambient_state_is_another_capture():
 def test_ambient_state_is_described():
     found = report(lambda x: x * 2, vector())
     assert any("grad" in line for line in found.guards)
+
+
+# ----- modes that captured code changes
+
+
+@pytest.mark.parametrize("entered", [True, False])
+def test_operations_run_in_the_mode_in_which_they_are_called(entered):
+    def f(x):
+        on = fw.grad_enabled()
+        a = x * 2
+        fw.set_grad_enabled(not on)
+        b, inside = x * 3, fw.grad_enabled()
+        c = a * b
+        fw.set_grad_enabled(on)
+        return a, b, c, a * b, fw.grad_enabled(), inside
+
+    x = vector(requires_grad=True)
+    fw.set_grad_enabled(entered)
+    try:
+        graph = one_graph(f, x)
+        expected = picture(f(x))
+        translated = sot.to_static(f)
+        for _ in range(10):
+            assert picture(translated(x)) == expected
+            assert fw.grad_enabled() == entered
+    finally:
+        fw.set_grad_enabled(True)
+    assert graph.sir.count("grad_mode") == 2
+    assert sot.stats()["hits"] >= 9
+
+
+def test_a_mode_that_nothing_runs_in_is_no_statement():
+    def f(x):
+        fw.set_grad_enabled(False)
+        fw.set_grad_enabled(True)
+        return x * 2
+
+    assert "grad_mode" not in one_graph(f, vector(requires_grad=True)).sir
+
+
+def test_a_mode_that_stays_changed():
+    def f(x):
+        y = x * 2
+        fw.set_grad_enabled(False)
+        return y, x * 3
+
+    x = vector(requires_grad=True)
+    expected = picture(f(x))
+    fw.set_grad_enabled(True)
+    translated = sot.to_static(f)
+    for _ in range(10):
+        assert picture(translated(x)) == expected
+        assert not fw.grad_enabled()
+        fw.set_grad_enabled(True)
+
+
+def test_a_break_finds_the_mode_that_the_program_has_made():
+    seen = []
+
+    def f(x):
+        fw.set_grad_enabled(False)
+        y = x * 2
+        fw.eager_only(y if fw.name == "toy" else 1)
+        seen.append(fw.grad_enabled())
+        z = y * x
+        fw.set_grad_enabled(True)
+        fw.eager_only(y if fw.name == "toy" else 1)
+        seen.append(fw.grad_enabled())
+        return y, z, x * 2
+
+    x = vector(requires_grad=True)
+    expected = picture(f(x))
+    translated = sot.to_static(f)
+    for _ in range(10):
+        assert picture(translated(x)) == expected
+    assert seen == [False, True] * 11
+
+
+def test_a_graph_that_fails_leaves_the_mode_as_it_was():
+    def f(x, log):
+        y = x * 1
+        fw.set_grad_enabled(False)
+        try:
+            z = fw.fails_when_run(y)
+            log.append(fw.grad_enabled())
+        finally:
+            fw.set_grad_enabled(True)
+        return z * 2
+
+    translated = sot.to_static(f)
+    good, bad = vector(1.0, 1.0), vector(fw.fails_on, fw.fails_on)
+    for _ in range(10):
+        log = []
+        assert picture(translated(good, log)) == picture(f(good, []))
+        assert log == [False]
+        with pytest.raises(Exception):
+            translated(bad, log)
+        assert log == [False]
+        assert fw.grad_enabled()
 
 
 def test_nothing_is_captured_where_nothing_can_be():

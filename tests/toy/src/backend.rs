@@ -8,7 +8,9 @@ use crate::op::Meta;
 use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
-use sot_core::backend::{AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, TensorCheck, TensorMeta};
+use sot_core::backend::{
+    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+};
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,6 +20,9 @@ const APIS: &[&str] =
     &["tensor", "zeros", "add", "matmul", "relu", "log", "concat", "extrema", "uniform", "unreliable", "halves"];
 /// Functions whose result follows from meta data and guarded modes.
 const FOLDABLE: &[&str] = &["is_tensor", "is_grad_enabled"];
+
+/// The one mode that captured code may change.
+const GRAD: Mode = 0;
 
 /// The made-up framework.
 pub(crate) struct Toy {
@@ -39,8 +44,9 @@ impl Toy {
         APIS.iter().try_for_each(|name| add(name, Kind::Api))?;
         FOLDABLE.iter().try_for_each(|name| add(name, Kind::Foldable))?;
         add("show", Kind::Break(Why::new(Reason::Output, "toy.show")))?;
-        // A mode that is changed half way through a graph would hold for all of it.
-        for name in ["set_grad_enabled", "set_debug_mode", "seed", "random_state"] {
+        // Of the debug mode no graph knows anything.
+        add("set_grad_enabled", Kind::Switch)?;
+        for name in ["set_debug_mode", "seed", "random_state"] {
             add(name, Kind::Break(Why::new(Reason::FrameworkFunction, name)))?;
         }
         Ok(Toy { layers: Arc::new(layers), functions, dtype: dtype_class(module.py())?.unbind() })
@@ -118,6 +124,10 @@ impl Backend for Toy {
         }
     }
 
+    fn tensors_hash_by_identity(&self, _py: Python<'_>) -> bool {
+        true
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         self.layers.call(layer)
     }
@@ -150,10 +160,48 @@ impl Backend for Toy {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        _is_value: &dyn Fn(&Bound<'py, PyAny>) -> bool,
+        at: &Place<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
-        // Tensors and symbolic values share the class that `is_tensor` asks for, and the grad mode is guarded.
-        callee.call(args, kwargs).ok().filter(|r| r.is_exact_instance_of::<PyBool>())
+        let result = callee.call(args, kwargs).ok().filter(|r| r.is_exact_instance_of::<PyBool>())?;
+        match self.functions.get(&(callee.as_ptr() as usize))?.1 {
+            // Of the real mode, which the captured code may have changed by now.
+            Kind::Foldable if callee.getattr("__name__").is_ok_and(|n| n.eq("is_grad_enabled").unwrap_or(false)) => {
+                (at.mode)(GRAD).ok()
+            }
+            // Tensors and symbolic values share the class that `is_tensor` asks for.
+            _ => Some(result),
+        }
+    }
+
+    /// The grad mode may be changed half way through a graph.
+    fn modes(&self) -> &'static [&'static str] {
+        &["grad_mode"]
+    }
+
+    fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyBool::new(py, mode::grad()).to_owned().into_any())
+    }
+
+    fn set_mode(&self, _mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        mode::set_grad(value.extract()?);
+        Ok(())
+    }
+
+    /// `set_grad_enabled(on)` gives what it was before. What is no bool raises, and not here.
+    fn switch<'py>(
+        &self,
+        _callee: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+        at: &Place<'_, 'py>,
+    ) -> Option<Switch<'py>> {
+        let value = match (args.len(), kwargs.map_or(0, |k| k.len())) {
+            (1, 0) => args.get_item(0).ok()?,
+            (0, 1) => kwargs?.get_item("on").ok()??,
+            _ => return None,
+        };
+        value.is_exact_instance_of::<PyBool>().then_some(())?;
+        Some(Switch { mode: GRAD, value, gives: (at.mode)(GRAD).ok()? })
     }
 
     /// The prefix of the file names in the code objects of the framework's own Python source.

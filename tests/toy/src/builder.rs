@@ -7,11 +7,14 @@
 use crate::compiled::{Compiled, Stream};
 use crate::graph::{self, Node, Origin, Recorder, Value};
 use crate::layers::{self, Layers};
+use crate::mode;
 use crate::op::Op;
 use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use sot_core::backend::{Attr, BuildError, CallKind, Effects, Finished, GraphBuilder, OpCall, TensorMeta, UserFrame};
+use sot_core::backend::{
+    Attr, BuildError, CallKind, Effects, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
+};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -20,6 +23,8 @@ pub(crate) struct Builder {
     layers: Arc<Layers>,
     /// Value number of each input.
     inputs: Vec<usize>,
+    /// The grad mode of the operations that follow: what the captured code has made of the real one.
+    grad: bool,
 }
 
 /// Methods that append operations; every other name is a property, a break, or unknown.
@@ -46,7 +51,15 @@ impl Builder {
     pub(crate) fn begin(layers: Arc<Layers>) -> Builder {
         let recorder = Recorder::new();
         graph::set_building(Some(recorder.clone()));
-        Builder { recorder, layers, inputs: Vec::new() }
+        Builder { recorder, layers, inputs: Vec::new(), grad: mode::grad() }
+    }
+
+    /// Build in the mode of the captured code; the real one is untouched.
+    fn in_mode<R>(&self, build: impl FnOnce() -> R) -> R {
+        let real = mode::set_grad(self.grad);
+        let result = build();
+        mode::set_grad(real);
+        result
     }
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -107,7 +120,7 @@ impl GraphBuilder for Builder {
             return Err(no(Reason::InplaceTensor, op.name));
         }
         let before = self.recorder.graph().nodes.len();
-        let outcome = match self.invoke(py, op) {
+        let outcome = match self.in_mode(|| self.invoke(py, op)) {
             Ok(result) if self.settled(&result) => return Ok(result),
             Ok(_) => {
                 Err(no(Reason::ApiRejected, format!("{}: a result that is neither symbolic nor constant", op.name)))
@@ -126,7 +139,7 @@ impl GraphBuilder for Builder {
         _at: &[UserFrame],
     ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
-        let read = || value.getattr(name).map_err(|e| raised(py, name, e));
+        let read = || self.in_mode(|| value.getattr(name)).map_err(|e| raised(py, name, e));
         Ok(match name {
             "shape" | "ndim" | "dtype" | "requires_grad" => Attr::Constant(read()?),
             "extents" => Attr::Fresh(read()?),
@@ -137,6 +150,11 @@ impl GraphBuilder for Builder {
             _ if writes(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
             _ => Attr::Break(Why::new(Reason::TensorAttribute, name)),
         })
+    }
+
+    fn switch(&mut self, _mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
+        self.grad = value.extract().map_err(|e| raised(value.py(), "set_grad_enabled", e))?;
+        Ok(())
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

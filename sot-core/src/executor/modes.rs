@@ -1,0 +1,97 @@
+//! Ambient modes of the framework that the program changes ([`crate::backend::Switch`]).
+//!
+//! A change is an entry of the journal: later reads ask the journal, and rewritten code makes the change for real, in program order.
+//! Operations of the graph run in the mode in which the program called them: the builder is told before it builds one, and
+//! the statements of the graph say where the mode changes between them.
+
+use super::Executor;
+use super::calls::api_name;
+use crate::backend::{Mode, Place};
+use crate::captured::{Behind, Callee};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use sot_sideeffect::{Mutation, Overlay};
+use sot_sir::{Literal, Operand, Statement, StatementKind};
+use sot_tracker::ObjectId;
+
+impl<'py> Executor<'py> {
+    /// What a mode is where the simulation stands.
+    pub fn mode_object(&self, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        match self.journal.mode(mode) {
+            Overlay::Set(value) => {
+                let object = self.mode_value(VarId(value.0));
+                Ok(self.objects.get(self.py, object))
+            }
+            Overlay::Deleted | Overlay::Untouched => self.backend.mode(self.py, mode),
+        }
+    }
+
+    /// Call a function that changes a mode.
+    pub(super) fn call_switch(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
+        let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
+        let at = Place { is_value: &is_value, mode: &mode };
+        let Some(switch) = self.backend.switch(callee, &tuple, kwargs.as_ref(), &at) else {
+            return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
+        };
+        if !self.captured.modes.iter().any(|(known, _)| *known == switch.mode) {
+            let before = self.backend.mode(self.py, switch.mode).map_err(|e| self.internal(&e))?;
+            let before = self.objects.add(&before);
+            self.captured.modes.push((switch.mode, before));
+        }
+        let value = self.fold(&switch.value)?;
+        self.journal_record(Mutation::SetMode { mode: switch.mode, value: Self::var_ref(value) });
+        self.fold(&switch.gives)
+    }
+
+    /// The modes that the program has changed, each with what it is where the simulation stands.
+    fn modes_here(&self) -> Vec<(Mode, ObjectId)> {
+        let here = |(mode, at_entry): &(Mode, ObjectId)| match self.journal.mode(*mode) {
+            Overlay::Set(value) => (*mode, self.mode_value(VarId(value.0))),
+            Overlay::Deleted | Overlay::Untouched => (*mode, *at_entry),
+        };
+        self.captured.modes.iter().map(here).collect()
+    }
+
+    /// An operation is about to be built: the builder knows the modes.
+    pub(super) fn tell_modes(&mut self) -> Result<(), Stop> {
+        for (mode, value) in self.modes_here() {
+            let known = self.built_in.iter().position(|(known, _)| *known == mode);
+            let before = known.map_or_else(|| self.mode_at_entry(mode), |at| Some(self.built_in[at].1));
+            if before != Some(value) {
+                let object = self.objects.get(self.py, value);
+                let builder = self.builder.as_mut().expect("a builder");
+                builder.switch(mode, &object).map_err(|error| Stop::Break(error.why))?;
+            }
+            match known {
+                Some(at) => self.built_in[at].1 = value,
+                None => self.built_in.push((mode, value)),
+            }
+        }
+        Ok(())
+    }
+
+    /// A statement is about to be appended: those before it leave the modes as it needs them.
+    pub(super) fn record_modes(&mut self) {
+        for (mode, value) in self.modes_here() {
+            let before = self.graph.mode_at_end(mode).or_else(|| self.mode_at_entry(mode));
+            if before == Some(value) {
+                continue;
+            }
+            let none = self.py.None().into_bound(self.py);
+            let none = self.objects.add(&none);
+            let mut objects = Vec::new();
+            let object = self.objects.get(self.py, value);
+            let operand = self.constant(&object, &mut objects);
+            objects.push(none);
+            let name = self.backend.modes().get(mode as usize).copied().unwrap_or("mode");
+            let statement = Statement {
+                args: vec![operand],
+                result: Operand::Literal(Literal::None),
+                ..Statement::new(StatementKind::Api, name)
+            };
+            self.graph.push(statement, Behind { callee: Callee::Mode { mode, value }, objects });
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The mode that captured code may change: whether gradients are recorded.
+//!
+//! Eager asks it for each operation, programs do not know it. A program that is entered while gradients are recorded gives
+//! what eager gives if the results of operations called without are said to stop gradients ([`Recording`]). One that is entered
+//! without would have to be run with: it is replayed, where a gradient flows to an output.
+
+use crate::grown::Grown;
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use sot_core::backend::{Mode, Switch};
+
+/// Whether gradients are recorded.
+pub(crate) const GRAD: Mode = 0;
+
+/// Names of the modes.
+pub(crate) const NAMES: &[&str] = &["grad_mode"];
+
+/// The mode of this thread.
+pub(crate) fn grad<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {
+    handles.has_grad.bind(py).call0()
+}
+
+pub(crate) fn set_grad(handles: &Handles, on: &Bound<'_, PyAny>) -> PyResult<()> {
+    handles.set_has_grad.bind(on.py()).call1((on,)).map(drop)
+}
+
+/// `_set_grad_enabled(mode)` and what it calls; what is no bool raises, and not here.
+pub(crate) fn switch<'py>(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> Option<Switch<'py>> {
+    let value = match (args.len(), kwargs.map_or(0, |k| k.len())) {
+        (1, 0) => args.get_item(0).ok()?,
+        (0, 1) => kwargs?.get_item("mode").ok()??,
+        _ => return None,
+    };
+    let gives = value.py().None().into_bound(value.py());
+    value.is_exact_instance_of::<PyBool>().then_some(Switch { mode: GRAD, value, gives })
+}
+
+/// Whether gradients are recorded at the place of the simulated program, and what follows for the program that grows.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording {
+    /// As the simulated program has it.
+    pub(crate) on: bool,
+    /// Whether the sources stop gradients all alike: entered without, and never recorded yet.
+    all_stop: bool,
+}
+
+impl Recording {
+    /// When a program is entered.
+    pub(crate) fn at_entry(on: bool) -> Recording {
+        Recording { on, all_stop: !on }
+    }
+
+    /// Whether a source stops gradients.
+    pub(crate) fn stops(self, requires_grad: bool) -> bool {
+        self.all_stop || !requires_grad
+    }
+
+    /// The simulated program has changed the mode.
+    pub(crate) fn change(&mut self, py: Python<'_>, grown: &Grown, on: bool) -> PyResult<()> {
+        self.on = on;
+        if on && self.all_stop {
+            self.all_stop = false;
+            for source in grown.inputs.iter().chain(&grown.params) {
+                source.value.bind(py).setattr(intern!(py, "stop_gradient"), !source.meta.requires_grad)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An operation was called: what the program has got since then stops gradients where eager's results do.
+    pub(crate) fn settle(self, py: Python<'_>, grown: &Grown, from: usize) -> PyResult<()> {
+        if self.on || self.all_stop {
+            return Ok(());
+        }
+        let block = grown.main.bind(py).call_method0(intern!(py, "global_block"))?;
+        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+        for op in ops.iter().skip(from) {
+            for value in op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter() {
+                value.setattr(intern!(py, "stop_gradient"), true)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// While it lives, Paddle's code finds the mode of the simulated program.
+pub(crate) struct Set<'a> {
+    handles: &'a Handles,
+    before: Option<Py<PyAny>>,
+}
+
+impl<'a> Set<'a> {
+    pub(crate) fn to(py: Python<'_>, handles: &'a Handles, on: bool) -> PyResult<Set<'a>> {
+        let before = grad(py, handles)?;
+        let change = before.is_truthy()? != on;
+        if change {
+            set_grad(handles, &PyBool::new(py, on).to_owned().into_any())?;
+        }
+        Ok(Set { handles, before: change.then(|| before.unbind()) })
+    }
+}
+
+impl Drop for Set<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            Python::attach(|py| {
+                // It was the mode before.
+                let _ = set_grad(self.handles, before.bind(py));
+            });
+        }
+    }
+}
