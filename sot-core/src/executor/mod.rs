@@ -14,8 +14,8 @@
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
-mod attribute_dicts;
 mod anew;
+mod attribute_dicts;
 mod attributes;
 mod builtin_methods;
 mod builtins;

@@ -3,7 +3,6 @@
 use super::lifetimes::Lifetimes;
 use super::uses::Uses;
 use super::{GoOn, Head, computed_symbol};
-use crate::called_by_code::{Held, Passed};
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::cpython::native::{NativeBody, new_native};
@@ -11,11 +10,10 @@ use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
 use crate::probe;
 use crate::stop::{Reason, Stop};
-use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyInt, PyString, PyTuple, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
 use sot_tracker::{ObjectId, Tracker};
@@ -432,230 +430,13 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.bind(var, temp);
     }
 
-    /// The builtin type whose part of an instance this is, if it is one.
-    pub(super) fn type_of_part(&self, part: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
-        if self.captured.whole_of(part).is_none() {
-            return Ok(None);
-        }
-        let of = |object: ObjectId| self.captured.objects.get(self.py, object);
-        Ok(Some(match &self.captured.var(part).kind {
-            VarKind::List(_) => self.py.get_type::<PyList>(),
-            VarKind::Dict(DictVar { class: None, .. }) => self.py.get_type::<PyDict>(),
-            VarKind::Dict(DictVar { class: Some(class), .. }) => {
-                of(*class).cast_into::<PyType>().map_err(|e| Stop::internal(&e.into()))?
-            }
-            VarKind::Tuple(_) => self.py.get_type::<PyTuple>(),
-            VarKind::Constant(constant) => of(constant.object).get_type(),
-            other => return Err(Stop::fallback(Reason::Reconstruct, other.kind_name())),
-        }))
-    }
-
-    /// An instance of `class` without calling `__init__`, with the attributes that the simulation gave it.
-    pub(super) fn new_instance(&mut self, class: ObjectId, part: Option<VarId>, me: VarId) -> Result<(), Stop> {
-        let base = match part {
-            Some(part) => self.type_of_part(part)?,
-            None => None,
-        };
-        let base = base.unwrap_or_else(|| self.py.get_type::<PyAny>());
-        let part = part.map(|part| self.captured.var(part).kind.clone());
-        let method = |name: &str| base.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e));
-        self.push_callable(method("__new__")?);
-        self.push_known_class(class)?;
-        // What cannot change is made at once.
-        match &part {
-            Some(VarKind::Tuple(tuple)) => {
-                for item in tuple.items.iter() {
-                    self.push(*item)?;
-                }
-                self.emit(Op::BuildTuple(tuple.items.len() as u32));
-                self.call(2);
-            }
-            Some(VarKind::Constant(constant)) => {
-                self.push_object(constant.object);
-                self.call(2);
-            }
-            _ => self.call(1),
-        }
-        self.remember(me);
-        match &part {
-            Some(VarKind::List(list)) if !list.items.is_empty() => {
-                self.push_callable(method("extend")?);
-                self.push(me)?;
-                for item in list.items.iter() {
-                    self.push(*item)?;
-                }
-                self.emit(Op::BuildList(list.items.len() as u32));
-                self.call(2);
-                self.emit(Op::PopTop);
-            }
-            // An ordered dict that is given many items asks its class for each.
-            Some(VarKind::Dict(dict)) if probe::is_ordered_dict(&base) => {
-                for (key, value) in dict.entries.iter() {
-                    self.push_callable(method("__setitem__")?);
-                    self.push(me)?;
-                    self.push(*key)?;
-                    self.push(*value)?;
-                    self.call(3);
-                    self.emit(Op::PopTop);
-                }
-            }
-            Some(VarKind::Dict(dict)) => {
-                if let Some(factory) = dict.factory {
-                    self.push_callable(method("__init__")?);
-                    self.push(me)?;
-                    self.push(factory)?;
-                    self.call(2);
-                    self.emit(Op::PopTop);
-                }
-                if !dict.entries.is_empty() {
-                    self.push_callable(method("update")?);
-                    self.push(me)?;
-                    for (key, value) in dict.entries.iter() {
-                        self.push(*key)?;
-                        self.push(*value)?;
-                    }
-                    self.emit(Op::BuildMap(dict.entries.len() as u32));
-                    self.call(2);
-                    self.emit(Op::PopTop);
-                }
-            }
-            _ => {}
-        }
-        self.set_attributes(me)?;
-        self.push(me)
-    }
-
-    /// The attributes that the simulation left a new value with.
-    pub(super) fn set_attributes(&mut self, me: VarId) -> Result<(), Stop> {
-        for (name, value) in self.captured.virtual_attributes(me) {
-            self.set_attribute(me, &name, value)?;
-        }
-        Ok(())
-    }
-
-    /// A new exception, with what raising set: the class's own `__new__` and `__init__` of C, then the attributes.
-    pub(super) fn new_exception(&mut self, e: &ExceptionVar, me: VarId) -> Result<(), Stop> {
-        let Some(args) = e.state.args else {
-            return Err(Stop::fallback(Reason::Reconstruct, "an exception without a path"));
-        };
-        let class = self.captured.objects.get(self.py, e.class);
-        let base = class
-            .cast::<PyType>()
-            .ok()
-            .and_then(probe::base_of_c)
-            .ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
-        let method = |name: &str| base.getattr(name).map_err(|_| Stop::fallback(Reason::InternalError, "no exception"));
-        let VarKind::Tuple(items) = self.captured.var(args).kind.clone() else {
-            return Err(Stop::fallback(Reason::Reconstruct, "the arguments of an exception"));
-        };
-        self.push_callable(Callee::Object(method("__new__")?));
-        self.push_known_class(e.class)?;
-        let given = e.state.group.map_or_else(|| items.items.to_vec(), |group| vec![group.message, group.exceptions]);
-        for item in &given {
-            self.push(*item)?;
-        }
-        self.call(1 + given.len() as u32);
-        self.remember(me);
-        self.push_callable(Callee::Object(method("__init__")?));
-        self.push(me)?;
-        for item in items.items.iter() {
-            self.push(*item)?;
-        }
-        self.call(1 + items.items.len() as u32);
-        self.emit(Op::PopTop);
-        for (name, value) in &e.state.about {
-            self.push(*value)?;
-            self.push(me)?;
-            self.store_attr(name);
-        }
-        for (name, value) in self.captured.virtual_attributes(me) {
-            self.push(value)?;
-            self.push(me)?;
-            self.store_attr(&name);
-        }
-        if e.state.cause.is_some()
-            || e.state.context.is_some()
-            || !e.state.passed.is_empty()
-            || e.state.traceback.is_some()
-        {
-            self.to_pass.push(me);
-        }
-        self.push(me)
-    }
-
-    /// Give exceptions that were built what raising them has set, and the tracebacks of the frames that they have passed. What
-    /// those hold may hold the exception.
-    pub(super) fn pass_frames(&mut self) -> Result<(), Stop> {
-        while let Some(exception) = self.to_pass.pop() {
-            self.pass_frames_of(exception)?;
-        }
-        Ok(())
-    }
-
-    /// The same of one that is needed at once.
-    pub(super) fn pass_frames_now(&mut self, exception: VarId) -> Result<(), Stop> {
-        match self.to_pass.iter().position(|other| *other == exception) {
-            Some(at) => {
-                self.to_pass.remove(at);
-                self.pass_frames_of(exception)
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn pass_frames_of(&mut self, exception: VarId) -> Result<(), Stop> {
-        if let VarKind::Exception(e) = &self.captured.var(exception).kind
-            && e.object.is_none()
-        {
-            let (cause, context) = (e.state.cause, e.state.context);
-            if let Some(cause) = cause {
-                self.push_or_none(cause)?;
-                self.push(exception)?;
-                self.store_attr("__cause__");
-            }
-            if let Some(context) = context {
-                self.push(context)?;
-                self.push(exception)?;
-                self.store_attr("__context__");
-            }
-        }
-        if let Some(traceback) = self.captured.traceback_set(exception) {
-            self.push(traceback)?;
-            self.push(exception)?;
-            self.store_attr("__traceback__");
-        }
-        let passed = self.captured.frames_passed(exception);
-        if passed.is_empty() {
-            return Ok(());
-        }
-        let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
-        let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
-        let passed = Passed { frames: passed.iter().map(frame).collect() };
-        let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
-        let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
-        if !values.is_empty() {
-            self.push_native(Held { frames: places })?;
-        }
-        self.push_native(passed)?;
-        self.push(exception)?;
-        self.call(1);
-        if !values.is_empty() {
-            for value in &values {
-                self.push(*value)?;
-            }
-            self.call(1 + values.len() as u32);
-        }
-        self.emit(Op::PopTop);
-        Ok(())
-    }
-
-    fn push_native(&mut self, body: impl NativeBody) -> Result<(), Stop> {
+    pub(super) fn push_native(&mut self, body: impl NativeBody) -> Result<(), Stop> {
         let native = new_native(self.py, Box::new(body)).map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(native.into_bound(self.py)));
         Ok(())
     }
 
-    fn push_or_none(&mut self, var: Option<VarId>) -> Result<(), Stop> {
+    pub(super) fn push_or_none(&mut self, var: Option<VarId>) -> Result<(), Stop> {
         match var {
             Some(var) => self.push(var),
             None => {

@@ -13,6 +13,7 @@ mod breaks;
 mod emit;
 mod exits;
 mod generators;
+mod instances;
 mod journal;
 mod letting_go;
 mod lifetimes;
