@@ -126,6 +126,9 @@ impl<'py> Executor<'py> {
                 self.init_exception(*first, rest.to_vec());
                 return self.fold_none().map(Called::Value);
             }
+            if name == "__init__" && args.keywords.is_empty() && self.init_from_before(*first, &owner, rest)? {
+                return self.fold_none().map(Called::Value);
+            }
             let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(called) = self.method_of_exception(&owner, &name, *first, &given)? {
                 return Ok(called);

@@ -152,6 +152,39 @@ impl<'py> Executor<'py> {
         self.change_exception(me, |state| state.args = Some(tuple));
     }
 
+    /// The same of an exception that existed before the frame: behind a break in its own `__init__`. `false`: not simulated.
+    pub(in crate::executor) fn init_from_before(
+        &mut self,
+        me: VarId,
+        owner: &Bound<'py, PyAny>,
+        args: &[VarId],
+    ) -> Result<bool, Stop> {
+        let VarKind::Exception(ExceptionVar { class, object: Some(_), .. }) = self.look(me)? else { return Ok(false) };
+        let Ok(owner) = owner.cast::<PyType>() else { return Ok(false) };
+        let more = [
+            self.py.get_type::<PyStopIteration>(),
+            self.py.get_type::<PyAttributeError>(),
+            self.py.get_type::<PyNameError>(),
+        ];
+        if !is_plain_exception(owner) || more.iter().any(|other| owner.is_subclass(other).unwrap_or(true)) {
+            return Ok(false);
+        }
+        let class = self.objects.get(self.py, class);
+        for name in ["args", "__setattr__"] {
+            let own = probe::raw(&self.py.get_type::<PyBaseException>(), name);
+            if !self.class_lookup(&class, name)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+                return Ok(false);
+            }
+        }
+        let args = self.virtual_var(TupleVar::new(args.to_vec()));
+        self.journal_record(sot_sideeffect::Mutation::SetAttr {
+            object: Self::var_ref(me),
+            name: "args".into(),
+            value: Self::var_ref(args),
+        });
+        Ok(true)
+    }
+
     pub(in crate::executor) fn change_exception(&mut self, exception: VarId, change: impl FnOnce(&mut ExceptionState)) {
         if let VarKind::Exception(e) = &mut self.var_mut(exception).kind {
             change(Rc::make_mut(&mut e.state));

@@ -454,7 +454,7 @@ def an_unbound_variable_of_a_closure():
     return {"f": f, "args": lambda: (t([1.0]),)}
 
 
-@case(graphs=None, captures=None, breaks=0)
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def a_handler_of_what_is_no_class():
     def f(x, what):
         y = x * 2

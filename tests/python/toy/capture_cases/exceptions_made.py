@@ -93,7 +93,7 @@ def from_classes(name, raised, cause, **decisions):
 from_classes("silent", Silent, Silent)
 from_classes("builtin", Silent, ValueError)
 from_classes("none", Silent, None)
-from_classes("loud", Silent, Loud, graphs=None, breaks=None, captures=None, reasons=None)
+from_classes("loud", Silent, Loud, breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
 from_classes("made", Made, KeyError, graphs=None, breaks=None, captures=None, reasons=None)
 from_classes("other", Other, None, graphs=None, breaks=None, captures=None, reasons=None)
 from_classes("other_cause", Silent, Other, graphs=None, breaks=None, captures=None, reasons=None)
