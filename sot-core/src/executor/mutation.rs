@@ -261,6 +261,7 @@ impl<'py> Executor<'py> {
 
     pub fn replace_dict(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
         self.copied += entries.len();
+        self.note_gap(dict, entries.len());
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.removed += u32::from(entries.len() < dict.entries.len());
             dict.entries = Rc::new(entries);

@@ -447,6 +447,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
                 self.call(2);
                 self.emit(Op::PopTop);
             }
+            Some(VarKind::Dict(dict)) if self.are_hashed(&dict.entries) => {
+                self.push(me)?;
+                self.fill_hashed(&dict.entries)?;
+                self.emit(Op::PopTop);
+            }
             Some(VarKind::Dict(dict)) if !dict.entries.is_empty() => {
                 self.push_callable(method("update")?);
                 self.push(me)?;
