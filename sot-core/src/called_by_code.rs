@@ -4,14 +4,16 @@
 use crate::backend::{Mode, registered};
 use crate::code_unit::CodeUnit;
 use crate::cpython::Slots;
+use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
 use crate::cpython::traceback::{Asker, fill};
 use crate::iterators;
 use crate::user_frames::{self, InlinedFrame};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use std::any::Any;
 
 /// A function of rewritten code.
@@ -340,4 +342,68 @@ pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             },
         },
     )
+}
+
+/// `key_at(dict, index)`: its key in this place.
+pub fn key_at(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(py, &FUNCTION, Helper { name: "key_at", run: |py, args| Ok(entry_at(py, args)?.0) })
+}
+
+/// `value_at(dict, index)`: the value of its key in this place.
+pub fn value_at(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(py, &FUNCTION, Helper { name: "value_at", run: |py, args| Ok(entry_at(py, args)?.1) })
+}
+
+fn entry_at<'py>(py: Python<'py>, args: Slots<'_>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let index: usize = argument(py, args, 1)?.extract()?;
+    let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
+    dict.iter().nth(index).ok_or_else(|| PyRuntimeError::new_err("sot: no such entry"))
+}
+
+fn argument<'py>(py: Python<'py>, args: Slots<'_>, at: usize) -> PyResult<Bound<'py, PyAny>> {
+    args.get(py, at).map(|arg| arg.to_owned()).ok_or_else(|| PyRuntimeError::new_err("sot: too few arguments"))
+}
+
+/// `store_hashed(dict, key, hash, value, found)`: as `dict[key] = value` once the key has been hashed and compared: it is in the
+/// dict, or equals none that is.
+pub fn store_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let (key, hash, value) = (argument(py, args, 1)?, argument(py, args, 2)?, argument(py, args, 3)?);
+        let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
+        let found = argument(py, args, 4)?.is_truthy()?.then(|| key.clone());
+        facts::store_hashed(&dict, found.as_ref(), &key, hash.extract()?, &value)?;
+        Ok(py.None().into_bound(py))
+    };
+    helper(py, &FUNCTION, Helper { name: "store_hashed", run })
+}
+
+/// `delete_hashed(dict, key, hash)`: as `del dict[key]` of a key that it has, and was stored with this hash.
+pub fn delete_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let (key, hash) = (argument(py, args, 1)?, argument(py, args, 2)?);
+        facts::delete_hashed(argument(py, args, 0)?.cast::<PyDict>()?, &key, hash.extract()?)?;
+        Ok(py.None().into_bound(py))
+    };
+    helper(py, &FUNCTION, Helper { name: "delete_hashed", run })
+}
+
+/// `fill_hashed(dict, keys, values, hashes)`: the dict, with these keys, of which no two are equal. Those without a hash here are
+/// hashed by C.
+pub fn fill_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
+        let (keys, values, hashes) = (argument(py, args, 1)?, argument(py, args, 2)?, argument(py, args, 3)?);
+        for at in 0..keys.len()? {
+            let (key, value, hash) = (keys.get_item(at)?, values.get_item(at)?, hashes.get_item(at)?);
+            let hash = if hash.is_none() { key.hash()? } else { hash.extract()? };
+            facts::store_hashed(&dict, None, &key, hash, &value)?;
+        }
+        Ok(dict.into_any())
+    };
+    helper(py, &FUNCTION, Helper { name: "fill_hashed", run })
 }

@@ -380,8 +380,15 @@ fn is_of_enum(function: &Bound<'_, PyAny>) -> bool {
 
 /// Whether looking a key up in a dict runs no code of the program.
 pub fn is_quiet_key(key: &Bound<'_, PyAny>) -> bool {
-    if let Ok(tuple) = key.cast_exact::<PyTuple>() {
-        return tuple.iter().all(|item| is_quiet_key(&item));
+    if let Ok(tuple) = key.cast::<PyTuple>()
+        && !tuple.iter().all(|item| is_quiet_key(&item))
+    {
+        return false;
+    }
+    if let Ok(set) = key.cast_exact::<PyFrozenSet>()
+        && !set.iter().all(|item| is_quiet_key(&item))
+    {
+        return false;
     }
     let ty = key.get_type();
     let of_program = |name: &str| raw(&ty, name).is_some_and(|found| facts::is_function(&found) && !is_of_enum(&found));

@@ -77,6 +77,20 @@ pub enum Mutation {
         object: VarRef,
         key: VarRef,
     },
+    /// `object[key] = value` of a key that has been hashed: beside `found`, the key that it was found to equal, or `None`: none.
+    StoreHashed {
+        object: VarRef,
+        key: VarRef,
+        hash: i64,
+        value: VarRef,
+        found: Option<VarRef>,
+    },
+    /// `del object[found]` of a key that was stored with this hash.
+    DeleteHashed {
+        object: VarRef,
+        found: VarRef,
+        hash: i64,
+    },
     /// A method of C that changes its object: `object.name(*args)`, whose result is known.
     Method {
         object: VarRef,
@@ -119,6 +133,8 @@ impl Mutation {
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object }
             | Mutation::DictPop { object, .. }
+            | Mutation::StoreHashed { object, .. }
+            | Mutation::DeleteHashed { object, .. }
             | Mutation::Method { object, .. }
             | Mutation::Written { object } => Target::Object(*object),
         }
@@ -145,6 +161,8 @@ impl Mutation {
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object }
             | Mutation::DictPop { object, .. }
+            | Mutation::StoreHashed { object, .. }
+            | Mutation::DeleteHashed { object, .. }
             | Mutation::Method { object, .. } => Slot::Content(*object),
         }
     }
@@ -168,6 +186,8 @@ impl Mutation {
             | Mutation::ListReverse { .. }
             | Mutation::DictClear { .. }
             | Mutation::DictPop { .. }
+            | Mutation::StoreHashed { .. }
+            | Mutation::DeleteHashed { .. }
             | Mutation::Method { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. } => None,
@@ -181,6 +201,8 @@ impl Mutation {
             Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
             Mutation::SetGlobal { value, .. } | Mutation::SetMode { value, .. } => vec![*value],
+            Mutation::StoreHashed { object, key, value, found, .. } => [*object, found.unwrap_or(*key), *value].into(),
+            Mutation::DeleteHashed { object, found, .. } => vec![*object, *found],
             Mutation::SetCell { cell, value } => vec![*cell, *value],
             Mutation::ClearCell { cell } => vec![*cell],
             Mutation::DelAttr { object, .. } => vec![*object],
@@ -220,6 +242,9 @@ impl fmt::Display for Mutation {
             }
             Mutation::ListReverse { .. } => write!(f, "{at}.reverse()"),
             Mutation::DictPop { key, .. } => write!(f, "{at}.pop({key})"),
+            Mutation::StoreHashed { key, value, found: None, .. } => write!(f, "{at}[{key}] = {value} (new)"),
+            Mutation::StoreHashed { value, found: Some(found), .. } => write!(f, "{at}[{found}] = {value} (found)"),
+            Mutation::DeleteHashed { found, .. } => write!(f, "del {at}[{found}] (found)"),
             Mutation::Method { name, args, .. } => write!(f, "{at}.{name}({})", list(args)),
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),

@@ -38,6 +38,7 @@ pub enum Access<O = ObjectId, N = String> {
     InstanceDict,
     DictItem(O),
     DictKey(u32),
+    DictValue(u32),
     SeqItem(i64),
     CellContent,
     FunctionPart(FunctionPart),
@@ -58,6 +59,7 @@ impl<O, N> Access<O, N> {
             | Access::InstanceDict
             | Access::DictItem(_)
             | Access::DictKey(_)
+            | Access::DictValue(_)
             | Access::SeqItem(_)
             | Access::FunctionPart(_)
             | Access::TypeOf
@@ -77,6 +79,7 @@ impl<O, N> Access<O, N> {
             Access::InstanceDict => Access::InstanceDict,
             Access::DictItem(key) => Access::DictItem(object(key)),
             Access::DictKey(index) => Access::DictKey(*index),
+            Access::DictValue(index) => Access::DictValue(*index),
             Access::SeqItem(index) => Access::SeqItem(*index),
             Access::CellContent => Access::CellContent,
             Access::FunctionPart(part) => Access::FunctionPart(*part),
@@ -99,6 +102,7 @@ impl Access {
             Access::InstanceDict => write!(f, "{base}.__dict__"),
             Access::DictItem(key) => write!(f, "{base}[{}]", names.object(*key)),
             Access::DictKey(index) => write!(f, "list({base})[{index}]"),
+            Access::DictValue(index) => write!(f, "list({base}.values())[{index}]"),
             Access::SeqItem(index) => write!(f, "{base}[{index}]"),
             Access::CellContent => write!(f, "{base}.cell_contents"),
             Access::FunctionPart(part) => write!(f, "{base}.{}", part.as_str()),

@@ -24,6 +24,8 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     LacksAttr(N),
     /// A dict with exactly these keys in this order, each by identity or equality.
     Keys(Vec<O>),
+    /// A dict whose keys were stored with these hashes, in this order. `alike`: and those of one hash are found in this order, too.
+    Hashes { hashes: Vec<i64>, alike: bool },
     /// A set with (without) this member.
     Member { key: O, is: bool },
     /// A set in which looking this up (`None`: anything) runs no code of the program.
@@ -72,6 +74,7 @@ impl<O, N, V> Check<O, N, V> {
             | Check::Lacks(_)
             | Check::LacksAttr(_)
             | Check::Keys(_)
+            | Check::Hashes { .. }
             | Check::Member { .. }
             | Check::Quiet { .. }
             | Check::Table { .. }
@@ -101,6 +104,7 @@ impl<O, N, V> Check<O, N, V> {
             Check::Lacks(key) => Check::Lacks(object(key)),
             Check::LacksAttr(n) => Check::LacksAttr(name(n)),
             Check::Keys(keys) => Check::Keys(keys.iter().map(object).collect()),
+            Check::Hashes { hashes, alike } => Check::Hashes { hashes: hashes.clone(), alike: *alike },
             Check::Member { key, is } => Check::Member { key: object(key), is: *is },
             Check::Quiet { key } => Check::Quiet { key: key.as_ref().map(object) },
             Check::Table { members, lost, mask, finger } => Check::Table {
@@ -146,6 +150,11 @@ impl Check {
             Check::Keys(keys) => {
                 let keys: Vec<String> = keys.iter().map(|k| names.object(*k)).collect();
                 write!(f, "list({value}) == [{}]", keys.join(", "))
+            }
+            // The numbers say nothing to a reader.
+            Check::Hashes { hashes, alike } => {
+                let what = if *alike { "hashes in order" } else { "hashes" };
+                write!(f, "{what}({value}): {}", hashes.len())
             }
             Check::Member { key, is } => {
                 write!(f, "{} {}in {value}", names.object(*key), if *is { "" } else { "not " })

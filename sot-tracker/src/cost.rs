@@ -14,6 +14,7 @@
 //! | `Distinct` | 1 a path | 8 | |
 //! | `Keys` | 4 + 4 a key | 4 | |
 //! | `Table` | 4 + 4 a member | 4 | |
+//! | `Hashes` | 4 + 1 a key | 4 | |
 //! | `Lacks`, `Member` | 8 | 16 | a hash lookup; a key that was not there rarely comes |
 //! | `ClassLookup`, `Mro`, `SubclassOf`, `LacksAttr` | 20, 20, 20, 30 | 16 | a walk along the MRO |
 
@@ -33,7 +34,7 @@ pub fn of_access(access: &Access) -> u32 {
         | Access::IterSource => 1,
         Access::InstanceDict => 2,
         Access::Attr(_) => 10,
-        Access::DictItem(_) | Access::DictKey(_) => 8,
+        Access::DictItem(_) | Access::DictKey(_) | Access::DictValue(_) => 8,
     }
 }
 
@@ -51,6 +52,7 @@ pub fn of_check(check: &Check) -> u32 {
         Check::Tensor(_) => 20,
         Check::Distinct { others, .. } => 1 + (others.len() as u32).min(1 << 20),
         Check::Keys(keys) => 4 + 4 * (keys.len() as u32).min(1 << 20),
+        Check::Hashes { hashes, .. } => 4 + (hashes.len() as u32).min(1 << 20),
         Check::Table { members, .. } => 4 + 4 * (members.len() as u32).min(1 << 20),
         Check::Lacks(_) | Check::Member { .. } | Check::Quiet { key: Some(_) } => 8,
         // As long as the set, which the guard does not know.
@@ -65,7 +67,7 @@ pub fn hits_per_miss(check: &Check) -> u32 {
     match check {
         Check::Equals(_) | Check::Tensor(_) => 1,
         Check::Len(_) | Check::HasNext(_) | Check::IterIndex(_) => 2,
-        Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Table { .. } => 4,
+        Check::Is(_) | Check::TypeIs(_) | Check::Keys(_) | Check::Hashes { .. } | Check::Table { .. } => 4,
         Check::SameAs(_) | Check::Unbound | Check::Distinct { .. } => 8,
         Check::Lacks(_)
         | Check::Member { .. }

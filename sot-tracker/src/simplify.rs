@@ -100,6 +100,9 @@ impl<'a> Premises<'a> {
                 Check::Keys(keys) => {
                     premises.keys.insert((at, keys.len()));
                 }
+                Check::Hashes { hashes, .. } => {
+                    premises.keys.insert((at, hashes.len()));
+                }
                 Check::TypeIs(class) => {
                     premises.set.insert((at, *class));
                 }
@@ -147,6 +150,7 @@ impl<'a> Premises<'a> {
                 | Tracker::InstanceDict(_)
                 | Tracker::DictItem { .. }
                 | Tracker::DictKey { .. }
+                | Tracker::DictValue { .. }
                 | Tracker::SeqItem { .. }
                 | Tracker::CellContent(_)
                 | Tracker::FunctionPart { .. }
@@ -175,6 +179,7 @@ impl<'a> Premises<'a> {
             | Check::Table { .. }
             | Check::LacksAttr(_)
             | Check::Keys(_)
+            | Check::Hashes { .. }
             | Check::Tensor(_)
             | Check::SameAs(_)
             | Check::Distinct { .. }
@@ -233,6 +238,7 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
         | Check::Table { .. }
         | Check::LacksAttr(_)
         | Check::Keys(_)
+        | Check::Hashes { .. }
         | Check::Tensor(_)
         | Check::Distinct { .. }
         | Check::HasNext(_)
@@ -320,6 +326,7 @@ fn drop_has_next(guards: &mut GuardSet, table: &TrackerTable) {
             | Tracker::InstanceDict(_)
             | Tracker::DictItem { .. }
             | Tracker::DictKey { .. }
+            | Tracker::DictValue { .. }
             | Tracker::SeqItem { .. }
             | Tracker::CellContent(_)
             | Tracker::FunctionPart { .. }

@@ -21,6 +21,8 @@ pub enum Tracker {
     DictItem { base: TrackerId, key: ObjectId },
     /// The index-th key of a dict, in order.
     DictKey { base: TrackerId, index: u32 },
+    /// The value of the index-th key of a dict.
+    DictValue { base: TrackerId, index: u32 },
     /// Item of a list or tuple; negative from the end.
     SeqItem { base: TrackerId, index: i64 },
     /// Content of a cell. May be empty.
@@ -50,6 +52,7 @@ impl Tracker {
             | Tracker::InstanceDict(base)
             | Tracker::DictItem { base, .. }
             | Tracker::DictKey { base, .. }
+            | Tracker::DictValue { base, .. }
             | Tracker::SeqItem { base, .. }
             | Tracker::CellContent(base)
             | Tracker::FunctionPart { base, .. }
@@ -70,6 +73,7 @@ impl Tracker {
             Tracker::InstanceDict(_) => Access::InstanceDict,
             Tracker::DictItem { key, .. } => Access::DictItem(*key),
             Tracker::DictKey { index, .. } => Access::DictKey(*index),
+            Tracker::DictValue { index, .. } => Access::DictValue(*index),
             Tracker::SeqItem { index, .. } => Access::SeqItem(*index),
             Tracker::CellContent(_) => Access::CellContent,
             Tracker::FunctionPart { part, .. } => Access::FunctionPart(*part),

@@ -78,6 +78,8 @@ pub struct Captured {
     pub guards: GuardSet,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
+    /// The hashes that keys and members were stored with, where they are what code of the program said: each the same everywhere.
+    pub(crate) hashes: HashMap<VarId, isize>,
     /// What the guards name by number of a check.
     pub tensor_checks: Vec<CapturedCheck>,
     /// Dicts that must be as they were.
@@ -124,6 +126,7 @@ impl Default for Captured {
             names_anew: Cell::new(false),
             guards: GuardSet::default(),
             by_identity: Vec::new(),
+            hashes: HashMap::new(),
             tensor_checks: Vec::new(),
             snapshots: Vec::new(),
             journal: Journal::default(),

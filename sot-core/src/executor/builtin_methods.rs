@@ -171,7 +171,12 @@ impl<'py> Executor<'py> {
                     return Err(self.raise_error::<PyKeyError>("popitem(): dictionary is empty"));
                 };
                 self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec())?;
-                self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(key) });
+                let found = Self::var_ref(key);
+                let mutation = match self.hashes.get(&key).copied() {
+                    Some(hash) => Mutation::DeleteHashed { object, found, hash: hash as i64 },
+                    None => Mutation::DictPop { object, key: found },
+                };
+                self.record_if_sourced(me, mutation);
                 Ok(self.virtual_var(TupleVar::new(vec![key, value])))
             }
             // The methods of an ordered dict keep an order of their own, and tell other errors.
@@ -209,7 +214,17 @@ impl<'py> Executor<'py> {
             ("copy", []) => {
                 let entries = dict.entries.to_vec();
                 let (class, factory) = (dict.class, dict.factory);
-                Ok(self.virtual_var(DictVar { class, factory, ..DictVar::new(entries) }))
+                if dict.removed > 0 {
+                    // It may be filled key by key.
+                    self.are_told_apart_by_hash(&entries)?;
+                }
+                // A copy has the same gaps.
+                let removed = dict.removed;
+                let copy = self.virtual_var(DictVar { class, factory, removed, ..DictVar::new(entries) });
+                if let Some(site) = self.gaps.get(&me).copied() {
+                    self.gaps.insert(copy, site);
+                }
+                Ok(copy)
             }
             _ => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
         }
@@ -231,13 +246,15 @@ impl<'py> Executor<'py> {
     pub(super) fn merged_dicts(&mut self, left: &DictVar, right: &DictVar) -> Result<VarId, Stop> {
         let merged = self.virtual_var(DictVar::new(left.entries.to_vec()));
         for (key, value) in right.entries.iter() {
-            self.set_item(merged, *key, *value)?;
+            self.set_entry(merged, *key, *value)?;
         }
         Ok(merged)
     }
 
     fn dict_update(&mut self, me: VarId, args: &Args) -> Result<VarId, Stop> {
         let mut pairs = Vec::new();
+        // Keys of a dict are not hashed again.
+        let mut hashed = false;
         match args.positional.as_slice() {
             [] => {}
             [other] => match self.look(*other)? {
@@ -245,18 +262,25 @@ impl<'py> Executor<'py> {
                     pairs.extend(self.pairs_of(*other)?);
                 }
                 _ => match self.plain_pairs(*other)? {
-                    Some(others) => pairs.extend(others),
+                    Some(others) => {
+                        pairs.extend(others);
+                        hashed = true;
+                    }
                     None => return Err(Stop::brk(Reason::Builtin, "dict.update")),
                 },
             },
             _ => return Err(Stop::brk(Reason::WouldRaise, "dict.update")),
         }
+        for (key, value) in pairs {
+            match hashed {
+                true => self.set_entry(me, key, value)?,
+                false => self.set_item(me, key, value)?,
+            }
+        }
         for (name, value) in &args.keywords {
             let key = pyo3::types::PyString::intern(self.py, name).into_any();
-            pairs.push((self.fold(&key)?, *value));
-        }
-        for (key, value) in pairs {
-            self.set_item(me, key, value)?;
+            let key = self.fold(&key)?;
+            self.set_item(me, key, *value)?;
         }
         self.fold_none()
     }

@@ -602,7 +602,10 @@ impl<'py> Executor<'py> {
             ("dict", [source], keywords) => {
                 let (entries, pairs) = match self.look(*source)? {
                     VarKind::Dict(_) | VarKind::Instance(_) => match self.plain_pairs(*source)? {
-                        Some(entries) => (entries, Vec::new()),
+                        Some(entries) => {
+                            self.are_told_apart_by_hash(&entries)?;
+                            (entries, Vec::new())
+                        }
                         None => return Err(Stop::brk(Reason::Builtin, "dict of an iterable")),
                     },
                     VarKind::Constant(_)

@@ -25,7 +25,7 @@ impl<'py> Executor<'py> {
                 None => {}
             }
         }
-        Ok(self.iterates_by_code(source)?.then_some("fill"))
+        Ok((self.iterates_by_code(source)? || self.gives_keys_by_code(source)?).then_some("fill"))
     }
 
     /// `dict(source, **keywords)`, or `table.update(source, **keywords)`.

@@ -38,6 +38,9 @@ impl<'py> Executor<'py> {
         item: VarId,
         invert: bool,
     ) -> Result<Option<Called>, Stop> {
+        if let Some(entered) = self.enter_has_by_hash(container, item, invert)? {
+            return Ok(Some(entered));
+        }
         let searched = match self.look(container)? {
             VarKind::Instance(_) | VarKind::Class(_) => {
                 if !self.is_asked(container)? {
@@ -139,7 +142,8 @@ impl<'py> Executor<'py> {
             (VarKind::Dict(a), VarKind::Dict(b)) if equality && a.class.is_none() && b.class.is_none() => "equal_dicts",
             _ => return Ok(None),
         };
-        if !self.compares_by_code(left)? && !self.compares_by_code(right)? {
+        let by_code = self.compares_by_code(left)? || self.compares_by_code(right)?;
+        if !by_code && !self.has_hashed_keys(left)? && !self.has_hashed_keys(right)? {
             return Ok(None);
         }
         if equality {

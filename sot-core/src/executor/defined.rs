@@ -294,6 +294,14 @@ impl<'py> Executor<'py> {
         {
             return self.enter_sort(me, args);
         }
+        if let ("update", [source], [], VarKind::Dict(_)) =
+            (name, args.positional.as_slice(), args.keywords.as_slice(), self.look(me)?)
+        {
+            let none = self.fold_none()?;
+            if let Some(entered) = self.enter_merge(me, *source, none)? {
+                return Ok(Some(entered));
+            }
+        }
         if let ("update", [source], VarKind::Dict(DictVar { class: None, .. })) =
             (name, args.positional.as_slice(), self.look(me)?)
         {
@@ -311,6 +319,9 @@ impl<'py> Executor<'py> {
         }
         if let ("format", VarKind::Constant(_)) = (name, self.look(me)?) {
             return self.enter_str_format(me, args);
+        }
+        if let Some(entered) = self.enter_method_by_hash(me, name, args)? {
+            return Ok(Some(entered));
         }
         if !args.keywords.is_empty() {
             return Ok(None);

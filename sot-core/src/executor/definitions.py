@@ -151,7 +151,17 @@ def fill_ordered(table, iterable, rest, result):
 
 def count_elements(table, iterable, get, set_item):
     for key in iterable:
-        set_item(table, key, get(table, key, 0) + 1)
+        if by_hash(table, key):
+            # It is hashed once, and looked for twice.
+            hash = hashed(key)
+            place = placed(table, key, hash)
+            count = 1
+            if len(place) != 0:
+                count = value_of(table, place) + 1
+            put(table, placed(table, key, hash), key, hash, count)
+            del place, count
+        else:
+            set_item(table, key, get(table, key, 0) + 1)
         del key
 
 

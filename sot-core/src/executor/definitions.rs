@@ -58,7 +58,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions_of_iterators.py"),
         include_str!("definitions_of_itertools.py"),
         include_str!("definitions_of_values.py"),
-        include_str!("definitions_of_exceptions.py")
+        include_str!("definitions_of_exceptions.py"),
+        include_str!("definitions_of_keys.py")
     )
     .to_owned();
     if py.version_info() >= (3, 11) {
@@ -223,6 +224,9 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
     ]);
+    for (name, run) in super::searched::HELPERS {
+        helpers.push((*name, make(c"of_keys", *run)?));
+    }
     Ok(helpers)
 }
 
@@ -416,6 +420,14 @@ impl<'py> Executor<'py> {
         Ok(self.pin(&builtin))
     }
 
+    /// A helper as an argument of a definition.
+    pub(super) fn helper(&mut self, name: &str) -> Result<VarId, Stop> {
+        let made = definitions(self.py).map_err(|e| self.internal(&e))?;
+        let found = made.helpers.iter().find(|(helper, _)| *helper == name);
+        let found = found.ok_or(Stop::fallback(Reason::InternalError, "no such helper"))?;
+        Ok(self.pin(found.1.bind(self.py)))
+    }
+
     pub(super) fn is_helper(&self, object: &Bound<'py, PyAny>) -> bool {
         let made = DEFINITIONS.get(self.py);
         made.is_some_and(|made| made.helpers.iter().any(|(_, helper)| helper.is(object)))
@@ -442,7 +454,10 @@ impl<'py> Executor<'py> {
             }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("no_mapping", _) => Err(Stop::brk(Reason::WouldRaise, "** of no mapping")),
-            _ => self.helped(name, args).map(|value| Some(Called::Value(value))),
+            (name, args) => match self.call_hash_helper(name, args)? {
+                Some(called) => Ok(Some(called)),
+                None => self.helped(name, args).map(|value| Some(Called::Value(value))),
+            },
         }
     }
 
@@ -564,6 +579,9 @@ impl<'py> Executor<'py> {
     fn answer(&mut self, result: VarId, builtin: VarId, name: VarId) -> Result<VarId, Stop> {
         let name = self.constant_str(name).unwrap_or_default();
         self.look(result)?;
+        if name == "__hash__" {
+            return self.hash_of_answer(result);
+        }
         let kind = self.look(builtin)?;
         let builtin = kind
             .pinned()
@@ -577,9 +595,6 @@ impl<'py> Executor<'py> {
             "__float__" => answer.is_exact_instance_of::<PyFloat>(),
             "__length_hint__" => {
                 answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|n| n >= 0)
-            }
-            "__hash__" => {
-                answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|hash| hash != -1)
             }
             _ => answer.cast_exact::<PyString>().is_ok_and(|text| !is(self, "ascii") || text.to_string().is_ascii()),
         });

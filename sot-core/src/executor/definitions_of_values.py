@@ -80,9 +80,17 @@ def equal_dicts(left, right, yes, no):
             return yes
         key, item = entry
         del entry
-        if key not in right:
-            return no
-        other = right[key]
+        if by_hash(right, key):
+            # The keys of a dict are not hashed again.
+            place = placed(right, key, stored_hash(left, key))
+            if len(place) == 0:
+                return no
+            other = value_of(right, place)
+            del place
+        else:
+            if key not in right:
+                return no
+            other = right[key]
         if not same(item, other):
             if not item == other:
                 return no

@@ -183,6 +183,15 @@ impl<'py> Executor<'py> {
             return Ok(called);
         }
         let positional = if args.keywords.is_empty() { Some(args.positional.as_slice()) } else { None };
+        if let (VarKind::Dict(_), "__getitem__", Some([key])) = (&kind, name, positional)
+            && let Some(missing) = self.special_method_if_any(me, "__missing__")?
+        {
+            if let Some(entered) = self.enter_item_or_missing(part, *key, missing)? {
+                return Ok(entered);
+            }
+        } else if let Some(entered) = self.enter_method_by_hash(part, name, args)? {
+            return Ok(entered);
+        }
         let result = match (name, positional) {
             ("__init__", _) => {
                 self.init_part(part, args)?;

@@ -235,6 +235,7 @@ impl<'py> Executor<'py> {
                 Operand::Slice(Box::new(parts))
             }
             VarKind::Dict(d) => {
+                self.hashes_by_c(&d)?;
                 let mut entries = Vec::with_capacity(d.entries.len());
                 for (key, value) in d.entries.iter() {
                     entries.push((self.operand(*key, objects)?, self.operand(*value, objects)?));

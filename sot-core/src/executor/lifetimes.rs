@@ -248,6 +248,15 @@ impl<'py> Executor<'py> {
                     None => Vec::new(),
                 }
             }
+            Mutation::StoreHashed { object, found: Some(found), .. } | Mutation::DeleteHashed { object, found, .. } => {
+                let container = real(object).filter(facts::is_plain_container);
+                let found = real(found);
+                let value = container
+                    .zip(found)
+                    .and_then(|(container, found)| facts::value_of_key(container.cast::<PyDict>().ok()?, &found));
+                value.into_iter().collect()
+            }
+            Mutation::StoreHashed { found: None, .. } => Vec::new(),
             // Who pops knows the item, who calls a method knows what it takes.
             Mutation::ListPop { .. }
             | Mutation::ListAppend { .. }

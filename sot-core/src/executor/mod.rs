@@ -35,6 +35,7 @@ mod functions;
 mod generators;
 mod graph;
 mod handlers;
+mod hashed;
 mod identity;
 mod inspected;
 mod iteration;
@@ -55,6 +56,7 @@ mod overridden;
 mod own_names;
 mod protocol;
 mod rewritten;
+mod searched;
 mod set_methods;
 mod sets;
 mod slices;
@@ -145,6 +147,12 @@ pub struct Executor<'py> {
     pub tail: Option<Awaits>,
     /// What lists hold that are being sorted, by marks of the sorts.
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
+    /// Dicts that the capture made, and where keys were first taken out of them.
+    gaps: HashMap<VarId, Site>,
+    /// What the stop is owed to, in the place of the call under way.
+    cause: Option<Site>,
+    /// Dicts as they were when these keys of one hash were asked for.
+    searched: HashMap<VarId, searched::Searched>,
     /// The exception that the step throws into a generator, and what becomes its context.
     thrown: Option<(VarId, Option<VarId>)>,
     /// Full marks that are held.
@@ -207,6 +215,9 @@ impl<'py> Executor<'py> {
             spare: Vec::new(),
             tail: None,
             emptied: HashMap::new(),
+            gaps: HashMap::new(),
+            cause: None,
+            searched: HashMap::new(),
             thrown: None,
             marks: 0,
             sync_depths: Vec::new(),
@@ -699,6 +710,9 @@ impl<'py> Executor<'py> {
     /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame
     /// further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
+        if let Some(cause) = self.cause.filter(|cause| !self.found.denied.contains_key(cause)) {
+            return Some(cause);
+        }
         let innermost = self.frames.len().saturating_sub(1);
         let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost));
         // A definition is simulated as a whole or not at all, unless its caller's call is over and done with.

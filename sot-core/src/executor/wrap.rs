@@ -568,7 +568,10 @@ impl<'py> Executor<'py> {
         }
         // A path to a value looks its key up.
         if pairs.iter().any(|(key, _)| !probe::is_quiet_key(key)) {
-            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key"));
+            return match probe::is_ordered_dict(&dict.get_type()) {
+                true => Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key")),
+                false => self.look_hashed(var, base, dict),
+            };
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);

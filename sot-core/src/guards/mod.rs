@@ -69,6 +69,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
             found.iter().for_each(visit);
         }
         Check::Len(_)
+        | Check::Hashes { .. }
         | Check::Tensor(_)
         | Check::SameAs(_)
         | Check::Distinct { .. }

@@ -180,6 +180,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             // Named below: it is not held.
             Check::Alike(_) => {}
             Check::Len(_)
+            | Check::Hashes { .. }
             | Check::LacksAttr(_)
             | Check::Tensor(_)
             | Check::SameAs(_)
@@ -268,6 +269,7 @@ impl<'py> Live<'_, 'py> {
                 dict.is_instance_of::<PyDict>().then_some(dict)
             }
             Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
+            Access::DictValue(index) => base.cast::<PyDict>().ok()?.values().get_item(*index as usize).ok(),
             Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
             // As the type has it, whatever a subclass says.
             Access::SeqItem(index) => {
@@ -338,6 +340,13 @@ impl<'py> Live<'_, 'py> {
                     false => dict.keys().iter().collect(),
                 };
                 have.len() == keys.len() && have.iter().zip(keys).all(|(a, b)| equal(a, &self.object(*b)))
+            }
+            Check::Hashes { hashes, alike } => {
+                // Only the dict itself knows.
+                let dict = value.cast::<PyDict>();
+                dict.is_ok_and(|dict| {
+                    facts::stored_hashes(dict).as_ref() == Some(hashes) && !(*alike && facts::has_lost_keys(dict))
+                })
             }
             Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(_) => others.iter().all(|o| o.is(value)),

@@ -180,6 +180,10 @@ impl Steps {
             Check::Len(n) => length(value) == Some(*n),
             Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             Check::Keys(keys) => same_keys(py, value, keys),
+            Check::Hashes { hashes, alike } => value.cast::<PyDict>().is_ok_and(|dict| {
+                facts::stored_hashes(dict).is_some_and(|stored| stored == *hashes)
+                    && !(*alike && facts::has_lost_keys(dict))
+            }),
             Check::Member { key, is } => probe::is_quiet_member(value, key.bind(py)) == Some(*is),
             Check::Quiet { key: Some(key) } => probe::is_quiet_member(value, key.bind(py)).is_some(),
             Check::Quiet { key: None } => probe::has_quiet_members(value),
@@ -281,6 +285,7 @@ fn follow<'py>(
         },
         Access::InstanceDict => facts::instance_dict(base).or_else(|| facts::class_dict(base)).map(Bound::into_any),
         Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(key).ok()?,
+        Access::DictValue(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.1),
         Access::DictKey(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.0),
         Access::SeqItem(index) => {
             let index = usize::try_from(*index).ok()?;

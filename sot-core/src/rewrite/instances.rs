@@ -88,7 +88,11 @@ impl<'py> Emitter<'_, 'py> {
                     self.call(2);
                     self.emit(Op::PopTop);
                 }
-                if !dict.entries.is_empty() {
+                if self.are_hashed(&dict.entries) {
+                    self.push(me)?;
+                    self.fill_hashed(&dict.entries)?;
+                    self.emit(Op::PopTop);
+                } else if !dict.entries.is_empty() {
                     self.push_callable(method("update")?);
                     self.push(me)?;
                     for (key, value) in dict.entries.iter() {

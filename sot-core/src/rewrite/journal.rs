@@ -199,6 +199,26 @@ impl<'py> Emitter<'_, 'py> {
                 self.push(var(key))?;
                 self.emit(Op::DeleteSubscr);
             }
+            Mutation::StoreHashed { object, key, hash, value, found } => {
+                let store = called_by_code::store_hashed(self.py).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callee::Object(store));
+                self.push(var(object))?;
+                self.push(var(found.unwrap_or(key)))?;
+                self.push_int(hash)?;
+                self.push(var(value))?;
+                self.push_int(found.is_some().into())?;
+                self.call(5);
+                self.emit(Op::PopTop);
+            }
+            Mutation::DeleteHashed { object, found, hash } => {
+                let delete = called_by_code::delete_hashed(self.py).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callee::Object(delete));
+                self.push(var(object))?;
+                self.push(var(found))?;
+                self.push_int(hash)?;
+                self.call(3);
+                self.emit(Op::PopTop);
+            }
             Mutation::Method { object, name, args } => self.method(object, &name, &args)?,
             Mutation::IterAdvance { iterator, item } => {
                 let next = self.builtins_attribute("next")?;

@@ -1,6 +1,7 @@
 //! Code that follows a tracker's path.
 
 use super::emit::{Callee, Emitter};
+use crate::called_by_code;
 use crate::iterators::{peek_function, source_function};
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
@@ -69,7 +70,15 @@ impl Emitter<'_, '_> {
                 self.push_path(base)?;
                 self.call(1);
             }
-            Tracker::DictKey { .. } | Tracker::Computed => {
+            Tracker::DictKey { base, index } | Tracker::DictValue { base, index } => {
+                let key = matches!(self.captured.trackers.get(tracker), Tracker::DictKey { .. });
+                let at = if key { called_by_code::key_at(self.py) } else { called_by_code::value_at(self.py) };
+                self.push_callable(Callee::Object(at.map_err(|e| Stop::internal(&e))?));
+                self.push_path(base)?;
+                self.push_int(index.into())?;
+                self.call(2);
+            }
+            Tracker::Computed => {
                 return Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code"));
             }
         }

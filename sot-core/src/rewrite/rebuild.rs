@@ -57,6 +57,40 @@ impl Emitter<'_, '_> {
     }
 }
 
+impl Emitter<'_, '_> {
+    /// Put entries into the dict on top, which is empty. Keys that code of the program has hashed are not asked again.
+    pub(super) fn fill_hashed(&mut self, entries: &[(VarId, VarId)]) -> Result<(), Stop> {
+        let count = entries.len() as u32;
+        let dict = self.new_temp();
+        self.store(dict);
+        let fill = called_by_code::fill_hashed(self.py).map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(fill));
+        self.load(dict);
+        for (key, _) in entries {
+            self.push(*key)?;
+        }
+        self.emit(Op::BuildTuple(count));
+        for (_, value) in entries {
+            self.push(*value)?;
+        }
+        self.emit(Op::BuildTuple(count));
+        for (key, _) in entries {
+            match self.captured.hashes.get(key).copied() {
+                Some(hash) => self.push_int(hash as i64)?,
+                None => self.push_none(),
+            }
+        }
+        self.emit(Op::BuildTuple(count));
+        self.call(4);
+        Ok(())
+    }
+
+    /// Whether code of the program has hashed a key of these.
+    pub(super) fn are_hashed(&self, entries: &[(VarId, VarId)]) -> bool {
+        entries.iter().any(|(key, _)| self.captured.hashes.contains_key(key))
+    }
+}
+
 impl MadeFunction {
     /// Emit `types.FunctionType(code, globals, None, defaults, closure)`, and the parts that it does not take.
     fn rebuild_elsewhere(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
@@ -450,6 +484,13 @@ impl Rebuild for DictVar {
         }
         if let Some(factory) = self.factory {
             em.push(factory)?;
+        }
+        if em.are_hashed(&self.entries) {
+            match self.class {
+                Some(_) => em.call(self.factory.is_some().into()),
+                None => em.emit(Op::BuildMap(0)),
+            }
+            return em.fill_hashed(&self.entries);
         }
         for (key, value) in self.entries.iter() {
             em.push(*key)?;

@@ -3,10 +3,10 @@
 use super::*;
 use std::rc::Rc;
 
-/// A dict with constant keys.
+/// A dict.
 #[derive(Clone)]
 pub struct DictVar {
-    /// Keys are constants; in insertion order.
+    /// In insertion order.
     pub entries: Rc<Vec<(VarId, VarId)>>,
     /// A subclass of C (`OrderedDict`, `defaultdict`); `None` for dict itself.
     pub class: Option<ObjectId>,

@@ -69,6 +69,9 @@ fn every_mutation_has_a_text() {
         Mutation::ListReverse { object },
         Mutation::DictClear { object },
         Mutation::DictPop { object, key },
+        Mutation::StoreHashed { object, key, hash: 7, value, found: None },
+        Mutation::StoreHashed { object, key, hash: 7, value, found: Some(VarRef(5)) },
+        Mutation::DeleteHashed { object, found: key, hash: 7 },
         Mutation::IterAdvance { iterator: object, item: Some(value) },
         Mutation::IterAdvance { iterator: object, item: None },
         Mutation::Written { object },
@@ -94,9 +97,12 @@ fn every_mutation_has_a_text() {
     v0.reverse()  # f.py:11
     v0.clear()  # f.py:12
     v0.pop(v1)  # f.py:13
-    next(v0) -> v2  # f.py:14
-    next(v0) ends  # f.py:15
-    repr(v0) ends  # f.py:16
-    mode_0 = v2  # f.py:17
+    v0[v1] = v2 (new)  # f.py:14
+    v0[v5] = v2 (found)  # f.py:15
+    del v0[v1] (found)  # f.py:16
+    next(v0) -> v2  # f.py:17
+    next(v0) ends  # f.py:18
+    repr(v0) ends  # f.py:19
+    mode_0 = v2  # f.py:20
     "#);
 }

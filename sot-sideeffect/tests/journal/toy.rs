@@ -52,6 +52,10 @@ impl Heap {
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => {
                 return remove(&mut self.at(*object).dict, key);
             }
+            Mutation::StoreHashed { object, key, value, found, .. } => {
+                set(&mut self.at(*object).dict, &found.unwrap_or(*key), *value);
+            }
+            Mutation::DeleteHashed { object, found, .. } => return remove(&mut self.at(*object).dict, found),
             Mutation::ListAppend { object, value } => self.at(*object).list.push(*value),
             Mutation::ListInsert { object, index, value } => {
                 let list = &mut self.at(*object).list;
@@ -101,6 +105,8 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         Mutation::SetItem { object, .. }
         | Mutation::DelItem { object, .. }
         | Mutation::DictPop { object, .. }
+        | Mutation::StoreHashed { object, .. }
+        | Mutation::DeleteHashed { object, .. }
         | Mutation::DictClear { object } => Some((*object, false)),
         Mutation::SetAttr { .. }
         | Mutation::DelAttr { .. }

@@ -37,6 +37,8 @@ fn every_check_has_a_text() {
         Check::Lacks(k),
         Check::LacksAttr("bias".into()),
         Check::Keys(vec![k, three]),
+        Check::Hashes { hashes: vec![7, 7], alike: true },
+        Check::Hashes { hashes: vec![7, 8], alike: false },
         Check::Member { key: k, is: true },
         Check::Member { key: k, is: false },
         Check::Quiet { key: Some(k) },
@@ -68,6 +70,8 @@ fn every_check_has_a_text() {
     "k" not in locals["x"]
     not hasattr(locals["x"], "bias")
     list(locals["x"]) == ["k", 3]
+    hashes in order(locals["x"]): 2
+    hashes(locals["x"]): 2
     "k" in locals["x"]
     "k" not in locals["x"]
     quiet(locals["x"], "k")

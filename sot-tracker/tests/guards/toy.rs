@@ -170,6 +170,7 @@ impl State {
                 items.iter().find(|(k, _)| self.same_key(*k, *key)).map(|(_, v)| *v)
             }
             (Access::DictKey(index), Some(Kind::Dict(items))) => items.get(*index as usize).map(|(k, _)| *k),
+            (Access::DictValue(index), Some(Kind::Dict(items))) => items.get(*index as usize).map(|(_, v)| *v),
             (Access::SeqItem(index), Some(Kind::List(items))) => {
                 let index = if *index < 0 { *index + items.len() as i64 } else { *index };
                 usize::try_from(index).ok().and_then(|i| items.get(i).copied())
@@ -208,8 +209,12 @@ impl State {
                 Kind::Dict(items) => !items.iter().any(|(k, _)| self.same_key(*k, *key)),
                 _ => false,
             },
-            // There are no sets here.
+            // There are no sets here, and no hashes but the numbers of the keys.
             Check::Member { .. } | Check::Quiet { .. } | Check::Table { .. } => false,
+            Check::Hashes { hashes, .. } => match &object.kind {
+                Kind::Dict(items) => items.iter().map(|(k, _)| i64::from(k.0)).eq(hashes.iter().copied()),
+                _ => false,
+            },
             Check::LacksAttr(name) => self.attr(value, name).is_none(),
             Check::Keys(keys) => match &object.kind {
                 Kind::Dict(items) => {
@@ -321,6 +326,7 @@ pub(crate) fn paths(state: &State, stream: &mut Stream<'_>) -> (TrackerTable, Ve
             (3, _) => Tracker::Attr { base, name: NAMES[stream.below(3)].to_owned() },
             (_, Some(Kind::List(_)) | None) => Tracker::SeqItem { base, index: stream.below(4) as i64 - 1 },
             (4, Some(Kind::Dict(_))) => Tracker::DictKey { base, index: stream.below(3) as u32 },
+            (5, Some(Kind::Dict(_))) => Tracker::DictValue { base, index: stream.below(3) as u32 },
             (_, Some(Kind::Dict(items))) => {
                 let key = if items.is_empty() { any(stream, size) } else { items[stream.below(items.len())].0 };
                 Tracker::DictItem { base, key }
@@ -378,6 +384,9 @@ fn true_check(state: &State, object: ObjectId, stream: &mut Stream<'_>) -> Check
         (2, Kind::List(items)) => Check::Len(items.len()),
         (2, Kind::Dict(items)) => Check::Len(items.len()),
         (2, Kind::Int(n)) => Check::Len(*n as usize),
+        (3, Kind::Dict(items)) => {
+            Check::Hashes { hashes: items.iter().map(|(k, _)| i64::from(k.0)).collect(), alike: false }
+        }
         (_, Kind::Dict(items)) => Check::Keys(items.iter().map(|(k, _)| *k).collect()),
         (3, Kind::Int(n)) => Check::Tensor(*n as u32),
         (2, Kind::Iterator { index, .. }) => Check::IterIndex(*index as u64),

@@ -6,6 +6,7 @@
 
 mod dicts;
 mod functions;
+mod hashed;
 mod iterators;
 mod lifetimes;
 mod sets;
@@ -17,6 +18,9 @@ pub use dicts::{
 };
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
+};
+pub use hashed::{
+    delete_hashed, has_lost_keys, keys_of_hash, may_meet_twice, store_hashed, stored_hashes, value_of_key,
 };
 pub use iterators::{IterState, RangeState, calls_have_ended, count_on, end_iterator, ended_by_index, iterator_state};
 pub use lifetimes::{

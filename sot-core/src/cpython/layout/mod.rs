@@ -109,6 +109,10 @@ pub(in crate::cpython) struct DictKeys {
     pub(in crate::cpython) dk_log2_index_bytes: u8,
     /// 0: keys of any kind.
     pub(in crate::cpython) dk_kind: u8,
+    pub(in crate::cpython) dk_version: u32,
+    pub(in crate::cpython) dk_usable: isize,
+    /// Entries that are used, or were; the table of indices follows.
+    pub(in crate::cpython) dk_nentries: isize,
 }
 
 /// The head of a dict's table of keys.
@@ -119,4 +123,16 @@ pub(in crate::cpython) struct DictKeys {
     pub(in crate::cpython) dk_size: isize,
     /// The function that finds keys of this kind.
     pub(in crate::cpython) dk_lookup: *const std::ffi::c_void,
+    pub(in crate::cpython) dk_usable: isize,
+    /// Entries that are used, or were; the table of indices follows.
+    pub(in crate::cpython) dk_nentries: isize,
+}
+
+/// An entry of a table of keys of any kind.
+#[repr(C)]
+pub(in crate::cpython) struct DictEntry {
+    pub(in crate::cpython) me_hash: isize,
+    pub(in crate::cpython) me_key: *mut pyo3::ffi::PyObject,
+    /// NULL: the entry is gone.
+    pub(in crate::cpython) me_value: *mut pyo3::ffi::PyObject,
 }

@@ -115,6 +115,9 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.pop()?;
+    if ex.enter_item_by_hash(container, key)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     ex.tail = Some(Awaits::Push);
     let value = ex.subscript(container, key)?;
     ex.push(value);
@@ -132,6 +135,9 @@ fn store_item(ex: &mut Executor<'_>, container: VarId, key: VarId, value: VarId)
     if let Some(entered) = ex.enter_write_of_item(container, key, Some(value))? {
         return Ok(entered);
     }
+    if ex.enter_write_by_hash(container, key, Some(value))?.is_some() {
+        return Ok(Flow::Entered(Awaits::Drop));
+    }
     ex.set_item(container, key, value)?;
     Ok(Flow::Next)
 }
@@ -141,6 +147,9 @@ fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let container = ex.pop()?;
     if let Some(entered) = ex.enter_write_of_item(container, key, None)? {
         return Ok(entered);
+    }
+    if ex.enter_write_by_hash(container, key, None)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Drop));
     }
     ex.delete_item(container, key)?;
     Ok(Flow::Next)

@@ -76,6 +76,9 @@ fn build_list(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn build_map(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let items = ex.pop_n(2 * count(op)?)?;
+    if ex.enter_display_by_hash(&items)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let dict = ex.virtual_var(DictVar::new(Vec::new()));
     for pair in items.chunks_exact(2) {
         ex.set_item(dict, pair[0], pair[1])?;
@@ -148,6 +151,9 @@ fn map_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
     let key = ex.pop()?;
     let target = ex.peek(count(op)?)?;
+    if ex.enter_write_by_hash(target, key, Some(value))?.is_some() {
+        return Ok(Flow::Entered(Awaits::Drop));
+    }
     ex.set_item(target, key, value)?;
     Ok(Flow::Next)
 }
@@ -186,11 +192,12 @@ fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, Var
 fn dict_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let mapping = ex.pop()?;
     let target = ex.peek(count(op)?)?;
-    if ex.enter_mapping(target, mapping)?.is_some() {
+    let nothing = ex.virtual_var(DictVar::new(Vec::new()));
+    if ex.enter_merge(target, mapping, nothing)?.is_some() || ex.enter_mapping(target, mapping)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
     for (key, value) in dict_entries(ex, mapping)? {
-        ex.set_item(target, key, value)?;
+        ex.set_entry(target, key, value)?;
     }
     Ok(Flow::Next)
 }
@@ -314,6 +321,9 @@ fn build_list_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn build_map_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let with_call = matches!(op, Op::BuildMapUnpackWithCall(_));
     let parts = ex.pop_n(count(op)?)?;
+    if !with_call && ex.enter_united(&parts)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Push));
+    }
     let result = ex.virtual_var(DictVar::new(Vec::new()));
     for part in parts {
         for (key, value) in dict_entries(ex, part)? {
@@ -323,7 +333,7 @@ fn build_map_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             {
                 return Err(Stop::brk(Reason::WouldRaise, "a keyword given twice"));
             }
-            ex.set_item(result, key, value)?;
+            ex.set_entry(result, key, value)?;
         }
     }
     ex.push(result);

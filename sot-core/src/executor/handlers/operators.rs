@@ -55,7 +55,7 @@ fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     {
         return Ok(Flow::Entered(Awaits::Push));
     }
-    if ex.enter_binary(op, inplace, left, right)?.is_some() {
+    if ex.enter_merged(op, inplace, left, right)?.is_some() || ex.enter_binary(op, inplace, left, right)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }
     let result = ex.binary(op, inplace, left, right)?;

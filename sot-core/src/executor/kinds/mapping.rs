@@ -41,6 +41,9 @@ impl DictVar {
         places: impl Iterator<Item = usize>,
     ) -> Result<Option<usize>, Stop> {
         for at in places {
+            if ex.differs_by_hash(self.entries[at].0, wanted)? {
+                continue;
+            }
             let have = ex.require_key(self.entries[at].0)?;
             if have.is(wanted) || have.eq(wanted).map_err(|e| ex.would_raise(&e))? {
                 return Ok(Some(at));
@@ -57,6 +60,9 @@ impl DictVar {
         keys: &[VarId],
     ) -> Result<Option<usize>, Stop> {
         for key in keys {
+            if ex.differs_by_hash(*key, wanted)? {
+                continue;
+            }
             let have = ex.require_key(*key)?;
             if (have.is(wanted) || have.eq(wanted).map_err(|e| ex.would_raise(&e))?)
                 && let Some(at) = self.entries.iter().position(|entry| entry.0 == *key)
@@ -119,8 +125,14 @@ impl KeyIndex {
             }
         };
         for (key, _) in entries.iter().skip(first) {
-            let value = ex.require_key(*key)?;
-            let alike: &mut Vec<VarId> = keys.entry(KeyIndex::hash(ex, *key, &value)).or_default();
+            let hash = match ex.hashes.get(key) {
+                Some(hash) => Some(*hash),
+                None => {
+                    let value = ex.require_key(*key)?;
+                    KeyIndex::hash(ex, *key, &value)
+                }
+            };
+            let alike: &mut Vec<VarId> = keys.entry(hash).or_default();
             if !alike.contains(key) {
                 alike.push(*key);
             }
@@ -175,6 +187,7 @@ impl Operations for DictVar {
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        ex.hashes_by_c(self)?;
         let dict = PyDict::new(ex.py);
         for (key, value) in self.entries.iter() {
             let (key, value) = (ex.argument(*key)?, ex.argument(*value)?);
