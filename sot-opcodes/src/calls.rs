@@ -63,13 +63,6 @@ pub fn make_function(version: Version, flags: u32, qualname: bool) -> Vec<Op> {
     std::iter::once(Op::MakeFunction { flags: 0, qualname: false }).chain(parts.map(Op::SetFunctionAttribute)).collect()
 }
 
-/// Whether the first constant of a function's code is its docstring, if it is text. `flags`: `co_flags` as they are.
-#[must_use]
-pub fn may_have_docstring(version: Version, flags: u32) -> bool {
-    const HAS_DOCSTRING: u32 = 0x0400_0000;
-    version < Version::V313 || flags & HAS_DOCSTRING != 0
-}
-
 /// Whether a call of a Python function hands the references to its arguments over to the new frame. Otherwise the caller holds
 /// them as well until the call is over: on its stack up to 3.10; 3.11 calls with `*args` by C code.
 #[must_use]

@@ -6,7 +6,6 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::calls;
 use sot_sideeffect::{Mutation, Overlay};
 use sot_tracker::{Check, FunctionPart, Tracker};
 use std::rc::Rc;
@@ -133,11 +132,9 @@ impl<'py> Executor<'py> {
         match name {
             "__name__" => code.getattr("co_name"),
             "__qualname__" => code.getattr("co_qualname"),
+            // A docstring is the first constant, which is no text where there is none.
             _ => {
                 let none = self.py.None().into_bound(self.py);
-                if !calls::may_have_docstring(made.unit.code.version, code.getattr("co_flags")?.extract()?) {
-                    return Ok(none);
-                }
                 let first = code.getattr("co_consts")?.cast_into::<PyTuple>()?.iter().next();
                 Ok(first.filter(|first| first.is_instance_of::<PyString>()).unwrap_or(none))
             }
