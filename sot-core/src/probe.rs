@@ -227,7 +227,8 @@ pub fn is_generated_new(new: &Bound<'_, PyAny>) -> bool {
     };
     let Some(new) = new else { return false };
     let Some(parts) = facts::func_parts(&new) else { return false };
-    parts.globals.get_item("_tuple_new").is_ok() && parts.globals.len().is_ok_and(|n| n <= 3)
+    // 3.8 leaves the function itself among its names.
+    parts.globals.get_item("_tuple_new").is_ok() && parts.globals.len().is_ok_and(|n| n <= 4)
 }
 
 /// Flags of a class: what `match` takes for a sequence or a mapping, and what a lone pattern of a class stands for.

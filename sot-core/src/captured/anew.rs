@@ -44,9 +44,6 @@ impl Captured {
     pub(crate) fn note_named(&self, object: ObjectId) {
         if self.is_made_anew(object) {
             self.names_anew.set(true);
-            if std::env::var_os("DBG").is_some() {
-                eprintln!("NAMED {}", std::backtrace::Backtrace::force_capture());
-            }
         }
     }
 
@@ -79,12 +76,13 @@ impl Captured {
                 names.extend(class.cast::<PyType>().map(facts::name_in_messages));
             }
         }
+        if group.is_empty() {
+            return;
+        }
         let mut namesakes = Vec::new();
         for object in self.objects.all() {
             let object = object.bind(py);
-            let Ok(class) = object.cast::<PyType>().cloned().or_else(|_| Ok::<_, PyErr>(object.get_type())) else {
-                continue;
-            };
+            let class = object.cast::<PyType>().map_or_else(|_| object.get_type(), Clone::clone);
             for base in facts::mro(&class).iter() {
                 let anew = self.objects.find(&base).is_some_and(|id| self.is_made_anew(id));
                 let of_name = |class: &Bound<'_, PyType>| {

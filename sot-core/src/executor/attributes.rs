@@ -715,18 +715,6 @@ impl<'py> Executor<'py> {
         Ok(var)
     }
 
-    /// The class keeps its MRO.
-    pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
-        if let Some((id, var)) = self.made_anew(class) {
-            self.guard_alike(id, var);
-        } else if facts::is_heap_type(class) {
-            let classes = facts::mro(class).iter().map(|c| self.objects.add(&c)).collect();
-            let id = self.objects.add(class.as_any());
-            let at = self.constant_tracker(id);
-            self.guard(at, Check::Mro(classes));
-        }
-    }
-
     /// Whether `value.__class__` is `type(value)` for values of a class, guarded.
     pub fn tells_its_class(&mut self, class: &Bound<'py, PyAny>) -> Result<bool, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
@@ -779,12 +767,6 @@ impl<'py> Executor<'py> {
             Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a super object"))),
             None => Ok(None),
         }
-    }
-
-    /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
-    pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
-        let found = self.class_lookup(class, name)?;
-        Ok(found.and_then(|getter| probe::place_of_field(&getter)))
     }
 }
 

@@ -72,6 +72,18 @@ impl<'py> Executor<'py> {
         meta
     }
 
+    /// The class keeps its MRO.
+    pub fn guard_mro(&mut self, class: &Bound<'py, PyType>) {
+        if let Some((id, var)) = self.made_anew(class) {
+            self.guard_alike(id, var);
+        } else if facts::is_heap_type(class) {
+            let classes = facts::mro(class).iter().map(|c| self.objects.add(&c)).collect();
+            let id = self.objects.add(class.as_any());
+            let at = self.constant_tracker(id);
+            self.guard(at, Check::Mro(classes));
+        }
+    }
+
     /// Whether operators that are given a class may be answered by the program.
     pub(super) fn asks_metaclass(&mut self, class: ObjectId) -> bool {
         !self.metaclass(class).is(self.py.get_type::<PyType>())
@@ -333,6 +345,12 @@ impl<'py> Executor<'py> {
             }
         }
         Err(Stop::brk(Reason::OpaqueCall, "a named tuple"))
+    }
+
+    /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
+    pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
+        let found = self.class_lookup(class, name)?;
+        Ok(found.and_then(|getter| probe::place_of_field(&getter)))
     }
 
     /// A named tuple with converted items, for a framework call.

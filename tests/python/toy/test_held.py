@@ -4,6 +4,7 @@ An object that the program could see die is let go of at once where its place le
 a captured function name the place. What else an entry holds (layers, classes, functions) goes when the next call misses.
 """
 
+import collections
 import functools
 import gc
 import subprocess
@@ -616,6 +617,84 @@ def test_a_loop_that_breaks_goes_at_one_collection(door):
 
 
 # ----- what dies at the end of the process
+
+
+
+MADE = []
+
+
+@toy.not_to_static
+def note(cls):
+    MADE.append(weakref.ref(cls))
+
+
+def of_a_statement(x):
+    class Local:
+        items = []
+
+        def __init__(self, value):
+            self.value = value
+
+        def go(self):
+            return self.value * 2
+
+    note(Local)
+    return Local(x).go()
+
+
+def of_two_statements(x):
+    class Local:
+        def go(self):
+            return x * 2
+
+    class Heir(Local):
+        def go(self):
+            return super().go() + 1
+
+    note(Local)
+    note(Heir)
+    return Heir().go(), isinstance(Heir(), Local), Heir.mro()
+
+
+def of_a_call(x):
+    Pair = collections.namedtuple("Pair", "a b")
+    note(Pair)
+    return Pair(x, 2).a * 2
+
+
+def raised(x):
+    class Local(Exception):
+        pass
+
+    note(Local)
+    try:
+        raise Local(x)
+    except Local as error:
+        return error.args[0] * 2
+
+
+def in_a_dict(x):
+    class Local:
+        pass
+
+    note(Local)
+    table = {Local: x}
+    return table[Local] * 2
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("function", [of_a_statement, of_two_statements, of_a_call, raised, in_a_dict])
+def test_classes_that_are_made_at_each_call_are_let_go_of(door, function):
+    toy.reset()
+    MADE.clear()
+    translated = door(function)
+    for _ in range(4):
+        translated(t([1.0]))
+        gc.collect()
+        assert not any(made() for made in MADE)
+    captures = toy.stats()["captures"]
+    translated(t([1.0]))
+    assert toy.stats()["captures"] == captures
 
 
 END = """
