@@ -80,6 +80,7 @@ impl PaddleBuilder {
                 input_of: HashMap::new(),
                 grad,
                 place,
+                told: false,
                 rounds: None,
             },
             mode,
@@ -413,6 +414,18 @@ impl GraphBuilder for PaddleBuilder {
         let py = value.py();
         let on = value.is_truthy().map_err(|e| rejected(py, "grad_mode", e))?;
         self.recording.change(py, &self.grown, on).map_err(|e| rejected(py, "grad_mode", e))
+    }
+
+    fn set_flag(&mut self, tensor: &Bound<'_, PyAny>, name: &str, on: bool) -> Result<(), BuildError> {
+        let py = tensor.py();
+        let fail = |e| rejected(py, name, e);
+        self.recording.tell_apart(py, &self.grown).map_err(fail)?;
+        self.grown.told = true;
+        let input = self.grown.input_index(value_id(tensor).map_err(fail)?);
+        if let Some(input) = input {
+            self.grown.inputs[input].meta.requires_grad = !on;
+        }
+        tensor.setattr(intern!(py, "stop_gradient"), on).map_err(fail)
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

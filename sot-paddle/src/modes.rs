@@ -60,8 +60,12 @@ impl Recording {
     /// The simulated program has changed the mode.
     pub(crate) fn change(&mut self, py: Python<'_>, grown: &Grown, on: bool) -> PyResult<()> {
         self.on = on;
-        if on && self.all_stop {
-            self.all_stop = false;
+        if on { self.tell_apart(py, grown) } else { Ok(()) }
+    }
+
+    /// From now on the sources stop gradients each as eager's tensors do.
+    pub(crate) fn tell_apart(&mut self, py: Python<'_>, grown: &Grown) -> PyResult<()> {
+        if std::mem::take(&mut self.all_stop) {
             for source in grown.inputs.iter().chain(&grown.params) {
                 source.value.bind(py).setattr(intern!(py, "stop_gradient"), !source.meta.requires_grad)?;
             }

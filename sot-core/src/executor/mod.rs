@@ -28,6 +28,7 @@ mod deques;
 mod dicts_of_c;
 mod exceptions;
 mod extended;
+mod flags;
 mod flow;
 mod generators;
 mod graph;
@@ -114,6 +115,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// The modes that the builder was told last.
     built_in: Vec<(Mode, ObjectId)>,
+    /// The flags of tensors that the builder was told last, by number.
+    built_flags: HashMap<usize, bool>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
@@ -184,6 +187,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             built_in: Vec::new(),
+            built_flags: HashMap::new(),
             known: HashMap::new(),
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),

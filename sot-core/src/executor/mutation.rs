@@ -32,7 +32,7 @@ impl<'py> Executor<'py> {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Exception(e) => self.objects.get(self.py, e.class),
             VarKind::Layer(_) => return self.set_layer_attribute(object, name, value),
-            VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
+            VarKind::Tensor(_) => return self.set_flag(object, name, value),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         let own = self.class_lookup(&class, "__setattr__")?;
