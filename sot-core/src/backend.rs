@@ -18,6 +18,7 @@
 //!   differ; but numbers may agree by chance, so what is known to be inexact is [`Finished::replay_only`].
 //! - Ambient modes that captured code changes ([`Backend::switch`]) are of the simulation alone: the builder is told, a replay
 //!   changes them for its statements and puts them back, and rewritten code makes them what they are at the end.
+//! - So are flags of tensors that captured code sets ([`Backend::is_flag`]): a replay sets them, and puts back those of its inputs.
 //! - Aliasing is the builder's duty: if eager execution would give an output that shares memory with an
 //!   input or with another output, the compiled graph must reproduce that, or `finish` answers
 //!   [`Finished::replay_only`] and the statements are run eagerly one by one (always exact).
@@ -210,6 +211,10 @@ pub trait GraphBuilder {
         let why = Why::new(Reason::AmbientMode, format!("mode {mode} changes within a graph"));
         Err(BuildError { why, cause: None })
     }
+    /// The flag of a tensor ([`Backend::is_flag`]) has another value for all that follows. The tensor behind an input stays as it is.
+    fn set_flag(&mut self, _tensor: &Bound<'_, PyAny>, name: &str, _on: bool) -> Result<(), BuildError> {
+        Err(BuildError { why: Why::new(Reason::TensorAttribute, name), cause: None })
+    }
     /// Whether an object is a symbolic value of this builder.
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
     /// Meta data of a symbolic value.
@@ -288,6 +293,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether tensors are members of sets and keys by their identity, whatever `==` gives: hashes tell them apart, and run no code
     /// of the user. `false`: a tensor as a member or key breaks the graph.
     fn tensors_hash_by_identity(&self, _py: Python<'_>) -> bool {
+        false
+    }
+    /// Whether tensors of this class have a flag of this name that is read and set as an attribute and changes nothing but what
+    /// becomes of later operations on the tensor. Its values are the two bools, and [`TensorCheck`] compares it.
+    fn is_flag(&self, _class: &Bound<'_, PyAny>, _name: &str) -> bool {
         false
     }
     /// How calling this layer is simulated.

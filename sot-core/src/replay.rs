@@ -79,6 +79,8 @@ enum Called {
     Attribute(Py<PyString>),
     /// An ambient mode of the framework becomes the operand.
     Mode(Mode),
+    /// A flag of the first operand becomes the second.
+    Flag(Py<PyString>),
 }
 
 /// Modes as they were before a run, and are again when this is dropped, whatever came of the run.
@@ -109,6 +111,32 @@ impl Drop for KeptModes<'_> {
     }
 }
 
+/// Flags of inputs as they were before a run, and are again when this is dropped.
+struct KeptFlags<'a, 'py> {
+    before: SmallVec<[(Bound<'py, PyAny>, &'a Py<PyString>, Bound<'py, PyAny>); 1]>,
+}
+
+impl<'a, 'py> KeptFlags<'a, 'py> {
+    fn keep(py: Python<'py>, flags: &'a [(usize, Py<PyString>)], args: Slots<'_>) -> PyResult<KeptFlags<'a, 'py>> {
+        let mut before = SmallVec::new();
+        for (position, name) in flags {
+            if let Some(tensor) = args.get(py, *position) {
+                before.push((tensor.to_owned(), name, tensor.getattr(name.bind(py))?));
+            }
+        }
+        Ok(KeptFlags { before })
+    }
+}
+
+impl Drop for KeptFlags<'_, '_> {
+    fn drop(&mut self) {
+        for (tensor, name, value) in self.before.drain(..) {
+            // What a flag was it can be made again; an error could not be told from here.
+            let _ = tensor.setattr(name.bind(tensor.py()), value);
+        }
+    }
+}
+
 /// Python's side of a statement.
 struct Step {
     called: Called,
@@ -123,6 +151,8 @@ pub(crate) struct Replay {
     registers: usize,
     /// The modes that statements change.
     modes: Vec<Mode>,
+    /// The flags of inputs that statements set, by the position of the input.
+    flags: Vec<(usize, Py<PyString>)>,
     steps: Vec<Step>,
 }
 
@@ -143,19 +173,27 @@ impl Replay {
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
         });
-        let mut modes: Vec<Mode> = Vec::new();
+        let (mut modes, mut flagged): (Vec<Mode>, Vec<usize>) = (Vec::new(), Vec::new());
         for behind in &captured.graph.behind {
-            if let Callee::Mode { mode, .. } = behind.callee
-                && !modes.contains(&mode)
-            {
-                modes.push(mode);
+            match behind.callee {
+                Callee::Mode { mode, .. } if !modes.contains(&mode) => modes.push(mode),
+                Callee::Flag { flag, .. } if !flagged.contains(&flag) => flagged.push(flag),
+                _ => {}
             }
         }
-        Replay { registers: last.unwrap_or(0), modes, steps: steps.collect() }
+        let input = |flag: &usize| {
+            let flag = &captured.flags[*flag];
+            let symbol = captured.graph.inputs.iter().find(|input| input.var == flag.tensor)?.symbol;
+            let position = sir.inputs.iter().position(|input| *input == symbol)?;
+            Some((position, PyString::intern(py, &flag.name).unbind()))
+        };
+        let flags = flagged.iter().filter_map(input).collect();
+        Replay { registers: last.unwrap_or(0), modes, flags, steps: steps.collect() }
     }
 
     pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let _put_back = KeptModes::keep(py, &self.modes)?;
+        let _modes = KeptModes::keep(py, &self.modes)?;
+        let _flags = KeptFlags::keep(py, &self.flags, args)?;
         let mut registers = Registers::new();
         registers.resize(self.registers, None);
         for (i, input) in sir.inputs.iter().enumerate() {
@@ -203,6 +241,7 @@ impl Called {
             Callee::Method => Called::Method(name()),
             Callee::Attribute => Called::Attribute(name()),
             Callee::Mode { mode, .. } => Called::Mode(mode),
+            Callee::Flag { flag, .. } => Called::Flag(PyString::intern(py, &captured.flags[flag].name).unbind()),
             Callee::Object(id) => {
                 let binary = statement.kind == StatementKind::Method && statement.args.len() == 2;
                 match operator(&statement.name).filter(|_| binary) {
@@ -224,6 +263,10 @@ impl Called {
                 backend.set_mode(*mode, &values[0])?;
                 Ok(py.None().into_bound(py))
             }
+            Called::Flag(name) => {
+                values[0].setattr(name.bind(py), &values[1])?;
+                Ok(py.None().into_bound(py))
+            }
         }
     }
 
@@ -239,7 +282,7 @@ impl Called {
                 let receiver = values.remove(0);
                 receiver.getattr(name)?.call(PyTuple::new(py, values)?, Some(kwargs))
             }
-            Called::Operator(_) | Called::Mode(_) => unreachable!("an operator takes no keywords"),
+            Called::Operator(_) | Called::Mode(_) | Called::Flag(_) => unreachable!("an operator takes no keywords"),
         }
     }
 }

@@ -65,6 +65,10 @@ impl Backend for PaddleBackend {
         self.handles.tensor.bind(py).getattr("__hash__").and_then(module).is_ok_and(own)
     }
 
+    fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
+        name == "stop_gradient" && (class.is(&self.handles.tensor) || class.is(&self.handles.parameter))
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         layers::layer_call(&self.handles, layer)
     }

@@ -80,6 +80,7 @@ impl PaddleBuilder {
                 input_of: HashMap::new(),
                 grad,
                 place,
+                told: false,
                 rounds: None,
             },
             mode,
@@ -320,10 +321,15 @@ impl PaddleBuilder {
         }
         let before = self.op_count(py).map_err(fail)?;
         let handles = self.grown.handles.clone();
+        let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
         let invoked = self.invoke(py, op);
         drop(mode);
-        self.recording.settle(py, &self.grown, before).map_err(fail)?;
+        if let (Some(_), Ok(result)) = (newest, &invoked) {
+            let mut values = Vec::new();
+            inspect::values_in(&handles, result, &mut values);
+            Recording::settle(newest, &values).map_err(fail)?;
+        }
         let outcome = match invoked {
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
@@ -403,11 +409,12 @@ impl GraphBuilder for PaddleBuilder {
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
         let own = self.own_grad(value);
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
-        let before = self.op_count(py).map_err(|e| rejected(py, name, e))?;
+        // The value itself is an operation of the program.
+        let newest = self.recording.newest(py, &self.grown, 1).map_err(|e| rejected(py, name, e))?;
         let attr = attr::read(&self.grown.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
-        self.recording.settle(py, &self.grown, before).map_err(|e| rejected(py, name, e))?;
+        Recording::settle(newest, std::slice::from_ref(&result)).map_err(|e| rejected(py, name, e))?;
         self.inspect(name, &result)?;
         Ok(Attr::Value(result))
     }
@@ -416,6 +423,18 @@ impl GraphBuilder for PaddleBuilder {
         let py = value.py();
         let on = value.is_truthy().map_err(|e| rejected(py, "grad_mode", e))?;
         self.recording.change(py, &self.grown, on).map_err(|e| rejected(py, "grad_mode", e))
+    }
+
+    fn set_flag(&mut self, tensor: &Bound<'_, PyAny>, name: &str, on: bool) -> Result<(), BuildError> {
+        let py = tensor.py();
+        let fail = |e| rejected(py, name, e);
+        self.recording.tell_apart(py, &self.grown).map_err(fail)?;
+        self.grown.told = true;
+        let input = self.grown.input_index(value_id(tensor).map_err(fail)?);
+        if let Some(input) = input {
+            self.grown.inputs[input].meta.requires_grad = !on;
+        }
+        tensor.setattr(intern!(py, "stop_gradient"), on).map_err(fail)
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

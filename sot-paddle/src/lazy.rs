@@ -107,6 +107,10 @@ impl Backend for LazyPaddle {
         self.get(py).is_ok_and(|b| b.tensors_hash_by_identity(py))
     }
 
+    fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
+        self.get(class.py()).is_ok_and(|b| b.is_flag(class, name))
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         match self.get(layer.py()) {
             Ok(backend) => backend.layer_call(layer),

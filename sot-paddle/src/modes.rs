@@ -8,7 +8,7 @@ use crate::grown::Grown;
 use crate::handles::Handles;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use sot_core::backend::{Mode, Switch};
 
 /// Whether gradients are recorded.
@@ -60,8 +60,12 @@ impl Recording {
     /// The simulated program has changed the mode.
     pub(crate) fn change(&mut self, py: Python<'_>, grown: &Grown, on: bool) -> PyResult<()> {
         self.on = on;
-        if on && self.all_stop {
-            self.all_stop = false;
+        if on { self.tell_apart(py, grown) } else { Ok(()) }
+    }
+
+    /// From now on the sources stop gradients each as eager's tensors do.
+    pub(crate) fn tell_apart(&mut self, py: Python<'_>, grown: &Grown) -> PyResult<()> {
+        if std::mem::take(&mut self.all_stop) {
             for source in grown.inputs.iter().chain(&grown.params) {
                 source.value.bind(py).setattr(intern!(py, "stop_gradient"), !source.meta.requires_grad)?;
             }
@@ -69,15 +73,27 @@ impl Recording {
         Ok(())
     }
 
-    /// An operation was called: what the program has got since then stops gradients where eager's results do.
-    pub(crate) fn settle(self, py: Python<'_>, grown: &Grown, from: usize) -> PyResult<()> {
+    /// Before an operation is called: what [`Recording::settle`] needs to know its operations by. `None`: it has nothing to do.
+    pub(crate) fn newest(self, py: Python<'_>, grown: &Grown, count: usize) -> PyResult<Option<i64>> {
         if self.on || self.all_stop {
-            return Ok(());
+            return Ok(None);
+        }
+        if count == 0 {
+            return Ok(Some(-1));
         }
         let block = grown.main.bind(py).call_method0(intern!(py, "global_block"))?;
-        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
-        for op in ops.iter().skip(from) {
-            for value in op.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?.iter() {
+        let newest = block.call_method0(intern!(py, "back"))?;
+        newest.call_method0(intern!(py, "id"))?.extract().map(Some)
+    }
+
+    /// An operation has given `values`: those that it has computed stop gradients, as eager's results do. Operations are numbered
+    /// in the order of their making.
+    pub(crate) fn settle(newest: Option<i64>, values: &[Bound<'_, PyAny>]) -> PyResult<()> {
+        let Some(newest) = newest else { return Ok(()) };
+        for value in values {
+            let py = value.py();
+            let op = value.call_method0(intern!(py, "get_defining_op"))?;
+            if op.call_method0(intern!(py, "id"))?.extract::<i64>()? > newest {
                 value.setattr(intern!(py, "stop_gradient"), true)?;
             }
         }

@@ -104,6 +104,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
         Some(why) => Some(why),
         None if grown.rounds.is_some() => grown.rounds.clone(),
+        None if grown.told => Some("a tensor is told whether it stops gradients".to_owned()),
         None if !grown.grad && flows(py, &computed)? => {
             Some("gradients are recorded within, but not at the entry".to_owned())
         }

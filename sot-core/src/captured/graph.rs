@@ -20,6 +20,20 @@ pub enum Callee {
         mode: Mode,
         value: ObjectId,
     },
+    /// A flag of the first operand, by its number in [`super::Captured::flags`], becomes the second.
+    Flag {
+        flag: usize,
+        on: bool,
+    },
+}
+
+/// A flag of a tensor that the program sets.
+#[derive(Clone, Debug)]
+pub struct Flag {
+    pub tensor: VarId,
+    pub name: String,
+    /// What it was.
+    pub before: bool,
 }
 
 /// What stands behind a statement, so that it can be run on real tensors.
@@ -75,6 +89,14 @@ impl Graph {
     pub(crate) fn mode_at_end(&self, mode: Mode) -> Option<ObjectId> {
         self.behind.iter().rev().find_map(|behind| match behind.callee {
             Callee::Mode { mode: changed, value } if changed == mode => Some(value),
+            _ => None,
+        })
+    }
+
+    /// What a flag is after the last statement, if statements set it.
+    pub(crate) fn flag_at_end(&self, flag: usize) -> Option<bool> {
+        self.behind.iter().rev().find_map(|behind| match behind.callee {
+            Callee::Flag { flag: set, on } if set == flag => Some(on),
             _ => None,
         })
     }

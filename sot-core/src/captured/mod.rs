@@ -17,7 +17,7 @@ mod lifetimes;
 mod parts;
 mod sites;
 
-pub use graph::{Behind, Callee, Graph, GraphInput, GraphMark};
+pub use graph::{Behind, Callee, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Histories, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
@@ -87,6 +87,8 @@ pub struct Captured {
     pub journal: Journal,
     /// The ambient modes that the journal changes, and what they are before.
     pub(crate) modes: Vec<(Mode, ObjectId)>,
+    /// The flags of tensors that the journal sets.
+    pub(crate) flags: Vec<Flag>,
     pub histories: Histories,
     /// Containers whose `repr` was begun by the capture and is under way at the break, outermost first.
     pub writing: Vec<VarId>,
@@ -131,6 +133,7 @@ impl Default for Captured {
             snapshots: Vec::new(),
             journal: Journal::default(),
             modes: Vec::new(),
+            flags: Vec::new(),
             histories: Histories::default(),
             writing: Vec::new(),
             graph: Graph::default(),
@@ -159,7 +162,7 @@ impl Captured {
         self.modes.iter().find(|(known, _)| *known == mode).map(|(_, value)| *value)
     }
 
-    /// The value that an entry of the journal gives a mode.
+    /// The value that an entry of the journal gives a mode or a flag.
     pub(crate) fn mode_value(&self, value: VarId) -> ObjectId {
         match &self.var(value).kind {
             VarKind::Constant(constant) => constant.object,

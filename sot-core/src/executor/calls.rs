@@ -400,7 +400,9 @@ impl<'py> Executor<'py> {
         };
         let state = state.map_err(|e| self.internal(&e))?;
         let stale = !self.journal.is_empty()
-            && state.iter().any(|dict| self.is_dict_written(dict) || self.is_replaced_in(layer, dict));
+            && state
+                .iter()
+                .any(|dict| self.is_dict_written(dict) || self.is_replaced_in(layer, dict) || self.holds_flagged(dict));
         Ok(if stale { LayerCall::Simulate } else { call })
     }
 

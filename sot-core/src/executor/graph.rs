@@ -74,6 +74,7 @@ impl<'py> Executor<'py> {
         let at = self.user_frames();
         self.builder()?;
         self.tell_modes()?;
+        self.tell_flags()?;
         self.builder()?.getattr(value, name, &at).map_err(stop)
     }
 
@@ -102,6 +103,7 @@ impl<'py> Executor<'py> {
         self.builder()?;
         self.tell_modes()?;
         let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
+        self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
         let result = self.builder()?.call(&op, &at).map_err(stop)?;
@@ -132,6 +134,7 @@ impl<'py> Executor<'py> {
             result: pattern,
         };
         self.record_modes();
+        self.record_flags_of_inputs();
         self.graph.push(statement, Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
         Ok(result_var)
     }
@@ -145,6 +148,7 @@ impl<'py> Executor<'py> {
         let statement =
             Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
         self.record_modes();
+        self.record_flags_of_inputs();
         self.graph.push(statement, Behind { callee: Callee::Attribute, objects });
         Ok(var)
     }

@@ -30,6 +30,7 @@ mod deques;
 mod dicts_of_c;
 mod exceptions;
 mod extended;
+mod flags;
 mod flow;
 mod functions;
 mod generators;
@@ -125,6 +126,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// The modes that the builder was told last.
     built_in: Vec<(Mode, ObjectId)>,
+    /// The flags of tensors that the builder was told last, by number.
+    built_flags: HashMap<usize, bool>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
     known: HashMap<usize, VarId>,
     /// Constants that look-ups on classes that are made anew found, by address, and where.
@@ -203,6 +206,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             built_in: Vec::new(),
+            built_flags: HashMap::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),
             dicts_of_names: HashSet::new(),

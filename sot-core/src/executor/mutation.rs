@@ -36,7 +36,7 @@ impl<'py> Executor<'py> {
                 return self.set_function_attribute(object, &made, name, value);
             }
             VarKind::Function(_) => return self.set_in_dict_of_function(object, name, value),
-            VarKind::Tensor(_) => return Err(Stop::brk(Reason::TensorAttribute, name)),
+            VarKind::Tensor(_) => return self.set_flag(object, name, value),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         let own = self.class_lookup(&class, "__setattr__")?;

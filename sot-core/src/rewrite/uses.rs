@@ -2,7 +2,7 @@
 
 use super::computed_symbol;
 use crate::captured::Captured;
-use crate::variables::{VarId, VarKind};
+use crate::variables::{TensorSource, VarId, VarKind};
 use hashbrown::HashMap;
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_sir::Symbol;
@@ -57,6 +57,8 @@ pub(super) fn is_built_in(captured: &Captured, mutation: &Mutation) -> bool {
         (Mutation::Written { .. }, _) | (_, Target::Globals(_) | Target::Mode(_)) => false,
         (_, Target::Object(object)) => match &captured.var(var(object)).kind {
             VarKind::Iterator(_) => false,
+            // One of the graph has its flags from it.
+            VarKind::Tensor(tensor) => matches!(tensor.source, TensorSource::Computed { .. }),
             _ => !captured.is_sourced_container(var(object)),
         },
     }

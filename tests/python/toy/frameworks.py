@@ -28,6 +28,7 @@ class Toy:
         self.fresh_attribute = "extents"
         # Whether `x += y` writes to the tensor, or is `x = x + y`.
         self.augmented_assignment_writes = True
+        self.flag = "requires_grad"
 
     def tensor(self, data, dtype=None, requires_grad=False):
         made = self.toy.tensor(data)
@@ -104,6 +105,7 @@ class Paddle:
         self.eager_only, self.eager_only_reason = paddle.seed, "framework-function"
         self.fresh_attribute = "shape"
         self.augmented_assignment_writes = False
+        self.flag = "stop_gradient"
 
     def tensor(self, data, dtype=None, requires_grad=False):
         return self.paddle.to_tensor(data, dtype=dtype or self.float64, stop_gradient=not requires_grad)

@@ -405,6 +405,83 @@ def test_a_graph_that_fails_leaves_the_mode_as_it_was():
         assert fw.grad_enabled()
 
 
+# ----- flags of tensors that captured code sets
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_operations_see_the_flags_that_tensors_have_when_they_are_called(requires_grad):
+    def f(x):
+        y = x * 2
+        a, before = y * 3, getattr(y, fw.flag)
+        setattr(y, fw.flag, not before)
+        b, between = y * 3, getattr(y, fw.flag)
+        was = getattr(x, fw.flag)
+        setattr(x, fw.flag, not was)
+        c = x * 5
+        setattr(x, fw.flag, was)
+        return y, a, b, c, x * 7, before, between
+
+    graph = one_graph(f, vector(requires_grad=requires_grad))
+    assert graph.sir.count(f"set_{fw.flag}") == 3
+    x = vector(requires_grad=requires_grad)
+    expected = picture(f(x))
+    translated = sot.to_static(f)
+    for _ in range(10):
+        assert picture(translated(x)) == expected
+        assert fw.meta(x) == fw.meta(vector(requires_grad=requires_grad))
+
+
+def test_a_flag_that_stays_set():
+    def f(x, y):
+        fw.set_requires_grad(x, True)
+        return x * 2, y * 2
+
+    translated = sot.to_static(f)
+    for others in ([], [vector()], [], [vector()], [], [], []):
+        x, again = vector(), vector()
+        y, also = (x, again) if not others else (others[0], others[0])
+        assert picture(translated(x, y)) == picture(f(again, also))
+        assert fw.meta(x) == fw.meta(again)
+    assert sot.stats()["captures"] == 2
+
+
+def test_a_graph_that_fails_leaves_the_flags_as_they_were():
+    def f(x, flags):
+        y = x * 1
+        fw.set_requires_grad(x, True)
+        z = x * 2
+        fw.set_requires_grad(x, False)
+        try:
+            return fw.fails_when_run(y), z
+        finally:
+            flags.append(fw.meta(x))
+
+    translated = sot.to_static(f)
+    good, bad = vector(1.0, 1.0), vector(fw.fails_on, fw.fails_on)
+    for _ in range(5):
+        assert picture(translated(good, [])) == picture(f(good, []))
+        flags = []
+        with pytest.raises(Exception):
+            translated(bad, flags)
+        assert flags == [fw.meta(bad)] == [fw.meta(vector(1.0, 1.0))]
+
+
+def test_a_parameter_of_a_leaf_has_the_flag_that_was_set():
+    layer = fw.linear(requires_grad=True)
+
+    def f(x):
+        a = layer(x)
+        fw.set_requires_grad(layer.weight, False)
+        b = layer(x)
+        fw.set_requires_grad(layer.weight, True)
+        return a, b, layer(x)
+
+    expected = picture(f(square()))
+    translated = sot.to_static(f)
+    for _ in range(10):
+        assert picture(translated(square())) == expected
+
+
 def test_nothing_is_captured_where_nothing_can_be():
     if fw.name != "toy":
         pytest.skip("eager tensors cannot be computed with in that mode")

@@ -128,6 +128,11 @@ impl Backend for Toy {
         true
     }
 
+    /// What `tensor.requires_grad = on` changes holds for later operations alone.
+    fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
+        name == "requires_grad" && class.is(class.py().get_type::<Tensor>())
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         self.layers.call(layer)
     }

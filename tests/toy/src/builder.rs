@@ -141,7 +141,15 @@ impl GraphBuilder for Builder {
         let py = value.py();
         let read = || self.in_mode(|| value.getattr(name)).map_err(|e| raised(py, name, e));
         Ok(match name {
-            "shape" | "ndim" | "dtype" | "requires_grad" => Attr::Constant(read()?),
+            // The graph knows better than the value what was set since.
+            "requires_grad" => match self.recorder.number(value) {
+                Some(number) => {
+                    let on = self.recorder.graph().nodes[number].meta.requires_grad;
+                    Attr::Constant(PyBool::new(py, on).to_owned().into_any())
+                }
+                None => Attr::Constant(read()?),
+            },
+            "shape" | "ndim" | "dtype" => Attr::Constant(read()?),
             "extents" => Attr::Fresh(read()?),
             "T" => Attr::Value(read()?),
             "sum_of_squares" => Attr::Inline(self.layers.sum_of_squares.bind(py).clone()),
@@ -154,6 +162,12 @@ impl GraphBuilder for Builder {
 
     fn switch(&mut self, _mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         self.grad = value.extract().map_err(|e| raised(value.py(), "set_grad_enabled", e))?;
+        Ok(())
+    }
+
+    fn set_flag(&mut self, tensor: &Bound<'_, PyAny>, name: &str, on: bool) -> Result<(), BuildError> {
+        let number = self.recorder.number(tensor).ok_or_else(|| no(Reason::TensorAttribute, name))?;
+        self.recorder.graph().nodes[number].meta.requires_grad = on;
         Ok(())
     }
 

@@ -247,3 +247,82 @@ def an_attribute_that_is_an_operation():
         return y, (x * 1).T
 
     return world(f, args=lambda: (t([[1.0, 2.0]], requires_grad=True),))
+
+
+# ----- flags of tensors
+
+
+@case()
+def a_flag_of_a_result():
+    def f(x):
+        y = x * 2
+        y.requires_grad = False
+        return y, y * 3, y * x, y.requires_grad
+
+    return world(f)
+
+
+@case()
+def a_flag_to_and_fro():
+    def f(x):
+        y = x * 2
+        a = y * 3
+        y.requires_grad = False
+        b = y * 3
+        y.requires_grad = True
+        return a, b, y * 3
+
+    return world(f)
+
+
+@case()
+def a_flag_of_an_argument():
+    def f(x):
+        x.requires_grad = False
+        y = x * 2
+        x.requires_grad = True
+        return y, x * 2, x.requires_grad
+
+    return world(f)
+
+
+@case()
+def a_flag_of_an_argument_that_stays():
+    def f(x):
+        x.requires_grad = False
+        return x * 2
+
+    return world(f)
+
+
+@case(captures=1, graphs=None)
+def a_flag_of_an_argument_that_no_operation_sees():
+    def f(x):
+        x.requires_grad = False
+        return 3
+
+    return world(f)
+
+
+@case(graphs=2, captures=2, breaks=1, reasons=("builtin-with-output",))
+def flags_at_a_break():
+    def f(x):
+        y = x * 2
+        y.requires_grad = x.requires_grad = False
+        print(y.requires_grad, x.requires_grad)
+        return y * x
+
+    return world(f)
+
+
+@case()
+def a_flag_and_another_effect():
+    held = []
+
+    def f(x):
+        held.append(x * 2)
+        held[-1].requires_grad = False
+        x.requires_grad = False
+        return held.pop() * x
+
+    return world(f)
