@@ -50,6 +50,8 @@ pub struct Capture {
     pub slots: Vec<String>,
     pub ambient: Arc<dyn AmbientCheck>,
     pub started: Instant,
+    /// Simulated instructions, those of all attempts.
+    pub work: usize,
     /// What the program is to be told: it has promised that this would not happen.
     pub complaint: Option<String>,
 }
@@ -91,11 +93,19 @@ pub fn capture(
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
     let mut found = Found::default();
+    let mut work = 0;
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
-            Ok(done) => return Some(finish(py, done, ambient, subject, start)),
-            Err(Failed::At(failed)) => *failed,
-            Err(Failed::Rewrites(places)) => {
+            Ok(done) => {
+                work += done.captured.steps;
+                return Some(Capture { work, ..finish(py, done, ambient, subject, start) });
+            }
+            Err(Failed::At(failed)) => {
+                work += failed.2.steps;
+                *failed
+            }
+            Err(Failed::Rewrites { places, steps }) => {
+                work += steps;
                 STATS.add(&STATS.restarts);
                 found.rewritten.extend(places);
                 continue;
@@ -111,7 +121,7 @@ pub fn capture(
                 STATS.add(&STATS.restarts);
                 found.denied.insert(site, inside(why, &captured));
             }
-            None => return Some(fallback(py, captured, ambient, why, start)),
+            None => return Some(Capture { work, ..fallback(py, captured, ambient, why, start) }),
         }
     }
     None
@@ -122,7 +132,7 @@ enum Failed {
     /// The call to deny, why, and what was found out.
     At(Box<(Option<frame::Site>, Why, Captured)>),
     /// What it read at these places and took for what will be there for ever, it writes itself.
-    Rewrites(Vec<(usize, String)>),
+    Rewrites { places: Vec<(usize, String)>, steps: usize },
 }
 
 /// An attempt that came to its end.
@@ -157,7 +167,7 @@ fn attempt(
         Err((site, why)) => return Err(Failed::At(Box::new((site, why, captured)))),
     };
     if !rewritten.is_empty() {
-        return Err(Failed::Rewrites(rewritten));
+        return Err(Failed::Rewrites { places: rewritten, steps: captured.steps });
     }
     match rewrite(py, &captured, builder, &head, &outcome, go_on) {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
@@ -367,7 +377,7 @@ fn finish(
         && matches!(subject, Subject::Function { .. });
     let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became, breaks, slots, ambient, started, complaint }
+    Capture { captured, became, breaks, slots, ambient, started, work: 0, complaint }
 }
 
 fn complaint(py: Python<'_>, captured: &Captured, breaks: &[Break]) -> Option<String> {
@@ -384,5 +394,5 @@ fn fallback(py: Python<'_>, captured: Captured, ambient: Arc<dyn AmbientCheck>, 
     let breaks = vec![break_at(&captured, &why, true)];
     let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, complaint }
+    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, work: 0, complaint }
 }

@@ -240,10 +240,6 @@ impl NativeGuards {
             stamped.traverse(visit);
         }
     }
-
-    pub fn ambient(&self) -> Vec<String> {
-        self.ambient.describe()
-    }
 }
 
 fn missing(what: &str) -> Stop {
