@@ -3,11 +3,10 @@
 
 use crate::backend::{Mode, registered};
 use crate::code_unit::CodeUnit;
-use crate::cpython::Slots;
-use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
 use crate::cpython::traceback::{Asker, fill};
+use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::user_frames::{self, InlinedFrame};
 use pyo3::exceptions::PyRuntimeError;
@@ -51,6 +50,25 @@ pub fn raise_again(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Helper {
             name: "raise_again",
             run: |py, args| Err(error_of(args.get(py, 0).expect("an exception").to_owned())),
+        },
+    )
+}
+
+/// `instance_dict(object)`: its attributes, or those of a class, whatever its `__dict__` is.
+pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "instance_dict",
+            run: |py, args| {
+                let object = args.get(py, 0).expect("an object").to_owned();
+                match facts::instance_dict(&object) {
+                    Some(dict) => Ok(dict.into_any()),
+                    None => object.getattr("__dict__"),
+                }
+            },
         },
     )
 }

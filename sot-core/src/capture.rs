@@ -50,6 +50,8 @@ pub struct Capture {
     pub slots: Vec<String>,
     pub ambient: Arc<dyn AmbientCheck>,
     pub started: Instant,
+    /// Simulated instructions, those of all attempts.
+    pub work: usize,
     /// What the program is to be told: it has promised that this would not happen.
     pub complaint: Option<String>,
 }
@@ -91,16 +93,25 @@ pub fn capture(
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
     let mut found = Found::default();
+    let mut work = 0;
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
-            Ok(done) => return Some(finish(py, done, ambient, subject, start)),
-            Err(Failed::At(failed)) => *failed,
-            Err(Failed::NamesAnew) => {
+            Ok(done) => {
+                work += done.captured.steps;
+                return Some(Capture { work, ..finish(py, done, ambient, subject, start) });
+            }
+            Err(Failed::At(failed)) => {
+                work += failed.2.steps;
+                *failed
+            }
+            Err(Failed::NamesAnew { steps }) => {
+                work += steps;
                 STATS.add(&STATS.restarts);
                 found.by_identity = true;
                 continue;
             }
-            Err(Failed::Rewrites(places)) => {
+            Err(Failed::Rewrites { places, steps }) => {
+                work += steps;
                 STATS.add(&STATS.restarts);
                 found.rewritten.extend(places);
                 continue;
@@ -116,7 +127,7 @@ pub fn capture(
                 STATS.add(&STATS.restarts);
                 found.denied.insert(site, inside(why, &captured));
             }
-            None => return Some(fallback(py, captured, ambient, why, start)),
+            None => return Some(Capture { work, ..fallback(py, captured, ambient, why, start) }),
         }
     }
     None
@@ -127,9 +138,9 @@ enum Failed {
     /// The call to deny, why, and what was found out.
     At(Box<(Option<frame::Site>, Why, Captured)>),
     /// What it read at these places and took for what will be there for ever, it writes itself.
-    Rewrites(Vec<(usize, String)>),
+    Rewrites { places: Vec<(usize, String)>, steps: usize },
     /// It names what may be another class at the next call.
-    NamesAnew,
+    NamesAnew { steps: usize },
 }
 
 /// An attempt that came to its end.
@@ -160,18 +171,18 @@ fn attempt(
     // A builder that nobody wants leaves building mode before anything else runs.
     let (captured, builder) = ex.into_captured();
     if captured.names_anew.get() {
-        return Err(Failed::NamesAnew);
+        return Err(Failed::NamesAnew { steps: captured.steps });
     }
     let (head, outcome) = match simulated {
         Ok(simulated) => simulated,
         Err((site, why)) => return Err(Failed::At(Box::new((site, why, captured)))),
     };
     if !rewritten.is_empty() {
-        return Err(Failed::Rewrites(rewritten));
+        return Err(Failed::Rewrites { places: rewritten, steps: captured.steps });
     }
     let rewritten = rewrite(py, &captured, builder, &head, &outcome, go_on);
     if captured.names_anew.get() {
-        return Err(Failed::NamesAnew);
+        return Err(Failed::NamesAnew { steps: captured.steps });
     }
     match rewritten {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
@@ -381,7 +392,7 @@ fn finish(
         && matches!(subject, Subject::Function { .. });
     let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became, breaks, slots, ambient, started, complaint }
+    Capture { captured, became, breaks, slots, ambient, started, work: 0, complaint }
 }
 
 fn complaint(py: Python<'_>, captured: &Captured, breaks: &[Break]) -> Option<String> {
@@ -398,5 +409,5 @@ fn fallback(py: Python<'_>, captured: Captured, ambient: Arc<dyn AmbientCheck>, 
     let breaks = vec![break_at(&captured, &why, true)];
     let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, complaint }
+    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, work: 0, complaint }
 }

@@ -14,6 +14,7 @@
 
 use crate::cpython::{FrameHook, copies, set_global};
 use crate::stop::{Reason, Why};
+use hashbrown::HashMap;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -65,8 +66,7 @@ pub fn wanted(code: &Bound<'_, PyCode>) -> bool {
     if only.first == 0 && only.end == u64::MAX && only.part.is_empty() {
         return true;
     }
-    let part = |name| code.getattr(name).and_then(|part| Ok(part.str()?.to_string())).unwrap_or_default();
-    let name = format!("{} ({}:{})", part("co_name"), part("co_filename"), part("co_firstlineno"));
+    let name = name_of(code);
     let wanted = (only.first..only.end).contains(&number) && name.contains(&only.part);
     if wanted && let Ok(mut last) = LAST_MET.lock() {
         *last = name;
@@ -83,8 +83,14 @@ pub enum Served {
     Plain(Reason),
 }
 
-/// The hook has decided about a frame.
-pub fn note(served: Served) {
+/// Functions that ran as they are, by reason and the address of their code, which the hook holds: name and frames.
+static PLAIN_FUNCTIONS: Mutex<Option<PlainFunctions>> = Mutex::new(None);
+type PlainFunctions = HashMap<(Reason, usize), (String, u64)>;
+/// Of these, so many are told.
+const TOLD: usize = 12;
+
+/// The hook has decided about a frame of this code.
+pub fn note(served: Served, code: &Bound<'_, PyCode>) {
     if !on() {
         return;
     }
@@ -97,6 +103,18 @@ pub fn note(served: Served) {
         Served::Plain(reason) => &PLAIN[reason as usize],
     };
     counter.fetch_add(1, Ordering::Relaxed);
+    if let Served::Plain(reason) = served
+        && let Ok(mut functions) = PLAIN_FUNCTIONS.lock()
+    {
+        let functions = functions.get_or_insert_default();
+        functions.entry((reason, code.as_ptr() as usize)).or_insert_with(|| (name_of(code), 0)).1 += 1;
+    }
+}
+
+/// For people: `name (file:line)`.
+fn name_of(code: &Bound<'_, PyCode>) -> String {
+    let part = |name| code.getattr(name).and_then(|part| Ok(part.str()?.to_string())).unwrap_or_default();
+    format!("{} ({}:{})", part("co_name"), part("co_filename"), part("co_firstlineno"))
 }
 
 /// Defects of the translator that showed, each once: the oracle wants none.
@@ -163,7 +181,7 @@ pub fn stop(py: Python<'_>) -> PyResult<()> {
 ///
 /// While everything was captured: frames that were entered, of these rewritten and run as plain Python by reason; frames of
 /// code that is never captured, not counted as entered; functions met, and the last one that was captured if not all are;
-/// what went wrong inside the translator.
+/// the functions that ran as plain Python most often, each with the reason; what went wrong inside the translator.
 #[pyfunction]
 fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let counts = PyDict::new(py);
@@ -181,6 +199,15 @@ fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         }
     }
     counts.set_item("plain", plain)?;
+    let mut functions: Vec<(u64, &str, String)> = PLAIN_FUNCTIONS
+        .lock()
+        .iter()
+        .flat_map(|functions| functions.iter().flatten())
+        .map(|((reason, _), (name, count))| (*count, reason.code(), name.clone()))
+        .collect();
+    functions.sort_by(|a, b| b.cmp(a));
+    functions.truncate(TOLD);
+    counts.set_item("plain_functions", functions)?;
     Ok(counts)
 }
 

@@ -262,6 +262,14 @@ pub fn raw<'py>(ty: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>
     facts::type_lookup(ty, &PyString::intern(ty.py(), name))
 }
 
+/// Whether an instance's `__dict__` is the dict of its attributes: the class may have another meaning for the name, as a
+/// property or a descriptor that belongs to another class.
+pub fn reads_own_dict(ty: &Bound<'_, PyType>) -> bool {
+    let found = raw(ty, "__dict__").filter(|found| matches!(descriptor(found), Descriptor::GetSet));
+    let owner = found.and_then(|found| found.getattr("__objclass__").ok()?.cast_into::<PyType>().ok());
+    owner.is_some_and(|owner| facts::mro(ty).iter().any(|class| class.is(&owner)))
+}
+
 /// The raw attribute in the dict of this very class.
 pub fn own<'py>(ty: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
     let dict = types(ty.py()).type_dict.bind(ty.py()).call_method1("__get__", (ty,)).ok()?;

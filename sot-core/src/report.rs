@@ -154,7 +154,7 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
             writeln!(text, "{}", b.text).ok();
             breaks.push(Py::new(py, b)?);
         }
-        guards.extend(entry.guards.ambient());
+        guards.extend(entry.ambient.describe());
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');

@@ -8,6 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyType};
 use sot_core::backend::Attr;
+use sot_core::cpython::module;
 use sot_core::stop::{Reason, Why};
 
 /// Methods of tensors that Paddle writes twice, once for eager and once for programs, with the same meaning.
@@ -106,7 +107,7 @@ pub(crate) fn read<'py>(
             }
             let count = shape.iter().product::<i64>().into_pyobject(py)?.into_any();
             // Newer releases give an integer that can also be called.
-            let class = py.import(intern!(py, "paddle.base.dygraph.math_op_patch"))?.getattr(intern!(py, "TensorSize"));
+            let class = module(py, "paddle.base.dygraph.math_op_patch")?.getattr(intern!(py, "TensorSize"));
             Attr::Constant(match class {
                 Ok(class) => class.call1((size_class(handles, py)?.call1((shape.to_vec(),))?,))?,
                 Err(_) => count,
@@ -175,7 +176,7 @@ fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'p
 
 /// The class of `tensor.shape`.
 fn size_class<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-    let libpaddle = py.import(intern!(py, "paddle.base.libpaddle"))?;
+    let libpaddle = module(py, "paddle.base.libpaddle")?;
     match libpaddle.getattr(intern!(py, "Size")) {
         Ok(class) => Ok(class),
         // Before Paddle had a class of its own, a shape was a list.

@@ -19,6 +19,7 @@ use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyWeakrefReference};
+use sot_core::cpython::module;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
@@ -93,7 +94,7 @@ impl BackwardHook {
             ));
         }
         if !self.0.finishing.swap(true, Ordering::Relaxed) {
-            let eager = py.import(intern!(py, "paddle.base.core"))?.getattr(intern!(py, "eager"))?;
+            let eager = module(py, "paddle.base.core")?.getattr(intern!(py, "eager"))?;
             eager.call_method1(intern!(py, "_add_backward_final_hook"), (Finish(self.0.clone()),))?;
         }
         self.0.prepare(py, request.retain)
@@ -127,7 +128,7 @@ struct Request {
 
 impl Request {
     fn read(py: Python<'_>) -> PyResult<Request> {
-        let mut frame = py.import(intern!(py, "sys"))?.call_method0(intern!(py, "_getframe"))?;
+        let mut frame = module(py, "sys")?.call_method0(intern!(py, "_getframe"))?;
         for _ in 0..16 {
             if frame.is_none() {
                 break;

@@ -95,7 +95,7 @@ fn text<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, pyo3::types::PyString>) 
 /// Whether `module` (or the public namespaces that re-export it) holds `obj` under `name`.
 fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
     let py = obj.py();
-    let modules = py.import(intern!(py, "sys")).and_then(|s| s.getattr(intern!(py, "modules")));
+    let modules = sot_core::cpython::module(py, "sys").and_then(|s| s.getattr(intern!(py, "modules")));
     let Ok(modules) = modules else { return false };
     [module, "paddle", "paddle.nn.functional", "paddle.linalg", "paddle._C_ops", "paddle._pir_ops"]
         .iter()

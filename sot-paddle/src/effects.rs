@@ -12,6 +12,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sot_core::backend::Effects;
+use sot_core::cpython::module;
 
 /// The state behind a graph.
 pub(crate) struct State {
@@ -169,7 +170,5 @@ fn stream(state: &Bound<'_, PyAny>) -> PyResult<String> {
 /// The numbers of a storage as bytes.
 fn bits<'py>(storage: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = storage.py();
-    py.import(intern!(py, "numpy"))?
-        .call_method1(intern!(py, "asarray"), (storage,))?
-        .call_method0(intern!(py, "tobytes"))
+    module(py, "numpy")?.call_method1(intern!(py, "asarray"), (storage,))?.call_method0(intern!(py, "tobytes"))
 }

@@ -9,6 +9,7 @@ use sot_core::backend::{
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
+use sot_core::cpython::module;
 use sot_core::stop::{Reason, Why};
 
 /// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason;
@@ -44,7 +45,7 @@ impl LazyPaddle {
 
 /// Whether the program has imported Paddle, to the end.
 fn imported(py: Python<'_>) -> bool {
-    let modules = py.import("sys").and_then(|sys| sys.getattr("modules"));
+    let modules = module(py, "sys").and_then(|sys| sys.getattr("modules"));
     let Ok(paddle) = modules.and_then(|modules| modules.get_item("paddle")) else { return false };
     let importing = paddle.getattr("__spec__").and_then(|spec| spec.getattr("_initializing"));
     !importing.is_ok_and(|importing| importing.is_truthy().unwrap_or(false))
@@ -52,7 +53,7 @@ fn imported(py: Python<'_>) -> bool {
 
 /// Where Paddle's code would be, without importing it.
 fn location(py: Python<'_>) -> Option<Vec<String>> {
-    let spec = py.import("importlib.util").ok()?.call_method1("find_spec", ("paddle",)).ok()?;
+    let spec = module(py, "importlib.util").ok()?.call_method1("find_spec", ("paddle",)).ok()?;
     spec.getattr("submodule_search_locations").ok()?.extract().ok()
 }
 

@@ -8,6 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyFunction, PyType};
 use sot_core::backend::{CallKind, OpCall};
+use sot_core::cpython::module;
 use std::sync::{Arc, Mutex};
 
 const NAMES: &[&str] = &[
@@ -44,7 +45,7 @@ impl NumberParameters {
             return Some(known.clone());
         }
         let py = function.py();
-        let signature = py.import(intern!(py, "inspect")).ok()?.call_method1(intern!(py, "signature"), (function,));
+        let signature = module(py, "inspect").ok()?.call_method1(intern!(py, "signature"), (function,));
         let mut found = Vec::new();
         // A function without a signature is of C: it checks its arguments itself.
         if let Ok(signature) = signature {

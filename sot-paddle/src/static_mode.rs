@@ -18,6 +18,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::UserFrame;
+use sot_core::cpython::module;
 use sot_core::replaced::Replaced;
 use std::sync::Arc;
 
@@ -92,7 +93,7 @@ impl StaticMode {
         let silence = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| Some(none.clone_ref(args.py()));
         Ok(Building {
             _stack: Replaced::new(traceback, "extract_stack", stack)?,
-            _silence: Replaced::new(py.import(intern!(py, "warnings"))?, "warn", silence)?,
+            _silence: Replaced::new(module(py, "warnings")?, "warn", silence)?,
         })
     }
 

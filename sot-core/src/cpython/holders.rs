@@ -5,7 +5,7 @@
 //! are counted, and compared with the counts of the objects. No code of the program runs, and whatever is not looked at
 //! counts as held by others.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_void};
 
@@ -15,6 +15,15 @@ use pyo3::prelude::*;
 
 /// Objects that are followed for one question.
 const FOLLOWED: usize = 256;
+
+thread_local! {
+    static COUNTING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether references are being counted, and nothing else is done with them: what runs at the moment may be visited, too.
+pub fn counting() -> bool {
+    COUNTING.get()
+}
 
 /// References that caches hold, by the address of what they refer to.
 #[derive(Default)]
@@ -27,6 +36,13 @@ pub struct Holders {
 impl Holders {
     /// Count what `visit_all` visits, each reference once, and what is held by nothing else.
     pub fn count(_py: Python<'_>, visit_all: impl FnOnce(&mut dyn FnMut(&Py<PyAny>))) -> Holders {
+        struct Counting(bool);
+        impl Drop for Counting {
+            fn drop(&mut self) {
+                COUNTING.set(self.0);
+            }
+        }
+        let _counting = Counting(COUNTING.replace(true));
         let mut holders = Holders::default();
         let mut work = Vec::new();
         let note = |holders: &mut Holders, work: &mut Vec<usize>, object: usize| {

@@ -434,6 +434,7 @@ impl<'py> Executor<'py> {
         }
         if let Some(object) = object {
             if name == "__dict__"
+                && probe::reads_own_dict(&object.get_type())
                 && let Some(dict) = facts::instance_dict(object)
             {
                 self.require_unwritten_attributes(me)?;

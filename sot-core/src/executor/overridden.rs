@@ -130,12 +130,13 @@ impl<'py> Executor<'py> {
         self.nested(|ex| ex.attribute_by_default(me, object.as_ref(), &class, name, false))
     }
 
-    /// A path goes on below an object: new code that follows it must not ask a `__getattribute__` of the program.
+    /// A path goes on below an object: new code that follows it must not ask a `__getattribute__` of the program, nor a
+    /// `__dict__` that is another one.
     pub(super) fn note_overridden(&mut self, base: TrackerId, object: &Bound<'py, PyAny>) {
         let ty = object.get_type();
-        if facts::getattr_kind(&ty) == GetattrKind::Custom
-            && probe::raw(&ty, "__getattribute__").is_some_and(|own| facts::is_function(&own))
-        {
+        let asks = facts::getattr_kind(&ty) == GetattrKind::Custom
+            && probe::raw(&ty, "__getattribute__").is_some_and(|own| facts::is_function(&own));
+        if asks || !probe::reads_own_dict(&ty) {
             self.captured.overridden.insert(base);
         }
     }

@@ -245,10 +245,6 @@ impl NativeGuards {
             stamped.traverse(visit);
         }
     }
-
-    pub fn ambient(&self) -> Vec<String> {
-        self.ambient.describe()
-    }
 }
 
 /// How objects of a check are held.

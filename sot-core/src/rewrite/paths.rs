@@ -19,6 +19,12 @@ impl Emitter<'_, '_> {
             },
             Tracker::Constant(object) => self.push_object(object),
             Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
+            Tracker::InstanceDict(base) if self.captured.overridden.contains(&base) => {
+                let dict = called_by_code::instance_dict(self.py).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callee::Object(dict));
+                self.push_path(base)?;
+                self.call(1);
+            }
             Tracker::InstanceDict(base) => self.push_attribute(base, "__dict__")?,
             Tracker::DictItem { base, key } => {
                 self.push_items_of(base)?;

@@ -6,10 +6,12 @@
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::place::Place;
-use super::policy::{Server, Trial, Unguarded};
+use super::policy::{Server, Trial, Unguarded, Worth};
+use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
+use crate::capture_all;
 use crate::code_unit::function_of;
-use crate::cpython::holders::Holders;
+use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
@@ -51,29 +53,38 @@ pub struct EntryReport {
     pub capture_ns: u64,
 }
 
-/// Guards and what to run when they hold.
-pub struct Entry {
+/// Guards, and what is served where they hold. A call that is served needs the latter alone: what only guards name may die
+/// while it runs.
+pub struct Guarded {
     pub guards: NativeGuards,
+    pub entry: Arc<Entry>,
+}
+
+/// What to run.
+pub struct Entry {
+    pub ambient: Arc<dyn AmbientCheck>,
     pub action: Action,
     pub report: EntryReport,
     /// Frames that eager would have open at a time: with less room the original code runs, and raises its own
     /// `RecursionError`.
     pub deepest: usize,
     pub hits: AtomicU64,
+    /// What it has cost to capture: instructions that were simulated, and guards.
+    pub work: usize,
     /// What the program is to be told instead of a result.
     pub complaint: Option<String>,
     /// Whether serving it pays.
     pub trial: Trial,
 }
 
-impl Entry {
+impl Guarded {
     /// The entry that serves what was captured. `place_of`: where a callable asks to go on. An error: its guards cannot be checked.
     pub fn of(
         py: Python<'_>,
         capture: Capture,
         subject: &Subject<'_, '_>,
         place_of: impl Fn(&Bound<'_, PyAny>) -> Option<Weak<Place>>,
-    ) -> Result<Entry, Stop> {
+    ) -> Result<Guarded, Stop> {
         let guards = match (NativeGuards::compile(py, &capture.captured, &capture.ambient), &capture.became) {
             (Ok(guards), _) => guards,
             // Without guards it holds always, which is what running the original code allows.
@@ -127,13 +138,25 @@ impl Entry {
         };
         report.capture_ns = capture.started.elapsed().as_nanos() as u64;
         let deepest = capture.captured.deepest;
+        let work = capture.work + report.guards.len();
         let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
-        Ok(Entry { guards, action, report, deepest, hits, complaint, trial })
+        let ambient = capture.ambient;
+        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial };
+        Ok(Guarded { guards, entry: Arc::new(entry) })
     }
+}
 
+impl Entry {
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
     pub(super) fn mark(&self) -> usize {
         self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
+    }
+}
+
+impl Guarded {
+    /// Whether a call has met it again.
+    fn is_met(&self) -> bool {
+        self.entry.hits.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -141,38 +164,45 @@ impl Entry {
 #[derive(Default)]
 pub struct CodeCache {
     /// Replaced as a whole: guards are checked without a lock, because a check may let another thread run.
-    entries: RwLock<Arc<Vec<Arc<Entry>>>>,
+    entries: RwLock<Arc<Vec<Arc<Guarded>>>>,
     /// Nothing is captured here any more, and why.
     closed: RwLock<Option<Why>>,
     pub(super) unguarded: Unguarded,
     /// The most entries for which [`CodeCache::has_grown_to`] was asked.
     grown: AtomicUsize,
+    /// Whether capturing pays, where everything is captured.
+    worth: Worth,
 }
 
 impl CodeCache {
     /// The entry whose guards hold.
     pub(super) fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
         let entries = self.entries.read().ok()?.clone();
-        let found = entries.iter().find(|e| e.guards.check(py, slots))?;
-        found.hits.fetch_add(1, Ordering::Relaxed);
+        let found = &entries.iter().find(|e| e.guards.check(py, slots))?.entry;
+        if found.hits.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.worth.met_at_last(found.work);
+        }
+        self.worth.met(found.work);
         Some(found.clone())
     }
 
     /// Every capture lost its trial.
     pub(super) fn original_always_wins(&self) -> bool {
-        let lost = |entry: &Arc<Entry>| entry.trial.verdict() == Some(Server::Original);
+        let lost = |guarded: &Arc<Guarded>| guarded.entry.trial.verdict() == Some(Server::Original);
         self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
     }
 
-    pub(super) fn add(&self, entry: Arc<Entry>) {
+    pub(super) fn add(&self, guarded: Guarded) {
         self.unguarded.revoke();
+        self.worth.made(guarded.entry.work);
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);
-            let unmet = entries.iter().filter(|e| e.hits.load(Ordering::Relaxed) == 0);
-            let guards: usize = unmet.map(|e| e.report.guards.len()).sum();
-            entries.push(entry);
-            let given_up =
-                |entry: &&Arc<Entry>| entry.report.breaks.first().is_some_and(|at| at.why.reason == Reason::Budget);
+            let unmet = entries.iter().filter(|e| !e.is_met());
+            let guards: usize = unmet.map(|e| e.entry.report.guards.len()).sum();
+            entries.push(Arc::new(guarded));
+            let given_up = |guarded: &&Arc<Guarded>| {
+                guarded.entry.report.breaks.first().is_some_and(|at| at.why.reason == Reason::Budget)
+            };
             if entries.iter().filter(given_up).count() >= TOO_LONG {
                 self.close(Why::new(Reason::Budget, format!("{TOO_LONG} captures came to no end")));
             }
@@ -184,17 +214,35 @@ impl CodeCache {
                 self.close(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
         }
+        if capture_all::on() {
+            self.give_up_where_vain();
+        }
+    }
+
+    /// Where everything is captured, most functions are: values that never come again are captured for nothing, and what was
+    /// captured of them costs memory, and time at each later call.
+    fn give_up_where_vain(&self) {
+        if !self.worth.is_vain() && self.closed().is_none() {
+            return;
+        }
+        self.close(Why::new(Reason::CacheFull, "captures that no call has met again"));
+        let old = self.entries.write().map(|mut entries| {
+            let kept = entries.iter().filter(|guarded| guarded.is_met()).cloned().collect();
+            std::mem::replace(&mut *entries, Arc::new(kept))
+        });
+        // What only these held may die here, and run code of the program.
+        drop(old);
     }
 
     /// The entries whose guards will not hold again.
-    pub(super) fn dead(&self, py: Python<'_>, holders: Option<&Holders>) -> Vec<Arc<Entry>> {
+    pub(super) fn dead(&self, py: Python<'_>, holders: Option<&Holders>) -> Vec<Arc<Guarded>> {
         let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return Vec::new() };
         entries.iter().filter(|entry| entry.guards.are_dead(py, holders)).cloned().collect()
     }
 
     /// Serve these entries no more, and capture again where they had filled the cache. What they held may die here, and run
     /// code of the program.
-    pub(super) fn remove(&self, dead: Vec<Arc<Entry>>) {
+    pub(super) fn remove(&self, dead: Vec<Arc<Guarded>>) {
         if dead.is_empty() {
             return;
         }
@@ -204,7 +252,7 @@ impl CodeCache {
         }
         // It may grow again.
         self.grown.store(0, Ordering::Relaxed);
-        let is_dead = |entry: &&Arc<Entry>| dead.iter().any(|dead| Arc::ptr_eq(dead, entry));
+        let is_dead = |entry: &&Arc<Guarded>| dead.iter().any(|dead| Arc::ptr_eq(dead, entry));
         let old = self.entries.write().map(|mut entries| {
             let kept = entries.iter().filter(|entry| !is_dead(entry)).cloned().collect();
             std::mem::replace(&mut *entries, Arc::new(kept))
@@ -237,12 +285,15 @@ impl CodeCache {
     /// Visit what the entries hold, each reference once. What somebody else holds too is left out: it is alive anyway.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         let Ok(entries) = self.entries.try_read() else { return };
-        for entry in entries.iter().filter(|e| Arc::strong_count(e) == 1) {
-            if let Action::Run { function, code, shown, .. } = &entry.action {
+        let is_ours = |count: usize| count == 1 || holders::counting();
+        for guarded in entries.iter().filter(|guarded| is_ours(Arc::strong_count(guarded))) {
+            guarded.guards.traverse(visit);
+            if is_ours(Arc::strong_count(&guarded.entry))
+                && let Action::Run { function, code, shown, .. } = &guarded.entry.action
+            {
                 gc::visit_owned_function(function, code, visit);
                 shown.traverse(visit);
             }
-            entry.guards.traverse(visit);
         }
     }
 

@@ -13,11 +13,12 @@
 //! goes on without nesting Python frames. No other code ever sees it.
 
 use super::cache::CodeCache;
-use super::orphans::{self, Owner};
+use super::orphans;
 use super::place::Place;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
 use crate::called_by_code::plain_generator;
+use crate::cpython::holders;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
@@ -90,7 +91,7 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
         callable: Mutex::new(None),
         outer: Led::default(),
     });
-    orphans::know(&continuation.cache, Owner::Continuation);
+    orphans::know(&continuation.cache);
     in_use().get_or_insert_default().insert(key, Arc::downgrade(&continuation));
     continuation
 }
@@ -166,10 +167,14 @@ impl NativeBody for Ask {
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
-        if Arc::strong_count(&self.continuation) == 1 {
+        let counting = holders::counting();
+        if counting || Arc::strong_count(&self.continuation) == 1 {
             self.continuation.place.traverse(visit);
-            self.continuation.cache.traverse(visit);
             self.continuation.outer.traverse(visit);
+            // Who counts visits all caches by themselves: rewritten code that runs is held, and so is what asks for this one.
+            if !counting {
+                self.continuation.cache.traverse(visit);
+            }
         }
     }
 

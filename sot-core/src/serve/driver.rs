@@ -7,6 +7,7 @@ use super::cache::{Action, Entry};
 use super::continuation::{self, Pending};
 use super::lookup::entry_for;
 use crate::capture::Subject;
+use crate::capture_all;
 use crate::cpython::signature::Signature;
 use crate::cpython::{FrameHook, Slots, call_slots, facts, held, thread, with_hook};
 use crate::graph_fn::take_failure;
@@ -58,9 +59,11 @@ pub(super) fn run_entry<'py>(
         return Err(PyRuntimeError::new_err(complaint.clone()));
     }
     match &entry.action {
-        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
+        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out || capture_all::on()),
         Action::Run { function, code, calls_out, shown } => {
             let function = function.bind(py);
+            // Where everything is captured, whatever C code calls is, too.
+            let calls_out = *calls_out || capture_all::on();
             let (result, origin) = match origin {
                 Origin::Function { slots, .. } => {
                     let result = match calls_out {

@@ -6,7 +6,7 @@
 use super::cache::{Action, CodeCache, Entry};
 use super::driver::{call_original, drive};
 use super::lookup::{entry_for, inside_capture};
-use super::orphans::{self, Owner};
+use super::orphans;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -57,7 +57,7 @@ impl NestedHook {
         let mut below = self.below.lock().ok()?;
         let found = below.entry(key).or_insert_with(|| {
             let cache = Arc::new(CodeCache::default());
-            orphans::know(&cache, Owner::Function);
+            orphans::know(&cache);
             Below { code: code.clone().unbind(), globals: globals.clone().unbind(), cache }
         });
         Some(found.cache.clone())
@@ -97,25 +97,25 @@ impl FrameHook for NestedHook {
         // A frame that goes on as plain Python has taken its values over.
         held::release(code.as_ptr() as usize);
         let Some(cache) = self.cache_of(py, &code, &frame.globals()) else {
-            capture_all::note(Served::Skipped);
+            capture_all::note(Served::Skipped, &code);
             return run;
         };
         if thread::tracing_active(py) {
             STATS.note(Reason::Tracing);
-            capture_all::note(Served::Plain(Reason::Tracing));
+            capture_all::note(Served::Plain(Reason::Tracing), &code);
             return run;
         }
         // Up to 3.10 a frame does not know its function: code, globals and cells make an equal one.
         let Some(function) = frame.function().or_else(|| function_of_frame(py, frame)) else { return run };
         if records::is_disabled(&function) || records::is_disabled(code.as_any()) {
-            capture_all::note(Served::Plain(Reason::Disabled));
+            capture_all::note(Served::Skipped, &code);
             return Decision::Run { keep_hook: false };
         }
         let slots = frame.slots();
         let subject = Subject::Function { function: &function, in_frames: true };
         let Some(entry) = entry_for(py, &cache, &subject, slots) else {
             let why = cache.closed().map_or(Reason::Busy, |why| why.reason);
-            capture_all::note(Served::Plain(why));
+            capture_all::note(Served::Plain(why), &code);
             return run;
         };
         if let Some(complaint) = &entry.complaint {
@@ -125,19 +125,21 @@ impl FrameHook for NestedHook {
         match &entry.action {
             Action::Original { .. } => {
                 let why = entry.report.breaks.first().map_or(Reason::NoTensor, |at| at.why.reason);
-                capture_all::note(Served::Plain(why));
+                capture_all::note(Served::Plain(why), &code);
                 run
             }
-            Action::Run { code, calls_out, .. } => {
+            Action::Run { code: new, calls_out, .. } => {
                 STATS.add(&STATS.frames);
-                capture_all::note(Served::Rewritten);
+                capture_all::note(Served::Rewritten, &code);
                 // What must run should the graph fail; the frame has references of its own.
                 let slots = match entry.mark() {
                     0 => OwnedSlots::default(),
                     _ => slots.to_owned(py),
                 };
                 let ticket = held::hold(slots, entry.mark(), Some(function.unbind()), Some(entry.clone()));
-                Decision::Replace { code: code.clone_ref(py), keep_hook: *calls_out, token: Some(ticket.number()) }
+                // Where everything is captured, whatever C code calls is, too.
+                let keep_hook = *calls_out || capture_all::on();
+                Decision::Replace { code: new.clone_ref(py), keep_hook, token: Some(ticket.number()) }
             }
         }
     }

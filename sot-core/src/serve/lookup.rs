@@ -5,7 +5,7 @@
 //! - A capture that panics closes its cache and is no more than a refusal.
 //! - No collection, no hook and no handler of a signal runs in the middle of a capture.
 
-use super::cache::{CodeCache, Entry};
+use super::cache::{CodeCache, Entry, Guarded};
 use super::continuation;
 use super::go_on::ByContinuation;
 use super::orphans;
@@ -120,7 +120,7 @@ fn entry_for_slots(
             without_hook(py, || {
                 trampoline(|| {
                     capture(py, backend, subject, slots, &ByContinuation)
-                        .map(|captured| Entry::of(py, captured, subject, place_of))
+                        .map(|captured| Guarded::of(py, captured, subject, place_of))
                 })
             })
         })
@@ -131,10 +131,11 @@ fn entry_for_slots(
         return None;
     };
     match captured {
-        Ok(Some(Ok(entry))) => {
-            entry.guards.verify_accepts(py, slots);
-            let entry = Arc::new(entry);
-            cache.add(entry.clone());
+        Ok(Some(Ok(guarded))) => {
+            guarded.guards.verify_accepts(py, slots);
+            let entry = guarded.entry.clone();
+            cache.add(guarded);
+            orphans::count_made(py);
             recording::note(&entry);
             Some(entry)
         }

@@ -5,23 +5,51 @@
 //! next call of a function that knew it misses, and asks who holds what ([`Holders`]). So a model that another has replaced
 //! goes before the other is captured, and what is made afresh for each call does not fill the cache.
 //!
-//! Asking takes time in proportion to all that was captured, so that it is done again only after many times as long, or where a
-//! cache fills. Where no choice is to depend on a clock ([`settings::by_measurement`]), the latter alone counts.
+//! Asked before each collection of all that is old ([`at_collections`]): what lives in a cycle, as a class does, dies in it as it
+//! would in plain Python. Else asking takes time in proportion to all that was captured, so that it is done again only after many times as long, or where a
+//! cache fills and a good part of all entries is new since the last time. Where no choice is to depend on a clock
+//! ([`settings::by_measurement`]), the latter alone counts.
 
 use super::cache::CodeCache;
 use crate::cpython::holders::Holders;
-use crate::cpython::trampoline;
+use crate::cpython::{module, trampoline};
 use crate::settings;
 use pyo3::prelude::*;
+use pyo3::types::PyCFunction;
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Once, Weak};
 use std::time::{Duration, Instant};
 
 /// Part of the time of a process that asking may take.
 const SHARE: u32 = 50;
 
-/// A cache that has grown to so many entries is asked about in any case: before it is full.
+/// A cache that has grown to so many entries is asked about without a look at the clock: before it is full.
 const GROWN: [usize; 2] = [16, 48];
+
+/// The generation of the collector that holds what is old: who collects it collects all.
+const OLDEST: u32 = 2;
+
+/// Part of all entries that is new, for a cache that has grown: so each entry is looked at for a few times its number at most.
+const NEW: usize = 32;
+
+/// Entries that were made since all were looked at, and those that there were then.
+static MADE: AtomicUsize = AtomicUsize::new(0);
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// An entry was made.
+pub(super) fn count_made(py: Python<'_>) {
+    static FIRST: Once = Once::new();
+    MADE.fetch_add(1, Ordering::Relaxed);
+    FIRST.call_once(|| {
+        // Without it objects live on to the next miss.
+        let _ = at_collections(py);
+    });
+}
+
+fn many_are_new() -> bool {
+    MADE.load(Ordering::Relaxed) >= KEPT.load(Ordering::Relaxed) / NEW
+}
 
 thread_local! {
     /// What dies may run captured functions, which miss as well.
@@ -31,35 +59,59 @@ thread_local! {
 /// When to ask again.
 static NEXT: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Who owns a cache.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
-    Function,
-    /// Rewritten code, which is held by an entry of another cache.
-    Continuation,
-}
-
-/// All caches. Nothing is dropped while it is locked.
-static KNOWN: Mutex<Vec<(Weak<CodeCache>, Owner)>> = Mutex::new(Vec::new());
+/// All caches, those of continuations too. Nothing is dropped while it is locked.
+static KNOWN: Mutex<Vec<Weak<CodeCache>>> = Mutex::new(Vec::new());
 
 /// A cache was made.
-pub(super) fn know(cache: &Arc<CodeCache>, owner: Owner) {
+pub(super) fn know(cache: &Arc<CodeCache>) {
     let mut known = KNOWN.lock().expect("the caches");
     if known.len() == known.capacity() {
-        known.retain(|(cache, _)| cache.strong_count() > 0);
+        known.retain(|cache| cache.strong_count() > 0);
     }
-    known.push((Arc::downgrade(cache), owner));
+    known.push(Arc::downgrade(cache));
 }
 
 /// All caches that live.
-fn alive() -> Vec<(Arc<CodeCache>, Owner)> {
+fn alive() -> Vec<Arc<CodeCache>> {
     let known = KNOWN.lock().map(|known| known.clone()).unwrap_or_default();
-    known.iter().filter_map(|(cache, owner)| Some((cache.upgrade()?, *owner))).collect()
+    known.iter().filter_map(Weak::upgrade).collect()
 }
 
 /// Forget what all of them hold, those of continuations included, which rewritten code that runs would otherwise keep.
 pub(super) fn clear_all() {
-    alive().into_iter().for_each(|(cache, _)| cache.clear());
+    alive().into_iter().for_each(|cache| cache.clear());
+}
+
+/// Ask whenever a collection begins that looks at everything: what caches alone hold is then found to be dead.
+fn at_collections(py: Python<'_>) -> PyResult<()> {
+    let begins = PyCFunction::new_closure(py, None, None, |args, _| -> PyResult<()> {
+        let py = args.py();
+        let (phase, info) = (args.get_item(0)?, args.get_item(1)?);
+        if phase.extract::<&str>()? == "start" && info.get_item("generation")?.extract::<u32>()? == OLDEST {
+            drop_all_dead(py);
+        }
+        Ok(())
+    })?;
+    module(py, "gc")?.getattr("callbacks")?.call_method1("append", (begins,)).map(drop)
+}
+
+fn drop_all_dead(py: Python<'_>) {
+    if ASKING.replace(true) {
+        return;
+    }
+    let _ = trampoline(|| ask(py));
+    ASKING.set(false);
+}
+
+/// Drop the entries of all caches that will not be served again.
+fn ask(py: Python<'_>) {
+    let caches = alive();
+    let holders = Holders::count(py, |visit| caches.iter().for_each(|cache| cache.traverse(visit)));
+    // All are found before the first goes: the counts are those of now.
+    let dead: Vec<_> = caches.iter().map(|cache| cache.dead(py, Some(&holders))).collect();
+    caches.iter().zip(dead).for_each(|(cache, dead)| cache.remove(dead));
+    MADE.store(0, Ordering::Relaxed);
+    KEPT.store(caches.iter().map(|cache| cache.len()).sum(), Ordering::Relaxed);
 }
 
 /// A call has missed: drop the entries of its cache, and now and then those of all caches, that will not be served again. What
@@ -71,18 +123,13 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
     }
     let start = Instant::now();
     let is_time = || settings::by_measurement() && NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
-    let due = GROWN.contains(&entries) && cache.has_grown_to(entries) || is_time();
+    let due = GROWN.contains(&entries) && many_are_new() && cache.has_grown_to(entries) || is_time();
     let done = trampoline(|| {
-        if !due {
+        if due {
+            ask(py);
+        } else {
             cache.remove(cache.dead(py, None));
-            return;
         }
-        let caches = alive();
-        let of_functions = || caches.iter().filter(|(_, owner)| *owner == Owner::Function);
-        let holders = Holders::count(py, |visit| of_functions().for_each(|(cache, _)| cache.traverse(visit)));
-        // All are found before the first goes: the counts are those of now.
-        let dead: Vec<_> = caches.iter().map(|(cache, _)| cache.dead(py, Some(&holders))).collect();
-        caches.iter().zip(dead).for_each(|((cache, _), dead)| cache.remove(dead));
     });
     ASKING.set(false);
     if due

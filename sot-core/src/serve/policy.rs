@@ -109,6 +109,38 @@ impl Unguarded {
     }
 }
 
+/// Simulated instructions, beside those that hits spared, before what no call meets again is captured no more.
+const PATIENCE: u64 = 20_000;
+
+/// Whether captures are met again: their work against the work that they spared.
+#[derive(Default)]
+pub struct Worth {
+    unmet: AtomicU64,
+    spared: AtomicU64,
+}
+
+impl Worth {
+    /// A capture has cost so much.
+    pub fn made(&self, work: usize) {
+        self.unmet.fetch_add(work as u64, Ordering::Relaxed);
+    }
+
+    /// A call has met it, the first after the one that it was made for.
+    pub fn met_at_last(&self, work: usize) {
+        self.unmet.fetch_sub(work as u64, Ordering::Relaxed);
+    }
+
+    /// A call has met it.
+    pub fn met(&self, work: usize) {
+        self.spared.fetch_add(work as u64, Ordering::Relaxed);
+    }
+
+    /// Whether most of it was for nothing.
+    pub fn is_vain(&self) -> bool {
+        self.unmet.load(Ordering::Relaxed) > PATIENCE + self.spared.load(Ordering::Relaxed)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +154,21 @@ mod tests {
         unguarded.grant();
         unguarded.revoke();
         assert!(!unguarded.take());
+    }
+
+    #[test]
+    fn what_is_met_again_buys_patience() {
+        let worth = Worth::default();
+        let rounds = |worth: &Worth| (0..1000).take_while(|_| !worth.is_vain()).inspect(|_| worth.made(1000)).count();
+        assert_eq!(rounds(&worth), 21);
+        worth.met_at_last(1000);
+        assert!(!worth.is_vain());
+        (0..10).for_each(|_| worth.met(1000));
+        assert_eq!(rounds(&worth), 11);
+        // A single one that is long is made, and no second one.
+        let worth = Worth::default();
+        worth.made(1_000_000);
+        assert!(worth.is_vain());
     }
 
     fn run(captured: u64, original: u64) -> Option<Server> {

@@ -11,7 +11,7 @@
 use super::cache::CodeCache;
 use super::continuation;
 use super::hook::NestedHook;
-use super::orphans::{self, Owner};
+use super::orphans;
 use crate::code_unit::records;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -28,7 +28,7 @@ fn engine() -> MutexGuard<'static, Option<Engine>> {
 }
 
 pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
-    orphans::know(cache, Owner::Function);
+    orphans::know(cache);
     let mut engine = engine();
     let entries = &mut engine.get_or_insert_default().entries;
     if entries.len() == entries.capacity() {

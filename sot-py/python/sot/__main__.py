@@ -179,6 +179,8 @@ def tell():
     print("sot:", file=sys.stderr)
     for what, count in lines:
         print("  %10d  %s" % (count, what), file=sys.stderr)
+    for count, reason, name in counts["plain_functions"]:
+        print("  %10d  plain Python: %s: %s" % (count, reason, name), file=sys.stderr)
     for defect in counts["defects"]:
         print("  a defect of sot: %s" % defect, file=sys.stderr)
 

@@ -105,7 +105,7 @@ pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {
 /// 3.10; `itertools` since 3.12).
 pub fn is_written_class(ty: &Bound<'_, PyType>) -> bool {
     const IMMUTABLE: c_ulong = 1 << 8;
-    let refuses = ty.py().version_info() >= (3, 10) && type_flags(ty) & IMMUTABLE != 0;
+    let refuses = cfg!(Py_3_10) && type_flags(ty) & IMMUTABLE != 0;
     is_heap_type(ty) && !refuses
 }
 
