@@ -90,6 +90,7 @@ fn every_check_has_a_text() {
     lookup(locals["x"], "__call__") is missing
     present(locals["x"])
     mro(locals["x"]) == [int, <function f>]
+    alike(locals["x"], int)
     subclass(locals["x"], int)
     not subclass(locals["x"], int)
     "#);
