@@ -20,6 +20,7 @@ from capture_cases import (  # noqa: F401
     copies,
     definitions,
     deques,
+    dict_descriptors,
     dicts_of_c,
     elsewhere,
     ends,
