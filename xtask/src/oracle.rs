@@ -24,7 +24,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-/// For a run without names, and for the matrix. What a version does not have is left out.
+/// For the matrix, and first in a run without names. What a version does not have is left out.
 const CHOSEN: &[&str] = &[
     "test_unpack",
     "test_copy",
@@ -54,14 +54,55 @@ const CHOSEN: &[&str] = &[
     "test_collections",
 ];
 
+/// More for a run without names: they take too long for the matrix, or found nothing yet that the others do not.
+const MORE: &[&str] = &[
+    "test_builtin",
+    "test_bool",
+    "test_int",
+    "test_float",
+    "test_complex",
+    "test_bytes",
+    "test_tuple",
+    "test_named_expressions",
+    "test_keywordonlyarg",
+    "test_positional_only_arg",
+    "test_genexps",
+    "test_listcomps",
+    "test_setcomps",
+    "test_dictcomps",
+    "test_coroutines",
+    "test_asyncgen",
+    "test_raise",
+    "test_exception_group",
+    "test_property",
+    "test_dynamicclassattribute",
+    "test_abc",
+    "test_typing",
+    "test_enum",
+    "test_userdict",
+    "test_userlist",
+    "test_deque",
+    "test_ordered_dict",
+    "test_heapq",
+    "test_bisect",
+    "test_random",
+    "test_statistics",
+    "test_fractions",
+    "test_textwrap",
+    "test_ast",
+    "test_tokenize",
+    "test_pprint",
+    "test_logging",
+];
+
 pub(crate) fn run(python: Option<&str>, modules: &[String]) -> Result<()> {
     let python = interpreter::choose(python)?;
     let env = environment::prepare(&python, Needs::Test)?;
     wheel::ready(&env, wheel::SOT)?;
     console::note(&format!("{python}"));
     let named: Vec<&str> = modules.iter().map(|name| name.strip_prefix("test.").unwrap_or(name)).collect();
-    let chosen = if named.is_empty() { CHOSEN } else { &named };
-    let found = all(&env, chosen)?;
+    let chosen = if named.is_empty() { [CHOSEN, MORE].concat() } else { named.clone() };
+    let found = all(&env, &chosen)?;
     if !named.is_empty()
         && let Some(missing) = found.iter().find(|compared| compared.missing)
     {

@@ -263,6 +263,10 @@ impl<'py> Live<'_, 'py> {
                 let dict = base.getattr("__dict__").ok()?;
                 self.py.get_type::<PyDict>().call1((dict,)).ok()
             }
+            // What the class calls so is another one, and may be code of the program.
+            Access::InstanceDict if !probe::reads_own_dict(&base.get_type()) => {
+                crate::cpython::facts::instance_dict(base).map(Bound::into_any)
+            }
             Access::InstanceDict => {
                 let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").ok()?;
                 let dict = plain.call1((base, "__dict__")).ok()?;

@@ -33,6 +33,10 @@ const TOO_LONG: usize = 4;
 /// takes long to capture, and is kept for nothing.
 const UNMET_GUARDS: usize = 50_000;
 
+/// Entries of one cache that die before a call meets them again, and more than there were hits, before nothing is captured any
+/// more: what is made afresh each time would be captured for ever.
+const LOST: usize = 4 * LIMIT;
+
 /// What a cache entry runs.
 pub enum Action {
     /// Rewritten code, as a function of the slots. `shown`: the user's frames that it stands for in a traceback.
@@ -170,6 +174,8 @@ pub struct CodeCache {
     pub(super) unguarded: Unguarded,
     /// The most entries for which [`CodeCache::has_grown_to`] was asked.
     grown: AtomicUsize,
+    /// Entries that were dead before a call met them again.
+    lost: AtomicUsize,
     /// Whether capturing pays, where everything is captured.
     worth: Worth,
 }
@@ -179,10 +185,8 @@ impl CodeCache {
     pub(super) fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
         let entries = self.entries.read().ok()?.clone();
         let found = &entries.iter().find(|e| e.guards.check(py, slots))?.entry;
-        if found.hits.fetch_add(1, Ordering::Relaxed) == 0 {
-            self.worth.met_at_last(found.work);
-        }
-        self.worth.met(found.work);
+        let first = found.hits.fetch_add(1, Ordering::Relaxed) == 0;
+        self.worth.met(found.work, first);
         Some(found.clone())
     }
 
@@ -214,24 +218,11 @@ impl CodeCache {
                 self.close(Why::new(Reason::CacheFull, format!("{LIMIT} entries")));
             }
         }
-        if capture_all::on() {
-            self.give_up_where_vain();
+        // Where everything is captured, values that never come again would be captured for nothing. What was captured stays: it
+        // owns the continuations, which know by themselves that they are vain.
+        if capture_all::on() && self.worth.is_vain() {
+            self.close(Why::new(Reason::CacheFull, "captures that no call has met again"));
         }
-    }
-
-    /// Where everything is captured, most functions are: values that never come again are captured for nothing, and what was
-    /// captured of them costs memory, and time at each later call.
-    fn give_up_where_vain(&self) {
-        if !self.worth.is_vain() && self.closed().is_none() {
-            return;
-        }
-        self.close(Why::new(Reason::CacheFull, "captures that no call has met again"));
-        let old = self.entries.write().map(|mut entries| {
-            let kept = entries.iter().filter(|guarded| guarded.is_met()).cloned().collect();
-            std::mem::replace(&mut *entries, Arc::new(kept))
-        });
-        // What only these held may die here, and run code of the program.
-        drop(old);
     }
 
     /// The entries whose guards will not hold again.
@@ -247,7 +238,11 @@ impl CodeCache {
             return;
         }
         self.unguarded.revoke();
-        if let Ok(mut closed) = self.closed.write() {
+        let unmet = dead.iter().filter(|guarded| !guarded.is_met()).count();
+        let lost = self.lost.fetch_add(unmet, Ordering::Relaxed) + unmet;
+        if lost > LOST && self.worth.hits() < lost as u64 || capture_all::on() && self.worth.is_vain() {
+            self.close(Why::new(Reason::CacheFull, "captures of what dies before a call meets them"));
+        } else if let Ok(mut closed) = self.closed.write() {
             closed.take_if(|why| why.reason == Reason::CacheFull);
         }
         // It may grow again.

@@ -109,14 +109,16 @@ impl Unguarded {
     }
 }
 
-/// Simulated instructions, beside those that hits spared, before what no call meets again is captured no more.
+/// Work (simulated instructions, and guards) before what no call meets again is captured no more.
 const PATIENCE: u64 = 20_000;
+/// What each hit adds to it: the work of a small capture.
+const OF_A_HIT: u64 = 200;
 
-/// Whether captures are met again: their work against the work that they spared.
+/// Whether captures are met again: the work of those that are not against the hits of the others.
 #[derive(Default)]
 pub struct Worth {
     unmet: AtomicU64,
-    spared: AtomicU64,
+    hits: AtomicU64,
 }
 
 impl Worth {
@@ -125,19 +127,22 @@ impl Worth {
         self.unmet.fetch_add(work as u64, Ordering::Relaxed);
     }
 
-    /// A call has met it, the first after the one that it was made for.
-    pub fn met_at_last(&self, work: usize) {
-        self.unmet.fetch_sub(work as u64, Ordering::Relaxed);
+    /// A call has met a capture. `first`: no other did, after the one that it was made for.
+    pub fn met(&self, work: usize, first: bool) {
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        if first {
+            self.unmet.fetch_sub(work as u64, Ordering::Relaxed);
+        }
     }
 
-    /// A call has met it.
-    pub fn met(&self, work: usize) {
-        self.spared.fetch_add(work as u64, Ordering::Relaxed);
+    /// Calls that have met a capture.
+    pub fn hits(&self) -> u64 {
+        self.hits.load(Ordering::Relaxed)
     }
 
     /// Whether most of it was for nothing.
     pub fn is_vain(&self) -> bool {
-        self.unmet.load(Ordering::Relaxed) > PATIENCE + self.spared.load(Ordering::Relaxed)
+        self.unmet.load(Ordering::Relaxed) > PATIENCE + OF_A_HIT * self.hits.load(Ordering::Relaxed)
     }
 }
 
@@ -161,9 +166,9 @@ mod tests {
         let worth = Worth::default();
         let rounds = |worth: &Worth| (0..1000).take_while(|_| !worth.is_vain()).inspect(|_| worth.made(1000)).count();
         assert_eq!(rounds(&worth), 21);
-        worth.met_at_last(1000);
+        worth.met(1000, true);
         assert!(!worth.is_vain());
-        (0..10).for_each(|_| worth.met(1000));
+        (0..49).for_each(|_| worth.met(1000, false));
         assert_eq!(rounds(&worth), 11);
         // A single one that is long is made, and no second one.
         let worth = Worth::default();

@@ -21,6 +21,7 @@ from capture_cases import (  # noqa: F401
     copies,
     definitions,
     deques,
+    dict_descriptors,
     dicts_of_c,
     dicts_of_c_extended,
     elsewhere,

@@ -18,19 +18,31 @@ pub(super) struct Compared {
     pub(super) needless: Vec<String>,
     entered: u64,
     rewritten: u64,
+    /// The most frequent reasons why frames ran as plain Python.
+    reasons: Vec<(String, u64)>,
+}
+
+/// Reasons that a line names.
+const REASONS: usize = 2;
+
+/// A part of a whole, in percent.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 100.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
 impl Compared {
     /// For people.
     pub(super) fn line(&self) -> String {
         let excused = if self.excused.is_empty() { String::new() } else { format!(", {} excused", self.excused.len()) };
+        let reasons: String =
+            self.reasons.iter().map(|(code, count)| format!(", {:.1} % {code}", share(*count, self.entered))).collect();
         format!(
-            "{:<18} {:>4} tests, {:>4} same, {:>3} failures{excused}; {} of {} frames rewritten",
+            "{:<24} {:>4} tests, {:>4} same, {:>3} failures{excused}; {:.1} % of {} frames rewritten{reasons}",
             self.module,
             self.tests,
             self.same,
             self.failures.len(),
-            self.rewritten,
+            share(self.rewritten, self.entered),
             self.entered
         )
     }
@@ -50,6 +62,10 @@ pub(super) fn compare(module: &str, minor: u8, plain: &Ran, captured: &Ran) -> C
         return found;
     }
     (found.entered, found.rewritten) = (captured.counts.entered, captured.counts.rewritten);
+    let plain_python = &captured.counts.plain;
+    found.reasons = plain_python.iter().map(|(code, count)| (code.clone(), *count)).collect();
+    found.reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found.reasons.truncate(REASONS);
     for (mode, ran) in [("plain", plain), ("captured", captured)] {
         if let Some(how) = &ran.died {
             found.failures.push(format!("{module}: the interpreter died {mode} ({how})"));
@@ -89,6 +105,7 @@ pub(super) fn compare(module: &str, minor: u8, plain: &Ran, captured: &Ran) -> C
 
 #[cfg(test)]
 mod tests {
+    use super::super::process;
     use super::*;
 
     fn ran(tests: &[(&str, &str, &str)]) -> Ran {
@@ -105,6 +122,16 @@ mod tests {
         let found = compare("m", 11, &plain, &captured);
         assert_eq!((found.tests, found.same), (3, 1));
         assert_eq!(found.failures, ["a: failure (A: 2), plain ok", "b: error (X: 2), plain error (X: 1)"]);
+    }
+
+    #[test]
+    fn the_line_tells_why_frames_ran_as_plain_python() {
+        let plain = ran(&[("a", "ok", "")]);
+        let mut captured = plain.clone();
+        captured.counts = process::Counts { entered: 200, rewritten: 150, ..process::Counts::default() };
+        captured.counts.plain = [("budget", 1), ("cache-full", 40), ("opcode", 9)].map(|(c, n)| (c.into(), n)).into();
+        let line = compare("m", 11, &plain, &captured).line();
+        assert!(line.ends_with("75.0 % of 200 frames rewritten, 20.0 % cache-full, 4.5 % opcode"), "{line}");
     }
 
     #[test]

@@ -95,6 +95,36 @@ pub(super) const EXCUSED: &[Excuse] = &[
         why: "counts what a dictionary of weak references still finds, behind a break (3.8)",
     },
     Excuse {
+        test: "test.test_coroutines.CoroutineTest.test_for_2",
+        versions: 8..=13,
+        looks: Looks::References,
+        why: "counts the references to a tuple that guards hold as well",
+    },
+    Excuse {
+        test: "test.test_int.IntStrDigitLimitsTests.test_denial_of_service_prevented_int_to_str",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "measures a conversion, and skips itself where the clock is too coarse for what it measured",
+    },
+    Excuse {
+        test: "test.test_int.IntStrDigitLimitsTests.test_denial_of_service_prevented_str_to_int",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "as the other direction",
+    },
+    Excuse {
+        test: "test.test_int.IntSubclassStrDigitLimitsTests.test_denial_of_service_prevented_int_to_str",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "as IntStrDigitLimitsTests",
+    },
+    Excuse {
+        test: "test.test_int.IntSubclassStrDigitLimitsTests.test_denial_of_service_prevented_str_to_int",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "as IntStrDigitLimitsTests",
+    },
+    Excuse {
         test: "test.test_functools.TestLRUPy.test_lru_recursion",
         versions: 13..=13,
         looks: Looks::Depth,

@@ -42,6 +42,8 @@ pub(super) struct Verdict {
 pub(super) struct Counts {
     pub(super) entered: u64,
     pub(super) rewritten: u64,
+    /// Frames that ran as plain Python, by reason.
+    pub(super) plain: BTreeMap<String, u64>,
     pub(super) defects: Vec<String>,
     pub(super) hook_failures: u64,
 }
