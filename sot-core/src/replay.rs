@@ -111,9 +111,12 @@ impl Drop for KeptModes<'_> {
     }
 }
 
+/// A tensor, the name of a flag, and its value.
+type FlagOf<'a, 'py> = (Bound<'py, PyAny>, &'a Py<PyString>, Bound<'py, PyAny>);
+
 /// Flags of inputs as they were before a run, and are again when this is dropped.
 struct KeptFlags<'a, 'py> {
-    before: SmallVec<[(Bound<'py, PyAny>, &'a Py<PyString>, Bound<'py, PyAny>); 1]>,
+    before: SmallVec<[FlagOf<'a, 'py>; 1]>,
 }
 
 impl<'a, 'py> KeptFlags<'a, 'py> {
