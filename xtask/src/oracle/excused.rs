@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 
 /// What a test looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(test), expect(dead_code, reason = "today's list has no test of each kind"))]
 pub(super) enum Looks {
     /// Frames, and the entries of tracebacks.
     Frames,
