@@ -43,6 +43,18 @@ pub fn on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
+/// Whether what C code calls below rewritten code is captured, too. Not below an import: modules that are read are none of the
+/// program's functions, and there are many of them.
+pub fn follows_calls_of(code: &Bound<'_, PyCode>) -> bool {
+    let imports = || {
+        let file = code.getattr(pyo3::intern!(code.py(), "co_filename"));
+        file.and_then(|file| file.call_method1("startswith", ("<frozen importlib",)))
+            .and_then(|f| f.is_truthy())
+            .unwrap_or(false)
+    };
+    on() && !imports()
+}
+
 /// Which of the functions are captured, to find the one that makes a difference.
 struct Only {
     /// Numbered in the order in which the hook first meets them.

@@ -61,6 +61,7 @@ const PURE: &[&str] = &[
 ];
 
 struct Known {
+    names: Py<PyDict>,
     scalars: Vec<Py<PyAny>>,
     ufunc: Py<PyAny>,
     errstate: Py<PyAny>,
@@ -78,7 +79,8 @@ fn known(py: Python<'_>) -> Option<&'static Known> {
     // It may be half imported.
     let (ufunc, errstate) = (found("ufunc")?.unbind(), found("errstate")?.unbind());
     let scalars = SCALARS.iter().filter_map(|name| found(name)).map(Bound::unbind).collect();
-    Some(KNOWN.get_or_init(py, || Known { scalars, ufunc, errstate }))
+    let names = numpy.clone().unbind();
+    Some(KNOWN.get_or_init(py, || Known { names, scalars, ufunc, errstate }))
 }
 
 /// Whether a type is one of numpy's numbers.
@@ -101,13 +103,14 @@ pub(crate) fn is_pure(callable: &Bound<'_, PyAny>) -> bool {
         return true;
     }
     let Some(known) = known(callable.py()) else { return false };
-    if ty.is(&known.ufunc) {
-        return true;
+    let dispatched = ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher");
+    if !ty.is(&known.ufunc) && !dispatched {
+        return false;
     }
-    let text = |name: &str| callable.getattr(name).and_then(|text| text.extract::<String>()).unwrap_or_default();
-    ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher")
-        && text("__module__") == "numpy"
-        && PURE.contains(&text("__name__").as_str())
+    // The program may make such functions of its own (`np.frompyfunc`).
+    let name: String = callable.getattr("__name__").and_then(|name| name.extract()).unwrap_or_default();
+    let own = known.names.bind(callable.py()).get_item(&name).ok().flatten();
+    own.is_some_and(|own| own.is(callable)) && (!dispatched || PURE.contains(&name.as_str()))
 }
 
 /// The result of such a function. What would warn (a division by zero, an overflow) raises.

@@ -59,11 +59,11 @@ pub(super) fn run_entry<'py>(
         return Err(PyRuntimeError::new_err(complaint.clone()));
     }
     match &entry.action {
-        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out || capture_all::on()),
+        Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
         Action::Run { function, code, calls_out, shown } => {
             let function = function.bind(py);
             // Where everything is captured, whatever C code calls is, too.
-            let calls_out = *calls_out || capture_all::on();
+            let calls_out = *calls_out || capture_all::follows_calls_of(code.bind(py));
             let (result, origin) = match origin {
                 Origin::Function { slots, .. } => {
                     let result = match calls_out {

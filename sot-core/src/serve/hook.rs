@@ -138,7 +138,7 @@ impl FrameHook for NestedHook {
                 };
                 let ticket = held::hold(slots, entry.mark(), Some(function.unbind()), Some(entry.clone()));
                 // Where everything is captured, whatever C code calls is, too.
-                let keep_hook = *calls_out || capture_all::on();
+                let keep_hook = *calls_out || capture_all::follows_calls_of(new.bind(py));
                 Decision::Replace { code: new.clone_ref(py), keep_hook, token: Some(ticket.number()) }
             }
         }

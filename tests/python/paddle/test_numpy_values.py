@@ -111,3 +111,21 @@ def test_arrays_are_not_folded():
         return x * 2, roots.tolist(), list(repeated), list(longer), np.add.reduce([1, 2]), table[0, 1], table.shape
 
     same(f, *[(x(),) for _ in range(3)])
+
+
+def test_functions_that_numpy_makes_of_others_are_called():
+    count = [0]
+
+    def counted(n):
+        count[0] += 1
+        return n + count[0]
+
+    made = np.frompyfunc(counted, 1, 1)
+
+    def f(x):
+        return x * 2, made(3)
+
+    plain = [shown(f(x())) for _ in range(4)]
+    count[0] = 0
+    captured = sot.to_static(f)
+    assert [shown(captured(x())) for _ in range(4)] == plain

@@ -3,6 +3,7 @@
 //! Where a look-up leads is CPython's rule in Objects/dictobject.c, the same from 3.8 to 3.13. What would be compared on the
 //! way is, for the moment of a write, replaced by objects that equal nothing.
 
+use hashbrown::HashSet;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -187,14 +188,13 @@ pub fn may_meet_twice(hash: isize, keys: usize) -> bool {
     while size <= 16 * keys.next_power_of_two().max(8) {
         let (mask, mut perturb) = (size - 1, hash as usize);
         let mut place = perturb & mask;
-        let mut seen = vec![place];
+        let mut seen = HashSet::from([place]);
         while seen.len() <= keys {
             perturb >>= 5;
             place = (place.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1)) & mask;
-            if seen.contains(&place) {
+            if !seen.insert(place) {
                 return true;
             }
-            seen.push(place);
         }
         size *= 2;
     }
@@ -291,6 +291,11 @@ pub fn store_hashed<'py>(
 
 /// `del dict[found]` of a key that was stored with this hash.
 pub fn delete_hashed<'py>(dict: &Bound<'py, PyDict>, found: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
+    // A table of strings alone compares them by itself.
+    // SAFETY: it is asked for nothing but its kind.
+    if unsafe { Table::of(dict) }.is_none() {
+        return dict.del_item(found);
+    }
     // The key goes first, and then the value, when everything is in its place again.
     let (_value, _key) = (value_of_key(dict, found), found.clone());
     let alike = distinct_keys_of_hash(dict, found, hash);

@@ -635,3 +635,43 @@ def gaps_are_taken_by_keys_of_the_same_hash():
         return d.get(Key(log, 13)), d.get(Key(log, 5)), d, x + 1
 
     return {"f": f, "args": lambda: (t([1.0]), [])}
+
+
+class Alike:
+    """Equals a text, and is hashed like it."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __hash__(self):
+        return hash(self.text)
+
+    def __eq__(self, other):
+        return other == self.text
+
+
+class Owner:
+    def __init__(self):
+        self.a, self.b, self.c = 1, 2, 3
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def texts_that_a_key_of_the_program_equals():
+    def f(x, table, owner):
+        own = owner.__dict__
+        for there in (table, own):
+            del there[Alike("a")]
+            there[Alike("c")] = x * 2
+        return table.pop(Alike("b")), own.pop(Alike("b")), list(table), list(own), own["c"] + 1
+
+    return {"f": f, "args": lambda: (t([1.0]), {"a": 1, "b": 2, "c": 3}, Owner())}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def a_large_dict_with_keys_of_one_hash():
+    table = {(n, Alike(str(n % 700))): n for n in range(1400)}
+
+    def f(x):
+        return x * table[(3, Alike("3"))], len(table)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
