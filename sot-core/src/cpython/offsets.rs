@@ -18,6 +18,13 @@ pub fn offsets() -> Vec<(&'static str, usize)> {
     add!(ffi::PyFunctionObject as "PyFunctionObject":
         func_code, func_globals, func_defaults, func_kwdefaults, func_closure, vectorcall);
     add!(ffi::PyDictObject as "PyDictObject": ma_used, ma_version_tag, ma_keys, ma_values);
+    // Before 3.11 no header shows them.
+    #[cfg(Py_3_11)]
+    {
+        add!(layout::DictKeys as "struct _dictkeysobject":
+            dk_refcnt, dk_log2_size, dk_log2_index_bytes, dk_kind, dk_usable, dk_nentries);
+        add!(layout::DictEntry as "PyDictKeyEntry": me_hash, me_key, me_value);
+    }
     add!(ffi::PySetObject as "PySetObject": used, mask, table, finger);
     add!(ffi::setentry as "setentry": key, hash);
     add!(ffi::PyCellObject as "PyCellObject": ob_ref);

@@ -211,12 +211,10 @@ struct Live<'a, 'py> {
 
 /// One exact type and one value, as far as a program can tell; for other types than those of constants, one object.
 fn equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
-    let constants = [
-        "int", "float", "str", "bool", "bytes", "complex", "range", "int64", "int32", "float64", "float32", "float16",
-        "bool_",
-    ];
+    let constants = ["int", "float", "str", "bool", "bytes", "complex", "range"];
     let text = |v: &Bound<'_, PyAny>| v.repr().map(|r| r.to_string()).unwrap_or_default();
-    let plain = || a.get_type().name().is_ok_and(|n| constants.iter().any(|c| n == *c));
+    let named = || a.get_type().name().is_ok_and(|n| constants.iter().any(|c| n == *c));
+    let plain = || named() || crate::numpy::is_scalar_type(&a.get_type());
     if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
         return a.value().to_bits() == b.value().to_bits();
     }

@@ -21,6 +21,7 @@ HEADERS = """
 #if PY_VERSION_HEX >= 0x030B0000
 #include <internal/pycore_frame.h>
 #include <internal/pycore_code.h>
+#include <internal/pycore_dict.h>
 #endif
 #if PY_VERSION_HEX >= 0x030C0000
 #include <internal/pycore_list.h>

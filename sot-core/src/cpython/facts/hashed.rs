@@ -188,7 +188,7 @@ pub fn may_meet_twice(hash: isize, keys: usize) -> bool {
     while size <= 16 * keys.next_power_of_two().max(8) {
         let (mask, mut perturb) = (size - 1, hash as usize);
         let mut place = perturb & mask;
-        let mut seen = HashSet::from([place]);
+        let mut seen: HashSet<usize> = HashSet::from([place]);
         while seen.len() <= keys {
             perturb >>= 5;
             place = (place.wrapping_mul(5).wrapping_add(perturb).wrapping_add(1)) & mask;
@@ -276,6 +276,10 @@ pub fn store_hashed<'py>(
     }
     // SAFETY: it is asked for nothing but its kind.
     if unsafe { Table::of(dict) }.is_none() {
+        if found.is_some() {
+            // A table of strings alone compares them by itself.
+            return dict.set_item(key, value);
+        }
         generalise(dict)?;
         alike = distinct_keys_of_hash(dict, key, hash);
     }
