@@ -9,7 +9,7 @@ use super::bind::{CallArgs, bind};
 use super::capi;
 use super::copies::Ours;
 use super::entry_object::{EntryBody, EntryObject};
-use super::hook_install::without_slot;
+use super::hook_state::without_slot;
 use super::native_stack;
 use super::signature::Signature;
 use super::slots::Slots;

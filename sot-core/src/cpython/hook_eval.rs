@@ -16,7 +16,6 @@ use super::copies::{self, Ours};
 use super::eval_slot;
 use super::frame::FrameView;
 use super::hook::{Decision, FrameHook, Misfit, Token};
-use super::hook_install::without_slot;
 use super::hook_state;
 use super::layout::{Frame, ThreadState};
 use super::native_stack;
@@ -93,7 +92,7 @@ unsafe fn pass(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) ->
 #[inline(never)]
 unsafe fn far_down(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: by contract; CPython evaluates frames with the thread attached.
-    unsafe { without_slot(Python::assume_attached(), || pass(tstate, frame, throwflag)) }
+    unsafe { hook_state::without_slot(Python::assume_attached(), || pass(tstate, frame, throwflag)) }
 }
 
 /// Runs a frame through other tools' evaluators, each once.

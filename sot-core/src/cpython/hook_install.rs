@@ -13,7 +13,7 @@ use super::copies::Ours;
 use super::eval_slot;
 use super::hook::FrameHook;
 use super::hook_eval;
-use super::hook_state::{claim, has_hook, lend, release, set_armed, swap, take_again};
+use super::hook_state::{claim, has_hook, release, set_armed, swap};
 
 /// Makes the slot ours, whoever had it.
 fn acquire(py: Python<'_>) -> PyResult<()> {
@@ -58,23 +58,6 @@ pub fn with_hook<R>(py: Python<'_>, hook: Arc<dyn FrameHook>, f: impl FnOnce() -
 pub fn without_hook<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
     let _ours = Ours::begin();
     let _restore = Restore { py, hook: None, armed: set_armed(false) };
-    f()
-}
-
-/// Runs `f` as if there were no hook at all: from 3.11 on Python calls Python without a call of C only then. Other threads' frames
-/// are not seen meanwhile.
-#[cold]
-pub(super) fn without_slot<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
-    struct Lent<'py>(Python<'py>, bool);
-    impl Drop for Lent<'_> {
-        fn drop(&mut self) {
-            if self.1 {
-                take_again(self.0);
-            }
-        }
-    }
-    let _restore = Restore { py, hook: None, armed: set_armed(false) };
-    let _lent = Lent(py, lend(py));
     f()
 }
 

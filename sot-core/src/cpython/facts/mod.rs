@@ -18,7 +18,10 @@ pub use dicts::{
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
 };
-pub use iterators::{IterState, RangeState, calls_have_ended, count_on, end_iterator, ended_by_index, iterator_state};
+pub use iterators::{
+    IterState, RangeState, calls_have_ended_before, compares_with_nothing, count_on, end_iterator, ended_by_index,
+    iterator_state,
+};
 pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
     own_death_is_seen,
