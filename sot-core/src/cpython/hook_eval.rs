@@ -93,7 +93,7 @@ unsafe fn pass(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) ->
 #[inline(never)]
 unsafe fn far_down(tstate: *mut ThreadState, frame: *mut Frame, throwflag: c_int) -> *mut PyObject {
     // SAFETY: by contract; CPython evaluates frames with the thread attached.
-    unsafe { without_slot(Python::assume_attached(), || pass(tstate, frame, throwflag)) }
+    unsafe { hook_state::without_slot(Python::assume_attached(), || pass(tstate, frame, throwflag)) }
 }
 
 /// Runs a frame through other tools' evaluators, each once.

@@ -109,37 +109,57 @@ pub(super) fn unwanted() -> bool {
 /// Puts back what was in the slot before us.
 #[cold]
 pub(super) fn retire(py: Python<'_>) {
-    let (over, below) = chain();
     let is_ours = |current| load(&OURS).is_some_and(|ours| eval_slot::same(current, ours));
     if eval_slot::get(py).is_some_and(is_ours) {
-        eval_slot::set(py, over.or(below).unwrap_or_else(eval_slot::default_evaluator));
+        eval_slot::set(py, before_ours());
     }
     OVER.store(std::ptr::null_mut(), Ordering::Relaxed);
 }
 
-/// Puts back what was in the slot before us, although somebody wants it to be ours, until [`take_again`]. Whether it was ours.
-#[cold]
-pub(super) fn lend(py: Python<'_>) -> bool {
-    let (over, below) = chain();
-    let lent =
-        load(&OURS).filter(|ours| eval_slot::get(py).is_some_and(|current| eval_slot::same(current, *ours))).is_some();
-    if lent {
-        eval_slot::set(py, over.or(below).unwrap_or_else(eval_slot::default_evaluator));
-    }
-    lent
+/// What was in the slot before us, and stands there again until this goes.
+struct Lent<'py> {
+    py: Python<'py>,
+    was_ours: bool,
+    armed: bool,
 }
 
-/// Ends what [`lend`] began, unless another tool has taken the slot meanwhile.
-#[cold]
-pub(super) fn take_again(py: Python<'_>) {
-    let (over, below) = chain();
-    let before = over.or(below).unwrap_or_else(eval_slot::default_evaluator);
-    if !unwanted()
-        && eval_slot::get(py).is_some_and(|current| eval_slot::same(current, before))
-        && let Some(ours) = load(&OURS)
-    {
-        eval_slot::set(py, ours);
+impl<'py> Lent<'py> {
+    fn begin(py: Python<'py>) -> Lent<'py> {
+        let is_ours = |current| load(&OURS).is_some_and(|ours| eval_slot::same(current, ours));
+        let was_ours = eval_slot::get(py).is_some_and(is_ours);
+        if was_ours {
+            eval_slot::set(py, before_ours());
+        }
+        Lent { py, was_ours, armed: set_armed(false) }
     }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        // Another tool may have taken the slot meanwhile.
+        let is_as_left = || eval_slot::get(self.py).is_some_and(|current| eval_slot::same(current, before_ours()));
+        if self.was_ours
+            && !unwanted()
+            && is_as_left()
+            && let Some(ours) = load(&OURS)
+        {
+            eval_slot::set(self.py, ours);
+        }
+        set_armed(self.armed && has_hook());
+    }
+}
+
+fn before_ours() -> EvalFunc {
+    let (over, below) = chain();
+    over.or(below).unwrap_or_else(eval_slot::default_evaluator)
+}
+
+/// Runs `f` as if there were no hook at all: from 3.11 on Python calls Python without a call of C only then. Other threads' frames
+/// are not seen meanwhile.
+#[cold]
+pub(super) fn without_slot<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
+    let _lent = Lent::begin(py);
+    f()
 }
 
 /// Gives this thread another hook, and returns the one before.

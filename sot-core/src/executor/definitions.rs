@@ -16,7 +16,7 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::{calls_have_ended, count_on, end_iterator, walk};
+use crate::cpython::facts::{calls_have_ended_before, count_on, end_iterator, walk};
 use crate::cpython::thread::end_repr;
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
@@ -179,7 +179,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         (
             "has_ended",
             make(c"has_ended", |args| {
-                let ended = calls_have_ended(&args.get_item(0)?);
+                let ended = calls_have_ended_before(&args.get_item(0)?, &args.get_item(1)?)?;
                 Ok(PyBool::new(args.py(), ended).to_owned().into_any().unbind())
             })?,
         ),
@@ -554,7 +554,7 @@ impl<'py> Executor<'py> {
             },
             ("iterator_moves", [iterator]) => self.iterator_moves(*iterator),
             ("iterator_ends", [iterator]) => self.iterator_ends(*iterator),
-            ("has_ended", [iterator]) => self.calls_have_ended(*iterator),
+            ("has_ended", [iterator, _]) => self.calls_have_ended(*iterator),
             ("end_writing", [container]) => self.end_writing(*container),
             // A dict that changes on the way is walked for real.
             ("walk", [iterator]) => match self.next_item(*iterator)? {

@@ -73,7 +73,7 @@ def next_called(iterator, function, last):
         item = function()
     except StopIteration:
         ended = True
-    if not ended and not has_ended(iterator):
+    if not ended and not has_ended(iterator, item):
         if not same(last, item):
             if not last == item:
                 return item

@@ -3,7 +3,7 @@
 use super::Executor;
 use super::generators::Ended;
 use crate::backend::CallKind;
-use crate::cpython::facts::{IterState, iterator_state};
+use crate::cpython::facts::{IterState, compares_with_nothing, iterator_state};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -282,6 +282,11 @@ impl<'py> Executor<'py> {
     /// Whether an iterator of calls has come to its end while its function ran.
     pub(super) fn calls_have_ended(&mut self, iterator: VarId) -> Result<VarId, Stop> {
         match self.look(iterator)? {
+            VarKind::Iterator(IteratorVar { state: Iteration::Called { asked: None } })
+                if compares_with_nothing(self.py) =>
+            {
+                Err(Stop::brk(Reason::WouldRaise, "an iterator that ended while it was asked"))
+            }
             VarKind::Iterator(IteratorVar { state: Iteration::Called { asked } }) => self.fold_bool(asked.is_none()),
             _ => Err(Stop::brk(Reason::OpaqueValue, "the end of an iterator")),
         }

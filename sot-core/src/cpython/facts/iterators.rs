@@ -118,10 +118,32 @@ pub fn end_iterator(iterator: &Bound<'_, PyAny>) {
 }
 
 /// Whether an exact iterator of calls up to a sentinel has come to its end.
-pub fn calls_have_ended(iterator: &Bound<'_, PyAny>) -> bool {
+fn calls_have_ended(iterator: &Bound<'_, PyAny>) -> bool {
     let raw = iterator.as_ptr();
     // SAFETY: the layout is used only after the exact type was checked.
     unsafe { ffi::Py_TYPE(raw) == &raw mut ffi::PyCallIter_Type && (*raw.cast::<CallIter>()).it_sentinel.is_null() }
+}
+
+/// As [`calls_have_ended`], asked with what the function gave: where the interpreter compares that all the same, with nothing, this
+/// is its error.
+pub fn calls_have_ended_before(iterator: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = iterator.py();
+    let ended = calls_have_ended(iterator);
+    if ended && compares_with_nothing(py) {
+        // SAFETY: the comparison looks whether both are there before anything else.
+        let answer = unsafe { ffi::PyObject_RichCompareBool(std::ptr::null_mut(), item.as_ptr(), ffi::Py_EQ) };
+        if answer < 0 {
+            return Err(PyErr::fetch(py));
+        }
+    }
+    Ok(ended)
+}
+
+/// Whether an iterator of calls that ended while its function ran goes on to compare: it does up to 3.10.10 and 3.11.2.
+pub fn compares_with_nothing(py: Python<'_>) -> bool {
+    let version = py.version_info();
+    let since = if version < (3, 11) { (3, 10, 11) } else { (3, 11, 3) };
+    (version.major, version.minor, version.patch) < since
 }
 
 /// An iterator by number that has come to its end.

@@ -1,6 +1,5 @@
 """`iter(function, last)` whose function asks, or ends, the iterator that asks it; recursion that breaks at each depth."""
 
-import sys
 import weakref
 
 from observe import case, open_case
@@ -31,11 +30,9 @@ def ends_while_asked(shown):
     return {"f": f, "args": x1}
 
 
-if sys.version_info >= (3, 10):
-    # Before, this is a SystemError.
-    @open_case
-    def an_iterator_that_its_function_ends():
-        return ends_while_asked(False)
+@open_case
+def an_iterator_that_its_function_ends():
+    return ends_while_asked(False)
 
 
 @open_case

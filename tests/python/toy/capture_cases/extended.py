@@ -402,7 +402,7 @@ CLASSES = [
 ]
 
 
-@case(captures=None, breaks=None, reasons=None, graphs=None)
+@case(captures=None, breaks=None, fallbacks=None, reasons=None, graphs=None)
 def keywords_of_classes_that_extend_builtins():
     def told(made, value, **more):
         found = made(value, **more)
