@@ -17,7 +17,6 @@ use super::eval_slot;
 use super::frame::FrameView;
 use super::hook::{Decision, FrameHook, Misfit, Token};
 use super::hook_state;
-use super::hook_state::without_slot;
 use super::layout::{Frame, ThreadState};
 use super::native_stack;
 use super::replace;

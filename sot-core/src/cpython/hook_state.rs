@@ -182,25 +182,3 @@ pub(super) fn is_passed(code: *mut Code) -> bool {
     }
     passed
 }
-
-/// Runs `f` as if there were no hook at all: from 3.11 on Python calls Python without a call of C only then. Other threads' frames
-/// are not seen meanwhile.
-#[cold]
-pub(super) fn without_slot<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
-    struct Lent<'py> {
-        py: Python<'py>,
-        lent: bool,
-        armed: bool,
-    }
-    impl Drop for Lent<'_> {
-        fn drop(&mut self) {
-            if self.lent {
-                take_again(self.py);
-            }
-            set_armed(self.armed && has_hook());
-        }
-    }
-    let armed = set_armed(false);
-    let _back = Lent { py, lent: lend(py), armed };
-    f()
-}
