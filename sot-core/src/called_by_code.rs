@@ -398,13 +398,14 @@ pub fn store_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     helper(py, &FUNCTION, Helper { name: "store_hashed", run })
 }
 
-/// `delete_hashed(dict, key, hash)`: as `del dict[key]` of a key that it has, and was stored with this hash.
+/// `delete_hashed(dict, key, hash)`: as `del dict[key]` of a key that it has, and was stored with this hash. It gives the value, so that
+/// the key goes first, with the call.
 pub fn delete_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
         let (key, hash) = (argument(py, args, 1)?, argument(py, args, 2)?);
-        facts::delete_hashed(argument(py, args, 0)?.cast::<PyDict>()?, &key, hash.extract()?)?;
-        Ok(py.None().into_bound(py))
+        let value = facts::delete_hashed(argument(py, args, 0)?.cast::<PyDict>()?, &key, hash.extract()?)?;
+        Ok(value.unwrap_or_else(|| py.None().into_bound(py)))
     };
     helper(py, &FUNCTION, Helper { name: "delete_hashed", run })
 }

@@ -171,6 +171,13 @@ impl<'py> Executor<'py> {
                     return Err(self.raise_error::<PyKeyError>("popitem(): dictionary is empty"));
                 };
                 self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec())?;
+                if self.hashes.contains_key(&key)
+                    && let Some(object) = self.known_object(key)
+                    && self.death_runs_code(&self.objects.get(self.py, object))
+                {
+                    // The tuple that it gives lets go of the value first.
+                    return Err(Stop::brk(Reason::Finalizer, "popitem"));
+                }
                 let found = Self::var_ref(key);
                 let mutation = match self.hashes.get(&key).copied() {
                     Some(hash) => Mutation::DeleteHashed { object, found, hash: hash as i64 },
@@ -207,6 +214,9 @@ impl<'py> Executor<'py> {
                 }
             },
             ("clear", []) => {
+                for (key, _) in dict.entries.iter() {
+                    self.note_key_taken(*key);
+                }
                 self.replace_dict(me, Vec::new())?;
                 self.record_if_sourced(me, Mutation::DictClear { object });
                 self.fold_none()

@@ -28,7 +28,8 @@ def place_of(table, key, hash):
         elif equal:
             return (other,)
         else:
-            met_once(table, hash)
+            # Where the search comes by a place twice, it is asked twice.
+            others = all_met(table, key, hash, others)
             index = index + 1
         del other
     return ()
@@ -80,7 +81,10 @@ def delete_by_hash(table, key):
     place = placed(table, key, hash)
     if len(place) == 0:
         raise KeyError(key)
-    taken(table, place, hash)
+    # The key goes first, and then the value.
+    value = taken(table, place, hash)
+    del place
+    del value
 
 
 def pop_by_hash(table, key, default):

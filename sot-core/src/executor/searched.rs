@@ -48,8 +48,8 @@ pub(super) const HELPERS: &[Helper] = &[
         let moved = addresses(&mut alike_for_real(args)?.into_iter()) != addresses(&mut then.iter());
         Ok(PyBool::new(args.py(), moved).to_owned().into_any().unbind())
     }),
-    // The list tells.
-    ("met_once", |args| Ok(args.py().None())),
+    // What was listed by the simulation has each once; the table knows better.
+    ("all_met", |args| Ok(PyTuple::new(args.py(), alike_for_real(args)?)?.into_any().unbind())),
     ("placed", |args| {
         let key = args.get_item(1)?;
         let mut others = alike_for_real(args)?;
@@ -106,8 +106,8 @@ pub(super) const HELPERS: &[Helper] = &[
     }),
     ("taken", |args| {
         let (table, found) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(1)?.get_item(0)?);
-        facts::delete_hashed(&table, &found, args.get_item(2)?.extract()?)?;
-        Ok(args.py().None())
+        let value = facts::delete_hashed(&table, &found, args.get_item(2)?.extract()?)?;
+        Ok(value.map_or_else(|| args.py().None(), Bound::unbind))
     }),
 ];
 
@@ -180,12 +180,12 @@ impl<'py> Executor<'py> {
             ("placed", [table, key, hash]) => return self.enter("place_of", &[*table, *key, *hash]).map(Some),
             ("alike", [table, key, hash]) => self.alike(*table, *key, *hash)?,
             ("moved", [table, key, hash, others]) => self.moved(*table, *key, *hash, *others)?,
-            ("met_once", [table, hash]) => {
+            ("all_met", [table, _, hash, others]) => {
                 let (hash, keys) = (self.known_hash(*hash)?, self.table(*table)?.entries.len());
                 if facts::may_meet_twice(hash, keys) {
                     return Err(fallback("a key that is met twice"));
                 }
-                self.fold_none()?
+                *others
             }
             ("value_of", [table, place]) => {
                 let (dict, at) = self.entry_of(*table, *place)?;
@@ -201,16 +201,13 @@ impl<'py> Executor<'py> {
                 let table = &self.writable(*table)?;
                 let (dict, at) = self.entry_of(*table, *place)?;
                 let mut entries = dict.entries.to_vec();
-                let (found, _) = entries.remove(at);
+                let (found, value) = entries.remove(at);
                 self.replace_dict(*table, entries)?;
-                if let Some(found) = self.known_object(found) {
-                    let found = self.objects.get(self.py, found);
-                    self.note_taken(&found);
-                }
+                self.note_key_taken(found);
                 let (object, found) = (Self::var_ref(*table), Self::var_ref(found));
                 let hash = self.known_hash(*hash)? as i64;
                 self.record_if_sourced(*table, Mutation::DeleteHashed { object, found, hash });
-                self.fold_none()?
+                value
             }
             ("by_hash", [table, key]) => {
                 let dict = self.table(*table)?;
@@ -449,6 +446,16 @@ impl<'py> Executor<'py> {
             }
         }
         Err(fallback("a key that is gone"))
+    }
+
+    /// A dict lets go of a key that the program hashes.
+    pub(super) fn note_key_taken(&mut self, key: VarId) {
+        if self.hashes.contains_key(&key)
+            && let Some(object) = self.known_object(key)
+        {
+            let object = self.objects.get(self.py, object);
+            self.note_taken(&object);
+        }
     }
 
     pub(super) fn put(

@@ -43,7 +43,16 @@ impl<'py> Emitter<'_, 'py> {
             }
             self.set_modes_if(&mut modes, true)?;
             self.let_go(entry + 2);
+            let deleted = match mutation {
+                Mutation::DeleteHashed { found, .. } => Some(var(found)),
+                _ => None,
+            };
             self.replay(mutation)?;
+            if let Some(key) = deleted {
+                // The value is on the stack: it goes after the key.
+                self.let_go_of(key, entry + 3);
+                self.emit(Op::PopTop);
+            }
         }
         self.set_modes_if(&mut modes, true)
     }
@@ -217,7 +226,6 @@ impl<'py> Emitter<'_, 'py> {
                 self.push(var(found))?;
                 self.push_int(hash)?;
                 self.call(3);
-                self.emit(Op::PopTop);
             }
             Mutation::Method { object, name, args } => self.method(object, &name, &args)?,
             Mutation::IterAdvance { iterator, item } => {

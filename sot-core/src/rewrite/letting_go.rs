@@ -17,6 +17,13 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Delete the local of this value, if it is over before a position.
+    pub(super) fn let_go_of(&mut self, value: VarId, position: usize) {
+        if self.lifetimes.tail != 0 {
+            self.delete_locals(|em, var| var == value && em.lifetimes.is_over(em.captured, var, position));
+        }
+    }
+
     /// Whether anything ends before a position.
     pub(super) fn lets_go(&self, position: usize) -> bool {
         let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.captured, var, position);

@@ -293,15 +293,18 @@ pub fn store_hashed<'py>(
     done
 }
 
-/// `del dict[found]` of a key that was stored with this hash.
-pub fn delete_hashed<'py>(dict: &Bound<'py, PyDict>, found: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
+/// `del dict[found]` of a key that was stored with this hash. Its value is handed out: it goes after the key.
+pub fn delete_hashed<'py>(
+    dict: &Bound<'py, PyDict>,
+    found: &Bound<'py, PyAny>,
+    hash: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let value = value_of_key(dict, found);
     // A table of strings alone compares them by itself.
     // SAFETY: it is asked for nothing but its kind.
     if unsafe { Table::of(dict) }.is_none() {
-        return dict.del_item(found);
+        return dict.del_item(found).map(|()| value);
     }
-    // The key goes first, and then the value, when everything is in its place again.
-    let (_value, _key) = (value_of_key(dict, found), found.clone());
     let alike = distinct_keys_of_hash(dict, found, hash);
     while_hidden(dict, &alike, |hidden| {
         let Some(found) = hidden.last() else { return Ok(()) };
@@ -310,5 +313,6 @@ pub fn delete_hashed<'py>(dict: &Bound<'py, PyDict>, found: &Bound<'py, PyAny>, 
             0 => Ok(()),
             _ => Err(PyErr::fetch(dict.py())),
         }
-    })
+    })?;
+    Ok(value)
 }

@@ -675,3 +675,89 @@ def a_large_dict_with_keys_of_one_hash():
         return x * table[(3, Alike("3"))], len(table)
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Dying:
+    """A key, or a value, whose end is heard of."""
+
+    def __init__(self, name, log):
+        self.name, self.log = name, log
+
+    def __hash__(self):
+        return 1
+
+    def __eq__(self, other):
+        return self.name[0] == other.name[0]
+
+    def __del__(self):
+        self.log.append(self.name)
+
+
+def dying(function):
+    def build():
+        table = {}
+
+        def f(x):
+            log = []
+            for there in ({}, table):
+                there[Dying("z", log)] = Dying("v", log)
+                function(there, log)
+                log.append("end")
+                there.clear()
+            return x * 2, log
+
+        return {"f": f, "args": lambda: (t([1.0]),)}
+
+    build.__name__ = "dying_" + function.__name__
+    return case(graphs=None, captures=None, breaks=None, reasons=None)(build)
+
+
+@dying
+def cleared(there, log):
+    there.clear()
+
+
+@dying
+def deleted(there, log):
+    del there[Dying("z2", log)]
+
+
+@dying
+def popped(there, log):
+    there.pop(Dying("z2", log))
+
+
+@dying
+def popped_last(there, log):
+    there.popitem()
+
+
+@dying
+def replaced(there, log):
+    there[Dying("z2", log)] = Dying("w", log)
+
+
+@dying
+def left_alone(there, log):
+    pass
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def one_that_is_met_twice_and_breaks():
+    class Met:
+        def __init__(self, n):
+            self.n = n
+
+        def __hash__(self):
+            return 97
+
+        def __eq__(self, other):
+            print("asked", self.n)
+            return False
+
+    table = {Met(0): 1, (Met(1), 1): 2}
+
+    def f(x):
+        return x * 2, table.get(Met(2)), table.get((Met(3), 1)), {Met(4): 1}.get(Met(5))
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
