@@ -17,6 +17,7 @@ use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
 use crate::stop::{Inside, Reason, Stop, Why};
+use crate::varying::Varying;
 use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -84,6 +85,7 @@ pub fn capture(
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
+    numbers: Arc<Varying>,
     go_on: &dyn GoOn,
 ) -> Option<Capture> {
     let start = Instant::now();
@@ -92,7 +94,7 @@ pub fn capture(
         return None;
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
-    let mut found = Found::default();
+    let mut found = Found { numbers, ..Found::default() };
     let mut work = 0;
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {

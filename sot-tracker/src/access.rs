@@ -3,7 +3,7 @@
 //! Only [`Access::Slot`] and [`Access::CellContent`] can give "empty"; any other access either gives a value or
 //! is missing, and an access into "empty" is missing.
 
-use crate::ObjectId;
+use crate::{Arithmetic, ObjectId};
 use std::fmt;
 
 /// A field of a function object.
@@ -47,6 +47,8 @@ pub enum Access<O = ObjectId, N = String> {
     MethodFunction,
     IterPeek,
     IterSource,
+    /// Of one or two numbers. The second one is another value, which the evaluator has, too.
+    Arithmetic(Arithmetic),
 }
 
 impl<O, N> Access<O, N> {
@@ -66,7 +68,8 @@ impl<O, N> Access<O, N> {
             | Access::MethodSelf
             | Access::MethodFunction
             | Access::IterPeek
-            | Access::IterSource => false,
+            | Access::IterSource
+            | Access::Arithmetic(_) => false,
         }
     }
 
@@ -88,13 +91,14 @@ impl<O, N> Access<O, N> {
             Access::MethodFunction => Access::MethodFunction,
             Access::IterPeek => Access::IterPeek,
             Access::IterSource => Access::IterSource,
+            Access::Arithmetic(op) => Access::Arithmetic(*op),
         }
     }
 }
 
 impl Access {
-    /// Write the access applied to the text of its base (empty for a root).
-    pub fn write(&self, f: &mut dyn fmt::Write, base: &str, names: &dyn crate::Names) -> fmt::Result {
+    /// Write the access applied to the text of its base (empty for a root). `operand`: the second number of an operation.
+    pub fn write(&self, f: &mut dyn fmt::Write, base: &str, operand: &str, names: &dyn crate::Names) -> fmt::Result {
         match self {
             Access::Slot(slot) => f.write_str(&names.slot(*slot)),
             Access::Constant(object) => f.write_str(&names.object(*object)),
@@ -111,6 +115,7 @@ impl Access {
             Access::MethodFunction => write!(f, "{base}.__func__"),
             Access::IterPeek => write!(f, "peek({base})"),
             Access::IterSource => write!(f, "source({base})"),
+            Access::Arithmetic(op) => op.write(f, base, operand),
         }
     }
 }

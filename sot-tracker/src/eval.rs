@@ -9,7 +9,8 @@
 //! A native evaluator follows the schedule on its own registers; this module is the reference it is tested against,
 //! and good enough where speed does not matter.
 
-use crate::{Access, Check, Guard, GuardTree, Step, TrackerId, TrackerTable};
+use crate::{Access, Check, Guard, GuardTree, NodeId, Step, TrackerId, TrackerTable};
+use hashbrown::HashMap;
 
 /// What an access found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +27,13 @@ pub trait World {
     /// A value in a register.
     type Value: Clone;
     /// Take one step. `base` is `None` for roots only.
-    fn access(&mut self, access: &Access, base: Option<&Self::Value>) -> Accessed<Self::Value>;
+    /// `operand`: the second number of an operation on two.
+    fn access(
+        &mut self,
+        access: &Access,
+        base: Option<&Self::Value>,
+        operand: Option<&Self::Value>,
+    ) -> Accessed<Self::Value>;
     /// Answer a check other than [`Check::Unbound`]. `others` are the values of [`Check::others`], in that order.
     fn check(&mut self, check: &Check, value: &Self::Value, others: &[Self::Value]) -> bool;
 }
@@ -41,12 +48,20 @@ pub struct Miss {
 }
 
 /// `None`: missing.
-fn follow<W: World>(world: &mut W, access: &Access, base: Option<&Accessed<W::Value>>) -> Option<Accessed<W::Value>> {
-    let found = match base {
-        None => world.access(access, None),
-        Some(Accessed::Value(base)) => world.access(access, Some(base)),
-        Some(Accessed::Empty | Accessed::Missing) => return None,
-    };
+fn follow<W: World>(
+    world: &mut W,
+    access: &Access,
+    base: Option<&Accessed<W::Value>>,
+    operand: Option<&Accessed<W::Value>>,
+) -> Option<Accessed<W::Value>> {
+    fn there<V>(found: Option<&Accessed<V>>) -> Option<Option<&V>> {
+        match found {
+            None => Some(None),
+            Some(Accessed::Value(value)) => Some(Some(value)),
+            Some(Accessed::Empty | Accessed::Missing) => None,
+        }
+    }
+    let found = world.access(access, there(base)?, there(operand)?);
     match found {
         Accessed::Value(_) => Some(found),
         Accessed::Empty if access.may_be_empty() => Some(found),
@@ -86,7 +101,8 @@ impl GuardTree {
             let passed = match *step {
                 Step::Access(id) => {
                     let node = self.node(id);
-                    let found = follow(world, &node.access, node.parent.map(|p| &registers[p.index()]));
+                    let register = |id: Option<NodeId>| id.map(|id| &registers[id.index()]);
+                    let found = follow(world, &node.access, register(node.parent), register(node.operand));
                     let passed = found.is_some();
                     registers[id.index()] = found.unwrap_or(Accessed::Missing);
                     passed
@@ -108,11 +124,15 @@ impl GuardTree {
 impl TrackerTable {
     /// Follow a whole path; `None` if it breaks off (or was computed).
     pub fn fetch<W: World>(&self, id: TrackerId, world: &mut W) -> Option<Accessed<W::Value>> {
-        let mut value = None;
+        let mut found: HashMap<TrackerId, Accessed<W::Value>> = HashMap::new();
         for step in self.path(id) {
-            value = Some(follow(world, &self.get(step).access()?, value.as_ref())?);
+            let tracker = self.get(step);
+            let (left, right) = tracker.operands();
+            let register = |id: Option<TrackerId>| id.map(|id| &found[&id]);
+            let value = follow(world, &tracker.access()?, register(tracker.base().or(left)), register(right))?;
+            found.insert(step, value);
         }
-        value
+        found.remove(&id)
     }
 }
 

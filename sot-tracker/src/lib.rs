@@ -45,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 pub mod access;
+pub mod arithmetic;
 pub mod check;
 pub mod cost;
 pub mod eval;
@@ -60,6 +61,7 @@ pub mod tracker;
 pub mod tree;
 
 pub use access::{Access, FunctionPart};
+pub use arithmetic::Arithmetic;
 pub use check::Check;
 pub use eval::{Accessed, Miss, World};
 pub use guard::{Guard, Origin};

@@ -8,11 +8,14 @@ pub struct Node {
     pub id: NodeId,
     /// The path that leads here.
     pub tracker: TrackerId,
-    /// How to come from the parent's value to this one.
+    /// How to come from the parent's value, and the operand's, to this one.
     pub access: Access,
     /// `None`: a root, the access needs no value.
     pub parent: Option<NodeId>,
+    /// The second number of an operation on two. It may be the parent once more.
+    pub operand: Option<NodeId>,
     pub checks: Vec<NodeCheck>,
+    /// Those that need this value: as their parent, or as their operand.
     pub children: Vec<NodeId>,
     /// Index of the first guard that needs the value: the one to blame if it is missing.
     pub first_guard: u32,

@@ -1,7 +1,7 @@
 //! The order of evaluation of a guard tree.
 //!
 //! What is fixed (safety: an access may presume what was checked before it)
-//! - A value is fetched after its parent, and checked after it was fetched.
+//! - A value is fetched after its parent and its operand, and checked after it was fetched.
 //! - Nothing goes *into* a value before all checks on that value itself have passed, except those that also need
 //!   other values (`SameAs`, `Distinct`).
 //! - If the type of a value is a node (`TypeOf`), its checks pass before anything else goes into the value.
@@ -50,6 +50,8 @@ struct Scheduler<'a> {
     rank: Vec<u32>,
     /// Checks on the value itself that have not passed yet.
     own_checks: Vec<usize>,
+    /// Values that an access still waits for.
+    needs: Vec<usize>,
     /// Checks on other nodes that wait for this one.
     waiting: Vec<Vec<(NodeId, u32)>>,
     /// For each check, values it waits for.
@@ -82,6 +84,10 @@ impl<'a> Scheduler<'a> {
             stage,
             rank,
             own_checks: nodes.iter().map(|n| n.checks.iter().filter(|c| is_own(&c.check)).count()).collect(),
+            needs: nodes
+                .iter()
+                .map(|n| usize::from(n.parent.is_some()) + usize::from(n.operand.is_some_and(|o| n.parent != Some(o))))
+                .collect(),
             waiting: vec![Vec::new(); nodes.len()],
             missing: nodes.iter().map(|n| vec![0; n.checks.len()]).collect(),
             ready: BinaryHeap::new(),
@@ -131,18 +137,26 @@ impl<'a> Scheduler<'a> {
         }
     }
 
+    /// One of the values that an access needs is there, and good.
+    fn is_given(&mut self, id: NodeId) {
+        self.needs[id.index()] -= 1;
+        if self.needs[id.index()] == 0 {
+            self.push(Step::Access(id));
+        }
+    }
+
     /// The value itself is known to be good: go into it, its type first.
     fn open(&mut self, id: NodeId) {
         let nodes = self.nodes;
         let node = &nodes[id.index()];
         let is_type = |child: &&NodeId| nodes[child.index()].access == Access::TypeOf;
         match node.children.iter().find(is_type) {
-            Some(class) => self.push(Step::Access(*class)),
-            None => node.children.iter().for_each(|c| self.push(Step::Access(*c))),
+            Some(class) => self.is_given(*class),
+            None => node.children.iter().for_each(|c| self.is_given(*c)),
         }
         if let (Access::TypeOf, Some(parent)) = (&node.access, node.parent) {
             let siblings = &nodes[parent.index()].children;
-            siblings.iter().filter(|c| !is_type(c)).for_each(|c| self.push(Step::Access(*c)));
+            siblings.iter().filter(|c| !is_type(c)).for_each(|c| self.is_given(*c));
         }
     }
 }

@@ -158,6 +158,7 @@ impl<'a> Premises<'a> {
                 | Tracker::MethodFunction(_)
                 | Tracker::IterPeek(_)
                 | Tracker::IterSource(_)
+                | Tracker::Arithmetic { .. }
                 | Tracker::Computed => false,
             },
             Check::TypeIs(class) => {
@@ -334,6 +335,7 @@ fn drop_has_next(guards: &mut GuardSet, table: &TrackerTable) {
             | Tracker::MethodSelf(_)
             | Tracker::MethodFunction(_)
             | Tracker::IterSource(_)
+            | Tracker::Arithmetic { .. }
             | Tracker::Computed => None,
         })
         .collect();

@@ -3,7 +3,7 @@
 //! Ids are handed out in order and never freed, so a base always has a smaller id than what continues it.
 
 use crate::{Names, Tracker, TrackerId};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::fmt;
 
 /// Arena of trackers with structural hash-consing.
@@ -25,16 +25,18 @@ impl TrackerTable {
     /// The id of this tracker.
     ///
     /// # Panics
-    /// If its base is not an id of this table.
+    /// If its base, or a number that it is computed of, is not an id of this table.
     pub fn intern(&mut self, tracker: Tracker) -> TrackerId {
-        if let Some(base) = tracker.base() {
+        let (left, right) = tracker.operands();
+        for base in tracker.base().into_iter().chain(left).chain(right) {
             assert!(base.index() < self.trackers.len(), "the base {base:?} is not of this table");
         }
         if let Some(id) = self.ids.get(&tracker) {
             return *id;
         }
         let id = TrackerId(u32::try_from(self.trackers.len()).expect("fewer than 2^32 trackers"));
-        let (root, length) = tracker.base().map_or((id, 1), |base| {
+        let longest_of = |operand: Option<TrackerId>| operand.map_or(0, |operand| self.roots[operand.index()].1);
+        let (root, length) = tracker.base().map_or((id, 1 + longest_of(left).max(longest_of(right))), |base| {
             let (root, length) = self.roots[base.index()];
             (root, length + 1)
         });
@@ -65,8 +67,32 @@ impl TrackerTable {
         self.trackers.iter().enumerate().map(|(i, t)| (TrackerId(i as u32), t))
     }
 
-    /// The path from its root to `id`, both included.
+    /// The path from its root to `id`, both included. Of what is computed of numbers, the paths to those come first.
     pub fn path(&self, id: TrackerId) -> Vec<TrackerId> {
+        let mut path = self.steps(id);
+        if !matches!(self.get(path[0]), Tracker::Arithmetic { .. }) {
+            return path;
+        }
+        // Whatever comes first has the smaller id.
+        let mut needed = vec![path[0]];
+        let mut seen = HashSet::new();
+        let mut steps = Vec::new();
+        while let Some(at) = needed.pop() {
+            for step in self.steps(at) {
+                if seen.insert(step) {
+                    steps.push(step);
+                    let (left, right) = self.get(step).operands();
+                    needed.extend(left.into_iter().chain(right));
+                }
+            }
+        }
+        steps.sort_unstable();
+        steps.extend(path.drain(1..));
+        steps
+    }
+
+    /// The steps from the root to `id`.
+    fn steps(&self, id: TrackerId) -> Vec<TrackerId> {
         let mut path = vec![id];
         let mut at = id;
         while let Some(base) = self.get(at).base() {
@@ -80,6 +106,11 @@ impl TrackerTable {
     /// Where the path starts.
     pub fn root(&self, id: TrackerId) -> TrackerId {
         self.roots[id.index()].0
+    }
+
+    /// Steps of this path, its root included; of the longest one that leads to it, where it is computed of several numbers.
+    pub fn length(&self, id: TrackerId) -> u32 {
+        self.roots[id.index()].1
     }
 
     /// Steps of the longest path, its root included.
@@ -107,10 +138,14 @@ struct Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
-        for step in self.table.path(self.id) {
+        for step in self.table.steps(self.id) {
+            let tracker = self.table.get(step);
+            let (left, right) = tracker.operands();
+            let of = |id: Option<TrackerId>| id.map(|id| self.table.display(id, self.names).to_string());
+            let base = of(left).unwrap_or(text);
             let mut longer = String::new();
-            match self.table.get(step).access() {
-                Some(access) => access.write(&mut longer, &text, self.names)?,
+            match tracker.access() {
+                Some(access) => access.write(&mut longer, &base, &of(right).unwrap_or_default(), self.names)?,
                 None => longer.push_str("<computed>"),
             }
             text = longer;

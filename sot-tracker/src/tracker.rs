@@ -4,7 +4,7 @@
 //! code. `base` is the path that the step continues. The same step without its base is an
 //! [`Access`].
 
-use crate::{Access, FunctionPart, ObjectId, TrackerId};
+use crate::{Access, Arithmetic, FunctionPart, ObjectId, TrackerId};
 
 /// Where a value is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +39,8 @@ pub enum Tracker {
     IterPeek(TrackerId),
     /// The sequence under an exact builtin iterator.
     IterSource(TrackerId),
+    /// What C computes of numbers that paths lead to. Such a path has no base, but starts at all of its operands.
+    Arithmetic { op: Arithmetic, left: TrackerId, right: Option<TrackerId> },
     /// Result of the simulation: no path.
     Computed,
 }
@@ -47,7 +49,7 @@ impl Tracker {
     /// The path that this step continues; `None` for a root.
     pub fn base(&self) -> Option<TrackerId> {
         match self {
-            Tracker::Slot(_) | Tracker::Constant(_) | Tracker::Computed => None,
+            Tracker::Slot(_) | Tracker::Constant(_) | Tracker::Arithmetic { .. } | Tracker::Computed => None,
             Tracker::Attr { base, .. }
             | Tracker::InstanceDict(base)
             | Tracker::DictItem { base, .. }
@@ -61,6 +63,14 @@ impl Tracker {
             | Tracker::MethodFunction(base)
             | Tracker::IterPeek(base)
             | Tracker::IterSource(base) => Some(*base),
+        }
+    }
+
+    /// The numbers that an operation is on.
+    pub fn operands(&self) -> (Option<TrackerId>, Option<TrackerId>) {
+        match self {
+            Tracker::Arithmetic { left, right, .. } => (Some(*left), *right),
+            _ => (None, None),
         }
     }
 
@@ -82,6 +92,7 @@ impl Tracker {
             Tracker::MethodFunction(_) => Access::MethodFunction,
             Tracker::IterPeek(_) => Access::IterPeek,
             Tracker::IterSource(_) => Access::IterSource,
+            Tracker::Arithmetic { op, .. } => Access::Arithmetic(*op),
             Tracker::Computed => return None,
         })
     }

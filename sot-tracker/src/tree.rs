@@ -54,17 +54,18 @@ impl GuardTree {
 
     /// The node of a path; it and those before it on the path are made if they are not there.
     fn grow(&mut self, tracker: TrackerId, guard: usize, table: &TrackerTable) -> Result<NodeId, Unreachable> {
-        let mut parent = None;
         for step in table.path(tracker) {
-            if let Some(node) = self.by_tracker.get(&step) {
-                parent = Some(*node);
+            if self.by_tracker.contains_key(&step) {
                 continue;
             }
-            let access = table.get(step).access().ok_or(Unreachable { guard })?;
+            let found = table.get(step);
+            let access = found.access().ok_or(Unreachable { guard })?;
+            let (left, right) = found.operands();
+            let node_of = |at: Option<TrackerId>| at.map(|at| self.by_tracker[&at]);
+            let (parent, operand) = (node_of(found.base().or(left)), node_of(right));
             let id = NodeId(self.nodes.len() as u32);
-            if let Some(parent) = parent {
-                let parent: &mut Node = &mut self.nodes[NodeId::index(parent)];
-                parent.children.push(id);
+            for needed in parent.into_iter().chain(operand.filter(|operand| parent != Some(*operand))) {
+                self.nodes[needed.index()].children.push(id);
             }
             self.by_tracker.insert(step, id);
             self.nodes.push(Node {
@@ -72,13 +73,13 @@ impl GuardTree {
                 tracker: step,
                 access,
                 parent,
+                operand,
                 checks: Vec::new(),
                 children: Vec::new(),
                 first_guard: guard as u32,
             });
-            parent = Some(id);
         }
-        parent.ok_or(Unreachable { guard })
+        self.node_of(tracker).ok_or(Unreachable { guard })
     }
 
     /// All nodes, parents before children.
@@ -133,7 +134,8 @@ impl fmt::Display for Text<'_> {
                 Step::Access(id) => {
                     let node = self.tree.node(id);
                     write!(f, "{} = ", register(id))?;
-                    node.access.write(f, &node.parent.map(register).unwrap_or_default(), self.names)?;
+                    let [base, operand] = [node.parent, node.operand].map(|of| of.map(register).unwrap_or_default());
+                    node.access.write(f, &base, &operand, self.names)?;
                 }
                 Step::Check(id, index) => {
                     let check = &self.tree.node(id).checks[index as usize].check;

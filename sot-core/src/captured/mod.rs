@@ -76,6 +76,8 @@ pub struct Captured {
     /// A guard or new code names one of these, or a path starts at one: the capture is of no use.
     pub(crate) names_anew: Cell<bool>,
     pub guards: GuardSet,
+    /// Places of numbers that vary, whose value nobody had to read.
+    pub(crate) varying: Vec<TrackerId>,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
     /// The hashes that keys and members were stored with, where they are what code of the program said: each the same everywhere.
@@ -127,6 +129,7 @@ impl Default for Captured {
             anew: HashMap::new(),
             names_anew: Cell::new(false),
             guards: GuardSet::default(),
+            varying: Vec::new(),
             by_identity: Vec::new(),
             hashes: HashMap::new(),
             tensor_checks: Vec::new(),

@@ -240,6 +240,9 @@ impl<'py> Executor<'py> {
 
     /// The usual case of `fold_call`: one or two constants.
     fn fold_constants(&mut self, callee: &Bound<'py, PyAny>, args: &[VarId]) -> Result<Option<VarId>, Stop> {
+        if let Some(computed) = self.computed_of_varying(callee, args)? {
+            return Ok(Some(computed));
+        }
         let mut values: smallvec::SmallVec<[Bound<'py, PyAny>; 2]> = smallvec::SmallVec::new();
         if args.len() > 2 || args.iter().any(|arg| self.is_scalar_of_numpy(*arg)) {
             return Ok(None);

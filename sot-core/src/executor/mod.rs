@@ -64,6 +64,7 @@ mod slices;
 mod state;
 mod texts;
 mod value_types;
+mod varying;
 mod wrap;
 mod written;
 
@@ -78,6 +79,7 @@ use crate::cpython::thread;
 use crate::frame::{Frame, Site};
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
+use crate::varying::Varying;
 use exceptions::Unwound;
 use generators::Ended;
 use hashbrown::{HashMap, HashSet};
@@ -114,6 +116,8 @@ pub struct Found {
     pub rewritten: HashSet<(usize, String)>,
     /// Classes that are made anew are to be known by their identity, as all others.
     pub by_identity: bool,
+    /// Numbers that earlier captures of the same code have found.
+    pub numbers: Arc<Varying>,
 }
 
 /// One capture.
@@ -171,6 +175,8 @@ pub struct Executor<'py> {
     /// Questions that wait for answers of parts.
     nesting: u32,
     found: Found,
+    /// How often numbers that vary were compared, by their place.
+    comparisons: HashMap<TrackerId, u32>,
     /// Modules whose functions are not simulated.
     ignored: Vec<String>,
     /// What the journal writes of that, found in this attempt.
@@ -230,6 +236,7 @@ impl<'py> Executor<'py> {
             room: thread::frames_left(py).min(MAX_DEPTH),
             nesting: 0,
             found,
+            comparisons: HashMap::new(),
             ignored: crate::control::ignored_modules(py),
             rewritten: Vec::new(),
             passings: 0,

@@ -12,6 +12,7 @@ use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
+use crate::numbers;
 use crate::probe;
 use crate::stats::STATS;
 use crate::stop::Reason;
@@ -248,7 +249,7 @@ impl<'py> Live<'_, 'py> {
         let ty = base.get_type();
         let named = |names: &[&str]| ty.name().is_ok_and(|n| names.iter().any(|name| n == *name));
         match access {
-            Access::Slot(_) | Access::Constant(_) | Access::CellContent => None,
+            Access::Slot(_) | Access::Constant(_) | Access::CellContent | Access::Arithmetic(_) => None,
             Access::Attr(name) => {
                 let descriptor = look_up(&ty, name)?;
                 let kind = descriptor.get_type().name().ok()?.to_string();
@@ -379,7 +380,12 @@ impl<'py> Live<'_, 'py> {
 impl<'py> World for Live<'_, 'py> {
     type Value = Bound<'py, PyAny>;
 
-    fn access(&mut self, access: &Access, base: Option<&Self::Value>) -> Accessed<Self::Value> {
+    fn access(
+        &mut self,
+        access: &Access,
+        base: Option<&Self::Value>,
+        operand: Option<&Self::Value>,
+    ) -> Accessed<Self::Value> {
         let found = match (access, base) {
             (Access::Slot(slot), _) => {
                 let value = self.slots.get(self.py, *slot as usize);
@@ -393,6 +399,7 @@ impl<'py> World for Live<'_, 'py> {
                 }
                 return base.getattr("cell_contents").map_or(Accessed::Empty, Accessed::Value);
             }
+            (Access::Arithmetic(op), Some(base)) => numbers::computed(*op, base, operand),
             (_, Some(base)) => self.reach(access, base),
         };
         found.map_or(Accessed::Missing, Accessed::Value)

@@ -10,6 +10,7 @@ use crate::backend::TensorCheck;
 use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
+use crate::numbers;
 use crate::probe;
 use crate::stop::Stop;
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ enum Step {
     /// Into the next register. `base` means nothing where the access needs no value.
     Access {
         base: usize,
+        /// Of an operation on one number it means nothing.
+        operand: usize,
         access: Access<Py<PyAny>, Py<PyString>>,
     },
     Check {
@@ -92,8 +95,9 @@ impl Steps {
                     let node = tree.node(id);
                     registers[id.index()] = program.registers;
                     program.registers += 1;
-                    let base = node.parent.map_or(0, |parent| registers[parent.index()]);
-                    Step::Access { base, access: node.access.map(object, name) }
+                    let [base, operand] =
+                        [node.parent, node.operand].map(|of| of.map_or(0, |node| registers[node.index()]));
+                    Step::Access { base, operand, access: node.access.map(object, name) }
                 }
                 sot_tracker::Step::Check(id, index) => {
                     let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
@@ -148,8 +152,8 @@ impl Steps {
         let mut registers: Registers<'_> = SmallVec::with_capacity(self.registers);
         for step in &self.steps {
             let holds = match step {
-                Step::Access { base, access } => {
-                    let value = get(py, slots, &registers, *base, access);
+                Step::Access { base, operand, access } => {
+                    let value = get(py, slots, &registers, *base, *operand, access);
                     // Some guard is on it, or on what it leads to.
                     let there = !matches!(value, Accessed::Missing);
                     registers.push(value);
@@ -259,6 +263,7 @@ fn get<'py>(
     slots: Slots<'_>,
     registers: &Registers<'py>,
     base: usize,
+    operand: usize,
     access: &Access<Py<PyAny>, Py<PyString>>,
 ) -> Register<'py> {
     match access {
@@ -268,6 +273,10 @@ fn get<'py>(
             Some(cell) if facts::is_cell(cell) => facts::cell_contents(cell).map_or(Accessed::Empty, Accessed::Value),
             _ => Accessed::Missing,
         },
+        Access::Arithmetic(op) => found(value(registers, base).and_then(|left| {
+            let right = op.is_binary().then(|| value(registers, operand)).flatten();
+            numbers::computed(*op, left, right)
+        })),
         _ => found(value(registers, base).and_then(|base| follow(py, base, access))),
     }
 }
@@ -278,7 +287,7 @@ fn follow<'py>(
     access: &Access<Py<PyAny>, Py<PyString>>,
 ) -> Option<Bound<'py, PyAny>> {
     match access {
-        Access::Slot(_) | Access::Constant(_) | Access::CellContent => None,
+        Access::Slot(_) | Access::Constant(_) | Access::CellContent | Access::Arithmetic(_) => None,
         Access::Attr(name) => match facts::field(base, name.bind(py)) {
             facts::Field::Value(value) => Some(value),
             facts::Field::Empty | facts::Field::NoField => None,

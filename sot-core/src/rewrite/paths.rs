@@ -6,8 +6,16 @@ use crate::iterators::{peek_function, source_function};
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::{Cell, Local, Op};
-use sot_tracker::{FunctionPart, Tracker, TrackerId};
+use sot_opcodes::{BinaryOp, Cell, CompareOp, Local, Op, UnaryOp};
+use sot_tracker::{Arithmetic, FunctionPart, Tracker, TrackerId};
+
+fn binary(op: BinaryOp) -> Op {
+    Op::Binary { op, inplace: false }
+}
+
+fn compare(op: CompareOp) -> Op {
+    Op::Compare { op, to_bool: false }
+}
 
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
@@ -84,10 +92,47 @@ impl Emitter<'_, '_> {
                 self.push_int(index.into())?;
                 self.call(2);
             }
+            Tracker::Arithmetic { op, left, right } => self.push_arithmetic(op, left, right)?,
             Tracker::Computed => {
                 return Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code"));
             }
         }
+        Ok(())
+    }
+
+    fn push_arithmetic(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> Result<(), Stop> {
+        let code = match op {
+            Arithmetic::Add => binary(BinaryOp::Add),
+            Arithmetic::Subtract => binary(BinaryOp::Subtract),
+            Arithmetic::Multiply => binary(BinaryOp::Multiply),
+            Arithmetic::TrueDivide => binary(BinaryOp::TrueDivide),
+            Arithmetic::FloorDivide => binary(BinaryOp::FloorDivide),
+            Arithmetic::Remainder => binary(BinaryOp::Remainder),
+            Arithmetic::Rshift => binary(BinaryOp::Rshift),
+            Arithmetic::And => binary(BinaryOp::And),
+            Arithmetic::Or => binary(BinaryOp::Or),
+            Arithmetic::Xor => binary(BinaryOp::Xor),
+            Arithmetic::Lt => compare(CompareOp::Lt),
+            Arithmetic::Le => compare(CompareOp::Le),
+            Arithmetic::Eq => compare(CompareOp::Eq),
+            Arithmetic::Ne => compare(CompareOp::Ne),
+            Arithmetic::Gt => compare(CompareOp::Gt),
+            Arithmetic::Ge => compare(CompareOp::Ge),
+            Arithmetic::Negative => Op::Unary(UnaryOp::Negative),
+            Arithmetic::Invert => Op::Unary(UnaryOp::Invert),
+            Arithmetic::Abs | Arithmetic::Bool | Arithmetic::Int | Arithmetic::Float => {
+                let callee = self.builtins_attribute(op.sign())?;
+                self.push_callable(callee);
+                self.push_path(left)?;
+                self.call(1);
+                return Ok(());
+            }
+        };
+        self.push_path(left)?;
+        if let Some(right) = right {
+            self.push_path(right)?;
+        }
+        self.emit(code);
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::policy::{Server, Trial, Unguarded, Worth};
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
+use crate::captured::Captured;
 use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
@@ -19,6 +20,7 @@ use crate::probe;
 use crate::stats::STATS;
 use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
+use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -178,6 +180,8 @@ pub struct CodeCache {
     lost: AtomicUsize,
     /// Whether capturing pays, where everything is captured.
     worth: Worth,
+    /// Where captures have found numbers.
+    numbers: RwLock<Arc<Varying>>,
 }
 
 impl CodeCache {
@@ -194,6 +198,19 @@ impl CodeCache {
     pub(super) fn original_always_wins(&self) -> bool {
         let lost = |guarded: &Arc<Guarded>| guarded.entry.trial.verdict() == Some(Server::Original);
         self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
+    }
+
+    /// The numbers that captures have found so far.
+    pub(super) fn numbers(&self) -> Arc<Varying> {
+        self.numbers.read().map(|numbers| numbers.clone()).unwrap_or_default()
+    }
+
+    /// What one more capture has found.
+    pub(super) fn learn_numbers(&self, py: Python<'_>, captured: &Captured) {
+        let with = Arc::new(self.numbers().with(py, captured));
+        if let Ok(mut numbers) = self.numbers.write() {
+            *numbers = with;
+        }
     }
 
     pub(super) fn add(&self, guarded: Guarded) {

@@ -119,8 +119,10 @@ fn entry_for_slots(
         gc::without_collection(py, || {
             without_hook(py, || {
                 trampoline(|| {
-                    capture(py, backend, subject, slots, &ByContinuation)
-                        .map(|captured| Guarded::of(py, captured, subject, place_of))
+                    capture(py, backend, subject, slots, cache.numbers(), &ByContinuation).map(|captured| {
+                        cache.learn_numbers(py, &captured.captured);
+                        Guarded::of(py, captured, subject, place_of)
+                    })
                 })
             })
         })

@@ -11,6 +11,9 @@ impl Operations for ConstantVar {
     }
 
     fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        if let Some(truth) = ex.truth_of_varying(me)? {
+            return Ok(truth);
+        }
         let value = ex.constant_value(me).expect("a constant");
         value.is_truthy().map_err(|e| ex.would_raise(&e))
     }

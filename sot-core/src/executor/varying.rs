@@ -1,0 +1,206 @@
+//! Numbers that vary: arithmetic on them goes on by paths, and only what the program relies on is guarded.
+//!
+//! Of a number whose place has held another one before ([`Varying`]) the value is not read: `n + 1` is a variable at the path of
+//! that name, whose value is an example; `n > 0` is one whose truth, once it is asked for, is guarded. Whoever needs the value
+//! itself reads it as of any constant ([`Executor::constant_value`]), and leaves the guard that this takes: so nothing needs to know of
+//! numbers that vary but what has something better to do with them.
+
+use super::Executor;
+use super::calls::name_of;
+use crate::numbers::{computed, is_number, varies};
+use crate::stop::Stop;
+use crate::variables::*;
+use crate::varying::place;
+use pyo3::prelude::*;
+use pyo3::types::PyFloat;
+use sot_tracker::{Arithmetic, Check, Tracker, TrackerId};
+
+/// Operations on the way from what was found to a number, before its value is read: guards compute each of them anew.
+const LONGEST: u32 = 64;
+/// Comparisons of one number, before its value is read: a loop that counts up to it would guard each round.
+const COMPARED: u32 = 16;
+
+/// What the program computes of numbers by calling this; two names where one is in place.
+const FUNCTIONS: &[(&str, Arithmetic)] = &[
+    ("add", Arithmetic::Add),
+    ("iadd", Arithmetic::Add),
+    ("sub", Arithmetic::Subtract),
+    ("isub", Arithmetic::Subtract),
+    ("mul", Arithmetic::Multiply),
+    ("imul", Arithmetic::Multiply),
+    ("truediv", Arithmetic::TrueDivide),
+    ("itruediv", Arithmetic::TrueDivide),
+    ("floordiv", Arithmetic::FloorDivide),
+    ("ifloordiv", Arithmetic::FloorDivide),
+    ("mod", Arithmetic::Remainder),
+    ("imod", Arithmetic::Remainder),
+    ("rshift", Arithmetic::Rshift),
+    ("irshift", Arithmetic::Rshift),
+    ("and_", Arithmetic::And),
+    ("iand", Arithmetic::And),
+    ("or_", Arithmetic::Or),
+    ("ior", Arithmetic::Or),
+    ("xor", Arithmetic::Xor),
+    ("ixor", Arithmetic::Xor),
+    ("lt", Arithmetic::Lt),
+    ("le", Arithmetic::Le),
+    ("eq", Arithmetic::Eq),
+    ("ne", Arithmetic::Ne),
+    ("gt", Arithmetic::Gt),
+    ("ge", Arithmetic::Ge),
+    ("neg", Arithmetic::Negative),
+    ("invert", Arithmetic::Invert),
+    ("abs", Arithmetic::Abs),
+    ("int", Arithmetic::Int),
+    ("float", Arithmetic::Float),
+    ("bool", Arithmetic::Bool),
+];
+
+impl<'py> Executor<'py> {
+    /// Whether a number is known by its path alone.
+    pub(super) fn is_varying(&mut self, var: VarId) -> bool {
+        let Variable { kind: VarKind::Constant(constant), tracker, valued: false, .. } = self.var(var) else {
+            return false;
+        };
+        let (tracker, object) = (*tracker, constant.object);
+        if self.found.numbers.is_empty() || !self.has_path(tracker) || self.is_constant(tracker) {
+            return false;
+        }
+        let number = self.objects.get(self.py, object);
+        if !varies(&number) {
+            return false;
+        }
+        if let Tracker::Arithmetic { .. } = self.trackers.get(tracker) {
+            return true;
+        }
+        if self.captured.varying.contains(&tracker) {
+            return true;
+        }
+        let found = self.found.numbers.holds(&place(self.py, &self.captured, tracker), &number);
+        if found {
+            self.captured.varying.push(tracker);
+        }
+        found
+    }
+
+    /// What a function of C makes of numbers of which one varies; `None`: something else is to be done.
+    pub(super) fn computed_of_varying(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        args: &[VarId],
+    ) -> Result<Option<VarId>, Stop> {
+        if self.found.numbers.is_empty() {
+            return Ok(None);
+        }
+        let (left, right) = match *args {
+            [left] => (left, None),
+            [left, right] => (left, Some(right)),
+            _ => return Ok(None),
+        };
+        if !self.is_varying(left) && !right.is_some_and(|right| self.is_varying(right)) {
+            return Ok(None);
+        }
+        let of_c = |module: &str| callee.getattr("__module__").is_ok_and(|of| of.eq(module).unwrap_or(false));
+        if !of_c("_operator") && !of_c("builtins") {
+            return Ok(None);
+        }
+        let name = name_of(callee);
+        if let ("max" | "min", Some(right)) = (name.as_str(), right) {
+            // The first of equals.
+            let op = if name == "max" { Arithmetic::Gt } else { Arithmetic::Lt };
+            let Some(better) = self.arithmetic(op, right, Some(left))? else { return Ok(None) };
+            return Ok(Some(if self.truth(better)? { right } else { left }));
+        }
+        if name == "pos" {
+            return Ok(Some(left));
+        }
+        let op = FUNCTIONS.iter().find(|(function, op)| *function == name && op.is_binary() == right.is_some());
+        match op {
+            Some((_, op)) => self.arithmetic(*op, left, right),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a number is not zero, guarded as such.
+    pub(super) fn truth_of_varying(&mut self, var: VarId) -> Result<Option<bool>, Stop> {
+        if !self.is_varying(var) {
+            return Ok(None);
+        }
+        match self.arithmetic(Arithmetic::Bool, var, None)? {
+            Some(truth) => self.truth(truth).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A number at the path of an operation on others.
+    fn arithmetic(&mut self, op: Arithmetic, given: VarId, right: Option<VarId>) -> Result<Option<VarId>, Stop> {
+        let Some((left, left_path)) = self.number_and_path(given)? else { return Ok(None) };
+        let right = match right {
+            Some(right) => match self.number_and_path(right)? {
+                Some(right) => Some(right),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        // What it raises, the program is to see from the values.
+        let Some(result) = computed(op, &left, right.as_ref().map(|(number, _)| number)) else { return Ok(None) };
+        if let Arithmetic::Int | Arithmetic::Float = op
+            && result.get_type().is(left.get_type())
+        {
+            return Ok(Some(given));
+        }
+        let right_path = right.as_ref().map(|(_, path)| *path);
+        if !self.may_be_computed(op, left_path, right_path) {
+            return Ok(None);
+        }
+        let tracker = self.trackers.intern(Tracker::Arithmetic { op, left: left_path, right: right_path });
+        let object = self.objects.add(&result);
+        let var = self.add_var(ConstantVar { object }.into(), tracker);
+        self.learn(var).looked = true;
+        let is_float = |number: &Bound<'py, PyAny>| number.is_exact_instance_of::<PyFloat>();
+        let floats = [Some(&left), right.as_ref().map(|(right, _)| right)].into_iter().flatten().filter(|n| is_float(n));
+        let floats = floats.count();
+        let total = match op {
+            // An int may be too large for a float.
+            Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply => floats != 1,
+            Arithmetic::And | Arithmetic::Or | Arithmetic::Xor | Arithmetic::Invert | Arithmetic::Bool => true,
+            Arithmetic::Negative | Arithmetic::Abs => true,
+            _ => op.is_comparison(),
+        };
+        if !total {
+            // That there is a result, and of which type, depends on the values.
+            let class = self.objects.add(result.get_type().as_any());
+            self.guard(tracker, Check::TypeIs(class));
+        }
+        Ok(Some(var))
+    }
+
+    /// A number, and the path to it; one that does not vary is there as itself.
+    fn number_and_path(&mut self, var: VarId) -> Result<Option<(Bound<'py, PyAny>, TrackerId)>, Stop> {
+        let VarKind::Constant(ConstantVar { object }) = self.look(var)? else { return Ok(None) };
+        let number = self.objects.get(self.py, object);
+        if !is_number(&number) {
+            return Ok(None);
+        }
+        if self.is_varying(var) {
+            return Ok(Some((number, self.var(var).tracker)));
+        }
+        self.constant_value(var);
+        Ok(Some((number, self.constant_tracker(object))))
+    }
+
+    /// Whether one more operation pays.
+    fn may_be_computed(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> bool {
+        let operands = [Some(left), right];
+        if op.is_comparison() {
+            for operand in operands.into_iter().flatten().filter(|at| !self.is_constant(*at)).collect::<Vec<_>>() {
+                let compared = self.comparisons.entry(operand).or_default();
+                *compared += 1;
+                if *compared > COMPARED {
+                    return false;
+                }
+            }
+        }
+        operands.into_iter().flatten().all(|operand| self.trackers.length(operand) < LONGEST)
+    }
+}

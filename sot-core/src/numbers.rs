@@ -1,0 +1,65 @@
+//! Arithmetic on numbers of C: what guards and simulation compute of a number whose value may be another one at each call.
+//!
+//! Operands are exact ints, floats and bools, so that no code of the program runs.
+
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt};
+use sot_tracker::Arithmetic;
+
+/// Whether arithmetic can go on from a value: an exact int, float or bool.
+pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
+    varies(value) || value.is_instance_of::<PyBool>()
+}
+
+/// Whether a value is a number that is likely to be another one at the next call.
+pub(crate) fn varies(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyFloat>()
+}
+
+/// Whether two numbers are the same to whoever looks: of one type, and of one value; a zero has a sign.
+pub(crate) fn are_alike(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
+    match (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
+        (Ok(a), Ok(b)) => a.value().to_bits() == b.value().to_bits(),
+        _ => a.get_type().is(b.get_type()) && a.eq(b).unwrap_or(false),
+    }
+}
+
+/// What an operation comes to; `None`: it raises, or is not of numbers.
+pub(crate) fn computed<'py>(
+    op: Arithmetic,
+    left: &Bound<'py, PyAny>,
+    right: Option<&Bound<'py, PyAny>>,
+) -> Option<Bound<'py, PyAny>> {
+    if !is_number(left) || !right.is_none_or(is_number) {
+        return None;
+    }
+    let py = left.py();
+    let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
+    let compared = |how| left.rich_compare(right()?, how);
+    match op {
+        Arithmetic::Add => right().and_then(|right| left.add(right)),
+        Arithmetic::Subtract => right().and_then(|right| left.sub(right)),
+        Arithmetic::Multiply => right().and_then(|right| left.mul(right)),
+        Arithmetic::TrueDivide => right().and_then(|right| left.div(right)),
+        Arithmetic::FloorDivide => right().and_then(|right| left.floor_div(right)),
+        Arithmetic::Remainder => right().and_then(|right| left.rem(right)),
+        Arithmetic::Rshift => right().and_then(|right| left.rshift(right)),
+        Arithmetic::And => right().and_then(|right| left.bitand(right)),
+        Arithmetic::Or => right().and_then(|right| left.bitor(right)),
+        Arithmetic::Xor => right().and_then(|right| left.bitxor(right)),
+        Arithmetic::Lt => compared(CompareOp::Lt),
+        Arithmetic::Le => compared(CompareOp::Le),
+        Arithmetic::Eq => compared(CompareOp::Eq),
+        Arithmetic::Ne => compared(CompareOp::Ne),
+        Arithmetic::Gt => compared(CompareOp::Gt),
+        Arithmetic::Ge => compared(CompareOp::Ge),
+        Arithmetic::Negative => left.neg(),
+        Arithmetic::Invert => left.bitnot(),
+        Arithmetic::Abs => left.abs(),
+        Arithmetic::Bool => left.is_truthy().map(|truth| PyBool::new(py, truth).to_owned().into_any()),
+        Arithmetic::Int => py.get_type::<PyInt>().call1((left,)),
+        Arithmetic::Float => py.get_type::<PyFloat>().call1((left,)),
+    }
+    .ok()
+}

@@ -1,0 +1,82 @@
+//! Where numbers were found that are other ones at other calls.
+//!
+//! A capture guards each number that it has read by its value. When the same place of the same code holds another number at a later
+//! capture, the number *varies*: that capture reads no value but goes on by the path, and leaves guards of what it relied on
+//! (`n > 0`, `n % 2 == 0`). This is a record for decisions alone: nothing is wrong if it is, since whatever a capture depends on it
+//! guards.
+
+use crate::captured::Captured;
+use crate::numbers::{are_alike, varies};
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use sot_tracker::{Access, Check, TrackerId};
+
+/// Places of one cache that are kept in mind.
+const PLACES: usize = 4096;
+
+/// A path that means the same in each capture: objects by their address.
+pub(crate) type Place = Vec<Access<usize, String>>;
+
+enum Seen {
+    Once(Py<PyAny>),
+    Varies,
+}
+
+/// The numbers that captures of one cache have found. See the module.
+#[derive(Default)]
+pub struct Varying {
+    seen: HashMap<Place, Seen>,
+}
+
+impl Varying {
+    /// Whether another number has been seen here, or several.
+    pub fn holds(&self, place: &Place, now: &Bound<'_, PyAny>) -> bool {
+        match self.seen.get(place) {
+            Some(Seen::Varies) => true,
+            Some(Seen::Once(before)) => !are_alike(before.bind(now.py()), now),
+            None => false,
+        }
+    }
+
+    /// Whether no number was seen.
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// With what one more capture has found.
+    pub fn with(&self, py: Python<'_>, captured: &Captured) -> Varying {
+        let mut seen: HashMap<Place, Seen> = HashMap::with_capacity(self.seen.len());
+        for (place, known) in &self.seen {
+            let known = match known {
+                Seen::Once(number) => Seen::Once(number.clone_ref(py)),
+                Seen::Varies => Seen::Varies,
+            };
+            seen.insert(place.clone(), known);
+        }
+        let mut all = Varying { seen };
+        for tracker in &captured.varying {
+            all.seen.insert(place(py, captured, *tracker), Seen::Varies);
+        }
+        for guard in &captured.guards {
+            let Check::Equals(object) = guard.check else { continue };
+            let number = captured.objects.get(py, object);
+            if !varies(&number) || all.seen.len() >= PLACES {
+                continue;
+            }
+            let place = place(py, captured, guard.tracker);
+            let seen = match all.holds(&place, &number) {
+                true => Seen::Varies,
+                false => Seen::Once(number.unbind()),
+            };
+            all.seen.insert(place, seen);
+        }
+        all
+    }
+}
+
+/// The place that a path of a capture leads to.
+pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Place {
+    let address = |object: &_| captured.objects.get_ref(py, *object).as_ptr() as usize;
+    let path = captured.trackers.path(tracker);
+    path.iter().filter_map(|step| captured.trackers.get(*step).access()).map(|a| a.map(address, String::clone)).collect()
+}

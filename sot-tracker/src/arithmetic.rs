@@ -1,0 +1,108 @@
+//! What C computes of exact numbers, without code of the program: how a path goes on from numbers that were found to one that
+//! follows from them (`n + 1`, `n < m`, `float(n)`).
+
+use std::fmt;
+
+/// An operation on one or two numbers. Powers and shifts to the left are none: whoever evaluates a guard must come to an end.
+/// Its operands are exact ints, floats or bools; what it raises counts as missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    TrueDivide,
+    FloorDivide,
+    Remainder,
+    Rshift,
+    And,
+    Or,
+    Xor,
+    Lt,
+    Le,
+    Eq,
+    Ne,
+    Gt,
+    Ge,
+    Negative,
+    Invert,
+    Abs,
+    Bool,
+    Int,
+    Float,
+}
+
+impl Arithmetic {
+    /// All of them.
+    pub const ALL: [Arithmetic; 22] = [
+        Arithmetic::Add,
+        Arithmetic::Subtract,
+        Arithmetic::Multiply,
+        Arithmetic::TrueDivide,
+        Arithmetic::FloorDivide,
+        Arithmetic::Remainder,
+        Arithmetic::Rshift,
+        Arithmetic::And,
+        Arithmetic::Or,
+        Arithmetic::Xor,
+        Arithmetic::Lt,
+        Arithmetic::Le,
+        Arithmetic::Eq,
+        Arithmetic::Ne,
+        Arithmetic::Gt,
+        Arithmetic::Ge,
+        Arithmetic::Negative,
+        Arithmetic::Invert,
+        Arithmetic::Abs,
+        Arithmetic::Bool,
+        Arithmetic::Int,
+        Arithmetic::Float,
+    ];
+
+    /// How Python writes it: a sign, or the name of a builtin function of one argument.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Arithmetic::Add => "+",
+            Arithmetic::Subtract | Arithmetic::Negative => "-",
+            Arithmetic::Multiply => "*",
+            Arithmetic::TrueDivide => "/",
+            Arithmetic::FloorDivide => "//",
+            Arithmetic::Remainder => "%",
+            Arithmetic::Rshift => ">>",
+            Arithmetic::And => "&",
+            Arithmetic::Or => "|",
+            Arithmetic::Xor => "^",
+            Arithmetic::Lt => "<",
+            Arithmetic::Le => "<=",
+            Arithmetic::Eq => "==",
+            Arithmetic::Ne => "!=",
+            Arithmetic::Gt => ">",
+            Arithmetic::Ge => ">=",
+            Arithmetic::Invert => "~",
+            Arithmetic::Abs => "abs",
+            Arithmetic::Bool => "bool",
+            Arithmetic::Int => "int",
+            Arithmetic::Float => "float",
+        }
+    }
+
+    /// Whether it takes two operands.
+    pub fn is_binary(self) -> bool {
+        (self as u8) < Arithmetic::Negative as u8
+    }
+
+    /// Whether it asks how two numbers compare.
+    pub fn is_comparison(self) -> bool {
+        (Arithmetic::Lt as u8..=Arithmetic::Ge as u8).contains(&(self as u8))
+    }
+
+    /// Write it of operands of these texts.
+    pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
+        match self {
+            Arithmetic::Abs | Arithmetic::Bool | Arithmetic::Int | Arithmetic::Float => {
+                write!(f, "{}({left})", self.sign())
+            }
+            _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
+            _ => write!(f, "({}{left})", self.sign()),
+        }
+    }
+}
