@@ -300,6 +300,12 @@ pub trait Backend: Send + Sync + 'static {
     fn is_flag(&self, _class: &Bound<'_, PyAny>, _name: &str) -> bool {
         false
     }
+    /// Whether the numbers (exact ints and floats) among the positional arguments of an operation decide nothing but numbers of its
+    /// result: neither shape nor type, nor whether it is accepted. One that varies between calls is passed at run time then, where
+    /// the graph is replayed; else it is a constant of the graph.
+    fn takes_numbers(&self, _py: Python<'_>, _kind: CallKind, _name: &str) -> bool {
+        false
+    }
     /// How calling this layer is simulated.
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order

@@ -7,11 +7,28 @@ use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
+
+/// Operators of tensors: no number decides the shape or the type of what they give.
+const OPERATORS: &[&str] = &[
+    "__add__",
+    "__sub__",
+    "__mul__",
+    "__truediv__",
+    "__floordiv__",
+    "__mod__",
+    "__pow__",
+    "__lt__",
+    "__le__",
+    "__gt__",
+    "__ge__",
+    "__eq__",
+    "__ne__",
+];
 
 /// The backend for PaddlePaddle 3.x (PIR programs).
 pub struct PaddleBackend {
@@ -67,6 +84,11 @@ impl Backend for PaddleBackend {
 
     fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
         name == "stop_gradient" && (class.is(&self.handles.tensor) || class.is(&self.handles.parameter))
+    }
+
+    /// An operator looks at the type of a number alone.
+    fn takes_numbers(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
+        kind == CallKind::Method && OPERATORS.contains(&name)
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

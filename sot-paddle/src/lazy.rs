@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
@@ -110,6 +110,10 @@ impl Backend for LazyPaddle {
 
     fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
         self.get(class.py()).is_ok_and(|b| b.is_flag(class, name))
+    }
+
+    fn takes_numbers(&self, py: Python<'_>, kind: CallKind, name: &str) -> bool {
+        self.get(py).is_ok_and(|b| b.takes_numbers(py, kind, name))
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

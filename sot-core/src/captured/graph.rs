@@ -53,6 +53,8 @@ pub struct GraphInput {
 #[derive(Default)]
 pub struct Graph {
     pub inputs: Vec<GraphInput>,
+    /// Numbers that vary and are operands: inputs behind the tensors, which the builder does not know.
+    pub numbers: Vec<GraphInput>,
     pub statements: Vec<Statement>,
     /// By statement.
     pub behind: Vec<Behind>,
@@ -78,6 +80,11 @@ impl Graph {
     pub(crate) fn rollback_to(&mut self, mark: &GraphMark) {
         self.statements.truncate(mark.statements);
         self.behind.truncate(mark.statements);
+    }
+
+    /// What is passed at run time: tensors, then numbers.
+    pub(crate) fn all_inputs(&self) -> impl Iterator<Item = &GraphInput> {
+        self.inputs.iter().chain(&self.numbers)
     }
 
     pub(crate) fn push(&mut self, statement: Statement, behind: Behind) {

@@ -65,6 +65,22 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// An example of a number that varies, which becomes an input of the graph.
+    fn number_as_operand(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let VarKind::Constant(ConstantVar { object }) = self.look(var)? else { return self.argument(var) };
+        if self.number_symbol(var).is_none() {
+            let symbol = self.graph.fresh_symbol();
+            self.graph.numbers.push(GraphInput { var, symbol });
+        }
+        Ok(self.objects.get(self.py, object))
+    }
+
+    /// The symbol of a number that varies.
+    fn number_symbol(&self, var: VarId) -> Option<Symbol> {
+        let known = self.graph.numbers.iter().find(|input| input.var == var);
+        known.map(|input| input.symbol).filter(|_| !self.var(var).valued)
+    }
+
     pub fn value_meta(&mut self, value: &Bound<'py, PyAny>) -> Result<TensorMeta, Stop> {
         let meta = self.builder()?.meta(value);
         meta.map_err(|e| self.internal(&e))
@@ -102,7 +118,11 @@ impl<'py> Executor<'py> {
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
         self.tell_modes()?;
-        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
+        let takes_numbers = args.keywords.is_empty() && self.backend.takes_numbers(self.py, kind, name);
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| match takes_numbers && ex.is_varying(arg) {
+            true => ex.number_as_operand(arg),
+            false => ex.argument(arg),
+        })?;
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
@@ -113,7 +133,10 @@ impl<'py> Executor<'py> {
         let mut objects = Vec::new();
         let mut operands = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
-            operands.push(self.operand(*arg, &mut objects)?);
+            operands.push(match takes_numbers.then(|| self.number_symbol(*arg)).flatten() {
+                Some(symbol) => Operand::Symbol(symbol),
+                None => self.operand(*arg, &mut objects)?,
+            });
         }
         let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {

@@ -530,7 +530,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// Load what paths lead to before anything changes.
     pub(super) fn prologue(&mut self) -> Result<(), Stop> {
         let mut wanted: Vec<VarId> = self.uses.order().to_vec();
-        wanted.extend(self.captured.graph.inputs.iter().map(|i| i.var));
+        wanted.extend(self.captured.graph.all_inputs().map(|i| i.var));
         for var in wanted {
             if self.temps.contains_key(&var) || !self.captured.found_outside(var) || self.constant_object(var).is_some()
             {

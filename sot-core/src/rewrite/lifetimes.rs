@@ -88,7 +88,7 @@ impl Lifetimes {
         }
         let entries = uses::roots_of_steps(captured);
         plan.tail = entries.len() + 1;
-        let inputs: Vec<VarId> = captured.graph.inputs.iter().map(|i| i.var).collect();
+        let inputs: Vec<VarId> = captured.graph.all_inputs().map(|i| i.var).collect();
         let all = std::iter::once(inputs).chain(entries).chain([tail.roots()]);
         for (position, roots) in all.enumerate().collect::<Vec<_>>().into_iter().rev() {
             reach(captured, &roots, |var| {

@@ -161,30 +161,36 @@ fn finish_graph(
     if outputs.is_empty() && captured.graph.is_empty() {
         return Ok(None);
     }
-    let (inputs, used): (Vec<Symbol>, Vec<usize>) = used_inputs(captured);
+    let used = used_inputs(captured);
+    let (tensors, numbers): (Vec<usize>, Vec<usize>) = used.iter().partition(|at| **at < captured.graph.inputs.len());
     let values: Vec<Py<PyAny>> =
         outputs.iter().map(|s| captured.objects.get(py, captured.graph.values[&s.0]).unbind()).collect();
-    let finished =
-        builder.finish(py, &used, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
-    let input_vars: Vec<VarId> = used.iter().map(|i| captured.graph.inputs[*i].var).collect();
+    let mut finished =
+        builder.finish(py, &tensors, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
+    if !numbers.is_empty() {
+        // It was built with an example of each.
+        finished.compiled = None;
+        finished.replay_only = Some("a number that varies is an operand".to_owned());
+    }
+    let (inputs, input_vars) = captured
+        .graph
+        .all_inputs()
+        .enumerate()
+        .filter(|(at, _)| used.contains(at))
+        .map(|(_, input)| (input.symbol, input.var))
+        .unzip();
     let graph = GraphFunction::new(py, captured, inputs, input_vars, outputs.to_vec(), finished)?;
     Ok(Some(Arc::new(graph)))
 }
 
-/// The inputs that statements use.
-fn used_inputs(captured: &Captured) -> (Vec<Symbol>, Vec<usize>) {
+/// The inputs that statements use, by number.
+fn used_inputs(captured: &Captured) -> Vec<usize> {
     let mut uses = hashbrown::HashSet::new();
     for statement in &captured.graph.statements {
         uses.extend(statement.uses().into_iter().map(|s| s.0));
     }
-    captured
-        .graph
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(|(_, input)| uses.contains(&input.symbol.0))
-        .map(|(i, input)| (input.symbol, i))
-        .unzip()
+    let all = captured.graph.all_inputs().enumerate();
+    all.filter(|(_, input)| uses.contains(&input.symbol.0)).map(|(at, _)| at).collect()
 }
 
 /// A code object as text, under another name if it has one for readers.

@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -131,6 +131,11 @@ impl Backend for Toy {
     /// What `tensor.requires_grad = on` changes holds for later operations alone.
     fn is_flag(&self, class: &Bound<'_, PyAny>, name: &str) -> bool {
         name == "requires_grad" && class.is(class.py().get_type::<Tensor>())
+    }
+
+    /// A number is a tensor whose element type follows from its own.
+    fn takes_numbers(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
+        kind == CallKind::Method && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
