@@ -54,16 +54,21 @@ impl Varying {
             seen.insert(place.clone(), known);
         }
         let mut all = Varying { seen };
-        for tracker in &captured.varying {
-            all.seen.insert(place(py, captured, *tracker), Seen::Varies);
+        for (_, place) in &captured.varying {
+            all.seen.insert(place.clone(), Seen::Varies);
         }
         for guard in &captured.guards {
-            let Check::Equals(object) = guard.check else { continue };
+            let (object, name) = match &guard.check {
+                Check::Equals(object) => (*object, None),
+                Check::ClassLookup { name, found: Some(object) } => (*object, Some(name)),
+                _ => continue,
+            };
             let number = captured.objects.get(py, object);
             if !varies(&number) || all.seen.len() >= PLACES {
                 continue;
             }
-            let place = place(py, captured, guard.tracker);
+            let mut place = place(py, captured, guard.tracker);
+            place.extend(name.map(|name| Access::Attr(name.clone())));
             let seen = match all.holds(&place, &number) {
                 true => Seen::Varies,
                 false => Seen::Once(number.unbind()),
@@ -72,6 +77,11 @@ impl Varying {
         }
         all
     }
+}
+
+/// The place of an attribute of a class, whichever of its bases has it.
+pub(crate) fn class_place(class: &Bound<'_, PyAny>, name: &str) -> Place {
+    vec![Access::Constant(class.as_ptr() as usize), Access::Attr(name.to_owned())]
 }
 
 /// The place that a path of a capture leads to.

@@ -28,6 +28,7 @@ use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::probe;
 use crate::stop::{Reason, Stop, Why};
+use crate::varying::Place;
 use crate::variables::{FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -76,8 +77,8 @@ pub struct Captured {
     /// A guard or new code names one of these, or a path starts at one: the capture is of no use.
     pub(crate) names_anew: Cell<bool>,
     pub guards: GuardSet,
-    /// Places of numbers that vary, whose value nobody had to read.
-    pub(crate) varying: Vec<TrackerId>,
+    /// Numbers that vary, and the places by which that is known.
+    pub(crate) varying: Vec<(TrackerId, Place)>,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
     /// The hashes that keys and members were stored with, where they are what code of the program said: each the same everywhere.

@@ -212,6 +212,10 @@ impl<'py> Executor<'py> {
             if is_constant_type(&own.get_type()) || own.is_none() || own.is_exact_instance_of::<PyTuple>() {
                 self.found_anew.insert(own.as_ptr() as usize, place);
             }
+            if self.is_varying_at(place, &own) {
+                self.guard_present(place);
+                return Ok(());
+            }
             return self.guard_found(&own, place);
         }
         let at = self.var(var).tracker;

@@ -14,7 +14,7 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Overlay, Target};
-use sot_tracker::{Check, Tracker};
+use sot_tracker::{Check, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     /// `value.name`.
@@ -156,6 +156,11 @@ impl<'py> Executor<'py> {
             {
                 return Ok(Some(found.clone()));
             }
+            if let Some(found) = &found
+                && self.is_varying_attribute(ty, &key, found)?
+            {
+                return Ok(Some(found.clone()));
+            }
             let id = self.objects.add(class);
             let tracker = self.constant_tracker(id);
             let found = found.as_ref().map(|f| self.objects.add(f));
@@ -176,26 +181,37 @@ impl<'py> Executor<'py> {
         {
             return Ok(false);
         }
+        let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };
+        self.note_passing(place);
+        self.guard_present(place);
+        let var = self.wrap(found, place);
+        self.look(var)?;
+        Ok(true)
+    }
+
+    /// The path to an attribute in the dict of the class that has it. That those before it in the MRO do not is guarded.
+    pub(super) fn place_in_class(
+        &mut self,
+        class: &Bound<'py, PyType>,
+        name: &Bound<'py, PyString>,
+        found: &Bound<'py, PyAny>,
+    ) -> Result<Option<TrackerId>, Stop> {
         let mro = facts::mro(class);
         let has = |c: &Bound<'py, PyAny>| facts::class_dict(c).and_then(|dict| dict.get_item(name).ok().flatten());
-        let Some(owner) = mro.iter().position(|c| has(&c).is_some_and(|own| own.is(found))) else { return Ok(false) };
+        let Some(owner) = mro.iter().position(|c| has(&c).is_some_and(|own| own.is(found))) else { return Ok(None) };
         let key = self.objects.add(name.as_any());
         self.guard_mro(class);
-        for (at, base) in mro.iter().enumerate().take(owner + 1) {
+        let mut dicts = Vec::with_capacity(owner + 1);
+        for base in mro.iter().take(owner + 1) {
             let id = self.objects.add(&base);
             let base = self.constant_tracker(id);
-            let dict = self.trackers.intern(Tracker::InstanceDict(base));
-            if at < owner {
-                self.guard(dict, Check::Lacks(key));
-                continue;
-            }
-            let place = self.trackers.intern(Tracker::DictItem { base: dict, key });
-            self.note_passing(place);
-            self.guard_present(place);
-            let var = self.wrap(found, place);
-            self.look(var)?;
+            dicts.push(self.trackers.intern(Tracker::InstanceDict(base)));
         }
-        Ok(true)
+        let Some(base) = dicts.pop() else { return Ok(None) };
+        for dict in dicts {
+            self.guard(dict, Check::Lacks(key));
+        }
+        Ok(Some(self.trackers.intern(Tracker::DictItem { base, key })))
     }
 
     /// An attribute that is read off a class as it is.

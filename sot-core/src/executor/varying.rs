@@ -10,9 +10,9 @@ use super::calls::name_of;
 use crate::numbers::{computed, is_number, varies};
 use crate::stop::Stop;
 use crate::variables::*;
-use crate::varying::place;
+use crate::varying::{class_place, place};
 use pyo3::prelude::*;
-use pyo3::types::PyFloat;
+use pyo3::types::{PyFloat, PyString, PyType};
 use sot_tracker::{Arithmetic, Check, Tracker, TrackerId};
 
 /// Operations on the way from what was found to a number, before its value is read: guards compute each of them anew.
@@ -73,14 +73,47 @@ impl<'py> Executor<'py> {
         if let Tracker::Arithmetic { .. } = self.trackers.get(tracker) {
             return true;
         }
-        if self.captured.varying.contains(&tracker) {
+        self.is_varying_at(tracker, &number)
+    }
+
+    /// Whether another number has been found at a place before.
+    pub(super) fn is_varying_at(&mut self, tracker: TrackerId, number: &Bound<'py, PyAny>) -> bool {
+        if self.found.numbers.is_empty() || !varies(number) {
+            return false;
+        }
+        if self.captured.varying.iter().any(|(varies, _)| *varies == tracker) {
             return true;
         }
-        let found = self.found.numbers.holds(&place(self.py, &self.captured, tracker), &number);
+        let place = place(self.py, &self.captured, tracker);
+        let found = self.found.numbers.holds(&place, number);
         if found {
-            self.captured.varying.push(tracker);
+            self.captured.varying.push((tracker, place));
         }
         found
+    }
+
+    /// Whether an attribute of a class is a number that varies: it is found in the dict of the class that has it, then, and that no
+    /// other class comes before is guarded.
+    pub(super) fn is_varying_attribute(
+        &mut self,
+        class: &Bound<'py, PyType>,
+        name: &Bound<'py, PyString>,
+        found: &Bound<'py, PyAny>,
+    ) -> Result<bool, Stop> {
+        if self.found.numbers.is_empty() || !varies(found) {
+            return Ok(false);
+        }
+        let known_by = class_place(class.as_any(), &name.to_string_lossy());
+        if !self.found.numbers.holds(&known_by, found) {
+            return Ok(false);
+        }
+        let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };
+        if !self.captured.varying.iter().any(|(varies, _)| *varies == place) {
+            self.captured.varying.push((place, known_by));
+        }
+        self.guard_present(place);
+        self.found_anew.insert(found.as_ptr() as usize, place);
+        Ok(true)
     }
 
     /// What a function of C makes of numbers of which one varies; `None`: something else is to be done.
@@ -92,12 +125,7 @@ impl<'py> Executor<'py> {
         if self.found.numbers.is_empty() {
             return Ok(None);
         }
-        let (left, right) = match *args {
-            [left] => (left, None),
-            [left, right] => (left, Some(right)),
-            _ => return Ok(None),
-        };
-        if !self.is_varying(left) && !right.is_some_and(|right| self.is_varying(right)) {
+        if !args.iter().any(|arg| self.is_varying(*arg)) {
             return Ok(None);
         }
         let of_c = |module: &str| callee.getattr("__module__").is_ok_and(|of| of.eq(module).unwrap_or(false));
@@ -105,12 +133,23 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let name = name_of(callee);
-        if let ("max" | "min", Some(right)) = (name.as_str(), right) {
+        if let ("max" | "min", [first, rest @ ..]) = (name.as_str(), args)
+            && !rest.is_empty()
+        {
             // The first of equals.
             let op = if name == "max" { Arithmetic::Gt } else { Arithmetic::Lt };
-            let Some(better) = self.arithmetic(op, right, Some(left))? else { return Ok(None) };
-            return Ok(Some(if self.truth(better)? { right } else { left }));
+            let mut best = *first;
+            for other in rest {
+                let Some(better) = self.arithmetic(op, *other, Some(best))? else { return Ok(None) };
+                best = if self.truth(better)? { *other } else { best };
+            }
+            return Ok(Some(best));
         }
+        let (left, right) = match *args {
+            [left] => (left, None),
+            [left, right] => (left, Some(right)),
+            _ => return Ok(None),
+        };
         if name == "pos" {
             return Ok(Some(left));
         }

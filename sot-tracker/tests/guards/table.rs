@@ -1,7 +1,7 @@
 //! Paths: interning, roots, reachability.
 
 use sot_tracker::names::Numbered;
-use sot_tracker::{FunctionPart, ObjectId, Tracker, TrackerTable};
+use sot_tracker::{Arithmetic, FunctionPart, ObjectId, Tracker, TrackerTable};
 
 #[test]
 fn same_path_same_id() {
@@ -81,4 +81,23 @@ fn every_step_has_a_text() {
     source(slot_0)
     <computed>
     ");
+}
+
+#[test]
+fn what_is_computed_starts_at_all_of_its_numbers() {
+    let mut table = TrackerTable::new();
+    let n = table.intern(Tracker::Slot(0));
+    let m = table.intern(Tracker::Slot(1));
+    let size = table.intern(Tracker::Attr { base: m, name: "size".to_owned() });
+    let sum = table.intern(Tracker::Arithmetic { op: Arithmetic::Add, left: n, right: Some(size) });
+    let twice = table.intern(Tracker::Arithmetic { op: Arithmetic::Multiply, left: sum, right: Some(sum) });
+    let less = table.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left: n, right: Some(twice) });
+    let truth = table.intern(Tracker::Arithmetic { op: Arithmetic::Bool, left: less, right: None });
+    assert_eq!(table.path(truth), [n, m, size, sum, twice, less, truth]);
+    assert_eq!(table.root(truth), truth);
+    assert!(table.is_reachable(truth));
+    assert_eq!(table.length(sum), 3);
+    assert_eq!(table.length(truth), 6);
+    let text = table.display(truth, &Numbered).to_string();
+    assert_eq!(text, "bool((slot_0 < ((slot_0 + slot_1.size) * (slot_0 + slot_1.size))))");
 }

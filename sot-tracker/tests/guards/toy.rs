@@ -2,7 +2,7 @@
 //! random numbers so that proptest shrinks it.
 
 use sot_tracker::{
-    Access, Accessed, Check, FunctionPart, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable, World,
+    Access, Accessed, Arithmetic, Check, FunctionPart, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable, World,
 };
 
 /// Random numbers, then zeros.
@@ -152,6 +152,25 @@ impl State {
         self.class_lookup(o.class, name)
     }
 
+    /// A number of the heap, if the operation's result is there.
+    fn computed(&self, op: Arithmetic, left: ObjectId, right: Option<ObjectId>) -> Option<ObjectId> {
+        let number = |object: ObjectId| match self.heap[object.index()].kind {
+            Kind::Int(number) => Some(number),
+            _ => None,
+        };
+        let (left, right) = (number(left)?, right.map_or(Some(0), number)?);
+        let result = match op {
+            Arithmetic::Add => left + right,
+            Arithmetic::Subtract => left - right,
+            Arithmetic::Remainder => left.checked_rem(right)?,
+            Arithmetic::Lt => i64::from(left < right),
+            Arithmetic::Negative => -left,
+            _ => left,
+        };
+        let at = self.heap.iter().position(|object| matches!(object.kind, Kind::Int(found) if found == result))?;
+        Some(ObjectId(at as u32))
+    }
+
     fn step(&self, access: &Access, base: Option<ObjectId>) -> Accessed<ObjectId> {
         let kind = base.map(|b| &self.heap[b.index()].kind);
         let found = match (access, kind) {
@@ -251,8 +270,15 @@ impl State {
 impl World for &State {
     type Value = ObjectId;
 
-    fn access(&mut self, access: &Access, base: Option<&ObjectId>) -> Accessed<ObjectId> {
-        self.step(access, base.copied())
+    fn access(&mut self, access: &Access, base: Option<&ObjectId>, operand: Option<&ObjectId>) -> Accessed<ObjectId> {
+        match access {
+            Access::Arithmetic(op) => {
+                assert_eq!(op.is_binary(), operand.is_some());
+                let found = base.and_then(|base| self.computed(*op, *base, operand.copied()));
+                found.map_or(Accessed::Missing, Accessed::Value)
+            }
+            _ => self.step(access, base.copied()),
+        }
     }
 
     fn check(&mut self, check: &Check, value: &ObjectId, others: &[ObjectId]) -> bool {
@@ -338,6 +364,11 @@ pub(crate) fn paths(state: &State, stream: &mut Stream<'_>) -> (TrackerTable, Ve
             (_, Some(Kind::Method { .. })) => Tracker::MethodFunction(base),
             (4, Some(Kind::Iterator { .. })) => Tracker::IterSource(base),
             (_, Some(Kind::Iterator { .. })) => Tracker::IterPeek(base),
+            (4..=6, Some(Kind::Int(_))) => {
+                let op = Arithmetic::ALL[stream.below(Arithmetic::ALL.len())];
+                let right = op.is_binary().then(|| ids[stream.below(ids.len())]);
+                Tracker::Arithmetic { op, left: base, right }
+            }
             (_, Some(Kind::Class(_) | Kind::Int(_) | Kind::Nan)) => Tracker::Slot(stream.below(5) as u32),
         };
         let id = table.intern(tracker);

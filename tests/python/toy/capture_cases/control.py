@@ -79,7 +79,7 @@ def while_loop():
     return {"f": f, "args": lambda: (t([1.0]), 4)}
 
 
-@case(graphs=6, captures=6, breaks=5, reasons=("builtin-with-output",))
+@case(graphs=4, captures=4, breaks=3, reasons=("builtin-with-output",))
 def break_in_a_for_loop():
     def f(x):
         for i in range(5):
@@ -90,7 +90,7 @@ def break_in_a_for_loop():
     return {"f": f, "args": x1}
 
 
-@case(graphs=7, captures=7, breaks=6, reasons=("builtin-with-output",))
+@case(graphs=6, captures=6, breaks=5, reasons=("builtin-with-output",))
 def break_in_nested_loops():
     def f(x):
         for i in range(2):

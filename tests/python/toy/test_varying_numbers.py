@@ -1,0 +1,367 @@
+"""Numbers that are other ones at each call: one capture serves them, and every call is what plain Python makes of it."""
+
+import math
+import traceback
+
+import doors
+import observe
+import pytest
+from toy_framework import toy
+
+t = toy.tensor
+
+INTS = [3, 4, 5, 0, -1, 10**20, 7, 2**63, -(2**40), 256, 257, 1, 2]
+FLOATS = [0.5, 1.5, -0.0, 0.0, math.nan, math.inf, -math.inf, 1e308, 2.0, -3.25]
+MIXED = [1, 2.0, True, 3, None, "s", 4, 2.5, False, [1], 5]
+SEQUENCES = {"ints": INTS, "floats": FLOATS, "mixed": MIXED}
+
+
+def behind_a_break(f):
+    def outer(*args):
+        doors.opaque(args[0])
+        return f(*args)
+
+    return toy.to_static(outer)
+
+
+DOORS = [doors.entry, doors.inlined, doors.hook, behind_a_break]
+
+
+class Box:
+    def __init__(self, n):
+        self.n = n
+
+
+COUNTER = 0
+
+
+def seen_of(function, *args):
+    """What a call comes to, with the lines that an exception passed."""
+
+    def run():
+        try:
+            return function(*args), None
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [(f.name, f.lineno) for f in frames if f.filename == __file__ and f.name not in ("run", "outer")]
+            return None, (type(error).__name__, str(error), lines)
+
+    observed = observe.Observed(run, (), {}, tuple)
+    return observed.seen
+
+
+@pytest.fixture(autouse=True)
+def anew():
+    toy.reset()
+    yield
+
+
+def carried(x, n):
+    return x + 1, n
+
+
+def computed(x, n):
+    m = n * 2 + 1
+    return x + 1, m, m - n, -n, +n
+
+
+def of_two(x, n):
+    y = n + n
+    return x, y * n, y - n * 3
+
+
+def divided(x, n):
+    return x + 1, n / 4, n // 4, n % 4, 1 / n
+
+
+def of_bits(x, n):
+    return x + 1, n & 6, n | 1, n ^ 5, ~n, n >> 1, n << 1
+
+
+def powers(x, n):
+    return x + 1, n**2, 2 ** (n % 5)
+
+
+def converted(x, n):
+    return x + 1, float(n), int(n), bool(n), abs(n), not n
+
+
+def compared(x, n):
+    return x + 1, n > 3, n == 4, 5 <= n, n != n, 0 < n < 100
+
+
+def branched(x, n):
+    if n > 3:
+        return x * 2, n
+    if not n:
+        return x, "zero"
+    return x + 1, n - 1
+
+
+def truth(x, n):
+    return x + 1, "some" if n else "none", n or 5, n and 6
+
+
+def largest(x, n):
+    return x + 1, max(n, 4), min(n, 4), max(2, n), min(7, n, 9)
+
+
+def an_operand(x, n):
+    return x * n, n - x, x / 2 + n * 0.5, x > n
+
+
+def an_operand_twice(x, n):
+    return (x + n) * n + (n + 1)
+
+
+def an_operand_and_its_value(x, n):
+    y = x + n
+    return y, [0, 1, 2, 3][n % 4], str(n)
+
+
+def a_key(x, n):
+    return x + 1, {0: "a", 1: "b"}[n % 2], (10, 20)[n & 1]
+
+
+def as_text(x, n):
+    return x + 1, f"{n}", f"{n:>4}", "%s" % n, repr(n), str(n + 1)
+
+
+def identical(x, n):
+    m = n
+    k = n + 0
+    return x + 1, m is n, (n, n), k == n, [k, k]
+
+
+def a_length(x, n):
+    return x + 1, [7] * (n % 3), list(range(n % 3)), "ab" * (n % 2)
+
+
+def a_loop(x, n):
+    i = 0
+    while i < n % 7:
+        x = x + i
+        i += 1
+    return x, i
+
+
+def counted(x, n):
+    for i in range(3):
+        n += i
+    return x + 1, n
+
+
+def a_default(x, n, *rest, k=2):
+    return x + 1, n * k, rest
+
+
+def in_a_call(x, n):
+    def scaled(v, by):
+        return v * by + 1
+
+    return scaled(x, n), scaled(n, 3)
+
+
+def in_a_closure(x, n):
+    def inner():
+        nonlocal n
+        n = n + 1
+        return n
+
+    return x + inner(), inner(), n
+
+
+def in_an_attribute(x, n):
+    box = Box(n)
+    box.n += 1
+    return x + 1, box.n, box
+
+
+def in_containers(x, n):
+    return [n, n + 1], {"n": n, n * 0 == 0: 1}, (n, [n]), {"k": [n - 1]}
+
+
+def sliced(x, n):
+    return x + 1, [1, 2, 3, 4][n % 4 :], "abcd"[: n % 3]
+
+
+def raised(x, n):
+    y = x + 1
+    if n > 4:
+        raise ValueError(n)
+    return y, 10 / n
+
+
+def caught(x, n):
+    try:
+        return x + 1, 1 // n
+    except ZeroDivisionError as error:
+        return x, str(error)
+    except TypeError as error:
+        return x, str(error)
+
+
+def a_break_with_it(x, n):
+    m = n + 1
+    doors.opaque(m)
+    return x + 1, m, n * 2
+
+
+def a_break_in_an_expression(x, n):
+    return x + 1, n * 2 + (doors.opaque() or 1), n
+
+
+PROGRAMS = [
+    carried,
+    computed,
+    of_two,
+    divided,
+    of_bits,
+    powers,
+    converted,
+    compared,
+    branched,
+    truth,
+    largest,
+    an_operand,
+    an_operand_twice,
+    an_operand_and_its_value,
+    a_key,
+    as_text,
+    identical,
+    a_length,
+    a_loop,
+    counted,
+    a_default,
+    in_a_call,
+    in_a_closure,
+    in_an_attribute,
+    in_containers,
+    sliced,
+    raised,
+    caught,
+    a_break_with_it,
+    a_break_in_an_expression,
+]
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+@pytest.mark.parametrize("numbers", SEQUENCES)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_each_call_is_as_plain(program, numbers, door):
+    captured = door(program)
+    for n in SEQUENCES[numbers] * 2:
+        assert seen_of(captured, t([1.0, 2.0]), n) == seen_of(program, t([1.0, 2.0]), n), n
+    assert toy.stats()["hook_failures"] == 0
+    assert "internal-error" not in toy.stats()["reasons"]
+
+
+@pytest.mark.parametrize(
+    "program, captures",
+    [
+        (carried, 1),
+        (computed, 2),
+        (of_two, 2),
+        (an_operand, 2),
+        (an_operand_twice, 2),
+        (compared, 5),
+        (branched, 4),
+        (converted, 3),
+        (largest, 12),
+        (counted, 2),
+        (in_a_call, 2),
+        (in_a_closure, 2),
+        (in_an_attribute, 2),
+        (a_default, 2),
+        (a_key, 3),
+        (a_break_with_it, 4),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_few_captures_serve_all_numbers(program, captures):
+    captured = toy.to_static(program)
+    for n in range(-3, 40):
+        assert seen_of(captured, t([1.0]), n) == seen_of(program, t([1.0]), n)
+    assert toy.stats()["captures"] <= captures
+    assert toy.stats()["reasons"].get("cache-full", 0) == 0
+
+
+def counting(places):
+    """A program that counts in each of these places."""
+
+    class Holder:
+        total = 0
+
+    holder = Holder()
+    holder.n, holder.inner = 0, Box(0.5)
+    names, numbers, cell = {"n": 0, "other": 1}, [0, 5], 0
+
+    def f(x):
+        global COUNTER
+        nonlocal cell
+        if "attribute" in places:
+            holder.n += 1
+            holder.inner.n *= 1.5
+        if "class" in places:
+            Holder.total += 2
+        if "global" in places:
+            COUNTER = COUNTER + 3
+        if "dict" in places:
+            names["n"] -= 1
+        if "list" in places:
+            numbers[0] += numbers[1]
+        if "cell" in places:
+            cell += 1
+        return x + 1, holder.n, Holder.total, COUNTER, names["n"], numbers[0], cell, holder.inner.n
+
+    return f
+
+
+@pytest.mark.parametrize("places", [["attribute"], ["class"], ["global"], ["dict"], ["list"], ["cell"]])
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+def test_counters(places, door):
+    global COUNTER
+    calls = []
+    for translate in (lambda f: f, door):
+        COUNTER = 0
+        f = translate(counting(places))
+        calls.append([seen_of(f, t([1.0])) for _ in range(90)])
+    assert calls[0] == calls[1]
+    assert toy.stats()["captures"] <= (6 if door is doors.hook or door is behind_a_break else 4)
+
+
+def test_a_loop_that_breaks_each_round():
+    def f(x):
+        total = 0
+        for i in range(50):
+            total += i * 2
+            x = x + i
+            doors.opaque(total)
+        return x, total, i
+
+    captured = toy.to_static(f)
+    for _ in range(3):
+        assert seen_of(captured, t([1.0])) == seen_of(f, t([1.0]))
+    assert toy.stats()["captures"] <= 4
+
+
+def test_a_number_that_stays_is_a_constant():
+    def f(x, n, k):
+        return x + k, n + k
+
+    captured = toy.to_static(f)
+    for n in range(10):
+        assert seen_of(captured, t([1.0]), n, 7) == seen_of(f, t([1.0]), n, 7)
+    report = str(toy.explain(f)(t([1.0]), 3, 7))
+    assert toy.stats()["captures"] <= 3
+    assert "7" in report
+
+
+def test_numbers_by_turns_of_two_kinds():
+    def f(x, n):
+        return x * n, n + 1
+
+    captured = toy.to_static(f)
+    for n in [1, 1.5, 2, 2.5, 3, 3.5, True, 4, 4.5]:
+        assert seen_of(captured, t([1.0]), n) == seen_of(f, t([1.0]), n)
+    assert toy.stats()["captures"] <= 5
