@@ -4,7 +4,7 @@
 
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use sot_tracker::Arithmetic;
 
 /// Whether arithmetic can go on from a value: an exact int, float or bool.
@@ -15,6 +15,11 @@ pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
 /// Whether a value is a number that is likely to be another one at the next call.
 pub(crate) fn varies(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyFloat>()
+}
+
+/// Whether a value is text, and of no class of the program.
+pub(crate) fn is_text(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyString>()
 }
 
 /// Whether two numbers are the same to whoever looks: of one type, and of one value; a zero has a sign.
@@ -31,14 +36,19 @@ pub(crate) fn computed<'py>(
     left: &Bound<'py, PyAny>,
     right: Option<&Bound<'py, PyAny>>,
 ) -> Option<Bound<'py, PyAny>> {
-    if !is_number(left) || !right.is_none_or(is_number) {
+    let fits = match op {
+        Arithmetic::Join => is_text(left) && right.is_some_and(is_text),
+        Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
+        _ => is_number(left) && right.is_none_or(is_number),
+    };
+    if !fits {
         return None;
     }
     let py = left.py();
     let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
     let compared = |how| left.rich_compare(right()?, how);
     match op {
-        Arithmetic::Add => right().and_then(|right| left.add(right)),
+        Arithmetic::Add | Arithmetic::Join => right().and_then(|right| left.add(right)),
         Arithmetic::Subtract => right().and_then(|right| left.sub(right)),
         Arithmetic::Multiply => right().and_then(|right| left.mul(right)),
         Arithmetic::TrueDivide => right().and_then(|right| left.div(right)),
@@ -60,6 +70,9 @@ pub(crate) fn computed<'py>(
         Arithmetic::Bool => left.is_truthy().map(|truth| PyBool::new(py, truth).to_owned().into_any()),
         Arithmetic::Int => py.get_type::<PyInt>().call1((left,)),
         Arithmetic::Float => py.get_type::<PyFloat>().call1((left,)),
+        Arithmetic::Str => left.str().map(Bound::into_any),
+        Arithmetic::Repr => left.repr().map(Bound::into_any),
+        Arithmetic::Format => right().and_then(|spec| left.call_method1("__format__", (spec,))),
     }
     .ok()
 }

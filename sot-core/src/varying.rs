@@ -88,5 +88,8 @@ pub(crate) fn class_place(class: &Bound<'_, PyAny>, name: &str) -> Place {
 pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Place {
     let address = |object: &_| captured.objects.get_ref(py, *object).as_ptr() as usize;
     let path = captured.trackers.path(tracker);
-    path.iter().filter_map(|step| captured.trackers.get(*step).access()).map(|a| a.map(address, String::clone)).collect()
+    path.iter()
+        .filter_map(|step| captured.trackers.get(*step).access())
+        .map(|a| a.map(address, String::clone))
+        .collect()
 }

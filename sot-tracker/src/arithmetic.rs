@@ -1,5 +1,5 @@
 //! What C computes of exact numbers, without code of the program: how a path goes on from numbers that were found to one that
-//! follows from them (`n + 1`, `n < m`, `float(n)`).
+//! follows from them (`n + 1`, `n < m`, `float(n)`), or to their text.
 
 use std::fmt;
 
@@ -23,17 +23,23 @@ pub enum Arithmetic {
     Ne,
     Gt,
     Ge,
+    /// The text of a number by a format, which is text.
+    Format,
+    /// Of two texts.
+    Join,
     Negative,
     Invert,
     Abs,
     Bool,
     Int,
     Float,
+    Str,
+    Repr,
 }
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 22] = [
+    pub const ALL: [Arithmetic; 26] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -50,18 +56,22 @@ impl Arithmetic {
         Arithmetic::Ne,
         Arithmetic::Gt,
         Arithmetic::Ge,
+        Arithmetic::Format,
+        Arithmetic::Join,
         Arithmetic::Negative,
         Arithmetic::Invert,
         Arithmetic::Abs,
         Arithmetic::Bool,
         Arithmetic::Int,
         Arithmetic::Float,
+        Arithmetic::Str,
+        Arithmetic::Repr,
     ];
 
-    /// How Python writes it: a sign, or the name of a builtin function of one argument.
+    /// How Python writes it: a sign, or the name of a builtin function.
     pub fn sign(self) -> &'static str {
         match self {
-            Arithmetic::Add => "+",
+            Arithmetic::Add | Arithmetic::Join => "+",
             Arithmetic::Subtract | Arithmetic::Negative => "-",
             Arithmetic::Multiply => "*",
             Arithmetic::TrueDivide => "/",
@@ -82,6 +92,9 @@ impl Arithmetic {
             Arithmetic::Bool => "bool",
             Arithmetic::Int => "int",
             Arithmetic::Float => "float",
+            Arithmetic::Format => "format",
+            Arithmetic::Str => "str",
+            Arithmetic::Repr => "repr",
         }
     }
 
@@ -98,11 +111,10 @@ impl Arithmetic {
     /// Write it of operands of these texts.
     pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
         match self {
-            Arithmetic::Abs | Arithmetic::Bool | Arithmetic::Int | Arithmetic::Float => {
-                write!(f, "{}({left})", self.sign())
-            }
+            Arithmetic::Format => write!(f, "format({left}, {right})"),
+            Arithmetic::Negative | Arithmetic::Invert => write!(f, "({}{left})", self.sign()),
             _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
-            _ => write!(f, "({}{left})", self.sign()),
+            _ => write!(f, "{}({left})", self.sign()),
         }
     }
 }

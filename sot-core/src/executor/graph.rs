@@ -119,10 +119,11 @@ impl<'py> Executor<'py> {
         self.builder()?;
         self.tell_modes()?;
         let takes_numbers = args.keywords.is_empty() && self.backend.takes_numbers(self.py, kind, name);
-        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| match takes_numbers && ex.is_varying(arg) {
-            true => ex.number_as_operand(arg),
-            false => ex.argument(arg),
-        })?;
+        let (tuple, kwargs) =
+            self.convert_arguments(args, |ex, arg| match takes_numbers && ex.is_varying_number(arg) {
+                true => ex.number_as_operand(arg),
+                false => ex.argument(arg),
+            })?;
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };

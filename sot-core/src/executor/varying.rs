@@ -7,7 +7,7 @@
 
 use super::Executor;
 use super::calls::name_of;
-use crate::numbers::{computed, is_number, varies};
+use crate::numbers::{computed, is_number, is_text, varies};
 use crate::stop::Stop;
 use crate::variables::*;
 use crate::varying::{class_place, place};
@@ -54,10 +54,15 @@ const FUNCTIONS: &[(&str, Arithmetic)] = &[
     ("int", Arithmetic::Int),
     ("float", Arithmetic::Float),
     ("bool", Arithmetic::Bool),
+    ("str", Arithmetic::Str),
+    ("repr", Arithmetic::Repr),
+    // Without a format.
+    ("format", Arithmetic::Str),
+    ("format", Arithmetic::Format),
 ];
 
 impl<'py> Executor<'py> {
-    /// Whether a number is known by its path alone.
+    /// Whether a number, or its text, is known by its path alone.
     pub(super) fn is_varying(&mut self, var: VarId) -> bool {
         let Variable { kind: VarKind::Constant(constant), tracker, valued: false, .. } = self.var(var) else {
             return false;
@@ -67,11 +72,8 @@ impl<'py> Executor<'py> {
             return false;
         }
         let number = self.objects.get(self.py, object);
-        if !varies(&number) {
-            return false;
-        }
         if let Tracker::Arithmetic { .. } = self.trackers.get(tracker) {
-            return true;
+            return varies(&number) || is_text(&number);
         }
         self.is_varying_at(tracker, &number)
     }
@@ -150,14 +152,39 @@ impl<'py> Executor<'py> {
             [left, right] => (left, Some(right)),
             _ => return Ok(None),
         };
-        if name == "pos" {
+        // Both give back what they were given.
+        let is_whole = matches!(name.as_str(), "str" | "format") && !self.is_varying_number(left);
+        if name == "pos" || is_whole && right.is_none() {
             return Ok(Some(left));
         }
         let op = FUNCTIONS.iter().find(|(function, op)| *function == name && op.is_binary() == right.is_some());
         match op {
+            Some((_, Arithmetic::Add)) if self.is_text(left)? => self.arithmetic(Arithmetic::Join, left, right),
             Some((_, op)) => self.arithmetic(*op, left, right),
             None => Ok(None),
         }
+    }
+
+    /// Whether a number is known by its path alone.
+    pub(super) fn is_varying_number(&mut self, var: VarId) -> bool {
+        let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return false };
+        self.is_varying(var) && varies(self.objects.get_ref(self.py, object))
+    }
+
+    /// Texts one behind the other, where one is that of a number that varies.
+    pub(super) fn joined_of_varying(&mut self, parts: &[VarId]) -> Result<Option<VarId>, Stop> {
+        let [first, rest @ ..] = parts else { return Ok(None) };
+        if !parts.iter().any(|part| self.is_varying(*part)) {
+            return Ok(None);
+        }
+        let mut text = *first;
+        for part in rest {
+            match self.arithmetic(Arithmetic::Join, text, Some(*part))? {
+                Some(longer) => text = longer,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(text))
     }
 
     /// Whether a number is not zero, guarded as such.
@@ -197,13 +224,14 @@ impl<'py> Executor<'py> {
         let var = self.add_var(ConstantVar { object }.into(), tracker);
         self.learn(var).looked = true;
         let is_float = |number: &Bound<'py, PyAny>| number.is_exact_instance_of::<PyFloat>();
-        let floats = [Some(&left), right.as_ref().map(|(right, _)| right)].into_iter().flatten().filter(|n| is_float(n));
+        let floats =
+            [Some(&left), right.as_ref().map(|(right, _)| right)].into_iter().flatten().filter(|n| is_float(n));
         let floats = floats.count();
         let total = match op {
             // An int may be too large for a float.
             Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply => floats != 1,
             Arithmetic::And | Arithmetic::Or | Arithmetic::Xor | Arithmetic::Invert | Arithmetic::Bool => true,
-            Arithmetic::Negative | Arithmetic::Abs => true,
+            Arithmetic::Negative | Arithmetic::Abs | Arithmetic::Join => true,
             _ => op.is_comparison(),
         };
         if !total {
@@ -218,7 +246,7 @@ impl<'py> Executor<'py> {
     fn number_and_path(&mut self, var: VarId) -> Result<Option<(Bound<'py, PyAny>, TrackerId)>, Stop> {
         let VarKind::Constant(ConstantVar { object }) = self.look(var)? else { return Ok(None) };
         let number = self.objects.get(self.py, object);
-        if !is_number(&number) {
+        if !is_number(&number) && !is_text(&number) {
             return Ok(None);
         }
         if self.is_varying(var) {

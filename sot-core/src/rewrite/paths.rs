@@ -102,7 +102,7 @@ impl Emitter<'_, '_> {
 
     fn push_arithmetic(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> Result<(), Stop> {
         let code = match op {
-            Arithmetic::Add => binary(BinaryOp::Add),
+            Arithmetic::Add | Arithmetic::Join => binary(BinaryOp::Add),
             Arithmetic::Subtract => binary(BinaryOp::Subtract),
             Arithmetic::Multiply => binary(BinaryOp::Multiply),
             Arithmetic::TrueDivide => binary(BinaryOp::TrueDivide),
@@ -120,11 +120,20 @@ impl Emitter<'_, '_> {
             Arithmetic::Ge => compare(CompareOp::Ge),
             Arithmetic::Negative => Op::Unary(UnaryOp::Negative),
             Arithmetic::Invert => Op::Unary(UnaryOp::Invert),
-            Arithmetic::Abs | Arithmetic::Bool | Arithmetic::Int | Arithmetic::Float => {
+            Arithmetic::Format
+            | Arithmetic::Abs
+            | Arithmetic::Bool
+            | Arithmetic::Int
+            | Arithmetic::Float
+            | Arithmetic::Str
+            | Arithmetic::Repr => {
                 let callee = self.builtins_attribute(op.sign())?;
                 self.push_callable(callee);
                 self.push_path(left)?;
-                self.call(1);
+                if let Some(right) = right {
+                    self.push_path(right)?;
+                }
+                self.call(if right.is_some() { 2 } else { 1 });
                 return Ok(());
             }
         };

@@ -2,7 +2,8 @@
 //! random numbers so that proptest shrinks it.
 
 use sot_tracker::{
-    Access, Accessed, Arithmetic, Check, FunctionPart, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable, World,
+    Access, Accessed, Arithmetic, Check, FunctionPart, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId,
+    TrackerTable, World,
 };
 
 /// Random numbers, then zeros.

@@ -127,6 +127,16 @@ def as_text(x, n):
     return x + 1, f"{n}", f"{n:>4}", "%s" % n, repr(n), str(n + 1)
 
 
+def in_messages(x, n):
+    text = f"step {n}: {n + 1:>6} {n!r} of {x.shape}"
+    return x + 1, text, "n" + str(n), f"{n}" + f"{n * 0.5:.2f}", [text]
+
+
+def said(x, n):
+    doors.opaque(f"step {n}")
+    return x + 1, f"{n}"
+
+
 def identical(x, n):
     m = n
     k = n + 0
@@ -228,6 +238,8 @@ PROGRAMS = [
     an_operand_and_its_value,
     a_key,
     as_text,
+    in_messages,
+    said,
     identical,
     a_length,
     a_loop,
@@ -260,6 +272,8 @@ def test_each_call_is_as_plain(program, numbers, door):
     "program, captures",
     [
         (carried, 1),
+        (in_messages, 2),
+        (said, 4),
         (computed, 2),
         (of_two, 2),
         (an_operand, 2),

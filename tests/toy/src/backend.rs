@@ -9,7 +9,8 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck,
+    TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -135,7 +136,8 @@ impl Backend for Toy {
 
     /// A number is a tensor whose element type follows from its own.
     fn takes_numbers(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        kind == CallKind::Method && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
+        kind == CallKind::Method
+            && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

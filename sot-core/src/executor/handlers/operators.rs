@@ -450,6 +450,10 @@ fn convert_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn build_string(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::BuildString(n) = op else { return Err(mismatch()) };
     let parts = ex.pop_n(n as usize)?;
+    if let Some(text) = ex.joined_of_varying(&parts)? {
+        ex.push(text);
+        return Ok(Flow::Next);
+    }
     let mut text = String::new();
     for part in parts {
         text.push_str(&ex.constant_str(part).ok_or(Stop::brk(Reason::OpaqueValue, "text"))?);
