@@ -385,11 +385,15 @@ fn argument<'py>(py: Python<'py>, args: Slots<'_>, at: usize) -> PyResult<Bound<
 }
 
 /// `store_hashed(dict, key, hash, value, found)`: as `dict[key] = value` once the key has been hashed and compared: it is in the
-/// dict, or equals none that is.
+/// dict, or equals none that is. A set is given a member.
 pub fn store_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
         let (key, hash, value) = (argument(py, args, 1)?, argument(py, args, 2)?, argument(py, args, 3)?);
+        if let Ok(set) = argument(py, args, 0)?.cast::<pyo3::types::PySet>() {
+            facts::add_hashed(set, &key, hash.extract()?)?;
+            return Ok(py.None().into_bound(py));
+        }
         let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
         let found = argument(py, args, 4)?.is_truthy()?.then(|| key.clone());
         facts::store_hashed(&dict, found.as_ref(), &key, hash.extract()?, &value)?;
@@ -404,6 +408,10 @@ pub fn delete_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
         let (key, hash) = (argument(py, args, 1)?, argument(py, args, 2)?);
+        if let Ok(set) = argument(py, args, 0)?.cast::<pyo3::types::PySet>() {
+            facts::discard_hashed(set, &key, hash.extract()?)?;
+            return Ok(py.None().into_bound(py));
+        }
         let value = facts::delete_hashed(argument(py, args, 0)?.cast::<PyDict>()?, &key, hash.extract()?)?;
         Ok(value.unwrap_or_else(|| py.None().into_bound(py)))
     };
@@ -425,4 +433,61 @@ pub fn fill_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(dict.into_any())
     };
     helper(py, &FUNCTION, Helper { name: "fill_hashed", run })
+}
+
+/// `set_of_hashed(frozen, members, hashes)`: a set of these, put in one by one, of which no two are equal. Those without a hash here
+/// are hashed by C.
+pub fn set_of_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let (members, hashes) = (argument(py, args, 1)?, argument(py, args, 2)?);
+        let mut all = Vec::new();
+        for at in 0..members.len()? {
+            let hash = hashes.get_item(at)?;
+            all.push((members.get_item(at)?, if hash.is_none() { None } else { Some(hash.extract()?) }));
+        }
+        facts::set_of_hashed(py, &all, argument(py, args, 0)?.is_truthy()?)
+    };
+    helper(py, &FUNCTION, Helper { name: "set_of_hashed", run })
+}
+
+/// `done_with_answers(name, .., answers, cut)`: what is done with sets, to the questions of which these are the answers. `cut`: it
+/// ends at the next one.
+pub fn done_with_answers(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let mut all = Vec::new();
+        while let Some(arg) = args.get(py, all.len()) {
+            all.push(arg.to_owned());
+        }
+        let (Some(cut), Some(answers), Some(name)) = (all.pop(), all.pop(), all.first()) else {
+            return Err(PyRuntimeError::new_err("sot: too few arguments"));
+        };
+        let name: String = name.extract()?;
+        crate::answered::do_with_answers(py, &name, &all[1..], answers.extract()?, cut.is_truthy()?)
+    };
+    helper(py, &FUNCTION, Helper { name: "done_with_answers", run })
+}
+
+/// `set_with_table(frozen, members, places, lost, numbers, hashes)`: a set of this table.
+pub fn set_with_table(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let members: Vec<Bound<'_, PyAny>> = argument(py, args, 1)?.extract()?;
+        let places: Vec<usize> = argument(py, args, 2)?.extract()?;
+        let (lost, hashes): (Vec<usize>, Vec<isize>) =
+            (argument(py, args, 3)?.extract()?, argument(py, args, 5)?.extract()?);
+        let (mask, finger) = argument(py, args, 4)?.extract()?;
+        let members: Vec<_> =
+            places.into_iter().zip(members).zip(hashes).map(|((at, key), hash)| (at, key, hash)).collect();
+        let set = facts::set_with_table(py, &members, &lost, mask, finger)?;
+        let set = set.ok_or_else(|| PyRuntimeError::new_err("sot: the table of a set"))?;
+        if !argument(py, args, 0)?.is_truthy()? {
+            return Ok(set.into_any());
+        }
+        let frozen = facts::new_frozen_set(py)?;
+        facts::exchange_tables(&frozen, &set);
+        Ok(frozen)
+    };
+    helper(py, &FUNCTION, Helper { name: "set_with_table", run })
 }

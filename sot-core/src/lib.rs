@@ -9,6 +9,7 @@
 //! into the user's program.
 
 pub mod advice;
+mod answered;
 pub mod awaits;
 pub mod backend;
 pub mod called_by_code;

@@ -77,7 +77,7 @@ pub enum Mutation {
         object: VarRef,
         key: VarRef,
     },
-    /// `object[key] = value` of a key that has been hashed: beside `found`, the key that it was found to equal, or `None`: none.
+    /// `object[key] = value` of a key that has been hashed, or a member that is put into a set: beside `found`, the key that it was found to equal, or `None`: none.
     StoreHashed {
         object: VarRef,
         key: VarRef,
@@ -85,7 +85,7 @@ pub enum Mutation {
         value: VarRef,
         found: Option<VarRef>,
     },
-    /// `del object[found]` of a key that was stored with this hash.
+    /// `del object[found]` of a key that was stored with this hash, or a member that is taken out of a set.
     DeleteHashed {
         object: VarRef,
         found: VarRef,
@@ -96,6 +96,15 @@ pub enum Mutation {
         object: VarRef,
         name: String,
         args: Vec<VarRef>,
+    },
+    /// As `Method`, of a set: code of the program was asked for hashes, and whether members are equal, and said this. `cut`: then it raised
+    /// an exception.
+    Answered {
+        object: VarRef,
+        name: String,
+        args: Vec<VarRef>,
+        answers: Vec<i64>,
+        cut: bool,
     },
     /// The iterator yielded `item`; `None`: it was asked once more and has ended for good.
     IterAdvance {
@@ -136,6 +145,7 @@ impl Mutation {
             | Mutation::StoreHashed { object, .. }
             | Mutation::DeleteHashed { object, .. }
             | Mutation::Method { object, .. }
+            | Mutation::Answered { object, .. }
             | Mutation::Written { object } => Target::Object(*object),
         }
     }
@@ -163,7 +173,8 @@ impl Mutation {
             | Mutation::DictPop { object, .. }
             | Mutation::StoreHashed { object, .. }
             | Mutation::DeleteHashed { object, .. }
-            | Mutation::Method { object, .. } => Slot::Content(*object),
+            | Mutation::Method { object, .. }
+            | Mutation::Answered { object, .. } => Slot::Content(*object),
         }
     }
 
@@ -189,6 +200,7 @@ impl Mutation {
             | Mutation::StoreHashed { .. }
             | Mutation::DeleteHashed { .. }
             | Mutation::Method { .. }
+            | Mutation::Answered { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. } => None,
         }
@@ -214,7 +226,9 @@ impl Mutation {
             | Mutation::ListReverse { object }
             | Mutation::DictClear { object } => vec![*object],
             Mutation::ListExtend { object, values } => std::iter::once(*object).chain(values.iter().copied()).collect(),
-            Mutation::Method { object, args, .. } => std::iter::once(*object).chain(args.iter().copied()).collect(),
+            Mutation::Method { object, args, .. } | Mutation::Answered { object, args, .. } => {
+                std::iter::once(*object).chain(args.iter().copied()).collect()
+            }
             Mutation::IterAdvance { iterator, .. } => vec![*iterator],
             Mutation::Written { object } => vec![*object],
         }
@@ -246,6 +260,9 @@ impl fmt::Display for Mutation {
             Mutation::StoreHashed { value, found: Some(found), .. } => write!(f, "{at}[{found}] = {value} (found)"),
             Mutation::DeleteHashed { found, .. } => write!(f, "del {at}[{found}] (found)"),
             Mutation::Method { name, args, .. } => write!(f, "{at}.{name}({})", list(args)),
+            Mutation::Answered { name, args, answers, .. } => {
+                write!(f, "{at}.{name}({}) ({} answers)", list(args), answers.len())
+            }
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
             Mutation::Written { .. } => write!(f, "repr({at}) ends"),

@@ -24,7 +24,7 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     LacksAttr(N),
     /// A dict with exactly these keys in this order, each by identity or equality.
     Keys(Vec<O>),
-    /// A dict whose keys were stored with these hashes, in this order. `alike`: and those of one hash are found in this order, too.
+    /// A dict whose keys, or a set whose members, were stored with these hashes, in this order. `alike`: and those of one hash are found in this order, too.
     Hashes { hashes: Vec<i64>, alike: bool },
     /// A set with (without) this member.
     Member { key: O, is: bool },

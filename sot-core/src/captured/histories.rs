@@ -27,7 +27,7 @@ pub enum SetStep {
 }
 
 /// What was combined with a set, as it was then.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub enum SetOperand {
     Item(VarId),
     /// Items one by one.
@@ -47,7 +47,7 @@ impl SetOperand {
         }
     }
 
-    fn items(&self) -> &[VarId] {
+    pub(crate) fn items(&self) -> &[VarId] {
         match self {
             SetOperand::Item(item) => std::slice::from_ref(item),
             SetOperand::Items(items) | SetOperand::Keys(items) | SetOperand::View(items) => items,
@@ -72,8 +72,31 @@ impl SetStep {
     }
 }
 
+/// What code of the program said while a step was made.
+#[derive(Clone)]
+pub enum Answers {
+    /// It was not asked.
+    Nothing,
+    /// No two members are equal that are not the same.
+    Unequal,
+    /// Hashes, and whether two members are equal, in the order in which real sets ask.
+    Given(Rc<[i64]>),
+    /// As `Given`; the next question was answered by an exception.
+    Cut(Rc<[i64]>),
+}
+
+/// Where the members of a set lie, and what places the next ones.
+pub struct SetLayout {
+    /// Places, members, hashes.
+    pub members: Vec<(usize, VarId, isize)>,
+    pub lost: Vec<usize>,
+    pub mask: usize,
+    pub finger: usize,
+}
+
 struct Recorded {
     step: SetStep,
+    answers: Answers,
     frozen: bool,
     /// What the changes of this set began with.
     first: SetState,
@@ -85,23 +108,33 @@ pub struct Histories {
     steps: Vec<Recorded>,
     /// Of states that a display of these members comes to, in this order, with the very same table.
     pub(crate) displays: HashMap<SetState, Rc<[VarId]>>,
+    /// Of states that are laid out anew, since their history cannot be gone through again, or asks too much.
+    pub(crate) layouts: HashMap<SetState, Rc<SetLayout>>,
     /// What sets hold in their states, where it is more than constants.
     pub(crate) held: HashMap<SetState, Rc<[VarId]>>,
 }
 
 impl Histories {
     pub(crate) fn add(&mut self, step: SetStep, frozen: bool) -> SetState {
+        self.add_answered(step, frozen, Answers::Nothing)
+    }
+
+    pub(crate) fn add_answered(&mut self, step: SetStep, frozen: bool, answers: Answers) -> SetState {
         let state = SetState(self.steps.len() as u32);
         let first = match step {
             SetStep::Changed { before, .. } => self.first(before),
             _ => state,
         };
-        self.steps.push(Recorded { step, frozen, first });
+        self.steps.push(Recorded { step, answers, frozen, first });
         state
     }
 
     pub fn step(&self, state: SetState) -> &SetStep {
         &self.steps[state.0 as usize].step
+    }
+
+    pub fn answers(&self, state: SetState) -> &Answers {
+        &self.steps[state.0 as usize].answers
     }
 
     pub fn is_frozen(&self, state: SetState) -> bool {
@@ -113,11 +146,16 @@ impl Histories {
         self.steps[state.0 as usize].first
     }
 
+    /// Whether a state can be made without those before it.
+    fn is_settled(&self, state: SetState) -> bool {
+        self.displays.contains_key(&state) || self.layouts.contains_key(&state)
+    }
+
     /// The steps since `first` that changed one set, in their order, and the one that it starts with.
     pub fn changes(&self, last: SetState) -> (SetState, Vec<SetState>) {
         let (mut state, mut changes) = (last, Vec::new());
         while let SetStep::Changed { before, .. } = self.step(state) {
-            if self.displays.contains_key(&state) {
+            if self.is_settled(state) {
                 break;
             }
             changes.push(state);
@@ -149,7 +187,7 @@ impl Histories {
         while let Some(state) = work.pop() {
             if seen.insert(state) {
                 order.push(state);
-                if !self.displays.contains_key(&state) {
+                if !self.is_settled(state) {
                     work.extend(self.step(state).sources().0);
                 }
             }
@@ -166,9 +204,10 @@ impl Captured {
             return parts;
         }
         for state in self.histories.involved(set.state) {
-            match self.histories.displays.get(&state) {
-                Some(members) => parts.extend(members.iter().copied()),
-                None => parts.extend(self.histories.step(state).sources().1),
+            match (self.histories.displays.get(&state), self.histories.layouts.get(&state)) {
+                (Some(members), _) => parts.extend(members.iter().copied()),
+                (None, Some(layout)) => parts.extend(layout.members.iter().map(|member| member.1)),
+                (None, None) => parts.extend(self.histories.step(state).sources().1),
             }
         }
         parts

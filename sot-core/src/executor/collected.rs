@@ -105,21 +105,25 @@ impl<'py> Executor<'py> {
     /// `set(iterable)` or `frozenset(iterable)`.
     pub(super) fn enter_set(&mut self, class: &Bound<'py, PyAny>, iterable: VarId) -> Result<Option<Called>, Stop> {
         self.is_no_subclass_of_set(iterable)?;
-        if !self.iterates_by_code(iterable)? {
+        let frozen = class.is(self.py.get_type::<PyFrozenSet>());
+        if let Some(done) = self.enter_whole(if frozen { "frozenset" } else { "set" }, &[iterable])? {
+            return Ok(Some(done));
+        }
+        if !self.iterates_by_code(iterable)? && !self.gives_items_by_code(iterable)? {
             return Ok(None);
         }
-        let (class, chain) = (self.pin(class), self.chain()?);
-        self.enter("set_of", &[class, iterable, chain]).map(Some)
+        let (class, frozen) = (self.pin(class), self.fold_bool(frozen)?);
+        self.enter("set_of", &[class, iterable, frozen]).map(Some)
     }
 
     /// What goes into a set that is being made.
-    pub(super) fn enter_items_of_set(&mut self, iterable: VarId) -> Result<Option<Called>, Stop> {
+    pub(super) fn enter_items_of_set(&mut self, set: VarId, iterable: VarId) -> Result<Option<Called>, Stop> {
         self.is_no_subclass_of_set(iterable)?;
-        if !self.iterates_by_code(iterable)? {
+        if !self.iterates_by_code(iterable)? && !self.gives_items_by_code(iterable)? {
             return Ok(None);
         }
-        let chain = self.chain()?;
-        self.enter("items_of_set", &[iterable, chain]).map(Some)
+        let nothing = self.virtual_var(TupleVar::new(Vec::new()));
+        self.enter("items_of_set", &[set, iterable, nothing]).map(Some)
     }
 
     /// Sets take what any set holds as it lies, whatever its class says of iteration.
@@ -132,12 +136,6 @@ impl<'py> Executor<'py> {
             }
         }
         Ok(())
-    }
-
-    fn chain(&mut self) -> Result<VarId, Stop> {
-        let chain = crate::cpython::module(self.py, "itertools").and_then(|module| module.getattr("chain"));
-        let chain = chain.map_err(|e| self.internal(&e))?;
-        Ok(self.pin(&chain))
     }
 
     /// Whether all keys of a dict, or members of a set, are such.

@@ -167,6 +167,9 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<Called>, Stop> {
         let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
         if !instance(self.look(left)?) && !instance(self.look(right)?) {
+            if let Some(compared) = self.enter_compare_sets(op, left, right)? {
+                return Ok(Some(compared));
+            }
             return self.enter_compare_items(op, left, right, to_bool);
         }
         let (of_left, of_right) = methods(op);

@@ -307,6 +307,12 @@ impl<'py> Executor<'py> {
         {
             return self.enter_fill(Some(me), *source, &args.keywords);
         }
+        if self.set_state(me)?.is_some()
+            && args.keywords.is_empty()
+            && let Some(entered) = self.enter_set_method(me, name, &args.positional)?
+        {
+            return Ok(Some(entered));
+        }
         if let ("update", [iterable], VarKind::Set(SetVar { frozen: false, .. })) =
             (name, args.positional.as_slice(), self.look(me)?)
             && args.keywords.is_empty()

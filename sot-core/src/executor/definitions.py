@@ -237,19 +237,27 @@ def keyed(iterable, value):
     return table
 
 
-def set_of(make, iterable, chain):
+def set_of(make, iterable, frozen):
     # An item that asks the program for its hash, or has none, is hashed before the next one is asked for.
     iterator = iter(iterable)
     items = []
     for item in iterator:
-        items.append(item)
         if not is_quiet(item):
             break
+        items.append(item)
         del item
     else:
         return make(items)
+    table = set(items)
+    del items
+    table.add(item)
     del item
-    return make(chain(items, iterator))
+    for item in iterator:
+        table.add(item)
+        del item
+    if frozen:
+        return frozen_as(table)
+    return table
 
 
 def update_set(table, iterable):
@@ -258,18 +266,24 @@ def update_set(table, iterable):
         del item
 
 
-def items_of_set(iterable, chain):
+def items_of_set(table, iterable, nothing):
     iterator = iter(iterable)
     items = []
     for item in iterator:
-        items.append(item)
         if not is_quiet(item):
             break
+        items.append(item)
         del item
     else:
         return items
+    table.update(items)
+    del items
+    table.add(item)
     del item
-    return chain(items, iterator)
+    for item in iterator:
+        table.add(item)
+        del item
+    return nothing
 
 
 def close(throw):

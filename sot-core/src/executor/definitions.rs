@@ -59,7 +59,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions_of_itertools.py"),
         include_str!("definitions_of_values.py"),
         include_str!("definitions_of_exceptions.py"),
-        include_str!("definitions_of_keys.py")
+        include_str!("definitions_of_keys.py"),
+        include_str!("definitions_of_members.py")
     )
     .to_owned();
     if py.version_info() >= (3, 11) {

@@ -259,8 +259,12 @@ impl<'py> Executor<'py> {
             VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => dict,
             _ => container,
         };
-        let VarKind::Dict(dict) = self.look(table)? else { return Ok(None) };
-        if !self.is_found_by_code(&dict, key)? {
+        let by_code = match (self.look(table)?, self.set_state(table)?) {
+            (VarKind::Dict(dict), _) => self.is_found_by_code(&dict, key)?,
+            (_, Some(state)) => self.is_member_by_code(state, key)?,
+            _ => false,
+        };
+        if !by_code {
             return Ok(None);
         }
         let (yes, no) = (self.fold_bool(!invert)?, self.fold_bool(invert)?);

@@ -264,6 +264,7 @@ impl<'py> Executor<'py> {
             | Mutation::ListExtend { .. }
             | Mutation::ListReverse { .. }
             | Mutation::Method { .. }
+            | Mutation::Answered { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. }
             | Mutation::SetMode { .. } => Vec::new(),

@@ -1,4 +1,7 @@
 //! What stands in for values where their hash and equality decide: members of sets, keys.
+//!
+//! A value that code of the program hashes and compares is *asked*: what stands in for it has the hash that it was stored with, and
+//! whether it equals another one is told by whoever has the real sets do something ([`while_asking`]).
 
 use super::Executor;
 use crate::cpython::facts;
@@ -7,6 +10,87 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What becomes of questions that code of the program answers.
+pub(super) enum Asking {
+    /// They are refused.
+    Refused,
+    /// Nothing equals anything else.
+    Unequal,
+    /// These are the answers to the first of them, in their order.
+    Answered(Rc<[i64]>),
+    /// As `Answered`; the next one ends it.
+    Cut(Rc<[i64]>),
+}
+
+/// What code of the program is asked.
+#[derive(Clone, Copy)]
+pub(super) enum Question {
+    Hash(VarId),
+    Equal(VarId, VarId),
+}
+
+struct Asked {
+    asking: Asking,
+    answered: usize,
+    /// What nobody has answered.
+    open: Option<Question>,
+    /// Who was asked for a hash, and what that was.
+    hashes: Vec<(VarId, isize)>,
+}
+
+impl Asked {
+    const NOTHING: Asked = Asked { asking: Asking::Refused, answered: 0, open: None, hashes: Vec::new() };
+
+    fn answer(&mut self, question: Question) -> PyResult<i64> {
+        let answer = match &self.asking {
+            Asking::Unequal if matches!(question, Question::Equal(..)) => Some(0),
+            Asking::Answered(answers) | Asking::Cut(answers) => answers.get(self.answered).copied(),
+            Asking::Unequal | Asking::Refused => None,
+        };
+        self.answered += 1;
+        match answer {
+            Some(answer) => {
+                if let Question::Hash(var) = question {
+                    self.hashes.push((var, answer as isize));
+                }
+                Ok(answer)
+            }
+            None => {
+                let cut = matches!(self.asking, Asking::Cut(_));
+                self.open = self.open.or(Some(question).filter(|_| !cut));
+                Err(pyo3::exceptions::PyRuntimeError::new_err("sot: a question that nobody has answered"))
+            }
+        }
+    }
+}
+
+thread_local! {
+    static ASKED: RefCell<Asked> = const { RefCell::new(Asked::NOTHING) };
+}
+
+/// What came of doing something with sets of members.
+pub(super) enum Came<T> {
+    To(T),
+    /// This has to be answered first.
+    Question(Question),
+}
+
+/// Do something with sets of members. Beside what comes of it: who was asked for a hash.
+pub(super) fn while_asking<T>(
+    asking: Asking,
+    run: impl FnOnce() -> PyResult<T>,
+) -> PyResult<(Came<T>, Vec<(VarId, isize)>)> {
+    let before = ASKED.replace(Asked { asking, ..Asked::NOTHING });
+    let came = run();
+    let asked = ASKED.replace(before);
+    match (came, asked.open) {
+        (_, Some(question)) => Ok((Came::Question(question), asked.hashes)),
+        (came, None) => came.map(|came| (Came::To(came), asked.hashes)),
+    }
+}
 
 /// Stands in for a value of the simulation in sets and as a key. The program never meets it.
 #[pyclass(frozen, module = "sot._sot", name = "_Member")]
@@ -15,6 +99,8 @@ pub(super) struct Member {
     hash: isize,
     /// The hash is that of the value.
     known: bool,
+    /// Code of the program hashes and compares it.
+    asked: bool,
     value: Value,
 }
 
@@ -30,13 +116,21 @@ enum Value {
 
 #[pymethods]
 impl Member {
-    fn __hash__(&self) -> isize {
-        self.hash
+    fn __hash__(&self) -> PyResult<isize> {
+        let answered = |asked: &mut Asked| match asked.asking {
+            Asking::Answered(_) | Asking::Cut(_) => asked.answer(Question::Hash(self.var)).map(|hash| hash as isize),
+            Asking::Refused | Asking::Unequal => Ok(self.hash),
+        };
+        if self.asked { ASKED.with_borrow_mut(answered) } else { Ok(self.hash) }
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(other) = other.cast_exact::<Member>() else { return Ok(false) };
         let other = other.get();
+        if self.var != other.var && (self.asked || other.asked) {
+            let question = Question::Equal(self.var, other.var);
+            return ASKED.with_borrow_mut(|asked| asked.answer(question)).map(|answer| answer != 0);
+        }
         Ok(match (&self.value, &other.value) {
             _ if self.var == other.var => true,
             (Value::Equal(a), Value::Equal(b)) => a.is(b) || a.bind(py).eq(b)?,
@@ -49,6 +143,10 @@ impl Member {
 impl Member {
     pub(super) fn var(&self) -> VarId {
         self.var
+    }
+
+    pub(super) fn hash(&self) -> isize {
+        self.hash
     }
 
     /// Whether the hash is that of the value.
@@ -65,8 +163,43 @@ impl Member {
 }
 
 impl<'py> Executor<'py> {
-    /// What stands in for a value that is a member of a set, or a key.
+    /// What stands in for a value that goes into sets, or is looked up there.
+    pub(super) fn stored_member(&mut self, var: VarId) -> Result<Bound<'py, Member>, Stop> {
+        let stored = self.hashes.get(&var).copied();
+        if stored.is_none() && !self.shadows.trying {
+            return self.member(var);
+        }
+        let known = self.shadows.members.get(&var).or_else(|| self.shadows.tried.get(&var));
+        if let Some(known) = known {
+            return Ok(known.bind(self.py).clone());
+        }
+        if stored.is_none() && !self.is_hashed_by_code(var)? {
+            return self.member(var);
+        }
+        // Who has not been hashed yet is asked for it.
+        let member = Member { var, hash: stored.unwrap_or(0), known: true, asked: true, value: Value::Alone };
+        let member = Bound::new(self.py, member).map_err(|e| self.internal(&e))?;
+        let Some(hash) = stored else {
+            let same = self.known_object(var).and_then(|object| self.shadows.identities.get(&object).copied());
+            if let Some(same) = same.and_then(|same| self.shadows.members.get(&same)) {
+                return Ok(same.bind(self.py).clone());
+            }
+            self.shadows.tried.insert(var, member.clone().unbind());
+            return Ok(member);
+        };
+        let member = self.same_identity(var).unwrap_or(member);
+        if member.get().hash != hash {
+            return Err(Stop::fallback(Reason::UserCode, "a member whose hash has changed"));
+        }
+        self.shadows.members.insert(var, member.clone().unbind());
+        Ok(member)
+    }
+
+    /// What stands in for a value that is a member of a set, or a key, and asks nobody.
     pub(super) fn member(&mut self, var: VarId) -> Result<Bound<'py, Member>, Stop> {
+        if self.hashes.contains_key(&var) {
+            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
+        }
         if let Some(known) = self.shadows.members.get(&var) {
             return Ok(known.bind(self.py).clone());
         }
@@ -90,7 +223,7 @@ impl<'py> Executor<'py> {
                 if !value.eq(&value).unwrap_or(false) {
                     return Err(Stop::brk(Reason::OpaqueValue, "a NaN as a member of a set"));
                 }
-                Ok(Member { var, hash, known: true, value: Value::Equal(value.unbind()) })
+                Ok(Member { var, asked: false, hash, known: true, value: Value::Equal(value.unbind()) })
             }
             VarKind::Tuple(TupleVar { items, class: None }) => {
                 let (mut values, mut known) = (Vec::with_capacity(items.len()), true);
@@ -104,17 +237,17 @@ impl<'py> Executor<'py> {
                 }
                 let value = PyTuple::new(self.py, values).map_err(|e| self.internal(&e))?;
                 let hash = value.hash().map_err(|e| self.would_raise(&e))?;
-                Ok(Member { var, hash, known, value: Value::Equal(value.into_any().unbind()) })
+                Ok(Member { var, asked: false, hash, known, value: Value::Equal(value.into_any().unbind()) })
             }
             VarKind::Set(set) if set.frozen => {
                 let value = self.require_plain(var)?;
                 let hash = value.hash().map_err(|e| self.internal(&e))?;
-                Ok(Member { var, hash, known: true, value: Value::Equal(value.unbind()) })
+                Ok(Member { var, asked: false, hash, known: true, value: Value::Equal(value.unbind()) })
             }
             VarKind::Builtin(_) => {
                 let value = self.pinned(&kind).expect("a builtin is pinned");
                 let hash = value.hash().map_err(|e| self.internal(&e))?;
-                Ok(Member { var, hash, known: true, value: Value::Equal(value.unbind()) })
+                Ok(Member { var, asked: false, hash, known: true, value: Value::Equal(value.unbind()) })
             }
             VarKind::Function(_)
             | VarKind::Module(_)
@@ -136,7 +269,7 @@ impl<'py> Executor<'py> {
                     // `enum.Enum.__hash__` hashes the name.
                     let name = self.getattr(var, "_name_")?;
                     let hash = self.member(name)?.get().hash;
-                    return Ok(Member { var, hash, known: true, value });
+                    return Ok(Member { var, asked: false, hash, known: true, value });
                 }
                 match pinned {
                     Some(object) => {
@@ -144,15 +277,15 @@ impl<'py> Executor<'py> {
                         let object = self.objects.get(self.py, object);
                         let hash = by_address.and_then(|hash| hash.call1((object,))?.extract());
                         let hash = hash.map_err(|e: PyErr| self.internal(&e))?;
-                        Ok(Member { var, hash, known: true, value })
+                        Ok(Member { var, asked: false, hash, known: true, value })
                     }
-                    None => Ok(Member { var, hash: var.0 as isize, known: false, value }),
+                    None => Ok(Member { var, asked: false, hash: var.0 as isize, known: false, value }),
                 }
             }
             VarKind::Tensor(_) if self.backend.tensors_hash_by_identity(self.py) => {
                 let class = self.class_of(var)?;
                 self.class_lookup(&class, "__hash__")?;
-                Ok(Member { var, hash: var.0 as isize, known: false, value: Value::Alone })
+                Ok(Member { var, asked: false, hash: var.0 as isize, known: false, value: Value::Alone })
             }
             VarKind::List(ListVar { class: None, .. })
             | VarKind::Dict(DictVar { class: None, .. })

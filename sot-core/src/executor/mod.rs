@@ -37,6 +37,7 @@ mod generators;
 mod graph;
 mod handlers;
 mod hashed;
+mod hashed_members;
 mod identity;
 mod inspected;
 mod iteration;

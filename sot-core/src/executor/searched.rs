@@ -2,6 +2,7 @@
 
 use super::Executor;
 use super::hashed::fallback;
+use crate::answered::do_with_answers;
 use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
@@ -104,6 +105,25 @@ pub(super) const HELPERS: &[Helper] = &[
         true => Ok(args.py().None()),
         false => Err(PyRuntimeError::new_err("dict mutated during update")),
     }),
+    ("put_member", |args| {
+        let set = args.get_item(0)?.cast_into::<PySet>()?;
+        facts::add_hashed(&set, &args.get_item(1)?, args.get_item(2)?.extract()?)?;
+        Ok(args.py().None())
+    }),
+    ("drop_member", |args| {
+        let (set, found) = (args.get_item(0)?.cast_into::<PySet>()?, args.get_item(1)?.get_item(0)?);
+        facts::discard_hashed(&set, &found, args.get_item(2)?.extract()?)?;
+        Ok(args.py().None())
+    }),
+    // What is asked before it is done is asked when it is done.
+    ("asked", |args| Ok(PyTuple::empty(args.py()).into_any().unbind())),
+    ("answered", |args| answered_for_real(args, false)),
+    ("cut_short", |args| answered_for_real(args, true)),
+    ("frozen_as", |args| {
+        let (set, frozen) = (args.get_item(0)?, facts::new_frozen_set(args.py())?);
+        facts::exchange_tables(&frozen, &set);
+        Ok(frozen.unbind())
+    }),
     ("taken", |args| {
         let (table, found) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(1)?.get_item(0)?);
         let value = facts::delete_hashed(&table, &found, args.get_item(2)?.extract()?)?;
@@ -111,25 +131,24 @@ pub(super) const HELPERS: &[Helper] = &[
     }),
 ];
 
+fn answered_for_real(args: &Bound<'_, PyTuple>, cut: bool) -> PyResult<Py<PyAny>> {
+    let operation: Vec<Bound<'_, PyAny>> = args.get_item(0)?.extract()?;
+    let Some((name, operands)) = operation.split_first() else { return Ok(args.py().None()) };
+    let answers = args.get_item(1)?.extract()?;
+    Ok(do_with_answers(args.py(), &name.extract::<String>()?, operands, answers, cut)?.unbind())
+}
+
 fn alike_for_real<'py>(args: &Bound<'py, PyTuple>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if let Some(alike) = facts::members_of_hash(&args.get_item(0)?, args.get_item(2)?.extract()?) {
+        return Ok(alike);
+    }
     let table = args.get_item(0)?.cast_into::<PyDict>()?;
     Ok(facts::keys_of_hash(&table, &args.get_item(1)?, args.get_item(2)?.extract()?))
 }
 
-/// Has the hash that it is made with.
-#[pyclass(frozen, module = "sot._sot", name = "_Hash")]
-struct Hash(isize);
-
-#[pymethods]
-impl Hash {
-    fn __hash__(&self) -> isize {
-        self.0
-    }
-}
-
 /// The hash of a tuple of items with these hashes.
 fn combined(py: Python<'_>, hashes: &[isize]) -> PyResult<isize> {
-    let items = hashes.iter().map(|hash| Bound::new(py, Hash(*hash))).collect::<PyResult<Vec<_>>>()?;
+    let items = hashes.iter().map(|hash| Bound::new(py, facts::Hash(*hash))).collect::<PyResult<Vec<_>>>()?;
     PyTuple::new(py, items)?.hash()
 }
 
@@ -170,6 +189,9 @@ impl<'py> Executor<'py> {
 
     /// What a helper of these definitions does.
     pub(super) fn call_hash_helper(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+        if let Some(called) = self.call_member_helper(name, args)? {
+            return Ok(Some(called));
+        }
         let value = match (name, args) {
             ("hashed", [key]) => return self.enter_hash(*key).map(Some),
             ("combined_hash", [hashes]) => {

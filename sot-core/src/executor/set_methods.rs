@@ -2,7 +2,7 @@
 
 use super::Executor;
 use super::protocol::Copies;
-use crate::captured::{SetOperand, SetStep};
+use crate::captured::{Answers, SetOperand, SetStep};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -32,7 +32,7 @@ impl<'py> Executor<'py> {
     /// What a method or an operator makes of sets.
     fn combined_set(&mut self, step: SetStep, frozen: bool) -> Result<VarId, Stop> {
         self.keep_sources_quiet(&step)?;
-        Ok(self.virtual_set(step, frozen))
+        self.virtual_set(step, frozen, Answers::Nothing)
     }
 
     /// All sets that a step starts from must be quiet, whatever is looked up.
@@ -40,27 +40,38 @@ impl<'py> Executor<'py> {
         step.sources().0.into_iter().try_for_each(|state| self.keep_quiet(state, None))
     }
 
-    fn virtual_set(&mut self, step: SetStep, frozen: bool) -> VarId {
-        let state = self.histories.add(step, frozen);
+    pub(super) fn virtual_set(&mut self, step: SetStep, frozen: bool, answers: Answers) -> Result<VarId, Stop> {
+        let state = self.histories.add_answered(step, frozen, answers);
+        self.is_answered(state)?;
         self.note_held_by_set(state);
-        self.virtual_var(SetVar { state, frozen, object: None })
+        Ok(self.virtual_var(SetVar { state, frozen, object: None }))
+    }
+
+    /// Where code of the program may be asked, that must be known at once.
+    fn is_answered(&mut self, state: SetState) -> Result<(), Stop> {
+        match self.hashes.is_empty() {
+            true => Ok(()),
+            false => self.shadow(state).map(drop),
+        }
     }
 
     /// `{a, b}`: the items are put in one by one.
     pub fn set_of_items(&mut self, items: Vec<VarId>) -> Result<VarId, Stop> {
         self.are_members(&items)?;
         let of = Some(SetOperand::Items(items.into()));
-        Ok(self.virtual_set(SetStep::New { of }, false))
+        self.virtual_set(SetStep::New { of }, false, Answers::Nothing)
     }
 
     /// `set(iterable)` or `frozenset(iterable)`.
     pub fn make_set(&mut self, frozen: bool, iterable: Option<VarId>) -> Result<VarId, Stop> {
-        let Some(iterable) = iterable else { return Ok(self.virtual_set(SetStep::New { of: None }, frozen)) };
+        let Some(iterable) = iterable else {
+            return self.virtual_set(SetStep::New { of: None }, frozen, Answers::Nothing);
+        };
         if frozen && self.is_frozen_set(iterable)? {
             return Ok(iterable);
         }
         let of = self.set_operand(iterable)?;
-        Ok(self.virtual_set(SetStep::New { of: Some(of) }, frozen))
+        self.virtual_set(SetStep::New { of: Some(of) }, frozen, Answers::Nothing)
     }
 
     fn is_frozen_set(&mut self, var: VarId) -> Result<bool, Stop> {
@@ -112,13 +123,58 @@ impl<'py> Executor<'py> {
     // ----- changing
 
     /// A method changes a set.
-    fn change_set(&mut self, me: VarId, method: &'static str, operands: Vec<SetOperand>) -> Result<(), Stop> {
+    pub(super) fn change_set(
+        &mut self,
+        me: VarId,
+        method: &'static str,
+        operands: Vec<SetOperand>,
+        answers: Answers,
+    ) -> Result<(), Stop> {
+        let replayed = operands.clone();
+        let answered = match &answers {
+            Answers::Given(answers) if !answers.is_empty() => Some((answers.to_vec(), false)),
+            Answers::Cut(answers) => Some((answers.to_vec(), true)),
+            Answers::Given(_) | Answers::Nothing | Answers::Unequal => None,
+        };
+        self.change_set_by(me, method, operands, answers, |ex, object| {
+            let args = replayed.iter().map(|operand| ex.replayed(operand)).collect();
+            let name = method.into();
+            match answered {
+                Some((answers, cut)) => Mutation::Answered { object, name, args, answers, cut },
+                None => Mutation::Method { object, name, args },
+            }
+        })
+    }
+
+    /// `add` or `discard` of a member that has been hashed and compared.
+    pub(super) fn change_member(
+        &mut self,
+        me: VarId,
+        method: &'static str,
+        member: VarId,
+        recorded: impl FnOnce(VarRef, VarRef) -> Mutation,
+    ) -> Result<(), Stop> {
+        let operands = vec![SetOperand::Item(member)];
+        self.change_set_by(me, method, operands, Answers::Unequal, |_, object| recorded(object, Self::var_ref(member)))
+    }
+
+    fn change_set_by(
+        &mut self,
+        me: VarId,
+        method: &'static str,
+        operands: Vec<SetOperand>,
+        answers: Answers,
+        recorded: impl FnOnce(&mut Self, VarRef) -> Mutation,
+    ) -> Result<(), Stop> {
         let VarKind::Set(SetVar { state: before, frozen, object }) = self.look(me)? else {
             return Err(Stop::fallback(Reason::InternalError, "not a set"));
         };
-        let step = SetStep::Changed { before, method, operands: operands.clone() };
+        let step = SetStep::Changed { before, method, operands };
+        let SetStep::Changed { operands, .. } = &step else { return Ok(()) };
         match (method, operands.as_slice()) {
             ("clear" | "pop", _) => {}
+            // It has been read.
+            _ if !matches!(answers, Answers::Nothing) => {}
             (_, [SetOperand::Item(item)]) => self.keep_quiet(before, Some(*item))?,
             ("update" | "difference_update", [SetOperand::Items(items)]) if items.len() <= LOOKED_UP => {
                 for item in items.iter() {
@@ -127,15 +183,16 @@ impl<'py> Executor<'py> {
             }
             _ => self.keep_sources_quiet(&step)?,
         }
-        let state = self.histories.add(step, frozen);
+        let state = self.histories.add_answered(step, frozen, answers);
+        self.is_answered(state)?;
         if object.is_some() {
             match self.unread(before) {
                 None => self.note_members_taken(before, state)?,
                 Some(first) if !matches!(method, "add" | "update" | "__ior__") => self.note_unread_taken(first),
                 Some(_) => {}
             }
-            let operands = operands.iter().map(|operand| self.replayed(operand)).collect();
-            self.journal_record(Mutation::Method { object: Self::var_ref(me), name: method.into(), args: operands });
+            let mutation = recorded(self, Self::var_ref(me));
+            self.journal_record(mutation);
         }
         self.note_held_by_set(state);
         if let VarKind::Set(set) = &mut self.var_mut(me).kind {
@@ -210,7 +267,7 @@ impl<'py> Executor<'py> {
         if self.unread(set.state).is_none() && self.set_has(set.state, item)? != has {
             return Ok(());
         }
-        self.change_set(me, method, vec![SetOperand::Item(item)])
+        self.change_set(me, method, vec![SetOperand::Item(item)], Answers::Nothing)
     }
 
     // ----- methods
@@ -240,12 +297,13 @@ impl<'py> Executor<'py> {
             }
             ("pop", []) if !frozen => self.pop_from_set(me, state),
             ("clear", []) if !frozen => {
-                self.change_set(me, "clear", Vec::new())?;
+                self.change_set(me, "clear", Vec::new(), Answers::Nothing)?;
                 self.fold_none()
             }
             ("copy", []) if frozen => Ok(me),
             ("copy", []) => {
-                Ok(self.virtual_set(SetStep::Made { from: state, method: "copy", operands: Vec::new() }, false))
+                let step = SetStep::Made { from: state, method: "copy", operands: Vec::new() };
+                self.virtual_set(step, false, Answers::Nothing)
             }
             (name, others) if !frozen && UPDATES.contains(&name) => {
                 // `intersection_update` makes a set of its own meanwhile.
@@ -310,7 +368,7 @@ impl<'py> Executor<'py> {
         self.is_no_subclass_of_set(other)?;
         if !self.is_lazy_operand(other)? {
             let operand = self.set_operand(other)?;
-            return self.change_set(me, method, vec![operand]);
+            return self.change_set(me, method, vec![operand], Answers::Nothing);
         }
         match method {
             "update" => {
@@ -324,7 +382,7 @@ impl<'py> Executor<'py> {
             "difference_update" => Err(Stop::brk(Reason::Builtin, "set.difference_update")),
             _ => {
                 let operand = self.set_operand(other)?;
-                self.change_set(me, method, vec![operand])
+                self.change_set(me, method, vec![operand], Answers::Nothing)
             }
         }
     }
@@ -334,7 +392,7 @@ impl<'py> Executor<'py> {
         if had.members.is_empty() {
             return Err(self.raise_error::<PyKeyError>("pop from an empty set"));
         }
-        self.change_set(me, "pop", Vec::new())?;
+        self.change_set(me, "pop", Vec::new(), Answers::Nothing)?;
         let after = self.set_state(me)?.unwrap_or(state);
         let left: hashbrown::HashSet<VarId> = self.ordered(after)?.vars().collect();
         let popped = had.vars().find(|var| !left.contains(var));
@@ -371,7 +429,7 @@ impl<'py> Executor<'py> {
         {
             // A view is none to the methods of sets: their type decides.
             let SetOperand::Set(_) = second else { return Ok(None) };
-            self.change_set(left, method, vec![second])?;
+            self.change_set(left, method, vec![second], Answers::Nothing)?;
             return Ok(Some(left));
         }
         let frozen = match first {
@@ -443,7 +501,7 @@ impl<'py> Executor<'py> {
         }
         let at = content.members.partition_point(|(at, _)| *at < place);
         let Some((at, member)) = content.members.get(at).copied() else {
-            let empty = self.virtual_set(SetStep::New { of: None }, false);
+            let empty = self.virtual_set(SetStep::New { of: None }, false, Answers::Nothing)?;
             let start = self.set_state(empty)?.unwrap_or(SetState::UNSEEN);
             let used = Some(0);
             self.set_iteration(iterator, Iteration::Set { set: empty, start, place: 0, given: 0, used });

@@ -8,8 +8,8 @@
 //! ever held one has no order that could be known, unless it holds no more than one member.
 
 use super::Executor;
-use super::members::{Member, var_of};
-use crate::captured::{SetOperand, SetStep};
+use super::members::{Asking, Came, Member, var_of, while_asking};
+use crate::captured::{Answers, SetLayout, SetOperand, SetStep};
 use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
@@ -45,6 +45,9 @@ impl Content {
 #[derive(Default)]
 pub(super) struct Shadows {
     pub(super) members: HashMap<VarId, Py<Member>>,
+    /// Something is tried with real sets: these stand in for what has no hash yet.
+    pub(super) trying: bool,
+    pub(super) tried: HashMap<VarId, Py<Member>>,
     /// Members that are compared by identity, by the objects that they are.
     pub(super) identities: HashMap<ObjectId, VarId>,
     sets: HashMap<SetState, Shadow>,
@@ -52,8 +55,39 @@ pub(super) struct Shadows {
     /// What sets held that existed before the frame, as it lay.
     found: HashMap<SetState, Rc<Found>>,
     constants: HashMap<VarId, SetState>,
+    /// Sets as they were when these members of one hash were asked for.
+    pub(super) searched: HashMap<VarId, SetState>,
+    /// What sets and others were when these operations began.
+    pub(super) begun: HashMap<VarId, Vec<SetOperand>>,
     /// Sets from before the frame that run no code of the program when this value, or any, is looked up.
     quiet: HashSet<(SetState, Option<VarId>)>,
+}
+
+/// A set, operands, and whether all of their hashes are known.
+pub(super) type BeforeStep<'py> = (Option<Bound<'py, PyAny>>, Vec<Bound<'py, PyAny>>, bool);
+
+impl SetStep {
+    /// What real sets make of a step.
+    pub(super) fn run<'py>(
+        &self,
+        py: Python<'py>,
+        set: Option<&Bound<'py, PyAny>>,
+        operands: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match (self, set, operands) {
+            (SetStep::New { .. }, ..) => py.get_type::<PySet>().call1(PyTuple::new(py, operands)?),
+            (SetStep::Made { method, .. } | SetStep::Changed { method, .. }, Some(set), _) => {
+                set.call_method1(*method, PyTuple::new(py, operands)?)
+            }
+            (SetStep::Operated { op, .. }, _, [left, right]) => match op {
+                BinaryOp::Or => left.bitor(right),
+                BinaryOp::And => left.bitand(right),
+                BinaryOp::Xor => left.bitxor(right),
+                _ => left.sub(right),
+            },
+            _ => Err(pyo3::exceptions::PyRuntimeError::new_err("sot: not a step")),
+        }
+    }
 }
 
 /// A set that existed before the frame.
@@ -114,9 +148,7 @@ impl<'py> Executor<'py> {
         };
         let set = self.objects.get(self.py, object);
         let table = facts::set_table(&set).ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
-        if table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key)) {
-            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
-        }
+        let asked = table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key));
         let constant = matches!(self.var(var).kind, VarKind::Constant(_));
         if !constant && self.has_path(self.var(var).tracker) {
             let base = self.path_to_members(var, object);
@@ -129,10 +161,18 @@ impl<'py> Executor<'py> {
             let members = table.entries.iter().map(|entry| (entry.place, self.objects.add(&entry.key))).collect();
             let (lost, mask, finger) = (table.lost.clone(), table.mask, table.finger);
             self.guard(base, Check::Table { members, lost, mask, finger });
+            if asked {
+                let hashes = table.entries.iter().map(|entry| entry.hash as i64).collect();
+                self.guard(base, Check::Hashes { hashes, alike: false });
+            }
         }
         let mut members = Vec::with_capacity(table.entries.len());
         for entry in &table.entries {
-            members.push((entry.place, self.pin(&entry.key)));
+            let member = self.pin(&entry.key);
+            if !probe::is_quiet_key(&entry.key) && *self.hashes.entry(member).or_insert(entry.hash) != entry.hash {
+                return Err(Stop::brk(Reason::UserCode, "a member with two hashes"));
+            }
+            members.push((entry.place, member));
         }
         let found = Rc::new(Found { members, lost: table.lost, mask: table.mask, finger: table.finger });
         self.shadows.found.insert(state, found.clone());
@@ -145,14 +185,16 @@ impl<'py> Executor<'py> {
         let mut members = Vec::with_capacity(found.members.len());
         let mut known = true;
         for (place, var) in &found.members {
-            let member = self.member(*var)?;
+            let member = self.stored_member(*var)?;
             known &= member.get().known();
-            members.push((*place, member.into_any()));
+            let hash = member.get().hash();
+            members.push((*place, member.into_any(), hash));
         }
         if !known {
             // An object that was given, and is a member by another name: its address was no matter, and its place is another one.
-            let members = members.into_iter().map(|(_, member)| member);
-            let set = PySet::new(self.py, members).map_err(|e| self.internal(&e))?;
+            let members: Vec<_> = members.into_iter().map(|(_, member, _)| member).collect();
+            let py = self.py;
+            let set = self.ask_nobody(Asking::Unequal, || PySet::new(py, &members))?;
             return Ok(Shadow { exact: false, set: set.into_any().unbind() });
         }
         let set = facts::set_with_table(self.py, &members, &found.lost, found.mask, found.finger);
@@ -161,7 +203,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The shadow of a state.
-    fn shadow(&mut self, state: SetState) -> Result<(Bound<'py, PyAny>, bool), Stop> {
+    pub(super) fn shadow(&mut self, state: SetState) -> Result<(Bound<'py, PyAny>, bool), Stop> {
         self.nested(|ex| {
             let mut changes = Vec::new();
             let mut first = state;
@@ -176,16 +218,22 @@ impl<'py> Executor<'py> {
             }
             let mut at = first;
             for change in changes.into_iter().rev() {
-                let SetStep::Changed { method, operands, .. } = ex.histories.step(change).clone() else { continue };
-                let (operands, exact) = ex.shadows_of(&operands)?;
+                let step = ex.histories.step(change).clone();
+                let SetStep::Changed { method, operands, .. } = &step else { continue };
+                let (method, asking) = (*method, ex.asking(change));
+                let (operands, exact) = ex.shadows_of(operands)?;
                 // The shadow moves on with the set.
                 let (set, of_set) = match ex.shadows.sets.remove(&at) {
                     Some(Shadow { set, exact }) => (set.into_bound(ex.py), exact),
                     None => ex.shadow(at)?,
                 };
                 ex.shadows.sets.remove(&at);
-                let operands = PyTuple::new(ex.py, operands).map_err(|e| ex.internal(&e))?;
-                set.call_method1(method, operands).map_err(|e| ex.internal(&e))?;
+                let cut = matches!(asking, Asking::Cut(_));
+                let run = || match step.run(set.py(), Some(&set), &operands) {
+                    Err(_) if cut => Ok(()),
+                    changed => changed.map(drop),
+                };
+                ex.ask_nobody(asking, run)?;
                 ex.copied += usize::from(method != "add" && method != "discard") * set.len().unwrap_or(0);
                 ex.shadows.sets.insert(change, Shadow { set: set.unbind(), exact: exact && of_set });
                 at = change;
@@ -196,44 +244,63 @@ impl<'py> Executor<'py> {
     }
 
     fn new_shadow(&mut self, state: SetState) -> Result<Shadow, Stop> {
-        let py = self.py;
-        let (set, exact) = match self.histories.step(state).clone() {
-            SetStep::Found { .. } => return self.shadow_of_found(state),
-            SetStep::Changed { .. } => return Err(Stop::fallback(Reason::InternalError, "a set that changed")),
-            SetStep::New { of, .. } => {
-                let (of, exact) = self.shadows_of(of.as_slice())?;
-                let of = PyTuple::new(py, of).map_err(|e| self.internal(&e))?;
-                (py.get_type::<PySet>().call1(of).map_err(|e| self.internal(&e))?, exact)
-            }
-            SetStep::Made { from, method, operands } => {
-                let (set, of_set) = self.shadow(from)?;
-                let (operands, exact) = self.shadows_of(&operands)?;
-                let operands = PyTuple::new(py, operands).map_err(|e| self.internal(&e))?;
-                (set.call_method1(method, operands).map_err(|e| self.internal(&e))?, exact && of_set)
-            }
-            SetStep::Operated { op, left, right } => {
-                let (operands, exact) = self.shadows_of(&[left, right])?;
-                let made = match op {
-                    BinaryOp::Or => operands[0].bitor(&operands[1]),
-                    BinaryOp::And => operands[0].bitand(&operands[1]),
-                    BinaryOp::Xor => operands[0].bitxor(&operands[1]),
-                    _ => operands[0].sub(&operands[1]),
-                };
-                (made.map_err(|e| self.internal(&e))?, exact)
-            }
-        };
+        let step = self.histories.step(state).clone();
+        if let SetStep::Found { .. } = step {
+            return self.shadow_of_found(state);
+        }
+        let (set, operands, exact) = self.before_step(&step)?;
+        let (py, asking) = (self.py, self.asking(state));
+        let set = self.ask_nobody(asking, || step.run(py, set.as_ref(), &operands))?;
         self.copied += set.len().unwrap_or(0);
         Ok(Shadow { set: set.unbind(), exact })
     }
 
+    /// What a step starts from: a set, and operands; and whether all of their hashes are known.
+    pub(super) fn before_step(&mut self, step: &SetStep) -> Result<BeforeStep<'py>, Stop> {
+        Ok(match step {
+            SetStep::Found { .. } => return Err(Stop::fallback(Reason::InternalError, "a set from before")),
+            SetStep::New { of } => {
+                let (of, exact) = self.shadows_of(of.as_slice())?;
+                (None, of, exact)
+            }
+            SetStep::Made { from, operands, .. } | SetStep::Changed { before: from, operands, .. } => {
+                let (set, of_set) = self.shadow(*from)?;
+                let (operands, exact) = self.shadows_of(operands)?;
+                (Some(set), operands, exact && of_set)
+            }
+            SetStep::Operated { left, right, .. } => {
+                let (operands, exact) = self.shadows_of(&[left.clone(), right.clone()])?;
+                (None, operands, exact)
+            }
+        })
+    }
+
+    /// What code of the program said to a step.
+    fn asking(&self, state: SetState) -> Asking {
+        match self.histories.answers(state) {
+            Answers::Nothing => Asking::Refused,
+            Answers::Unequal => Asking::Unequal,
+            Answers::Given(answers) => Asking::Answered(answers.clone()),
+            Answers::Cut(answers) => Asking::Cut(answers.clone()),
+        }
+    }
+
+    /// Do something with shadows that needs no code of the program beside what is known.
+    fn ask_nobody<T>(&self, asking: Asking, run: impl FnOnce() -> PyResult<T>) -> Result<T, Stop> {
+        match while_asking(asking, run).map_err(|e| self.internal(&e))?.0 {
+            Came::To(value) => Ok(value),
+            Came::Question(_) => Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set")),
+        }
+    }
+
     /// What operands stand for, and whether all of their hashes are known.
-    fn shadows_of(&mut self, operands: &[SetOperand]) -> Result<(Vec<Bound<'py, PyAny>>, bool), Stop> {
+    pub(super) fn shadows_of(&mut self, operands: &[SetOperand]) -> Result<(Vec<Bound<'py, PyAny>>, bool), Stop> {
         let (mut objects, mut exact) = (Vec::with_capacity(operands.len()), true);
         for operand in operands {
             let mut members = |ex: &mut Self, items: &[VarId]| -> Result<Vec<Bound<'py, Member>>, Stop> {
                 let mut members = Vec::with_capacity(items.len());
                 for item in items {
-                    let member = ex.member(*item)?;
+                    let member = ex.stored_member(*item)?;
                     exact &= member.get().known();
                     members.push(member);
                 }
@@ -247,9 +314,9 @@ impl<'py> Executor<'py> {
                 }
                 SetOperand::Keys(items) | SetOperand::View(items) => {
                     let dict = PyDict::new(self.py);
-                    for member in members(self, items)? {
-                        dict.set_item(member, self.py.None()).map_err(|e| self.internal(&e))?;
-                    }
+                    let (keys, none) = (members(self, items)?, self.py.None());
+                    let fill = || keys.iter().try_for_each(|key| dict.set_item(key, &none));
+                    self.ask_nobody(Asking::Unequal, fill)?;
                     match operand {
                         SetOperand::View(_) => dict.call_method0("keys").map_err(|e| self.internal(&e))?,
                         _ => dict.into_any(),
@@ -332,7 +399,7 @@ impl<'py> Executor<'py> {
         // The set first: an object that is found there is known by its address.
         let (set, _) = self.shadow(state)?;
         let member = self.member(item)?;
-        set.contains(member).map_err(|e| self.internal(&e))
+        self.ask_nobody(Asking::Refused, || set.contains(member))
     }
 
     fn unread_set_has(
@@ -347,8 +414,8 @@ impl<'py> Executor<'py> {
                 return Ok(None);
             };
             let ("add" | "discard", [SetOperand::Item(item)]) = (method, operands.as_slice()) else { return Ok(None) };
-            let other = self.member(*item)?;
-            if other.eq(member).map_err(|e| self.internal(&e))? {
+            let other = self.stored_member(*item)?;
+            if self.ask_nobody(Asking::Refused, || other.eq(member))? {
                 return Ok(Some(method == "add"));
             }
         }
@@ -386,7 +453,8 @@ impl<'py> Executor<'py> {
             None => probe::has_quiet_members(&set),
         };
         if !is_quiet {
-            return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
+            // From here on it is known who is asked.
+            return self.read_found(first).map(drop);
         }
         if self.has_path(self.var(var).tracker) {
             let base = self.path_to_members(var, object);
@@ -428,7 +496,7 @@ impl<'py> Executor<'py> {
         ask: impl FnOnce(&[Bound<'py, PyAny>]) -> PyResult<bool>,
     ) -> Result<bool, Stop> {
         let (operands, _) = self.shadows_of(operands)?;
-        ask(&operands).map_err(|e| self.internal(&e))
+        self.ask_nobody(Asking::Refused, || ask(&operands))
     }
 
     // ----- the end
@@ -451,13 +519,18 @@ impl<'py> Executor<'py> {
                 Some(members) => {
                     self.histories.displays.insert(state, members);
                 }
-                None => work.extend(self.histories.beginnings(state)),
+                None => {
+                    if let Some(layout) = self.layout(state) {
+                        self.histories.layouts.insert(state, Rc::new(layout));
+                    }
+                    work.extend(self.histories.beginnings(state));
+                }
             }
         }
     }
 
     /// The members in an order in which they must be put into an empty set, for the same table.
-    fn display(&mut self, state: SetState) -> Option<Rc<[VarId]>> {
+    pub(super) fn display(&mut self, state: SetState) -> Option<Rc<[VarId]>> {
         // What came one by one and stayed comes one by one again, whatever the hashes.
         let (first, changes) = self.histories.changes(state);
         let mut added: Option<Vec<VarId>> = match self.histories.step(first) {
@@ -495,11 +568,26 @@ impl<'py> Executor<'py> {
         }
         let table = facts::set_table(&set)?;
         let members: Vec<Bound<'py, PyAny>> = table.entries.iter().map(|entry| entry.key.clone()).collect();
-        let again = self.py.get_type::<PySet>().call1((PyTuple::new(self.py, &members).ok()?,)).ok()?;
+        let again = PyTuple::new(self.py, &members).ok()?;
+        let again = self.ask_nobody(Asking::Unequal, || again.py().get_type::<PySet>().call1((&again,))).ok()?;
         let again = facts::set_table(&again)?;
         let same = (again.mask, again.finger, &again.lost) == (table.mask, table.finger, &table.lost)
             && again.entries.iter().zip(&table.entries).all(|(a, b)| a.place == b.place && a.key.is(&b.key));
         same.then(|| members.iter().filter_map(var_of).collect())
+    }
+
+    /// The table of a set whose history cannot be gone through again, since it starts with one that has changed, or that
+    /// asked code of the program.
+    fn layout(&mut self, state: SetState) -> Option<SetLayout> {
+        let again = self.histories.involved(state).into_iter().all(|other| match self.histories.step(other) {
+            SetStep::Found { var, .. } => !self.is_written(*var),
+            _ => matches!(self.histories.answers(other), Answers::Nothing | Answers::Unequal),
+        });
+        let (set, exact) = if again { return None } else { self.shadow(state).ok()? };
+        let table = facts::set_table(&set).filter(|_| exact)?;
+        let members = table.entries.iter().map(|entry| Some((entry.place, var_of(&entry.key)?, entry.hash)));
+        let members = members.collect::<Option<Vec<_>>>()?;
+        Some(SetLayout { members, lost: table.lost, mask: table.mask, finger: table.finger })
     }
 
     /// Those that went into a set, in the order in which they came.

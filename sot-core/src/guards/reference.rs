@@ -345,7 +345,10 @@ impl<'py> Live<'_, 'py> {
                 have.len() == keys.len() && have.iter().zip(keys).all(|(a, b)| equal(a, &self.object(*b)))
             }
             Check::Hashes { hashes, alike } => {
-                // Only the dict itself knows.
+                // Only the dict itself knows, or the set.
+                if let Some(table) = facts::set_table(value) {
+                    return Ok(table.entries.iter().map(|entry| entry.hash as i64).eq(hashes.iter().copied()));
+                }
                 let dict = value.cast::<PyDict>();
                 dict.is_ok_and(|dict| {
                     facts::stored_hashes(dict).as_ref() == Some(hashes) && !(*alike && facts::has_lost_keys(dict))

@@ -184,10 +184,15 @@ impl Steps {
             Check::Len(n) => length(value) == Some(*n),
             Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
             Check::Keys(keys) => same_keys(py, value, keys),
-            Check::Hashes { hashes, alike } => value.cast::<PyDict>().is_ok_and(|dict| {
-                facts::stored_hashes(dict).is_some_and(|stored| stored == *hashes)
-                    && !(*alike && facts::has_lost_keys(dict))
-            }),
+            Check::Hashes { hashes, alike } => match value.cast::<PyDict>() {
+                Ok(dict) => {
+                    facts::stored_hashes(dict).is_some_and(|stored| stored == *hashes)
+                        && !(*alike && facts::has_lost_keys(dict))
+                }
+                Err(_) => facts::set_table(value).is_some_and(|table| {
+                    table.entries.iter().map(|entry| entry.hash as i64).eq(hashes.iter().copied())
+                }),
+            },
             Check::Member { key, is } => probe::is_quiet_member(value, key.bind(py)) == Some(*is),
             Check::Quiet { key: Some(key) } => probe::is_quiet_member(value, key.bind(py)).is_some(),
             Check::Quiet { key: None } => probe::has_quiet_members(value),

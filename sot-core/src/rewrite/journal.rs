@@ -227,6 +227,15 @@ impl<'py> Emitter<'_, 'py> {
                 self.push_int(hash)?;
                 self.call(3);
             }
+            Mutation::Answered { object, name, args, answers, cut } => {
+                self.begin_answered(&name)?;
+                self.push(var(object))?;
+                for arg in &args {
+                    self.push(var(*arg))?;
+                }
+                self.end_answered(1 + args.len() as u32, &answers, cut)?;
+                self.emit(Op::PopTop);
+            }
             Mutation::Method { object, name, args } => self.method(object, &name, &args)?,
             Mutation::IterAdvance { iterator, item } => {
                 let next = self.builtins_attribute("next")?;

@@ -39,6 +39,7 @@ from capture_cases import (  # noqa: F401
     generator_waits,
     generators,
     hashed_keys,
+    hashed_members,
     held_by_locals,
     identity,
     indexed,
@@ -131,7 +132,7 @@ def test_same_where_a_break_turns_capture_off(case, monkeypatch):
             toy.set_debug_mode(False)
 
     monkeypatch.setattr(observe, "Observed", Observed)
-    for module in (definitions, break_positions, special_methods, generator_ends, hashed_keys, odd_answers):
+    for module in (definitions, break_positions, special_methods, generator_ends, hashed_keys, hashed_members, odd_answers):
         monkeypatch.setattr(module, "speak", speak)
     toy.reset()
     eager = case.observe(lambda f: f, CALLS)

@@ -207,7 +207,7 @@ pub fn value_of_key<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>) -> 
 }
 
 /// An object that equals nothing but itself, and that may hold others as far as the collector of garbage knows.
-fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+pub(super) fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
         let class = py.get_type::<PyType>().call1(("stand_in", PyTuple::empty(py), PyDict::new(py)))?;

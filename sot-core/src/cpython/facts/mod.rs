@@ -30,7 +30,10 @@ pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
     own_death_is_seen,
 };
-pub use sets::{SetEntry, SetTable, members_of_hash, set_table, set_with_table};
+pub use sets::{
+    Hash, SetEntry, SetTable, add_hashed, discard_hashed, exchange_members, exchange_tables, members_of_hash,
+    new_frozen_set, set_of_hashed, set_table, set_with_table,
+};
 pub use types::{
     ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,
     has_mro, is_abstract, is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro,

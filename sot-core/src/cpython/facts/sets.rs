@@ -3,6 +3,8 @@
 //! The order of a set is that of its table, which tells of its history: of sizes that it had, of members that are gone. Two
 //! sets of equal tables go on alike.
 
+use super::hashed::stand_in;
+use hashbrown::HashMap;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PySet};
@@ -88,10 +90,10 @@ pub fn members_of_hash<'py>(set: &Bound<'py, PyAny>, hash: isize) -> Option<Vec<
     }
 }
 
-/// A set with this table, of members of other hashes perhaps; `None`: no set comes to that.
+/// A set with this table, whose members are taken to have these hashes; `None`: no set comes to that.
 pub fn set_with_table<'py>(
     py: Python<'py>,
-    members: &[(usize, Bound<'py, PyAny>)],
+    members: &[(usize, Bound<'py, PyAny>, isize)],
     lost: &[usize],
     mask: usize,
     finger: usize,
@@ -111,14 +113,7 @@ pub fn set_with_table<'py>(
     for key in inside {
         set.discard(key)?;
     }
-    let mut hashes = Vec::with_capacity(members.len());
-    for (place, member) in members {
-        hashes.push(member.hash()?);
-        if *place > mask {
-            return Ok(None);
-        }
-    }
-    if lost.iter().any(|place| *place > mask) {
+    if members.iter().map(|member| member.0).chain(lost.iter().copied()).any(|place| place > mask) {
         return Ok(None);
     }
     // SAFETY: nobody else knows this set, which is exact; all of its entries are empty or dummies, which it does not own, and
@@ -145,14 +140,151 @@ pub fn set_with_table<'py>(
             (*entry).key = dummy;
             (*entry).hash = -1;
         }
-        for ((place, member), hash) in members.iter().zip(hashes) {
+        for (place, member, hash) in members {
             let entry = (*raw).table.add(*place);
             (*entry).key = member.clone().into_ptr();
-            (*entry).hash = hash;
+            (*entry).hash = *hash;
         }
         (*raw).used = members.len() as isize;
         (*raw).fill = (members.len() + lost.len()) as isize;
         (*raw).finger = finger as isize;
     }
     Ok(Some(set))
+}
+
+/// Has the hash that it is made with, and equals nothing but itself.
+#[pyclass(frozen, module = "sot._sot", name = "_Hash")]
+pub struct Hash(pub isize);
+
+#[pymethods]
+impl Hash {
+    fn __hash__(&self) -> isize {
+        self.0
+    }
+}
+
+/// Put other objects in the places of members of an exact set: nobody is asked. What has left its place is handed out.
+pub fn exchange_members<'py>(
+    set: &Bound<'py, PyAny>,
+    other: impl Fn(&Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>>,
+) -> Vec<Bound<'py, PyAny>> {
+    let mut left = Vec::new();
+    for entry in set_table(set).into_iter().flat_map(|table| table.entries) {
+        let Some(other) = other(&entry.key) else { continue };
+        // SAFETY: the set is exact, and nothing has run that could have written it: the place is within its table. The entry's
+        // reference is handed out, and it is given another one.
+        unsafe {
+            let raw = set.as_ptr().cast::<ffi::PySetObject>();
+            let entry = (*raw).table.add(entry.place);
+            left.push(Bound::from_owned_ptr(set.py(), (*entry).key));
+            (*entry).key = other.into_ptr();
+        }
+    }
+    left
+}
+
+/// Members of a hash give their places to objects that equal nothing, but for one.
+fn hide<'py>(set: &Bound<'py, PyAny>, hash: isize, but: Option<&Bound<'py, PyAny>>) -> PyResult<Hidden<'py>> {
+    let mut hidden = Hidden { set: set.clone(), by_address: HashMap::new(), back: HashMap::new() };
+    for member in members_of_hash(set, hash).unwrap_or_default() {
+        if but.is_some_and(|but| but.is(&member)) {
+            continue;
+        }
+        let other = stand_in(set.py())?;
+        hidden.back.insert(other.as_ptr() as usize, member.clone());
+        hidden.by_address.insert(member.as_ptr() as usize, other);
+    }
+    exchange_members(set, |member| hidden.by_address.get(&(member.as_ptr() as usize)).cloned());
+    Ok(hidden)
+}
+
+struct Hidden<'py> {
+    set: Bound<'py, PyAny>,
+    by_address: HashMap<usize, Bound<'py, PyAny>>,
+    back: HashMap<usize, Bound<'py, PyAny>>,
+}
+
+impl Hidden<'_> {
+    fn show(self) {
+        exchange_members(&self.set, |member| self.back.get(&(member.as_ptr() as usize)).cloned());
+    }
+}
+
+/// `set.add(key)` of a key that has been hashed, and compared with all members that it could equal: it is a new one.
+pub fn add_hashed<'py>(set: &Bound<'py, PySet>, key: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
+    let new = Bound::new(set.py(), Hash(hash))?.into_any();
+    let hidden = hide(set, hash, None)?;
+    let done = set.add(&new);
+    exchange_members(set, |member| member.is(&new).then(|| key.clone()));
+    hidden.show();
+    done
+}
+
+/// `set.discard(found)` of a member that was stored with this hash.
+pub fn discard_hashed<'py>(set: &Bound<'py, PySet>, found: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
+    let old = Bound::new(set.py(), Hash(hash))?.into_any();
+    let hidden = hide(set, hash, Some(found))?;
+    // It lives until everything is in its place again.
+    let _member = exchange_members(set, |member| member.is(found).then(|| old.clone()));
+    let done = set.discard(&old);
+    hidden.show();
+    done.map(drop)
+}
+
+/// The table of one exact set for that of another one. Neither has been hashed.
+pub fn exchange_tables<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) {
+    if !is_exact_set(a) || !is_exact_set(b) {
+        return;
+    }
+    // SAFETY: two exact sets. A small table lies within its set, and is copied; where the pointer goes is set accordingly.
+    unsafe {
+        let (a, b) = (a.as_ptr().cast::<ffi::PySetObject>(), b.as_ptr().cast::<ffi::PySetObject>());
+        let of_a = (*a).table == (&raw mut (*a).smalltable).cast();
+        let of_b = (*b).table == (&raw mut (*b).smalltable).cast();
+        std::ptr::swap(&raw mut (*a).fill, &raw mut (*b).fill);
+        std::ptr::swap(&raw mut (*a).used, &raw mut (*b).used);
+        std::ptr::swap(&raw mut (*a).mask, &raw mut (*b).mask);
+        std::ptr::swap(&raw mut (*a).finger, &raw mut (*b).finger);
+        std::ptr::swap(&raw mut (*a).table, &raw mut (*b).table);
+        std::ptr::swap(&raw mut (*a).smalltable, &raw mut (*b).smalltable);
+        if of_b {
+            (*a).table = (&raw mut (*a).smalltable).cast();
+        }
+        if of_a {
+            (*b).table = (&raw mut (*b).smalltable).cast();
+        }
+    }
+}
+
+/// A frozen set that nobody else has, which is empty.
+pub fn new_frozen_set(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    // SAFETY: without an iterable it makes an empty one.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyFrozenSet_New(std::ptr::null_mut())) }
+}
+
+/// A set, or frozen set, to which these were added one by one: of each that is asked for its hash it is this one, and none equals another.
+pub fn set_of_hashed<'py>(
+    py: Python<'py>,
+    members: &[(Bound<'py, PyAny>, Option<isize>)],
+    frozen: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let set = PySet::empty(py)?;
+    let mut back = HashMap::new();
+    for (member, hash) in members {
+        match hash {
+            Some(hash) => {
+                let new = Bound::new(py, Hash(*hash))?.into_any();
+                set.add(&new)?;
+                back.insert(new.as_ptr() as usize, member.clone());
+            }
+            None => set.add(member)?,
+        }
+    }
+    exchange_members(&set, |member| back.get(&(member.as_ptr() as usize)).cloned());
+    if !frozen {
+        return Ok(set.into_any());
+    }
+    let made = new_frozen_set(py)?;
+    exchange_tables(&made, &set);
+    Ok(made)
 }

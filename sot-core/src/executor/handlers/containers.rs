@@ -101,7 +101,12 @@ fn build_const_key_map(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn build_set(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let items = ex.pop_n(count(op)?)?;
-    let var = ex.set_of_items(items)?;
+    let whole = ex.virtual_var(TupleVar::new(items.clone()));
+    let var = match ex.enter_whole("set", &[whole])? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
+        Some(Called::Value(set)) => set,
+        None => ex.set_of_items(items)?,
+    };
     ex.push(var);
     Ok(Flow::Next)
 }
@@ -109,6 +114,9 @@ fn build_set(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn set_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let item = ex.pop()?;
     let target = ex.peek(count(op)?)?;
+    if ex.enter_member(target, "add", item)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Drop));
+    }
     ex.add_to_set(target, item)?;
     Ok(Flow::Next)
 }
@@ -116,8 +124,12 @@ fn set_add(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 /// `{*a, *b}` in one instruction (3.8): each is put into the set in its turn.
 fn build_set_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let parts = ex.pop_n(count(op)?)?;
-    if ex.any_by_code(&parts)? {
-        return Err(Stop::brk(Reason::Opcode, op.kind().name()));
+    for part in &parts {
+        if ex.gives_members_by_code(*part)? {
+            let parts = ex.virtual_var(TupleVar::new(parts));
+            ex.enter("united_members", &[parts])?;
+            return Ok(Flow::Entered(Awaits::Push));
+        }
     }
     let set = ex.set_of_items(Vec::new())?;
     for part in parts {
@@ -170,10 +182,15 @@ fn list_extend(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn set_update(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let iterable = ex.pop()?;
-    if ex.enter_items_of_set(iterable)?.is_some() {
+    let target = ex.peek(count(op)?)?;
+    match ex.enter_whole("update", &[target, iterable])? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Drop)),
+        Some(Called::Value(_)) => return Ok(Flow::Next),
+        None => {}
+    }
+    if ex.enter_items_of_set(target, iterable)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
-    let target = ex.peek(count(op)?)?;
     ex.set_method(target, "update", &Args::positional(vec![iterable]))?;
     Ok(Flow::Next)
 }

@@ -55,6 +55,14 @@ fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     {
         return Ok(Flow::Entered(Awaits::Push));
     }
+    match ex.enter_set_operator(op, inplace, left, right)? {
+        Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
+        Some(Called::Value(result)) => {
+            ex.push(result);
+            return Ok(Flow::Next);
+        }
+        None => {}
+    }
     if ex.enter_merged(op, inplace, left, right)?.is_some() || ex.enter_binary(op, inplace, left, right)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }

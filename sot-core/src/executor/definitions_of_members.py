@@ -1,0 +1,68 @@
+# What sets do with members whose `__hash__` or `__eq__` is code of the program: as `definitions_of_keys.py`.
+
+
+def add_by_hash(table, key):
+    hash = hashed(key)
+    if len(placed(table, key, hash)) == 0:
+        put_member(table, key, hash)
+
+
+def discard_by_hash(table, key):
+    hash = hashed(key)
+    place = placed(table, key, hash)
+    if len(place) != 0:
+        drop_member(table, place, hash)
+
+
+def remove_by_hash(table, key):
+    hash = hashed(key)
+    place = placed(table, key, hash)
+    if len(place) == 0:
+        raise KeyError(key)
+    drop_member(table, place, hash)
+
+
+def done_by_asking(operation, log):
+    # Real sets say what they have to know, one question after the other.
+    question = asked(operation, log)
+    while len(question) != 0:
+        if len(question) == 1:
+            answer = hashed(question[0])
+        else:
+            answer = False
+            if question[0] == question[1]:
+                answer = True
+        log = log + (answer,)
+        question = asked(operation, log)
+    return answered(operation, log)
+
+
+def changed_by_asking(operation, log):
+    question = asked(operation, log)
+    while len(question) != 0:
+        try:
+            if len(question) == 1:
+                answer = hashed(question[0])
+            else:
+                answer = False
+                if question[0] == question[1]:
+                    answer = True
+        except BaseException:
+            # What has changed so far has changed.
+            cut_short(operation, log)
+            raise
+        log = log + (answer,)
+        question = asked(operation, log)
+    return answered(operation, log)
+
+
+def update_by_each(table, others):
+    for other in others:
+        table.update(other)
+
+
+def united_members(parts):
+    table = set()
+    for part in parts:
+        table.update(part)
+    return table
