@@ -18,8 +18,10 @@ pub enum Awaits {
     Iterator,
     /// FOR_ITER: it is the next item; StopIteration ends the loop.
     Next,
-    /// SEND, YIELD_FROM: an item is handed on, the result ends the delegation.
+    /// SEND, YIELD_FROM, of a generator: an item is handed on, the result ends the delegation.
     Send,
+    /// The same, of what has a `__next__`: the result is handed on, StopIteration ends the delegation.
+    Delegate,
     /// `__bool__`: as `Again`, after a check that it is a bool.
     Bool,
     /// `__bool__`, of JUMP_IF_TRUE_OR_POP and its like: after a check that it is a bool, it says what becomes of the operand.
@@ -31,6 +33,8 @@ pub enum Awaits {
     /// CHECK_EG_MATCH: a pair, of which the first, what matches, becomes what is handled unless it is None; the second, the
     /// rest, is pushed, and then the first.
     Matched,
+    /// MATCH_CLASS, MATCH_KEYS of 3.10: it is pushed, and then whether it is something else than None.
+    Told,
 }
 
 /// What StopIteration becomes that would leave the frame of a generator.

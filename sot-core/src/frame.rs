@@ -197,6 +197,11 @@ impl Frame {
         asks_for(&self.unit.code, self.ip, self.awaits)
     }
 
+    /// Whether the frame yields at once what it is given: a `yield from` of 3.8 to 3.10 that has asked a `__next__`.
+    pub fn yields_what_it_awaits(&self) -> bool {
+        self.awaits == Awaits::Delegate && matches!(self.unit.code.instrs[self.ip].op, Op::YieldFrom)
+    }
+
     /// What a suspended frame delegates to: the receiver of its `yield from`.
     pub fn delegate(&self) -> Option<VarId> {
         let instrs = &self.unit.code.instrs;

@@ -145,6 +145,10 @@ pub enum Stop {
     /// A frame was pushed whose result is that of the instruction, by whatever awaits it.
     #[error("a call")]
     Entered(Awaits),
+    /// The instruction has come to code of the program in its middle, where no frame can be entered whose result would be its own.
+    /// It is simulated once more by its definition; where it has none, it is a break.
+    #[error("a call in the middle of an instruction")]
+    Calls,
     /// The simulated program raises this exception: a handler of the program goes on, or, if there is none, the instruction
     /// runs as Python and raises for real.
     #[error("the program raises an exception")]
@@ -165,7 +169,7 @@ impl Stop {
     pub fn why(&self) -> &Why {
         match self {
             Stop::Break(why) | Stop::Fallback(why) => why,
-            Stop::Raised(_) | Stop::Entered(_) => {
+            Stop::Raised(_) | Stop::Entered(_) | Stop::Calls => {
                 static RAISED: OnceLock<Why> = OnceLock::new();
                 RAISED.get_or_init(|| Why::new(Reason::WouldRaise, ""))
             }

@@ -13,6 +13,7 @@ use crate::variables::*;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::Op;
 use sot_sideeffect::{Overlay, Target};
 use sot_tracker::{Check, Tracker, TrackerId};
 
@@ -333,13 +334,11 @@ impl<'py> Executor<'py> {
             if !failed {
                 return self.read_data_descriptor(me, object, descriptor, name).map(Some);
             }
-            let (tail, nested) = (self.tail.take(), self.sync_depths.len());
-            let result = self.read_data_descriptor(me, object, descriptor, name);
-            self.tail = tail;
-            match result {
-                Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
-                    self.sync_depths.truncate(nested);
-                }
+            if let Some(found) = self.attribute_or_hook(me, class, descriptor, name)? {
+                return Ok(Some(found));
+            }
+            match self.read_data_descriptor(me, object, descriptor, name) {
+                Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {}
                 other => return other.map(Some),
             }
         }
@@ -351,18 +350,13 @@ impl<'py> Executor<'py> {
         }
         if let Some(found) = found.filter(|_| !failed) {
             let hooked = hook && class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
-            if !hooked || self.get_of_program(&found)?.is_none() {
-                return self.bind_class_attribute(me, class, &found, name).map(Some);
+            if hooked
+                && self.get_of_program(&found)?.is_some()
+                && let Some(found) = self.attribute_or_hook(me, class, &found, name)?
+            {
+                return Ok(Some(found));
             }
-            let (tail, nested) = (self.tail.take(), self.sync_depths.len());
-            let result = self.bind_class_attribute(me, class, &found, name);
-            self.tail = tail;
-            match result {
-                Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
-                    self.sync_depths.truncate(nested);
-                }
-                other => return other.map(Some),
-            }
+            return self.bind_class_attribute(me, class, &found, name).map(Some);
         }
         if !hook {
             return Ok(None);
@@ -683,6 +677,12 @@ impl<'py> Executor<'py> {
         let Some(getter) = self.instance_dict_item(me, module, "__getattr__")? else { return Ok(None) };
         let key = PyString::intern(self.py, name).into_any();
         let key = self.fold(&key)?;
+        let frame = self.frame();
+        if matches!(frame.unit.code.instrs[frame.ip].op, Op::ImportFrom(_)) {
+            let tail = self.tail.take();
+            self.enter("imported", &[getter, key, me])?;
+            return self.entered_tail(tail);
+        }
         self.call_tail(getter, &Args::positional(vec![key])).map(Some)
     }
 

@@ -364,10 +364,10 @@ impl<'py> Executor<'py> {
                 self.fold_none()?
             }
             // What a definition iterates over, nobody else sees.
-            ("iter", [value]) if self.frame().is_hidden() && self.has_items_by_index(*value)? => {
-                self.items_by_index(*value)?
-            }
-            ("iter", [value]) if self.has_items_by_index(*value)? => self.iterate_openly(*value)?,
+            ("iter", [value]) if self.has_items_by_index(*value)? => match self.frame().is_hidden() {
+                true if !self.has_iterators() => self.items_by_index(*value)?,
+                _ => self.iterate_by_index(*value),
+            },
             ("iter", [value]) if self.is_asked(*value)? => {
                 let method = self.special_method(*value, "__iter__")?;
                 return match self.call(method, &Args::default())? {
@@ -431,12 +431,8 @@ impl<'py> Executor<'py> {
 
     /// `value.name`; `None` where that raises AttributeError, whoever raises it.
     fn attribute_unless_missing(&mut self, object: VarId, name: &str) -> Result<Option<VarId>, Stop> {
-        let nested = self.sync_depths.len();
         match self.find_attribute(object, name) {
-            Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => {
-                self.sync_depths.truncate(nested);
-                Ok(None)
-            }
+            Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => Ok(None),
             other => other,
         }
     }

@@ -20,6 +20,9 @@ impl<'py> Executor<'py> {
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);
         }
+        if let Some(entered) = self.enter_of_iterators(class, args)? {
+            return Ok(entered);
+        }
         if let Some(made) = self.call_itertools(class, args)? {
             return Ok(Called::Value(made));
         }
@@ -148,7 +151,16 @@ impl<'py> Executor<'py> {
                 if !probe::raw(&base, "__init__").is_some_and(|own| own.is(init)) {
                     return Err(opaque());
                 }
-                self.call_on_part(instance, part, "__init__", args)?;
+                return match self.call_on_part(instance, part, "__init__", args)? {
+                    Called::Value(_) => Ok(Called::Value(instance)),
+                    Called::Entered(Awaits::Push) => {
+                        // Under the frame that was pushed.
+                        let caller = self.frames.len() - 2;
+                        self.frames[caller].stack.push(instance);
+                        Ok(Called::Entered(Awaits::None))
+                    }
+                    Called::Entered(_) => Err(opaque()),
+                };
             }
             return Ok(Called::Value(instance));
         }

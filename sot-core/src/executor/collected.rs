@@ -25,7 +25,10 @@ impl<'py> Executor<'py> {
                 None => {}
             }
         }
-        Ok((self.iterates_by_code(source)? || self.gives_keys_by_code(source)?).then_some("fill"))
+        let by_code = self.iterates_by_code(source)?
+            || self.gives_keys_by_code(source)?
+            || self.by_definition && self.can_iterate(source)?;
+        Ok(by_code.then_some("fill"))
     }
 
     /// `dict(source, **keywords)`, or `table.update(source, **keywords)`.

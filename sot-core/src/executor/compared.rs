@@ -52,6 +52,10 @@ impl<'py> Executor<'py> {
                         let method = self.special_method(container, "__contains__")?;
                         return self.enter(if invert { "untruth_of" } else { "truth_of" }, &[method, item]).map(Some);
                     }
+                    Some(_) if self.by_definition => {
+                        let method = self.special_method(container, "__contains__")?;
+                        return self.enter(if invert { "untruth_of" } else { "truth_of" }, &[method, item]).map(Some);
+                    }
                     Some(_) => return Ok(None),
                     None => self.iterates_by_code(container)?,
                 }

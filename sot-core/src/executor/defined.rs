@@ -36,6 +36,9 @@ impl<'py> Executor<'py> {
                 if !ex.is_asked(iterable)? {
                     return Ok(false);
                 }
+                if ex.by_definition {
+                    return Ok(true);
+                }
                 let class = ex.class_of(iterable)?;
                 let of = |ex: &mut Self, name: &str| -> Result<bool, Stop> {
                     let found = ex.class_lookup(&class, name)?;
@@ -45,8 +48,10 @@ impl<'py> Executor<'py> {
             }
             VarKind::Iterator(IteratorVar { state }) => match state {
                 Iteration::Enumerate { inner, count } => Ok(count.is_none() || ex.steps_by_code(inner)?),
-                Iteration::Zip { inners } => ex.any_by_code(&inners),
-                Iteration::Map { function, inners } => Ok(ex.runs_code(function)? || ex.any_by_code(&inners)?),
+                Iteration::Zip { inners } => ex.any_steps_by_code(&inners),
+                Iteration::Map { function, inners } => {
+                    Ok(ex.by_definition || ex.runs_code(function)? || ex.any_steps_by_code(&inners)?)
+                }
                 Iteration::Filter { .. } => Ok(true),
                 Iteration::Indexed { sequence, .. } => Ok(sequence.is_some()),
                 Iteration::Called { asked } => Ok(asked.is_some()),
@@ -70,6 +75,16 @@ impl<'py> Executor<'py> {
         Ok(self.class_lookup(&class, "__iter__")?.is_none()
             && self.class_lookup(&class, "__getitem__")?.is_some_and(|method| facts::is_function(&method))
             && self.extends_object(&class)?)
+    }
+
+    /// As `any_by_code`, of iterators.
+    pub(super) fn any_steps_by_code(&mut self, inners: &[VarId]) -> Result<bool, Stop> {
+        for inner in inners {
+            if self.steps_by_code(*inner)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     pub(super) fn any_by_code(&mut self, inners: &[VarId]) -> Result<bool, Stop> {
@@ -313,6 +328,26 @@ impl<'py> Executor<'py> {
         {
             return Ok(Some(entered));
         }
+        if let (true, false, VarKind::Set(_)) =
+            (super::set_methods::combines(name), args.positional.is_empty(), self.look(me)?)
+            && args.keywords.is_empty()
+        {
+            for iterable in &args.positional {
+                self.is_no_subclass_of_set(*iterable)?;
+            }
+            let method = self.virtual_var(BoundVar::new(me, name));
+            return self.enter_of_tuples(method, args, 0..args.positional.len());
+        }
+        if let ("update", [_, _, ..], VarKind::Set(SetVar { frozen: false, .. })) =
+            (name, args.positional.as_slice(), self.look(me)?)
+            && args.keywords.is_empty()
+            && !args.positional.contains(&me)
+            && self.any_by_code(&args.positional)?
+        {
+            let method = self.virtual_var(BoundVar::new(me, name));
+            let iterables = self.virtual_var(TupleVar::new(args.positional.clone()));
+            return self.enter("done_with_each", &[method, iterables]).map(Some);
+        }
         if let ("update", [iterable], VarKind::Set(SetVar { frozen: false, .. })) =
             (name, args.positional.as_slice(), self.look(me)?)
             && args.keywords.is_empty()
@@ -496,7 +531,7 @@ impl<'py> Executor<'py> {
             None => self.class_lookup(&class, "__len__")?,
         };
         match method {
-            Some(method) if facts::is_function(&method) => {
+            Some(method) if facts::is_function(&method) || self.by_definition => {
                 self.enter(if inverted { "untruth_of_value" } else { "truth_of_value" }, &[value]).map(Some)
             }
             _ => Ok(None),

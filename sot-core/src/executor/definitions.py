@@ -113,6 +113,27 @@ def unpacked(iterable, before):
     return items
 
 
+def pair_of_items(item, index):
+    refused = False
+    items = []
+    try:
+        items.extend(iter(item))
+    except TypeError:
+        refused = True
+    if refused:
+        raise TypeError(f"cannot convert dictionary update sequence element #{index} to a sequence")
+    return pair(items, index)
+
+
+def extend_part(append, target, iterable):
+    # Whatever the program has in the place of `append`.
+    iterator = iter(iterable)
+    hint(iterable)
+    for item in iterator:
+        append(target, item)
+        del item
+
+
 def fill(table, iterable, rest, result):
     index = 0
     for item in iterable:
@@ -299,6 +320,11 @@ def close(throw):
     except GeneratorExit:
         return None
     raise RuntimeError("generator ignored GeneratorExit")
+
+
+def done_with_each(method, arguments):
+    for argument in arguments:
+        method(argument)
 
 
 def done(method, args):

@@ -127,6 +127,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
     let mut helpers = of_exceptions.collect::<PyResult<Vec<_>>>()?;
     helpers.extend([
         ("answer", make(c"answer", answer)?),
+        ("as_given", make(c"as_given", as_given)?),
+        ("imported_without", make(c"imported_without", imported_without)?),
         ("emptied", make(c"emptied", |args| Ok(PyTuple::empty(args.py()).into_any().unbind()))?),
         (
             "touched",
@@ -254,6 +256,50 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     namespace.set_item(name, method)?;
     let class = py.get_type::<PyType>().call1((args.get_item(3)?, PyTuple::empty(py), namespace))?;
     Ok(args.get_item(1)?.call1((class.call0()?,))?.unbind())
+}
+
+/// `as_given(iterator)`: what gives this iterator when it is asked for one.
+fn as_given(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let iterator = Mutex::new(Some(args.get_item(0)?.unbind()));
+    let method = PyCFunction::new_closure(py, None, None, move |_, _| -> PyResult<Py<PyAny>> {
+        let mut iterator = iterator.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        iterator.take().ok_or_else(|| PyRuntimeError::new_err("asked twice"))
+    })?;
+    let namespace = PyDict::new(py);
+    namespace.set_item("__iter__", method)?;
+    let class = py.get_type::<PyType>().call1(("iterable", PyTuple::empty(py), namespace))?;
+    Ok(class.call0()?.unbind())
+}
+
+/// `imported_without(module, name)`: what `from module import name` comes to where the module has no such attribute, and is not
+/// asked.
+fn imported_without(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let py = args.py();
+    let (module, name) = (args.get_item(0)?, args.get_item(1)?);
+    let silent = PyModule::new(py, "module")?;
+    for told in ["__name__", "__file__", "__spec__"] {
+        if let Some(value) = module.getattr("__dict__")?.cast::<PyDict>()?.get_item(told)? {
+            silent.setattr(told, value)?;
+        }
+    }
+    let import = PyCFunction::new_closure(py, None, None, {
+        let silent = silent.unbind();
+        move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| silent.clone_ref(args.py())
+    })?;
+    let builtins = PyDict::new(py);
+    builtins.set_item("__import__", import)?;
+    let globals = PyDict::new(py);
+    globals.set_item("__builtins__", builtins)?;
+    let source = format!("from module import {name} as found");
+    let code = crate::cpython::module(py, "builtins")?.getattr("compile")?.call1((source, HIDDEN_FILE, "exec"))?;
+    match crate::cpython::module(py, "builtins")?.getattr("exec")?.call1((code, &globals)) {
+        Ok(_) => Ok(globals.get_item("found")?.ok_or_else(|| PyRuntimeError::new_err("nothing imported"))?.unbind()),
+        Err(error) => {
+            error.set_traceback(py, None);
+            Err(error)
+        }
+    }
 }
 
 /// `constructed(made, class, args, keywords)`: what a call of a class makes of the result of its `__new__`.
@@ -454,6 +500,13 @@ impl<'py> Executor<'py> {
                 self.constructed(*made, *class, &args).map(Some)
             }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
+            ("pair", [item, index]) if self.iterates_by_code(*item)? => {
+                self.enter("pair_of_items", &[*item, *index]).map(Some)
+            }
+            ("imported_without", [_, name]) => {
+                let name = self.constant_str(*name).unwrap_or_default();
+                Err(Stop::brk(Reason::WouldRaise, format!("import of {name}")))
+            }
             ("no_mapping", _) => Err(Stop::brk(Reason::WouldRaise, "** of no mapping")),
             (name, args) => match self.call_hash_helper(name, args)? {
                 Some(called) => Ok(Some(called)),
@@ -481,6 +534,7 @@ impl<'py> Executor<'py> {
                 let replaced = self.emptied.get(mark).is_some_and(|items| !Rc::ptr_eq(items, &list.items));
                 self.fold_bool(replaced || !list.items.is_empty())
             }
+            ("as_given", [iterator]) => Ok(*iterator),
             ("is_number", [value]) => {
                 let number = matches!(self.look(*value)?, VarKind::Constant(_));
                 let number = number && self.constant_value(*value).is_some_and(|v| is_number(&v));

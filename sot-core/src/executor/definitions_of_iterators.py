@@ -84,6 +84,26 @@ def next_called(iterator, function, last):
     raise StopIteration
 
 
+def of_iterators(make, before, iterables, after, keywords):
+    arguments = []
+    arguments.extend(before)
+    for iterable in iterables:
+        arguments.append(as_given(iter(iterable)))
+        del iterable
+    arguments.extend(after)
+    return make(*arguments, **keywords)
+
+
+def of_tuples(make, before, iterables, after, keywords):
+    arguments = []
+    arguments.extend(before)
+    for iterable in iterables:
+        arguments.append(tuple(iterable))
+        del iterable
+    arguments.extend(after)
+    return make(*arguments, **keywords)
+
+
 def hint_by_length(sequence):
     try:
         len(sequence)

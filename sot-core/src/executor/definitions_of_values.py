@@ -319,6 +319,32 @@ def attribute_by(lookup, hook, object, name):
     return hook(object, name)
 
 
+def read_or(reading, arguments, hook, object, name):
+    try:
+        return reading(*arguments)
+    except AttributeError:
+        pass
+    return hook(object, name)
+
+
+def kept_or(function, keep, object, name, hook):
+    try:
+        value = function(object)
+        keep(object, name, value)
+        return value
+    except AttributeError:
+        pass
+    return hook(object, name)
+
+
+def imported(getter, name, module):
+    try:
+        return getter(name)
+    except AttributeError:
+        pass
+    return imported_without(module, name)
+
+
 def match_class(subject, cls, count, names, itself, shown):
     if not isinstance(subject, cls):
         return None

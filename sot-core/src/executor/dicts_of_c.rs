@@ -103,12 +103,9 @@ impl<'py> Executor<'py> {
             self.set_item(me, key, value)?;
             return Ok(value);
         }
-        let (tail, floor) = (self.tail.take(), self.frames.len());
+        let tail = self.tail.take().filter(|awaits| matches!(awaits, Awaits::Push | Awaits::Again));
         self.enter("missing", &[me, key, factory])?;
-        match tail {
-            Some(awaits @ (Awaits::Push | Awaits::Again)) => Err(Stop::Entered(awaits)),
-            _ => self.result_of_frame(floor),
-        }
+        self.entered_tail(tail)
     }
 
     /// Methods that an ordered dict alone has, or has of its own.

@@ -193,6 +193,12 @@ impl<'py> Executor<'py> {
             return Ok(entered);
         }
         let result = match (name, positional) {
+            ("__init__", Some([iterable])) if self.part_asks(&kind, *iterable)? => {
+                let append = self.py.get_type::<PyList>().getattr("append").map_err(|e| self.internal(&e))?;
+                let append = self.pin(&append);
+                self.replace_list(part, Vec::new());
+                return self.enter("extend_part", &[append, part, *iterable]);
+            }
             ("__init__", _) => {
                 self.init_part(part, args)?;
                 self.fold_none()?
@@ -296,6 +302,11 @@ impl<'py> Executor<'py> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether a list that is a part is filled by code of the program.
+    fn part_asks(&mut self, kind: &VarKind, iterable: VarId) -> Result<bool, Stop> {
+        Ok(matches!(kind, VarKind::List(list) if list.items.is_empty()) && self.iterates_by_code(iterable)?)
     }
 
     fn init_part(&mut self, part: VarId, args: &Args) -> Result<(), Stop> {

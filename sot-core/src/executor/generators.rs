@@ -14,12 +14,6 @@ use pyo3::types::PyType;
 use sot_opcodes::{CodeFlags, Op, handling};
 use std::rc::Rc;
 
-/// How a run of frames above some depth ended.
-pub(super) enum Ended {
-    Returned(VarId),
-    Yielded(VarId),
-}
-
 impl<'py> Executor<'py> {
     /// A generator for a frame whose arguments are bound. `None`: a coroutine or an async generator.
     pub(super) fn new_generator(&mut self, mut frame: Frame) -> Option<VarId> {
@@ -207,24 +201,27 @@ impl<'py> Executor<'py> {
     pub(super) fn deliver_end(&mut self, value: VarId) -> Result<(), Stop> {
         match self.frame().awaits {
             Awaits::Next => self.end_loop(),
-            Awaits::Send => {
-                let ip = self.frame().ip;
-                match self.frame().unit.code.instrs[ip].op {
-                    Op::Send(label) => {
-                        self.push(value);
-                        let target = self.frame().unit.code.target(label);
-                        self.frame_mut().ip = target;
-                    }
-                    _ => {
-                        self.pop()?;
-                        self.push(value);
-                        self.frame_mut().ip += 1;
-                    }
-                }
-                Ok(())
-            }
+            Awaits::Send => self.end_delegation(value),
             _ => Err(self.stop_iteration(value)?),
         }
+    }
+
+    /// What the innermost frame delegates to has ended, with this result.
+    pub(super) fn end_delegation(&mut self, value: VarId) -> Result<(), Stop> {
+        let ip = self.frame().ip;
+        match self.frame().unit.code.instrs[ip].op {
+            Op::Send(label) => {
+                self.push(value);
+                let target = self.frame().unit.code.target(label);
+                self.frame_mut().ip = target;
+            }
+            _ => {
+                self.pop()?;
+                self.push(value);
+                self.frame_mut().ip += 1;
+            }
+        }
+        Ok(())
     }
 
     /// `StopIteration(value)`, without the value if it is None.
@@ -233,19 +230,6 @@ impl<'py> Executor<'py> {
         let none = self.constant_value(value).is_some_and(|v| v.is_none());
         let args = if none { Vec::new() } else { vec![value] };
         Ok(self.raised(&self.py.get_type::<PyStopIteration>(), args))
-    }
-
-    /// `next(generator)` to its end, for builtins that ask in the middle of an instruction.
-    pub(super) fn next_of_generator(&mut self, generator: VarId) -> Result<Option<VarId>, Stop> {
-        let floor = self.frames.len();
-        self.not_shared(generator)?;
-        if !self.resume(generator, None)? {
-            return Ok(None);
-        }
-        match self.run_nested(floor)? {
-            Ended::Yielded(value) => Ok(Some(value)),
-            Ended::Returned(_) => Ok(None),
-        }
     }
 
     /// A method of a generator.
@@ -311,7 +295,8 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
     }
     if let VarKind::Instance(_) = ex.look(receiver)? {
         let next = ex.special_method(receiver, "__next__")?;
-        return match ex.call_now(next, &Args::default()) {
+        ex.tail = Some(Awaits::Delegate);
+        return match ex.call_tail(next, &Args::default()) {
             // What it says at its end is the result.
             Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception)? => {
                 Ok(Delegated::Ended(ex.getattr(exception, "value")?))
@@ -319,14 +304,8 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
             other => other.map(Delegated::Item),
         };
     }
-    let floor = ex.frames.len();
     if ex.enter_next(receiver)?.is_some() {
-        return match ex.result_of_frame(floor) {
-            Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception)? => {
-                Ok(Delegated::Ended(ex.getattr(exception, "value")?))
-            }
-            other => other.map(Delegated::Item),
-        };
+        return Ok(Delegated::Flow(Flow::Entered(Awaits::Delegate)));
     }
     match ex.next_item(receiver)? {
         Some(item) => Ok(Delegated::Item(item)),

@@ -1,7 +1,6 @@
 //! Taking items from iterators.
 
 use super::Executor;
-use super::generators::Ended;
 use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, compares_with_nothing, iterator_state};
 use crate::stop::{Reason, Stop};
@@ -72,7 +71,10 @@ impl<'py> Executor<'py> {
     fn next_item_of(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         let VarKind::Iterator(IteratorVar { state }) = self.look(iterator)? else {
             return match self.var(iterator).kind {
-                VarKind::Generator(_) => self.next_of_generator(iterator),
+                VarKind::Generator(_) => {
+                    self.not_shared(iterator)?;
+                    if self.resume(iterator, None)? { Err(Stop::Calls) } else { Ok(None) }
+                }
                 _ => self.next_of_instance(iterator),
             };
         };
@@ -168,11 +170,7 @@ impl<'py> Executor<'py> {
                 Ok(Some(self.virtual_var(TupleVar::new(items))))
             }
             Iteration::Indexed { sequence: None, .. } | Iteration::Called { asked: None } => Ok(None),
-            Iteration::Filter { .. } | Iteration::Indexed { .. } | Iteration::Called { .. } => {
-                let floor = self.frames.len();
-                self.enter_next(iterator)?;
-                self.next_of_frame(floor)
-            }
+            Iteration::Filter { .. } | Iteration::Indexed { .. } | Iteration::Called { .. } => Err(Stop::Calls),
             Iteration::Map { function, inners } => {
                 let mut items = Vec::with_capacity(inners.len());
                 for inner in inners {
@@ -181,11 +179,7 @@ impl<'py> Executor<'py> {
                         None => return Ok(None),
                     }
                 }
-                match self.call_now(function, &Args::positional(items)) {
-                    // For who asks, the items end here.
-                    Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
-                    other => other.map(Some),
-                }
+                self.call_of_c(function, &Args::positional(items))
             }
             Iteration::Tensor { tensor, index, length } => {
                 if index >= length {
@@ -233,11 +227,18 @@ impl<'py> Executor<'py> {
 
     /// An iterator that the program may come to know.
     pub(super) fn iterate_openly(&mut self, iterable: VarId) -> Result<VarId, Stop> {
+        if self.has_iterators() {
+            return Ok(iterable);
+        }
         if !self.has_items_by_index(iterable)? {
             return self.iterate(iterable);
         }
-        let state = Iteration::Indexed { sequence: Some(iterable), index: 0 };
-        Ok(self.virtual_var(IteratorVar::new(state)))
+        Ok(self.iterate_by_index(iterable))
+    }
+
+    /// The iterator of an instance that has items by number alone.
+    pub(super) fn iterate_by_index(&mut self, sequence: VarId) -> VarId {
+        self.virtual_var(IteratorVar::new(Iteration::Indexed { sequence: Some(sequence), index: 0 }))
     }
 
     /// `iter(function, last)`
@@ -453,30 +454,23 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// The frame that was pushed gives the next item, in the middle of an instruction.
-    fn next_of_frame(&mut self, floor: usize) -> Result<Option<VarId>, Stop> {
-        match self.result_of_frame(floor) {
-            Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
-            other => other.map(Some),
-        }
-    }
-
-    /// What the frame that was pushed comes to, in the middle of an instruction.
-    pub(super) fn result_of_frame(&mut self, floor: usize) -> Result<VarId, Stop> {
-        match self.run_nested(floor)? {
-            Ended::Returned(value) | Ended::Yielded(value) => Ok(value),
-        }
-    }
-
     fn next_of_instance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         let kind = self.look(iterator)?;
         if !matches!(kind, VarKind::Instance(_)) {
             return Err(Stop::brk(Reason::ValueKind, format!("next() of {}", kind.kind_name())));
         }
         let next = self.special_method(iterator, "__next__")?;
-        match self.call_now(next, &Args::default()) {
+        self.call_of_c(next, &Args::default())
+    }
+
+    /// The next item, by a call that runs no code of the program.
+    fn call_of_c(&mut self, function: VarId, args: &Args) -> Result<Option<VarId>, Stop> {
+        match self.call(function, args) {
+            Ok(Called::Value(item)) => Ok(Some(item)),
+            Ok(Called::Entered(_)) => Err(Stop::Calls),
+            // For who asks, the items end here.
             Err(Stop::Raised(exception)) if self.is_stop_iteration(exception)? => Ok(None),
-            other => other.map(Some),
+            Err(stop) => Err(stop),
         }
     }
 

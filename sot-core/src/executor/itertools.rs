@@ -27,6 +27,13 @@ impl<'py> Executor<'py> {
         itertools.getattr(&name).ok().filter(|own| own.is(class)).map(|_| name)
     }
 
+    /// Whether it is a class of itertools, or `chain.from_iterable`.
+    pub(super) fn is_of_itertools(&self, callee: &Bound<'py, PyAny>) -> bool {
+        let owner = callee.getattr("__self__").ok();
+        owner.is_some_and(|owner| self.name_in_itertools(&owner).as_deref() == Some("chain"))
+            || self.name_in_itertools(callee).is_some()
+    }
+
     /// The class that a generator in disguise is of.
     pub(super) fn class_in_disguise(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
         if name.starts_with("_deque") {
@@ -68,11 +75,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         match (name.as_str(), args.positional.as_slice()) {
-            ("from_iterable", [iterable]) => {
-                let owner = callee.getattr("__self__").map_err(|e| self.internal(&e))?;
-                if self.name_in_itertools(&owner).as_deref() != Some("chain") {
-                    return Ok(None);
-                }
+            ("from_iterable", [iterable]) if self.is_of_itertools(callee) => {
                 let iterator = self.iterate_openly(*iterable)?;
                 self.in_disguise("chain", &[iterator]).map(Some)
             }

@@ -15,6 +15,7 @@
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
 mod anew;
+mod asked_first;
 mod attribute_dicts;
 mod attributes;
 mod builtin_methods;
@@ -82,7 +83,6 @@ use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
 use crate::varying::Varying;
 use exceptions::Unwound;
-use generators::Ended;
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -100,8 +100,6 @@ const BUDGET: usize = 500_000;
 const IDLE: usize = 50_000;
 /// Parts of containers that are copied in the time of an instruction.
 const COPIES_OF_A_STEP: usize = 256;
-/// Depth of calls that Python itself makes: each is a recursion of the executor.
-const MAX_SYNC: usize = 40;
 /// Depth of inlined calls.
 const MAX_DEPTH: usize = 200;
 /// Frames of the same code that a continuation was given. One more of them is called: a recursion that breaks at each depth would have
@@ -165,8 +163,9 @@ pub struct Executor<'py> {
     thrown: Option<(VarId, Option<VarId>)>,
     /// Full marks that are held.
     marks: usize,
-    /// Frames that were entered by such calls: the stack's height below them.
-    sync_depths: Vec<usize>,
+    /// The instruction has come to code of the program where it could enter no frame: it is simulated once more, by definitions
+    /// wherever there is one.
+    by_definition: bool,
     /// Parts of containers that were copied because the container was written to.
     copied: usize,
     /// The length of the graph, and what was spent when it came to that.
@@ -231,7 +230,7 @@ impl<'py> Executor<'py> {
             searched: HashMap::new(),
             thrown: None,
             marks: 0,
-            sync_depths: Vec::new(),
+            by_definition: false,
             copied: 0,
             busy: (0, 0),
             room: thread::frames_left(py).min(MAX_DEPTH),
@@ -339,10 +338,10 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    /// Simulate until the frame at `floor` has ended or yields.
-    fn run(&mut self, floor: usize) -> Result<Ended, Stop> {
+    /// Simulate until the outermost frame has ended.
+    fn run(&mut self) -> Result<VarId, Stop> {
         loop {
-            let flow = self.step(floor)?;
+            let flow = self.step()?;
             let delivered = match flow {
                 Flow::Next => {
                     self.frame_mut().ip += 1;
@@ -361,38 +360,54 @@ impl<'py> Executor<'py> {
                 // The frame that goes on stands where it goes on.
                 Flow::Placed => continue,
                 Flow::Yield(value) => {
-                    self.suspend()?;
-                    // A `yield from` of 3.8 to 3.10 hands the item on.
-                    while self.frames.len() > floor && self.hands_on() {
-                        self.suspend()?;
-                    }
-                    if self.frames.len() == floor {
-                        return Ok(Ended::Yielded(value));
+                    self.yielded()?;
+                    if self.frames.is_empty() {
+                        return Ok(value);
                     }
                     self.deliver(value)
                 }
                 Flow::Return(value) => {
                     let left = self.leave_frame();
                     self.note_taken_by_frame(left.as_ref());
-                    if self.frames.len() == floor {
-                        return Ok(Ended::Returned(value));
+                    if self.frames.is_empty() {
+                        return Ok(value);
                     }
                     match left.and_then(|frame| frame.generator) {
                         Some(_) => self.deliver_end(value),
-                        None => self.deliver(value),
+                        None => {
+                            // What a `__next__` has given to a `yield from` of 3.8 to 3.10 is yielded at once.
+                            if self.frame().yields_what_it_awaits() {
+                                self.frame_mut().let_go_of_operands();
+                                self.yielded()?;
+                            }
+                            if self.frames.is_empty() {
+                                return Ok(value);
+                            }
+                            self.deliver(value)
+                        }
                     }
                 }
             };
             let gone_on = match delivered {
-                Err(Stop::Raised(exception)) => self.raise_here(exception, floor),
+                Err(Stop::Raised(exception)) => self.raise_here(exception),
                 other => other,
             };
             match gone_on {
                 // The instruction that waited has begun: it cannot run as Python once more.
-                Err(Stop::Break(why)) if floor == 0 => return Err(Stop::Fallback(why)),
+                Err(Stop::Break(why)) => return Err(Stop::Fallback(why)),
+                Err(Stop::Calls) => return Err(Stop::fallback(Reason::UserCode, "what became of a call")),
                 other => other?,
             }
         }
+    }
+
+    /// The innermost frame yields, and a `yield from` of 3.8 to 3.10 hands the item on.
+    fn yielded(&mut self) -> Result<(), Stop> {
+        self.suspend()?;
+        while !self.frames.is_empty() && self.hands_on() {
+            self.suspend()?;
+        }
+        Ok(())
     }
 
     fn hands_on(&self) -> bool {
@@ -405,7 +420,7 @@ impl<'py> Executor<'py> {
         let frame = self.frame_mut();
         frame.let_go_of_operands();
         match frame.awaits {
-            Awaits::Push | Awaits::Next | Awaits::Send => {
+            Awaits::Push | Awaits::Next | Awaits::Send | Awaits::Delegate => {
                 frame.stack.push(value);
                 frame.ip += 1;
             }
@@ -455,82 +470,37 @@ impl<'py> Executor<'py> {
                 handlers::push_matched(self, pair.items[0], pair.items[1])?;
                 self.frame_mut().ip += 1;
             }
+            Awaits::Told => {
+                let matched = self.unless_none(Some(value))?.is_some();
+                let matched = self.fold_bool(matched)?;
+                self.frame_mut().stack.extend([value, matched]);
+                self.frame_mut().ip += 1;
+            }
         }
         Ok(())
     }
 
-    /// Call something and simulate until it has returned: for calls that Python itself makes in the middle of an
-    /// instruction (properties, `map`). A stop inside cannot be realised there.
-    pub fn call_now(&mut self, callee: VarId, args: &crate::variables::Args) -> Result<VarId, Stop> {
-        let floor = self.frames.len();
-        let tail = self.tail.take();
-        let awaits = match self.call(callee, args)? {
-            crate::variables::Called::Value(value) => {
-                self.tail = tail;
-                return Ok(value);
-            }
-            crate::variables::Called::Entered(awaits) => awaits,
-        };
-        let generator = self.frame().generator.is_some();
-        // What C code gives to a function it holds itself.
-        let given = match generator {
-            true => Vec::new(),
-            false => {
-                let all = args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value));
-                all.filter(|var| self.may_live_on(**var)).copied().collect()
-            }
-        };
-        self.hold(floor - 1, given);
-        let ended = self.run_nested(floor);
-        if let Ok(_) | Err(Stop::Raised(_)) = ended {
-            self.frames[floor - 1].let_go_of_operands();
-        }
-        let result = match ended? {
-            Ended::Returned(value) if generator => return Err(self.stop_iteration(value)?),
-            Ended::Returned(value) | Ended::Yielded(value) => value,
-        };
-        self.tail = tail;
-        match awaits {
-            Awaits::None | Awaits::NoneAgain => self.pop(),
-            Awaits::Iterator => {
-                self.check_iterator(result)?;
-                Ok(result)
-            }
-            _ => Ok(result),
-        }
-    }
-
-    /// As `run`, in the middle of an instruction.
-    fn run_nested(&mut self, floor: usize) -> Result<Ended, Stop> {
-        if self.sync_depths.len() >= MAX_SYNC {
-            return Err(Stop::fallback(Reason::Depth, "calls that Python itself makes"));
-        }
-        self.sync_depths.push(floor);
-        let tail = self.tail.take();
-        let result = self.run(floor);
-        self.tail = tail;
-        // A stop for good leaves the depths: they say which call to deny.
-        if let Ok(_) | Err(Stop::Raised(_)) = result {
-            self.sync_depths.pop();
-        }
-        result
-    }
-
     /// Call something whose result is that of the instruction, by whatever awaits it: where the handler has said so
-    /// ([`Executor::tail`]), the frame stays on the machine's stack, and a break inside is a break like any other. Nothing
-    /// may be done with the result.
+    /// ([`Executor::tail`]), the frame stays on the machine's stack. Nothing may be done with the result. Where nobody has said
+    /// so, only what runs no code of the program can be called: see [`Stop::Calls`].
     pub fn call_tail(&mut self, callee: VarId, args: &crate::variables::Args) -> Result<VarId, Stop> {
-        let Some(awaits) = self.tail.take() else { return self.call_now(callee, args) };
-        match self.call(callee, args)? {
-            crate::variables::Called::Value(value) => Ok(value),
-            crate::variables::Called::Entered(Awaits::Push) => Err(Stop::Entered(awaits)),
-            crate::variables::Called::Entered(_) => {
+        let tail = self.tail.take();
+        match (self.call(callee, args)?, tail) {
+            (crate::variables::Called::Value(value), _) => Ok(value),
+            (crate::variables::Called::Entered(Awaits::Push), Some(awaits)) => Err(Stop::Entered(awaits)),
+            (crate::variables::Called::Entered(_), Some(_)) => {
                 Err(Stop::brk(Reason::UserCode, "a class in the place of a method"))
             }
+            (crate::variables::Called::Entered(_), None) => Err(Stop::Calls),
         }
     }
 
-    fn step(&mut self, floor: usize) -> Result<Flow, Stop> {
+    /// The frame that was pushed gives the result of the instruction, to whatever awaits it.
+    pub(super) fn entered_tail<T>(&mut self, tail: Option<Awaits>) -> Result<T, Stop> {
+        Err(tail.map_or(Stop::Calls, Stop::Entered))
+    }
+
+    fn step(&mut self) -> Result<Flow, Stop> {
         self.steps += 1;
         self.given = self.given.min(self.frames.len());
         let spent = self.steps + self.copied / COPIES_OF_A_STEP;
@@ -554,9 +524,15 @@ impl<'py> Executor<'py> {
             return Err(Stop::Break(why.clone()));
         }
         let mark = self.step_mark();
-        let nested = self.sync_depths.len();
         self.tail = None;
-        let flow = match handlers::run(self, op) {
+        let mut ran = handlers::run(self, op);
+        if let Err(Stop::Calls) = ran {
+            self.rollback(&mark);
+            (self.tail, self.by_definition) = (None, true);
+            ran = handlers::run(self, op);
+            self.by_definition = false;
+        }
+        let flow = match ran {
             Ok(flow) => {
                 self.note_taken_by_step(&mark);
                 if let Flow::Entered(awaits) = flow {
@@ -570,32 +546,28 @@ impl<'py> Executor<'py> {
                 return Ok(Flow::Entered(awaits));
             }
             Err(Stop::Raised(exception)) => {
-                // Calls that Python made in the middle of the instruction are over.
-                self.sync_depths.truncate(nested);
-                let flow = self.raise_in_step(exception, floor, op);
+                let flow = self.raise_in_step(exception, op);
                 if let Ok(Flow::Placed) = flow {
                     self.note_taken_by_step(&mark);
                 }
                 flow
             }
+            Err(Stop::Calls) => Err(Stop::brk(Reason::UserCode, "in the middle of an instruction")),
             stopped => stopped,
         };
         match &flow {
             Ok(_) => self.spend(mark),
             // It leaves the frames from the floor on.
             Err(Stop::Raised(_)) => {}
-            Err(_) if self.sync_depths.is_empty() => self.rollback(&mark),
-            // All of the capture is thrown away.
-            Err(_) => {}
+            Err(_) => self.rollback(&mark),
         }
         flow
     }
 
     /// The instruction raises. A break or a fallback: no frame has been left yet.
-    fn raise_in_step(&mut self, exception: VarId, floor: usize, op: Op) -> Result<Flow, Stop> {
-        match self.raise(exception, floor, op.raises_again())? {
+    fn raise_in_step(&mut self, exception: VarId, op: Op) -> Result<Flow, Stop> {
+        match self.raise(exception, op.raises_again())? {
             Unwound::Handled => Ok(Flow::Placed),
-            Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
             Unwound::Uncaught if op.raises_again() => Err(Stop::Raised(self.leave_generators(exception, true)?)),
             // No rewritten code could run it: it raises what was found.
             Unwound::Uncaught if op.names_a_variable() => Err(Stop::Raised(self.leave_generators(exception, false)?)),
@@ -605,11 +577,9 @@ impl<'py> Executor<'py> {
 
     /// Something that came after the call of an instruction raises there. Nothing can be taken back, so that without a handler
     /// the rewritten code raises what was found.
-    fn raise_here(&mut self, exception: VarId, floor: usize) -> Result<(), Stop> {
-        match self.raise(exception, floor, false)? {
+    fn raise_here(&mut self, exception: VarId) -> Result<(), Stop> {
+        match self.raise(exception, false)? {
             Unwound::Handled => Ok(()),
-            // Frames below are for who asked.
-            Unwound::Uncaught if floor > 0 => Err(Stop::Raised(exception)),
             Unwound::Uncaught => Err(Stop::Raised(self.leave_generators(exception, false)?)),
         }
     }
@@ -652,13 +622,13 @@ impl<'py> Executor<'py> {
     /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
-        let ended = self.run(0);
+        let ended = self.run();
         self.note_released(&[]);
         self.settle_sets();
         let why = match ended {
-            Ok(Ended::Returned(value) | Ended::Yielded(value)) => return Ok(Outcome::Return(value)),
+            Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
-            Err(Stop::Break(why)) if self.can_break_here() => {
+            Err(Stop::Break(why)) if self.begun().is_none() => {
                 return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
                     None => {
@@ -669,7 +639,7 @@ impl<'py> Executor<'py> {
                 };
             }
             Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,
-            Err(Stop::Entered(_)) => Why::new(Reason::InternalError, "a frame that nobody entered"),
+            Err(Stop::Entered(_) | Stop::Calls) => Why::new(Reason::InternalError, "a frame that nobody entered"),
         };
         if self.in_one_piece.is_some_and(|frame| frame < self.given) {
             return Err((None, why));
@@ -714,19 +684,19 @@ impl<'py> Executor<'py> {
         (inside && !self.found.denied.contains_key(&site)).then_some(site)
     }
 
-    /// Whether the state at the innermost instruction can be handed to a continuation.
-    fn can_break_here(&self) -> bool {
-        self.sync_depths.is_empty()
+    /// The outermost frame that no continuation can go on in: a `yield from` of 3.8 to 3.10 that has asked a `__next__` would ask once
+    /// more, as no code can begin where it yields what it was given.
+    fn begun(&self) -> Option<usize> {
+        self.frames.iter().position(Frame::yields_what_it_awaits)
     }
 
-    /// The call to deny: in the innermost frame that is not inside a call that Python itself makes, but one frame
-    /// further out than the trouble.
+    /// The call to deny: in the innermost frame that can be handed to a continuation, but one frame further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
         if let Some(cause) = self.cause.filter(|cause| !self.found.denied.contains_key(cause)) {
             return Some(cause);
         }
         let innermost = self.frames.len().saturating_sub(1);
-        let below = innermost.min(*self.sync_depths.first().unwrap_or(&innermost));
+        let below = innermost.min(self.begun().map_or(innermost, |at| at + 1));
         // A definition is simulated as a whole or not at all, unless its caller's call is over and done with.
         let frames = self.frames.get(..below)?;
         let shown = frames.iter().rposition(|frame| !frame.is_hidden())?;

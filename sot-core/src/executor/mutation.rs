@@ -196,8 +196,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
                 let method = self.special_method(container, "__setitem__")?;
-                self.call_now(method, &Args::positional(vec![key, value]))?;
-                return Ok(());
+                return self.call_tail(method, &Args::positional(vec![key, value])).map(drop);
             }
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item assignment")),
             other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
@@ -245,8 +244,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
                 let method = self.special_method(container, "__delitem__")?;
-                self.call_now(method, &Args::positional(vec![key]))?;
-                return Ok(());
+                return self.call_tail(method, &Args::positional(vec![key])).map(drop);
             }
             VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item deletion")),
             other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),

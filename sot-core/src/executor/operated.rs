@@ -210,10 +210,16 @@ impl<'py> Executor<'py> {
                 }
                 match name {
                     "contains" => self.enter_contains(left, right, false),
+                    "getitem" if self.by_definition => {
+                        let method = self.special_method(left, "__getitem__")?;
+                        self.call(method, &Args::positional(vec![right])).map(Some)
+                    }
                     "getitem" => self.enter_special(left, "__getitem__", vec![right]),
+                    "delitem" => self.enter_done(left, "__delitem__", vec![right]),
                     _ => Ok(None),
                 }
             }
+            [container, key, value] if name == "setitem" => self.enter_done(container, "__setitem__", vec![key, value]),
             [value] => match name {
                 "not_" | "truth" => self.enter_truth(value, name == "not_"),
                 "abs" => self.enter_question("abs", args),
@@ -225,6 +231,17 @@ impl<'py> Executor<'py> {
             },
             _ => Ok(None),
         }
+    }
+
+    /// The frame of a method of an instance whose result nobody looks at.
+    fn enter_done(&mut self, value: VarId, name: &str, args: Vec<VarId>) -> Result<Option<Called>, Stop> {
+        let method = match self.method_of_program(value, name)? {
+            Some(method) => method,
+            None if self.by_definition => self.special_method(value, name)?,
+            None => return Ok(None),
+        };
+        let args = self.virtual_var(TupleVar::new(args));
+        self.enter("done", &[method, args]).map(Some)
     }
 
     /// Builtin functions that ask one method of their argument.

@@ -43,12 +43,9 @@ impl<'py> Executor<'py> {
         match self.class_lookup(&class, "__getattr__")? {
             Some(hook) if facts::is_function(&hook) => {
                 let hook = self.pin(&hook);
-                let (tail, floor) = (self.tail.take(), self.frames.len());
+                let tail = self.tail.take();
                 self.enter("attribute_by", &[own, hook, me, key])?;
-                match tail {
-                    Some(awaits) => Err(Stop::Entered(awaits)),
-                    None => self.result_of_frame(floor),
-                }
+                self.entered_tail(tail)
             }
             Some(_) => Err(Stop::brk(Reason::UserCode, "__getattr__")),
             None => self.call_tail(own, &Args::positional(vec![me, key])),
@@ -59,6 +56,9 @@ impl<'py> Executor<'py> {
     pub(super) fn attribute_by_code(&mut self, object: VarId, name: VarId) -> Result<bool, Stop> {
         let Some(name) = self.constant_str(name) else { return Ok(false) };
         if self.own_lookup(object)?.is_some() {
+            return Ok(true);
+        }
+        if self.by_definition {
             return Ok(true);
         }
         let VarKind::Instance(_) = self.look(object)? else { return Ok(false) };
@@ -182,7 +182,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<VarId>, Stop> {
         let Some(get) = self.get_of_program(descriptor)? else { return Ok(None) };
         if let Some(me) = me
-            && let Some(value) = self.attribute_to_keep(descriptor, me)?
+            && let Some(value) = self.attribute_to_keep(descriptor, me, None)?
         {
             return Ok(Some(value));
         }
@@ -204,7 +204,13 @@ impl<'py> Executor<'py> {
 
     /// `functools.cached_property` of an instance that has no value for it yet: what its function gives is kept in the instance.
     /// The lock that it has up to 3.11 is nobody else's, and what it keeps apart are threads that ask at once.
-    fn attribute_to_keep(&mut self, descriptor: &Bound<'py, PyAny>, me: VarId) -> Result<Option<VarId>, Stop> {
+    /// A hook answers where that raises AttributeError.
+    fn attribute_to_keep(
+        &mut self,
+        descriptor: &Bound<'py, PyAny>,
+        me: VarId,
+        hook: Option<VarId>,
+    ) -> Result<Option<VarId>, Stop> {
         let VarKind::Instance(instance) = self.look(me)? else { return Ok(None) };
         if !probe::is_exact_cached_property(descriptor) {
             return Ok(None);
@@ -229,12 +235,47 @@ impl<'py> Executor<'py> {
         }
         let keep = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
         let keep = self.pin(&keep);
-        let (tail, floor) = (self.tail.take(), self.frames.len());
-        self.enter("kept", &[function, keep, me, name])?;
-        match tail {
-            Some(awaits) => Err(Stop::Entered(awaits)),
-            None => self.result_of_frame(floor).map(Some),
+        let tail = self.tail.take();
+        match hook {
+            Some(hook) => self.enter("kept_or", &[function, keep, me, name, hook])?,
+            None => self.enter("kept", &[function, keep, me, name])?,
+        };
+        self.entered_tail(tail)
+    }
+
+    /// An attribute that code of the program reads, by a getter or a `__get__`, where a `__getattr__` answers for what that
+    /// raises AttributeError for. `None`: no code reads it.
+    pub(super) fn attribute_or_hook(
+        &mut self,
+        me: VarId,
+        class: &Bound<'py, PyAny>,
+        descriptor: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let (getter, get) = (self.getter_of(descriptor)?, self.get_of_program(descriptor)?);
+        if getter.is_none() && get.is_none() {
+            return Ok(None);
         }
+        let hook = self.class_lookup(class, "__getattr__")?.filter(facts::is_function);
+        let hook = hook.ok_or(Stop::brk(Reason::UserCode, "__getattr__"))?;
+        let hook = self.pin(&hook);
+        let (reading, arguments) = match (getter, get) {
+            (Some(getter), _) => (getter, vec![me]),
+            (None, Some(get)) => {
+                if let Some(value) = self.attribute_to_keep(descriptor, me, Some(hook))? {
+                    return Ok(Some(value));
+                }
+                let descriptor = self.plain_attribute(descriptor);
+                self.look(descriptor)?;
+                (self.pin(&get), vec![descriptor, me, self.pin(class)])
+            }
+            (None, None) => return Ok(None),
+        };
+        let arguments = self.virtual_var(TupleVar::new(arguments));
+        let name = self.fold(PyString::intern(self.py, name).as_any())?;
+        let tail = self.tail.take();
+        self.enter("read_or", &[reading, arguments, hook, me, name])?;
+        self.entered_tail(tail)
     }
 
     /// `Class.name` that the metaclass has, bound to the class.

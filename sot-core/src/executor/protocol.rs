@@ -284,14 +284,9 @@ impl<'py> Executor<'py> {
             return self.truth(result);
         }
         if let Some(method) = self.special_method_if_any(me, "__len__")? {
-            let tail = self.tail.take();
-            let floor = self.frames.len();
+            let tail = self.tail.take().map(|awaits| if awaits == Awaits::Decides { awaits } else { Awaits::Bool });
             self.enter("truth_of_length", &[method])?;
-            if let Some(awaits) = tail {
-                return Err(Stop::Entered(if awaits == Awaits::Decides { awaits } else { Awaits::Bool }));
-            }
-            let truth = self.result_of_frame(floor)?;
-            return self.truth(truth);
+            return self.entered_tail(tail);
         }
         Ok(true)
     }

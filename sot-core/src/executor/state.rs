@@ -48,8 +48,8 @@ type Outline = (usize, usize, usize, *const Vec<(VarId, u32)>);
 impl Executor<'_> {
     /// A point to return to from within the next instruction.
     pub(super) fn step_mark(&mut self) -> Mark {
-        if self.marks == 0 && self.sync_depths.is_empty() {
-            // Nobody can go back further: no mark is held, nor is this in the middle of an instruction that may be taken back.
+        if self.marks == 0 {
+            // Nobody can go back further: no mark is held.
             self.undo.clear();
         }
         let frame = self.captured.frames.last().map(|frame| match self.spare.pop() {

@@ -200,7 +200,10 @@ impl Tail {
         };
         // An AttributeError is told what a frame had asked for, and generators that are no objects clean up.
         let (_, below) = captured.frames.split_last().expect("a frame");
-        let seen = captured.frames.iter().any(|f| f.catches() || f.awaits == Awaits::Next || f.generator.is_some())
+        let seen = captured
+            .frames
+            .iter()
+            .any(|f| f.catches() || matches!(f.awaits, Awaits::Next | Awaits::Delegate) || f.generator.is_some())
             || below.iter().any(|f| f.asks_for().is_some())
             || !carried.is_empty();
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });

@@ -507,7 +507,7 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                 next.awaits = None;
                 next.stack.truncate(next.stack.len() - std::mem::take(&mut next.held));
                 match awaits {
-                    Awaits::Push | Awaits::Next | Awaits::Iterator => {
+                    Awaits::Push | Awaits::Next | Awaits::Iterator | Awaits::Delegate => {
                         next.stack.push(SlotShape::Value);
                         next.ip += 1;
                     }
@@ -520,7 +520,7 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                     }
                     Awaits::NoneAgain => {}
                     Awaits::Again | Awaits::Bool | Awaits::Send => next.stack.push(SlotShape::Value),
-                    Awaits::Matched => {
+                    Awaits::Matched | Awaits::Told => {
                         next.stack.extend([SlotShape::Value; 2]);
                         next.ip += 1;
                     }

@@ -153,7 +153,8 @@ impl<'py> Waiting<'py> {
         let (ip, version) = (frame.ip, frame.unit.code.version);
         let value = || Some(result.clone().unbind());
         match frame.awaits.unwrap_or_default() {
-            Awaits::Push | Awaits::Next => {
+            // A delegation of 3.8 to 3.10 is never left to this: `Executor::execute`.
+            Awaits::Push | Awaits::Next | Awaits::Delegate => {
                 self.push(SlotShape::Value, value());
                 self.run_at(ip + 1);
             }
@@ -209,6 +210,12 @@ impl<'py> Waiting<'py> {
                 }
                 self.run_at(ip + 1);
             }
+            Awaits::Told => {
+                let matched = PyBool::new(py, !result.is_none()).to_owned().into_any().unbind();
+                self.push(SlotShape::Value, value());
+                self.push(SlotShape::Value, Some(matched));
+                self.run_at(ip + 1);
+            }
             // Only generators are above: see `delegates_again`.
             Awaits::Send => {
                 return Err(PyRuntimeError::new_err("sot: a delegate that is no generator"));
@@ -260,9 +267,19 @@ impl<'py> Waiting<'py> {
             let unit = self.frames[at].unit.clone();
             self.let_go_of_operands();
             if ends_loop {
-                let depth = self.frames[at].stack.len().saturating_sub(1);
-                self.cut(depth);
-                let Op::ForIter(label) = unit.code.instrs[self.frames[at].ip].op else { return Err(error) };
+                let label = match unit.code.instrs[self.frames[at].ip].op {
+                    Op::ForIter(label) => {
+                        let depth = self.frames[at].stack.len().saturating_sub(1);
+                        self.cut(depth);
+                        label
+                    }
+                    Op::Send(label) => {
+                        let result = error.value(py).getattr(pyo3::intern!(py, "value"))?;
+                        self.push(SlotShape::Value, Some(result.unbind()));
+                        label
+                    }
+                    _ => return Err(error),
+                };
                 self.run_at(unit.code.target(label));
             } else {
                 self.handle(&error)?;
@@ -409,7 +426,7 @@ enum GoesTo {
 
 fn goes_to(frames: &[FrameShape], stops: bool) -> GoesTo {
     for (at, frame) in frames.iter().enumerate().rev() {
-        if stops && frame.awaits == Some(Awaits::Next) {
+        if stops && matches!(frame.awaits, Some(Awaits::Next | Awaits::Delegate)) {
             return GoesTo::Loop(at);
         }
         if catches_at(&frame.unit.code, frame.ip) {

@@ -30,37 +30,36 @@ pub(super) enum Unwound {
 }
 
 impl Executor<'_> {
-    /// Find who handles an exception that the innermost frame raises, in frames from `floor` on. `again`: by RERAISE, which
-    /// leaves no second entry in the traceback.
-    pub(super) fn raise(&mut self, exception: VarId, floor: usize, again: bool) -> Result<Unwound, Stop> {
+    /// Find who handles an exception that the innermost frame raises. `again`: by RERAISE, which leaves no second entry in the
+    /// traceback.
+    pub(super) fn raise(&mut self, exception: VarId, again: bool) -> Result<Unwound, Stop> {
         let innermost = self.frames.len() - 1;
         // Whoever asks for an item, and the frame of a generator: to them StopIteration is another thing than the rest.
-        let told_apart = |frame: &Frame| frame.generator.is_some() || frame.awaits == Awaits::Next;
-        let stops = self.frames[floor..].iter().any(told_apart) && self.is_stop_iteration(exception)?;
+        let asks = |frame: &Frame| matches!(frame.awaits, Awaits::Next | Awaits::Delegate);
+        let told_apart = |frame: &Frame| frame.generator.is_some() || asks(frame);
+        let stops = self.frames.iter().any(told_apart) && self.is_stop_iteration(exception)?;
         let thrown = self.thrown.take().filter(|(thrown, _)| *thrown == exception);
         let mut at = None;
-        for i in (floor..=innermost).rev() {
+        for i in (0..=innermost).rev() {
             let frame = &self.frames[i];
-            let ends_loop = i < innermost && stops && frame.awaits == Awaits::Next;
+            let ends_loop = i < innermost && stops && asks(frame);
             if ends_loop || frame.catches() {
                 at = Some((i, ends_loop));
                 break;
             }
             if frame.generator.is_some() && stops {
                 // Another exception leaves the generator.
-                if floor == 0 && !self.frames[..i].iter().any(Frame::catches) {
+                if !self.frames[..i].iter().any(Frame::catches) {
                     return Ok(Unwound::Uncaught);
                 }
                 let exception = self.leave_generator(exception, i, again)?;
-                return match self.frames.len() > floor {
-                    true => self.raise(exception, floor, false),
-                    false => Err(Stop::Raised(exception)),
+                return match self.frames.is_empty() {
+                    false => self.raise(exception, false),
+                    true => Err(Stop::Raised(exception)),
                 };
             }
         }
-        if at.is_none() && floor == 0 {
-            return Ok(Unwound::Uncaught);
-        }
+        let Some((at, ends_loop)) = at else { return Ok(Unwound::Uncaught) };
         if !again {
             // What an operation raises while another exception is handled has that as its context.
             if let Some((_, context)) = thrown {
@@ -72,10 +71,9 @@ impl Executor<'_> {
                 self.set_context(exception);
             }
         }
-        let Some((at, ends_loop)) = at else {
-            // Whoever asked, in the middle of an instruction, goes on with it.
-            self.leave_down_to(exception, floor, again);
-            return Ok(Unwound::Uncaught);
+        let result = match ends_loop && self.frames[at].awaits == Awaits::Delegate {
+            true => Some(self.getattr(exception, "value")?),
+            false => None,
         };
         // What may stop comes before frames end, which no step can take back.
         for frame in (at..innermost).rev() {
@@ -101,7 +99,10 @@ impl Executor<'_> {
         }
         if ends_loop {
             self.frame_mut().let_go_of_operands();
-            self.end_loop()?;
+            match result {
+                Some(value) => self.end_delegation(value)?,
+                None => self.end_loop()?,
+            }
         } else {
             self.enter_handler(exception)?;
         }

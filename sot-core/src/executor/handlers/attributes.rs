@@ -138,8 +138,14 @@ fn store_item(ex: &mut Executor<'_>, container: VarId, key: VarId, value: VarId)
     if ex.enter_write_by_hash(container, key, Some(value))?.is_some() {
         return Ok(Flow::Entered(Awaits::Drop));
     }
+    ex.tail = awaited_by_write(ex, container)?;
     ex.set_item(container, key, value)?;
     Ok(Flow::Next)
+}
+
+/// What becomes of the result where a method of C writes, which may come to code of the program.
+fn awaited_by_write(ex: &mut Executor<'_>, container: VarId) -> Result<Option<Awaits>, Stop> {
+    Ok(matches!(ex.look(container)?, VarKind::Instance(_)).then_some(Awaits::Drop))
 }
 
 fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
@@ -151,6 +157,7 @@ fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     if ex.enter_write_by_hash(container, key, None)?.is_some() {
         return Ok(Flow::Entered(Awaits::Drop));
     }
+    ex.tail = awaited_by_write(ex, container)?;
     ex.delete_item(container, key)?;
     Ok(Flow::Next)
 }

@@ -114,7 +114,7 @@ fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             return Ok(Flow::Next);
         }
         VarKind::Iterator(IteratorVar { state: Iteration::Map { function, inners } })
-            if matches!(ex.look(function)?, VarKind::Function(_)) && !ex.any_by_code(&inners)? =>
+            if matches!(ex.look(function)?, VarKind::Function(_)) && !ex.any_steps_by_code(&inners)? =>
         {
             return mapped(ex, function, &inners, target(ex, label));
         }
@@ -349,10 +349,12 @@ fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ImportFrom(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let module = ex.peek(1)?;
-    let value = match ex.find_attribute(module, &name) {
+    ex.tail = Some(Awaits::Push);
+    let found = ex.find_attribute(module, &name);
+    ex.tail = None;
+    let value = match found {
         Ok(Some(value)) => value,
         Ok(None) => submodule(ex, module, &name)?,
-        // A `__getattr__` that says there is none: an ImportError, or a module of that name.
         Err(Stop::Raised(exception)) if ex.is_attribute_error(exception)? => {
             return Err(Stop::brk(Reason::WouldRaise, format!("import of {name}")));
         }

@@ -42,7 +42,8 @@ fn is_collection(ex: &mut Executor<'_>, flag: u64, registered: &str) -> Result<F
     Ok(Flow::Next)
 }
 
-/// The answer of a definition is the instruction's; in 3.10, whether there is one is pushed on top.
+/// The answer of a definition is the instruction's; in 3.10, whether there is one is pushed on top, and where there is none,
+/// nothing is done with what is below.
 fn match_class(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let operands = ex.pop_n(3)?;
     let [subject, class, names] = *operands.as_slice() else { return Err(mismatch()) };
@@ -58,17 +59,8 @@ fn match_class(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let count = ex.fold_int(i64::from(count))?;
     let itself = ex.fold_bool(probe::has_flag(&found, probe::MATCH_SELF))?;
     let shown = ex.fold(PyString::new(ex.py, &probe::full_name(&found)).as_any())?;
-    let floor = ex.frames.len();
     ex.enter("match_class", &[subject, class, count, names, itself, shown])?;
-    if !tells {
-        return Ok(Flow::Entered(Awaits::Push));
-    }
-    let found = ex.result_of_frame(floor)?;
-    let matched = ex.unless_none(Some(found))?.is_some();
-    ex.push(if matched { found } else { subject });
-    let matched = ex.fold_bool(matched)?;
-    ex.push(matched);
-    Ok(Flow::Next)
+    Ok(Flow::Entered(if tells { Awaits::Told } else { Awaits::Push }))
 }
 
 fn match_keys(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -80,12 +72,8 @@ fn match_keys(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         _ => {
             let object = ex.py.get_type::<PyAny>();
             let missing = ex.plain_instance(&object)?;
-            let floor = ex.frames.len();
             ex.enter("match_keys", &[subject, keys, missing])?;
-            if !tells {
-                return Ok(Flow::Entered(Awaits::Push));
-            }
-            ex.result_of_frame(floor)?
+            return Ok(Flow::Entered(if tells { Awaits::Told } else { Awaits::Push }));
         }
     };
     ex.push(found);

@@ -1,0 +1,114 @@
+//! Builtins that ask for the iterators of their arguments, or for all of their items, before they do anything else: `zip`, `map`,
+//! most of module itertools, methods of sets, the `__new__` of a tuple.
+//!
+//! Where asking runs code of the program, a definition does it, and calls the builtin with what it was given.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use std::ops::Range;
+
+/// The definitions that ask: the second calls with iterators, which are not asked for any of their own.
+const OF_TUPLES: &str = "of_tuples";
+const OF_ITERATORS: &str = "of_iterators";
+
+/// Which of so many positional arguments a builtin asks, and by which definition.
+fn asked_by(name: &str, count: usize) -> Option<(Range<usize>, &'static str)> {
+    let (asked, definition) = match name {
+        "zip" | "zip_longest" => (0..count, OF_ITERATORS),
+        "map" => (1..count, OF_ITERATORS),
+        "filter" | "takewhile" | "dropwhile" | "filterfalse" | "starmap" => (1..2, OF_ITERATORS),
+        "enumerate" | "islice" | "accumulate" | "pairwise" | "cycle" | "from_iterable" => (0..1, OF_ITERATORS),
+        "compress" => (0..2, OF_ITERATORS),
+        "product" => (0..count, OF_TUPLES),
+        "combinations" | "combinations_with_replacement" | "permutations" => (0..1, OF_TUPLES),
+        _ => return None,
+    };
+    (asked.start < asked.end && asked.end <= count).then_some((asked, definition))
+}
+
+impl<'py> Executor<'py> {
+    /// Whether the innermost frame is a definition's that has asked already.
+    pub(super) fn has_iterators(&self) -> bool {
+        self.frame().is_hidden() && self.frame().unit.code.name == OF_ITERATORS
+    }
+
+    /// The frame of a builtin, or of one of itertools, that asks its arguments for iterators, if that runs code of the program.
+    pub(super) fn enter_of_iterators(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        let name: String = callee.getattr("__name__").and_then(|name| name.extract()).unwrap_or_default();
+        let Some((asked, definition)) = asked_by(&name, args.positional.len()) else { return Ok(None) };
+        let builtin = self.builtins_attribute(&name).is_ok_and(|builtin| builtin.is(callee));
+        if self.has_iterators() || !builtin && !self.is_of_itertools(callee) {
+            return Ok(None);
+        }
+        let mut by_code = false;
+        for iterable in &args.positional[asked.clone()] {
+            by_code |= match definition {
+                OF_ITERATORS => self.gives_iterator_by_code(*iterable)?,
+                _ => self.iterates_by_code(*iterable)?,
+            };
+            if !self.can_iterate(*iterable)? {
+                return Ok(None);
+            }
+        }
+        match by_code {
+            true => {
+                let callee = self.pin(callee);
+                self.enter_asking(definition, callee, args, asked).map(Some)
+            }
+            false => Ok(None),
+        }
+    }
+
+    /// Whether `iter(value)` is a method of the program.
+    fn gives_iterator_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
+        if !self.is_asked(value)? {
+            return Ok(false);
+        }
+        let class = self.class_of(value)?;
+        Ok(self.class_lookup(&class, "__iter__")?.is_some_and(|method| facts::is_function(&method)))
+    }
+
+    /// The frame of a call that takes all items of its first argument but one, and of those behind it, as tuples, where these have
+    /// to be asked for by code of the program.
+    pub(super) fn enter_of_tuples(
+        &mut self,
+        callee: VarId,
+        args: &Args,
+        asked: Range<usize>,
+    ) -> Result<Option<Called>, Stop> {
+        let mut by_code = false;
+        for iterable in &args.positional[asked.clone()] {
+            by_code |= self.iterates_by_code(*iterable)?;
+        }
+        match by_code {
+            true => self.enter_asking(OF_TUPLES, callee, args, asked).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn enter_asking(
+        &mut self,
+        definition: &str,
+        callee: VarId,
+        args: &Args,
+        asked: Range<usize>,
+    ) -> Result<Called, Stop> {
+        let (before, after) = (&args.positional[..asked.start], &args.positional[asked.end..]);
+        let parts = [before, &args.positional[asked], after];
+        let [before, asked, after] = parts.map(|part| self.virtual_var(TupleVar::new(part.to_vec())));
+        let mut keywords = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let keywords = self.virtual_var(DictVar::new(keywords));
+        self.enter(definition, &[callee, before, asked, after, keywords])
+    }
+}
