@@ -281,8 +281,7 @@ fn own_path(py: Python<'_>) -> Option<String> {
     let name = MODULE.get()?;
     // A module without a package has no Python code of its own.
     let (package, _) = name.rsplit_once('.')?;
-    let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?;
-    let file: String = modules.get_item(package).ok()?.getattr("__file__").ok()?.extract().ok()?;
+    let file: String = crate::cpython::facts::imported(py, package)?.getattr("__file__").ok()?.extract().ok()?;
     file.strip_suffix("__init__.py").map(str::to_owned)
 }
 

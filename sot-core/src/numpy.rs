@@ -3,6 +3,7 @@
 //! That is the minimum for code around tensors (`int(np.prod(shape))`, `np.sqrt(width)`, `np.float32(0.5)`). Arrays are objects
 //! that anybody may write to: they are not simulated.
 
+use crate::cpython::facts;
 use crate::objects::is_constant_type;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -73,8 +74,7 @@ fn known(py: Python<'_>) -> Option<&'static Known> {
     if let Some(known) = KNOWN.get(py) {
         return Some(known);
     }
-    let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?.cast_into::<PyDict>().ok()?;
-    let numpy = modules.get_item("numpy").ok()??.cast_into::<PyModule>().ok()?.dict();
+    let numpy = facts::imported(py, "numpy")?.cast_into::<PyModule>().ok()?.dict();
     let found = |name: &str| numpy.get_item(name).ok().flatten();
     // It may be half imported.
     let (ufunc, errstate) = (found("ufunc")?.unbind(), found("errstate")?.unbind());
@@ -83,10 +83,15 @@ fn known(py: Python<'_>) -> Option<&'static Known> {
     Some(KNOWN.get_or_init(py, || Known { names, scalars, ufunc, errstate }))
 }
 
+/// Whether a type may be one of numpy's own. Asked of all that is met, whether or not the program has imported numpy.
+fn is_of_numpy(ty: &Bound<'_, PyType>) -> bool {
+    !facts::is_heap_type(ty) && facts::is_named_below(ty, "numpy.")
+}
+
 /// Whether a type is one of numpy's numbers.
 pub(crate) fn is_scalar_type(ty: &Bound<'_, PyType>) -> bool {
     !is_constant_type(ty)
-        && !crate::cpython::facts::is_heap_type(ty)
+        && is_of_numpy(ty)
         && known(ty.py()).is_some_and(|known| known.scalars.iter().any(|scalar| ty.is(scalar)))
 }
 
@@ -102,6 +107,9 @@ pub(crate) fn is_pure(callable: &Bound<'_, PyAny>) -> bool {
     if callable.cast::<PyType>().is_ok_and(is_scalar_type) {
         return true;
     }
+    if !is_of_numpy(&ty) {
+        return false;
+    }
     let Some(known) = known(callable.py()) else { return false };
     let dispatched = ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher");
     if !ty.is(&known.ufunc) && !dispatched {
@@ -109,7 +117,7 @@ pub(crate) fn is_pure(callable: &Bound<'_, PyAny>) -> bool {
     }
     // The program may make such functions of its own (`np.frompyfunc`).
     let name: String = callable.getattr("__name__").and_then(|name| name.extract()).unwrap_or_default();
-    let own = known.names.bind(callable.py()).get_item(&name).ok().flatten();
+    let own = facts::value_of_name(known.names.bind(callable.py()), &name);
     own.is_some_and(|own| own.is(callable)) && (!dispatched || PURE.contains(&name.as_str()))
 }
 

@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyFunction, PyType};
 use sot_core::backend::Kind;
+use sot_core::cpython::facts::imported;
 use sot_core::stop::{Reason, Why};
 use std::sync::Mutex;
 
@@ -94,12 +95,9 @@ fn text<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, pyo3::types::PyString>) 
 
 /// Whether `module` (or the public namespaces that re-export it) holds `obj` under `name`.
 fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
-    let py = obj.py();
-    let modules = sot_core::cpython::module(py, "sys").and_then(|s| s.getattr(intern!(py, "modules")));
-    let Ok(modules) = modules else { return false };
     [module, "paddle", "paddle.nn.functional", "paddle.linalg", "paddle._C_ops", "paddle._pir_ops"]
         .iter()
-        .any(|m| modules.get_item(m).and_then(|m| m.getattr(name)).is_ok_and(|held| held.is(obj)))
+        .any(|m| imported(obj.py(), m).is_some_and(|m| m.getattr(name).is_ok_and(|held| held.is(obj))))
 }
 
 fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {

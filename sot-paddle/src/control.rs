@@ -1,15 +1,19 @@
 //! What programs ask of Paddle's own translator: its lists are ours, too.
+//!
+//! A module that the program has not imported was told nothing. So none is imported here: that takes time, and the program sees
+//! it.
 
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyModule};
 use sot_core::code_unit::records::Promises;
+use sot_core::cpython::facts::imported;
 
 /// What `paddle.jit.ignore_module` was given. The list begins with modules that Paddle cannot translate from source: those that
 /// the function names which makes the list. That is not called, for it tries imports, and this is asked in the middle of
 /// whatever the program does.
 pub(crate) fn ignored_modules(py: Python<'_>) -> PyResult<Vec<String>> {
-    let translator = py.import("paddle.jit.dy2static.convert_call_func")?;
+    let Some(translator) = imported(py, "paddle.jit.dy2static.convert_call_func") else { return Ok(Vec::new()) };
     let all = translator.getattr(intern!(py, "BUILTIN_LIKELY_MODULES"))?.cast_into::<PyList>()?;
     let maker = translator.getattr(intern!(py, "builtin_modules"))?;
     let at_first = maker.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_names"))?;
@@ -26,7 +30,7 @@ pub(crate) fn ignored_modules(py: Python<'_>) -> PyResult<Vec<String>> {
 /// What Paddle's symbolic debugger was told of a code object.
 pub(crate) fn promises(code: &Bound<'_, PyAny>) -> PyResult<Promises> {
     let py = code.py();
-    let debugger = py.import("paddle.jit.sot.psdb")?;
+    let Some(debugger) = imported(py, "paddle.jit.sot.psdb") else { return Ok(Promises::default()) };
     Ok(Promises {
         no_break: debugger.getattr(intern!(py, "NO_BREAKGRAPH_CODES"))?.contains(code)?,
         no_fallback: debugger.getattr(intern!(py, "NO_FALLBACK_CODES"))?.contains(code)?,

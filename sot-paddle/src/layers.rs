@@ -9,6 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use sot_core::backend::{LayerCall, LayerStore};
+use sot_core::cpython::facts::imported;
 use sot_core::stop::{Reason, Why};
 
 /// Classes of `paddle.nn` whose forward is simulated like a user's layer.
@@ -70,7 +71,7 @@ fn own_class(class: &Bound<'_, PyType>) -> Option<String> {
         return None;
     }
     let name: String = class.getattr(intern!(py, "__name__")).ok()?.extract().ok()?;
-    let held = py.import(&*module).ok()?.getattr(&*name).ok()?;
+    let held = imported(py, &module)?.getattr(&*name).ok()?;
     held.is(class).then_some(name)
 }
 

@@ -10,7 +10,7 @@ use sot_core::backend::{
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
-use sot_core::cpython::module;
+use sot_core::cpython::{facts, module};
 use sot_core::stop::{Reason, Why};
 
 /// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason;
@@ -28,7 +28,7 @@ impl Default for LazyPaddle {
 
 impl LazyPaddle {
     fn get(&self, py: Python<'_>) -> Result<&PaddleBackend, &str> {
-        if self.loaded.get(py).is_none() && capture_all::on() && !imported(py) {
+        if self.loaded.get(py).is_none() && capture_all::on() && !is_imported(py) {
             return Err("the program has not imported it");
         }
         let loaded = self.loaded.get_or_init(py, || PaddleBackend::new(py).map_err(|e| e.to_string()));
@@ -45,9 +45,8 @@ impl LazyPaddle {
 }
 
 /// Whether the program has imported Paddle, to the end.
-fn imported(py: Python<'_>) -> bool {
-    let modules = module(py, "sys").and_then(|sys| sys.getattr("modules"));
-    let Ok(paddle) = modules.and_then(|modules| modules.get_item("paddle")) else { return false };
+fn is_imported(py: Python<'_>) -> bool {
+    let Some(paddle) = facts::imported(py, "paddle") else { return false };
     let importing = paddle.getattr("__spec__").and_then(|spec| spec.getattr("_initializing"));
     !importing.is_ok_and(|importing| importing.is_truthy().unwrap_or(false))
 }

@@ -26,6 +26,9 @@ unsafe extern "C" {
     pub(super) fn _PyInterpreterState_GetEvalFrameFunc(interp: *mut ffi::PyInterpreterState) -> EvalFunc;
     #[cfg(Py_3_9)]
     pub(super) fn _PyInterpreterState_SetEvalFrameFunc(interp: *mut ffi::PyInterpreterState, function: EvalFunc);
+    /// `_PyRuntimeState`: it holds what each interpreter has for itself since 3.9.
+    #[cfg(not(Py_3_9))]
+    pub(super) static mut _PyRuntime: u8;
     pub(super) fn PyThreadState_Get() -> *mut ThreadState;
     #[cfg(not(Py_3_11))]
     pub(super) fn PyFrame_New(

@@ -17,6 +17,7 @@ mod bind;
 pub mod call;
 mod capi;
 pub mod code;
+pub mod collections;
 pub mod copies;
 pub mod cxx_tensor;
 pub mod entry;

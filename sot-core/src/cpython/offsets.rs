@@ -31,6 +31,13 @@ pub fn offsets() -> Vec<(&'static str, usize)> {
     add!(ffi::PyTypeObject as "PyTypeObject":
         tp_vectorcall_offset, tp_getattro, tp_flags, tp_weaklistoffset, tp_dictoffset, tp_new,
         tp_free, tp_version_tag);
+    let collector = |name: &'static str, since: &'static str| if cfg!(Py_3_9) { since } else { name };
+    let lists = layout::COLLECTING_OFFSET;
+    out.extend([
+        (collector("_PyRuntimeState.gc.collecting", "PyInterpreterState.gc.collecting"), lists),
+        (collector("_PyRuntimeState.gc.garbage", "PyInterpreterState.gc.garbage"), lists + 8),
+        (collector("_PyRuntimeState.gc.callbacks", "PyInterpreterState.gc.callbacks"), lists + 16),
+    ]);
     #[cfg(not(Py_3_9))]
     out.push(("PyInterpreterState.eval_frame", layout::EVAL_FRAME_OFFSET));
     out

@@ -11,14 +11,14 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::CodeFlags;
-use sot_tracker::{Check, FunctionPart, Tracker};
+use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// The parts of a function that a call needs.
 struct Callee {
     unit: std::sync::Arc<CodeUnit>,
-    globals: sot_tracker::ObjectId,
+    globals: ObjectId,
     defaults: Vec<VarId>,
     kwdefaults: Vec<(String, VarId)>,
     closure: Vec<VarId>,
@@ -70,11 +70,36 @@ impl<'py> Executor<'py> {
             {
                 return Err(Stop::brk(Reason::Generator, format!("{name}, which has another name")));
             }
+            match function {
+                FunctionVar::Object(object) => {
+                    let at = self.constant_tracker(*object);
+                    self.guard_names(*object, at);
+                }
+                FunctionVar::Made(made) => {
+                    let found = |var: &VarId| made.object.is_some() && self.sourced.get(var).copied() == made.object;
+                    let found = (0..self.vars.len() as u32).map(VarId).find(found);
+                    if let (Some(object), Some(found)) = (made.object, found) {
+                        self.guard_names(object, self.var(found).tracker);
+                    }
+                }
+            }
             let generator = self.new_generator(frame).ok_or(Stop::brk(Reason::Generator, name))?;
             return Ok(Called::Value(generator));
         }
         self.push_frame(frame)?;
         Ok(Called::Entered(Awaits::Push))
+    }
+
+    /// A generator is named after its function.
+    fn guard_names(&mut self, function: ObjectId, base: TrackerId) {
+        let object = self.objects.get(self.py, function);
+        for name in ["__name__", "__qualname__"] {
+            if let Ok(text) = object.getattr(name) {
+                let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let text = self.objects.add(&text);
+                self.guard(at, Check::Equals(text));
+            }
+        }
     }
 
     /// Stop at a call of what the program wants to be left alone.
@@ -102,7 +127,7 @@ impl<'py> Executor<'py> {
         &mut self,
         globals: &Bound<'py, PyAny>,
         function: Option<&Bound<'py, PyAny>>,
-    ) -> Result<sot_tracker::ObjectId, Stop> {
+    ) -> Result<ObjectId, Stop> {
         let name = pyo3::intern!(self.py, "__builtins__");
         if let Some(facts::Field::Value(own)) = function.map(|f| facts::field(f, name)) {
             return Ok(self.objects.add(&own));
@@ -130,7 +155,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The builtins that a function found in a slot keeps.
-    pub(super) fn own_builtins(&mut self, made: &MadeFunction) -> Option<sot_tracker::ObjectId> {
+    pub(super) fn own_builtins(&mut self, made: &MadeFunction) -> Option<ObjectId> {
         let object = self.objects.get(self.py, made.object?);
         match facts::field(&object, pyo3::intern!(self.py, "__builtins__")) {
             facts::Field::Value(own) => Some(self.objects.add(&own)),

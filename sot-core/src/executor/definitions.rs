@@ -335,9 +335,10 @@ fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     Ok(length.unbind())
 }
 
-/// `number(enumeration)`: the number of its next item; it counts on.
+/// `number(enumeration, item)`: the number of its next item; it counts on.
 fn number(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-    let number = count_on(&args.get_item(0)?).ok_or_else(|| PyTypeError::new_err("sot: not an enumeration"))?;
+    let number = count_on(&args.get_item(0)?, &args.get_item(1)?)
+        .ok_or_else(|| PyTypeError::new_err("sot: not an enumeration"))?;
     Ok(number?.unbind())
 }
 
@@ -548,7 +549,7 @@ impl<'py> Executor<'py> {
                 Some(length) if length >= 0 => self.fold_int(length),
                 _ => Err(Stop::brk(Reason::WouldRaise, "__len__")),
             },
-            ("number", [enumeration]) => self.next_number(*enumeration),
+            ("number", [enumeration, _]) => self.next_number(*enumeration),
             ("pair", [item, _]) | ("ordered_pair", [item]) => {
                 let items = match self.look(*item)? {
                     VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),

@@ -32,7 +32,7 @@ def next_true(inner):
 
 def next_numbered(enumeration, inner):
     item = next(inner)
-    return number(enumeration), item
+    return number(enumeration, item), item
 
 
 def next_zipped(inners):

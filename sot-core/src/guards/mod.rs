@@ -105,7 +105,7 @@ impl sot_tracker::Known for Constants<'_, '_> {
 enum Container<'py> {
     Dict { dict: Bound<'py, PyDict>, owner: Option<ObjectId>, key: ObjectId },
     Type { class: ObjectId },
-    Function { function: ObjectId },
+    Function { function: ObjectId, part: FunctionPart },
 }
 
 fn constant(captured: &Captured, tracker: TrackerId) -> Option<ObjectId> {
@@ -147,9 +147,11 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
                     Some(Container::Dict { dict, owner, key: *key })
                 }
                 Tracker::FunctionPart { base, part }
-                    if *part != FunctionPart::Globals && !captured.is_passing(guard.tracker) =>
+                    if *part != FunctionPart::Globals
+                        && matches!(guard.check, Check::Is(_))
+                        && !captured.is_passing(guard.tracker) =>
                 {
-                    constant(captured, *base).map(|function| Container::Function { function })
+                    constant(captured, *base).map(|function| Container::Function { function, part: *part })
                 }
                 _ => None,
             }
@@ -172,7 +174,7 @@ impl NativeGuards {
                     stamped.add_dict(py, captured, &dict, owner, key, &guard.check)?;
                 }
                 Some(Container::Type { class }) => stamped.add_type(py, captured, class, &guard.check)?,
-                Some(Container::Function { function }) => stamped.add_function(py, captured, function)?,
+                Some(Container::Function { function, part }) => stamped.add_function(py, captured, function, part)?,
                 None => on_paths.push(guard),
             }
         }

@@ -2,14 +2,14 @@
 
 use super::equality::equals;
 use super::identity;
-use super::{NativeCheck, constant, holder, missing, visit_check};
+use super::{NativeCheck, holder, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
-use sot_tracker::{Check, FunctionPart, ObjectId, Tracker};
+use sot_tracker::{Check, FunctionPart, ObjectId};
 
 struct StampedDict {
     stamp: DictStamp,
@@ -126,27 +126,30 @@ impl Stamped {
         Ok(())
     }
 
-    pub(super) fn add_function(&mut self, py: Python<'_>, captured: &Captured, function: ObjectId) -> Result<(), Stop> {
-        if !self.functions.iter().any(|f| f.0 == function) {
-            let object = captured.objects.get(py, function);
-            let looked_after = |part: FunctionPart| {
-                captured.passing.iter().any(|at| match captured.trackers.get(*at) {
-                    Tracker::FunctionPart { base, part: of } => {
-                        *of == part && constant(captured, *base) == Some(function)
-                    }
-                    _ => false,
-                })
-            };
-            let mut stamp = FunctionStamp::new(&object).ok_or_else(|| missing("a function"))?;
-            // What could be seen to die is guarded by its path.
-            if looked_after(FunctionPart::Defaults) {
-                stamp.leave_defaults();
+    /// A part of a function is the one that was met.
+    pub(super) fn add_function(
+        &mut self,
+        py: Python<'_>,
+        captured: &Captured,
+        function: ObjectId,
+        part: FunctionPart,
+    ) -> Result<(), Stop> {
+        let at = match self.functions.iter().position(|f| f.0 == function) {
+            Some(at) => at,
+            None => {
+                let stamp = FunctionStamp::of_none(&captured.objects.get(py, function));
+                self.functions.push((function, stamp.ok_or_else(|| missing("a function"))?));
+                self.functions.len() - 1
             }
-            if looked_after(FunctionPart::KwDefaults) {
-                stamp.leave_kwdefaults();
-            }
-            self.functions.push((function, stamp));
-        }
+        };
+        let number = match part {
+            FunctionPart::Code => 0,
+            FunctionPart::Defaults => 1,
+            FunctionPart::KwDefaults => 2,
+            FunctionPart::Closure => 3,
+            FunctionPart::Globals => return Err(missing("a part of a function")),
+        };
+        self.functions[at].1.add(py, number);
         Ok(())
     }
 

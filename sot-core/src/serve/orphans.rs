@@ -5,20 +5,20 @@
 //! next call of a function that knew it misses, and asks who holds what ([`Holders`]). So a model that another has replaced
 //! goes before the other is captured, and what is made afresh for each call does not fill the cache.
 //!
-//! Asked before each collection of all that is old ([`at_collections`]): what lives in a cycle, as a class does, dies in it as it
+//! Asked before each collection of all that is old ([`count_made`]): what lives in a cycle, as a class does, dies in it as it
 //! would in plain Python. Else asking takes time in proportion to all that was captured, so that it is done again only after many times as long, or where a
 //! cache fills and a good part of all entries is new since the last time. Where no choice is to depend on a clock
 //! ([`settings::by_measurement`]), the latter alone counts.
 
 use super::cache::CodeCache;
+use crate::cpython::collections::at_collections;
 use crate::cpython::holders::Holders;
-use crate::cpython::{module, trampoline};
+use crate::cpython::trampoline;
 use crate::settings;
 use pyo3::prelude::*;
-use pyo3::types::PyCFunction;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 /// Part of the time of a process that asking may take.
@@ -39,12 +39,19 @@ static KEPT: AtomicUsize = AtomicUsize::new(0);
 
 /// An entry was made.
 pub(super) fn count_made(py: Python<'_>) {
-    static FIRST: Once = Once::new();
+    static ASKED: AtomicBool = AtomicBool::new(false);
     MADE.fetch_add(1, Ordering::Relaxed);
-    FIRST.call_once(|| {
-        // Without it objects live on to the next miss.
-        let _ = at_collections(py);
+    if ASKED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // Ask whenever a collection begins that looks at everything: what caches alone hold is then found to be dead. Without it
+    // objects live on to the next miss.
+    let asked = at_collections(py, |py, generation| {
+        if generation == OLDEST {
+            drop_all_dead(py);
+        }
     });
+    ASKED.store(!matches!(asked, Ok(false)), Ordering::Relaxed);
 }
 
 fn many_are_new() -> bool {
@@ -80,19 +87,6 @@ fn alive() -> Vec<Arc<CodeCache>> {
 /// Forget what all of them hold, those of continuations included, which rewritten code that runs would otherwise keep.
 pub(super) fn clear_all() {
     alive().into_iter().for_each(|cache| cache.clear());
-}
-
-/// Ask whenever a collection begins that looks at everything: what caches alone hold is then found to be dead.
-fn at_collections(py: Python<'_>) -> PyResult<()> {
-    let begins = PyCFunction::new_closure(py, None, None, |args, _| -> PyResult<()> {
-        let py = args.py();
-        let (phase, info) = (args.get_item(0)?, args.get_item(1)?);
-        if phase.extract::<&str>()? == "start" && info.get_item("generation")?.extract::<u32>()? == OLDEST {
-            drop_all_dead(py);
-        }
-        Ok(())
-    })?;
-    module(py, "gc")?.getattr("callbacks")?.call_method1("append", (begins,)).map(drop)
 }
 
 fn drop_all_dead(py: Python<'_>) {

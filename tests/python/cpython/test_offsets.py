@@ -39,7 +39,7 @@ def test_offsets_equal_the_headers(sot, tmp_path):
     ours = sot._offsets()
     assert len(ours) > 40
     body = "\n".join(
-        '  printf("%s %zu\\n", "{0}", offsetof({1}, {2}));'.format(name, *name.rsplit(".", 1))
+        '  printf("%s %zu\\n", "{0}", offsetof({1}, {2}));'.format(name, *name.split(".", 1))
         for name, _ in ours
     )
     source = tmp_path / "offsets.c"

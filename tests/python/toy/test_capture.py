@@ -60,6 +60,7 @@ from capture_cases import (  # noqa: F401
     overridden,
     own_frame,
     refusals,
+    result_tuples,
     protected,
     same_constants,
     sets,

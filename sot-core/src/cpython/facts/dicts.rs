@@ -93,6 +93,21 @@ pub fn holds_names_alone(dict: &Bound<'_, PyDict>) -> bool {
     }
 }
 
+/// The value of a name in any dict, found among exact strings alone: no key of the program's is asked whether it equals it.
+pub fn value_of_name<'py>(dict: &Bound<'py, PyDict>, name: &str) -> Option<Bound<'py, PyAny>> {
+    if holds_names_alone(dict) {
+        return dict.get_item(name).ok().flatten();
+    }
+    let is_name = |key: &Bound<'_, PyAny>| key.cast_exact::<PyString>().is_ok_and(|key| *key == name);
+    dict.iter().find(|(key, _)| is_name(key)).map(|(_, value)| value)
+}
+
+/// What the program has imported under this name. Nothing is imported, and no code of the program runs.
+pub fn imported<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?;
+    value_of_name(&modules.cast_into::<PyDict>().ok()?, name)
+}
+
 /// What dicts with keys of any kind find them with.
 #[cfg(not(Py_3_11))]
 fn finds_any_key(py: Python<'_>) -> usize {

@@ -61,15 +61,15 @@ pub fn cell_contents<'py>(cell: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>>
     }
 }
 
-/// What decides about a call: generators are named after their function.
+/// What decides about a call, in the order code, defaults, keyword defaults, closure.
 ///
 /// # Safety
 /// `raw` is a live function.
 #[inline]
-unsafe fn parts_of(raw: *mut ffi::PyObject) -> [*mut ffi::PyObject; 6] {
+unsafe fn parts_of(raw: *mut ffi::PyObject) -> [*mut ffi::PyObject; 4] {
     // SAFETY: by contract.
     let f = unsafe { &*raw.cast::<ffi::PyFunctionObject>() };
-    [f.func_code, f.func_defaults, f.func_kwdefaults, f.func_closure, f.func_name, f.func_qualname]
+    [f.func_code, f.func_defaults, f.func_kwdefaults, f.func_closure]
 }
 
 /// Whether a function still has the names that its code says (the qualified one from 3.11 on).
@@ -81,35 +81,31 @@ pub fn is_named_as_its_code(func: &Bound<'_, PyAny>) -> bool {
     same("__name__", "co_name") && same("__qualname__", "co_qualname")
 }
 
-/// A function and the parts it had, each held; but for parts that somebody else looks after.
+/// A function and some of the parts it had, each held.
 pub struct FunctionStamp {
     func: Py<PyAny>,
     /// In the order of `parts_of`. `None`: any will do.
-    parts: [Option<Option<Py<PyAny>>>; 6],
+    parts: [Option<Option<Py<PyAny>>>; 4],
 }
 
 impl FunctionStamp {
-    /// `None` if `func` is not a Python function.
+    /// Of all parts. `None` if `func` is not a Python function.
     pub fn new(func: &Bound<'_, PyAny>) -> Option<Self> {
-        if !is_function(func) {
-            return None;
-        }
+        let mut stamp = FunctionStamp::of_none(func)?;
+        (0..stamp.parts.len()).for_each(|part| stamp.add(func.py(), part));
+        Some(stamp)
+    }
+
+    /// Of no part yet.
+    pub fn of_none(func: &Bound<'_, PyAny>) -> Option<Self> {
+        is_function(func).then(|| FunctionStamp { func: func.clone().unbind(), parts: Default::default() })
+    }
+
+    /// This part, by its number, is to be the one that it is now.
+    pub fn add(&mut self, py: Python<'_>, part: usize) {
         // SAFETY: a live function, whose parts are objects or NULL.
-        let parts = unsafe {
-            parts_of(func.as_ptr())
-                .map(|part| Some(Borrowed::from_ptr_or_opt(func.py(), part).map(|part| part.to_owned().unbind())))
-        };
-        Some(FunctionStamp { func: func.clone().unbind(), parts })
-    }
-
-    /// Any default arguments will do.
-    pub fn leave_defaults(&mut self) {
-        self.parts[1] = None;
-    }
-
-    /// Any keyword defaults will do.
-    pub fn leave_kwdefaults(&mut self) {
-        self.parts[2] = None;
+        let now = unsafe { Borrowed::from_ptr_or_opt(py, parts_of(self.func.as_ptr())[part]) };
+        self.parts[part] = Some(now.map(|now| now.to_owned().unbind()));
     }
 
     pub fn func(&self) -> &Py<PyAny> {
@@ -119,20 +115,8 @@ impl FunctionStamp {
     /// Whether the stamped function still has its parts.
     #[inline]
     pub fn fresh(&self) -> bool {
-        self.matches_raw(self.func.as_ptr())
-    }
-
-    /// Whether `other` is a function with the same code, defaults, closure and name objects: calling it does
-    /// the same, if its globals do and the contents of its keyword defaults and cells do.
-    #[inline]
-    pub fn matches(&self, other: &Bound<'_, PyAny>) -> bool {
-        is_function(other) && self.matches_raw(other.as_ptr())
-    }
-
-    #[inline]
-    fn matches_raw(&self, raw: *mut ffi::PyObject) -> bool {
-        // SAFETY: both callers pass a live function.
-        let now = unsafe { parts_of(raw) };
+        // SAFETY: a function is held.
+        let now = unsafe { parts_of(self.func.as_ptr()) };
         let address = |part: &Option<Py<PyAny>>| part.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
         self.parts.iter().zip(now).all(|(part, now)| part.as_ref().is_none_or(|part| address(part) == now))
     }

@@ -63,32 +63,54 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
     }
 }
 
-/// The number of the next item of an exact `enumerate`, which counts on, without taking an item. `None`: another object.
-pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
+/// The number of the next item of an exact `enumerate`, which counts on as if it had given that item: the tuple that it gives
+/// again and again, while nobody else has it, holds the last one. `None`: another object.
+pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>, item: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
     let py = enumeration.py();
     let raw = enumeration.as_ptr();
     // SAFETY: the layout is used only after the exact type was checked; the count is of its own, which nobody else touches
-    // while the GIL is held, and adding to an exact int runs no code.
+    // while the GIL is held, and adding to an exact int runs no code. Its tuple has two items, and what they held goes when
+    // all is in its place.
     unsafe {
         if ffi::Py_TYPE(raw) != &raw mut ffi::PyEnum_Type {
             return None;
         }
         let raw = raw.cast::<Enumeration>();
-        let number = (*raw).en_index;
-        if number < isize::MAX {
-            (*raw).en_index = number + 1;
-            return Some(Ok(PyInt::new(py, number).into_any()));
+        let count = (*raw).en_index;
+        let number = if count < isize::MAX {
+            (*raw).en_index = count + 1;
+            PyInt::new(py, count).into_any()
+        } else {
+            let number = match Bound::from_borrowed_ptr_or_opt(py, (*raw).en_longindex) {
+                Some(number) => number,
+                None => PyInt::new(py, count).into_any(),
+            };
+            let next = match number.add(1) {
+                Ok(next) => next,
+                Err(error) => return Some(Err(error)),
+            };
+            let counted = std::mem::replace(&mut (*raw).en_longindex, next.into_ptr());
+            drop(Bound::from_owned_ptr_or_opt(py, counted));
+            number
+        };
+        let result = (*raw).en_result;
+        if ffi::Py_REFCNT(result) == 1 {
+            // Nobody else has it meanwhile, either.
+            let held = Bound::from_borrowed_ptr(py, result);
+            let exchange = |at, new: &Bound<'py, PyAny>| {
+                let old = ffi::PyTuple_GET_ITEM(result, at);
+                ffi::PyTuple_SET_ITEM(result, at, new.clone().into_ptr());
+                Bound::from_owned_ptr_or_opt(py, old)
+            };
+            let old = [exchange(0, &number), exchange(1, item)];
+            // A collection may have found that it held nothing that matters.
+            let is_tracked = crate::cpython::module(py, "gc").and_then(|gc| gc.call_method1("is_tracked", (&held,)));
+            if is_tracked.is_ok_and(|tracked| !tracked.is_truthy().unwrap_or(true)) {
+                ffi::PyObject_GC_Track(result.cast());
+            }
+            drop(old);
+            drop(held);
         }
-        let number = match Bound::from_borrowed_ptr_or_opt(py, (*raw).en_longindex) {
-            Some(number) => number,
-            None => PyInt::new(py, number).into_any(),
-        };
-        let next = match number.add(1) {
-            Ok(next) => next,
-            Err(error) => return Some(Err(error)),
-        };
-        let counted = std::mem::replace(&mut (*raw).en_longindex, next.into_ptr());
-        drop(Bound::from_owned_ptr_or_opt(py, counted));
         Some(Ok(number))
     }
 }

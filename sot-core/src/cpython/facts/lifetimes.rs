@@ -179,9 +179,8 @@ pub fn may_die_soon(key: &Bound<'_, PyAny>) -> bool {
 
 fn is_class_of_enum(class: &Bound<'_, PyType>) -> bool {
     // Who has not imported the module has no members.
-    let modules = crate::cpython::module(class.py(), "sys").and_then(|sys| sys.getattr(intern!(class.py(), "modules")));
-    let meta = modules.and_then(|modules| modules.get_item("enum")?.getattr(intern!(class.py(), "EnumMeta")));
-    meta.is_ok_and(|meta| class.is_instance(&meta).unwrap_or(false))
+    let meta = super::imported(class.py(), "enum").and_then(|m| m.getattr(intern!(class.py(), "EnumMeta")).ok());
+    meta.is_some_and(|meta| class.is_instance(&meta).unwrap_or(false))
 }
 
 /// An exact list or dict.

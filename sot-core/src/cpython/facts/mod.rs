@@ -13,8 +13,8 @@ mod sets;
 mod types;
 
 pub use dicts::{
-    DictStamp, dict_get_known_hash, dict_version, holds_names_alone, instance_dict, lacks_dict_yet, settle_dict,
-    str_hash, walk,
+    DictStamp, dict_get_known_hash, dict_version, holds_names_alone, imported, instance_dict, lacks_dict_yet,
+    settle_dict, str_hash, value_of_name, walk,
 };
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
@@ -36,6 +36,6 @@ pub use sets::{
 };
 pub use types::{
     ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,
-    has_mro, is_abstract, is_heap_type, is_written_class, lacks_attribute, makes_plain_instances, mro,
+    has_mro, is_abstract, is_heap_type, is_named_below, is_written_class, lacks_attribute, makes_plain_instances, mro,
     name_in_messages, tells_names, type_flags, type_lookup, type_version,
 };

@@ -95,6 +95,12 @@ pub fn name_in_messages(ty: &Bound<'_, PyType>) -> String {
     unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_string_lossy().into_owned()
 }
 
+/// Whether [`name_in_messages`] begins so.
+pub fn is_named_below(ty: &Bound<'_, PyType>, module: &str) -> bool {
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_bytes().starts_with(module.as_bytes())
+}
+
 /// Whether the type was made at run time (a class statement), so that it can change.
 #[inline]
 pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {

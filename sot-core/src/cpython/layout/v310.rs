@@ -106,3 +106,6 @@ pub(in crate::cpython) fn offsets() -> Vec<(&'static str, usize)> {
         c_tracefunc));
     out
 }
+
+/// `offsetof(PyInterpreterState, gc.collecting)`, before the collector's lists, which have no accessor.
+pub(in crate::cpython) const COLLECTING_OFFSET: usize = 816;

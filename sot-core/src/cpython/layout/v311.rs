@@ -171,3 +171,6 @@ pub(in crate::cpython) fn offsets() -> Vec<(&'static str, usize)> {
     out.extend(fields!(StackChunk as "_PyStackChunk": previous, size, top, data));
     out
 }
+
+/// `offsetof(PyInterpreterState, gc.collecting)`, before the collector's lists, which have no accessor.
+pub(in crate::cpython) const COLLECTING_OFFSET: usize = 848;

@@ -110,3 +110,6 @@ pub(in crate::cpython) fn offsets() -> Vec<(&'static str, usize)> {
 
 /// `offsetof(PyInterpreterState, eval_frame)`: 3.8 has no accessor for the slot.
 pub(in crate::cpython) const EVAL_FRAME_OFFSET: usize = 568;
+
+/// `offsetof(_PyRuntimeState, gc.collecting)`, before the collector's lists, which have no accessor.
+pub(in crate::cpython) const COLLECTING_OFFSET: usize = 544;

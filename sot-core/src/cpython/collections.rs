@@ -1,0 +1,85 @@
+//! What is to be done when the collector of garbage begins, without an entry in `gc.callbacks`.
+//!
+//! The collector calls what stands in a list of its own, which `gc.callbacks` is. The program reads that list, and may empty it.
+//! So the collector is given another one that nobody else knows: its one member calls what stands in the program's list as the
+//! collector would, and then does what is asked here. Where the list is not found, there is an entry in the program's.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyCFunction, PyList};
+
+use super::layout::COLLECTING_OFFSET;
+
+/// Part of the collector's state: whether it is at work, and its lists of what it could not collect and of what it calls.
+#[repr(C)]
+struct Lists {
+    collecting: c_int,
+    garbage: *mut ffi::PyObject,
+    callbacks: *mut ffi::PyObject,
+}
+
+/// Where the collector has its lists, unless they are elsewhere than the headers say.
+fn lists(py: Python<'_>) -> PyResult<Option<*mut Lists>> {
+    let garbage = super::module(py, "gc")?.getattr(intern!(py, "garbage"))?;
+    // SAFETY: the state of the interpreter is larger than the offset of one of its fields, and lives as long as the process. That
+    // the first of the words is the list that it should be tells that the second one is its neighbour.
+    unsafe {
+        #[cfg(Py_3_9)]
+        let state = (*super::thread::current(py)).interp.cast::<u8>();
+        #[cfg(not(Py_3_9))]
+        let state = (&raw mut super::capi::_PyRuntime).cast::<u8>();
+        let lists = state.add(COLLECTING_OFFSET).cast::<Lists>();
+        Ok(((*lists).garbage == garbage.as_ptr()).then_some(lists))
+    }
+}
+
+/// Call what the program wants to be called, as the collector does.
+fn call_all(callbacks: &Bound<'_, PyList>, phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>) {
+    let mut at = 0;
+    // They may change the list.
+    while let Ok(callback) = callbacks.get_item(at) {
+        at += 1;
+        if let Err(error) = callback.call1((phase, info)) {
+            error.write_unraisable(callbacks.py(), Some(&callback));
+        }
+    }
+}
+
+/// From now on, `run` is called with the generation whenever a collection begins, when the program's own callbacks have been.
+/// `false`: not now, as the collector is going through its list.
+pub fn at_collections(py: Python<'_>, run: fn(Python<'_>, u32)) -> PyResult<bool> {
+    let ours = move |phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>| -> PyResult<()> {
+        if phase.extract::<&str>()? == "start" {
+            run(phase.py(), info.get_item(intern!(phase.py(), "generation"))?.extract()?);
+        }
+        Ok(())
+    };
+    let Some(lists) = lists(py)? else {
+        let callback =
+            PyCFunction::new_closure(py, None, None, move |args, _| ours(&args.get_item(0)?, &args.get_item(1)?))?;
+        let callbacks = super::module(py, "gc")?.getattr(intern!(py, "callbacks"))?;
+        return callbacks.call_method1(intern!(py, "append"), (callback,)).map(|_| true);
+    };
+    // SAFETY: the collector holds a list, or none yet; the reference to it is moved, and one to another list put in its place. No
+    // collection runs meanwhile.
+    unsafe {
+        let theirs = Bound::from_borrowed_ptr_or_opt(py, (*lists).callbacks).filter(|_| (*lists).collecting == 0);
+        let Some(theirs) = theirs else { return Ok(false) };
+        let theirs = theirs.cast_into_exact::<PyList>()?.unbind();
+        let callback = PyCFunction::new_closure(py, None, None, move |args, _| -> PyResult<()> {
+            let (phase, info) = (args.get_item(0)?, args.get_item(1)?);
+            call_all(theirs.bind(args.py()), &phase, &info);
+            ours(&phase, &info)
+        })?;
+        let only = PyList::new(py, [callback])?;
+        // Nobody finds it among the collector's objects.
+        ffi::PyObject_GC_UnTrack(only.as_ptr().cast());
+        let old = ptr::replace(&raw mut (*lists).callbacks, only.into_ptr());
+        drop(Bound::from_owned_ptr(py, old));
+    }
+    Ok(true)
+}
