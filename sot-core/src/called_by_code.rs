@@ -5,11 +5,11 @@ use crate::backend::{Mode, registered};
 use crate::code_unit::CodeUnit;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handled_exception};
-use crate::cpython::traceback::{Asker, fill};
+use crate::cpython::traceback::{self, Asker, fill};
 use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::user_frames::{self, InlinedFrame};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -202,7 +202,8 @@ pub fn ended_calls(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// The error that raises an exception. One whose `__traceback__` was set to None has none.
 pub fn error_of(exception: Bound<'_, PyAny>) -> PyErr {
     let py = exception.py();
-    let cleared = exception.getattr("__traceback__").is_ok_and(|traceback| traceback.is_none());
+    let cleared =
+        exception.cast::<PyBaseException>().is_ok_and(|exception| traceback::of_exception(exception).is_none());
     let error = PyErr::from_value(exception);
     if cleared {
         error.set_traceback(py, None);
@@ -212,9 +213,9 @@ pub fn error_of(exception: Bound<'_, PyAny>) -> PyErr {
 
 /// The exception of an error, its `__traceback__` being that of the error.
 pub fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py, PyAny>> {
-    let exception = error.value(py).clone().into_any();
-    exception.setattr("__traceback__", error.traceback(py))?;
-    Ok(exception)
+    let exception = error.value(py).clone();
+    traceback::set_of_exception(&exception, error.traceback(py))?;
+    Ok(exception.into_any())
 }
 
 /// `passed(exception)`: it has left frames in which it was caught; its traceback gets their entries. Gives their frames.

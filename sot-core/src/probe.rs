@@ -1,6 +1,7 @@
 //! What exact builtin type an object has, for types that pyo3 has no name for.
 
 use crate::cpython::facts;
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -262,6 +263,12 @@ pub fn raw<'py>(ty: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>
     facts::type_lookup(ty, &PyString::intern(ty.py(), name))
 }
 
+/// Whether a `__getattribute__` of the program answers for attributes of instances.
+pub fn asks_the_program(ty: &Bound<'_, PyType>) -> bool {
+    facts::getattr_kind(ty) == facts::GetattrKind::Custom
+        && raw(ty, "__getattribute__").is_some_and(|own| facts::is_function(&own))
+}
+
 /// Whether an instance's `__dict__` is the dict of its attributes: the class may have another meaning for the name, as a
 /// property or a descriptor that belongs to another class.
 pub fn reads_own_dict(ty: &Bound<'_, PyType>) -> bool {
@@ -285,9 +292,10 @@ pub fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bo
     })
 }
 
-/// Whether values of a class have no `__setattr__` but that of `object`.
+/// Whether values of a class have no `__setattr__` but that of `object`, or of exceptions, which is no other.
 pub fn sets_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
-    agree(ty, &ty.py().get_type::<PyAny>(), &["__setattr__"])
+    let py = ty.py();
+    [py.get_type::<PyAny>(), py.get_type::<PyBaseException>()].iter().any(|base| agree(ty, base, &["__setattr__"]))
 }
 
 /// Whether `del object.name` is what it is for `object`.

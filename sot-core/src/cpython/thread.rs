@@ -1,5 +1,6 @@
 //! The running thread: its id, and whether it is traced.
 
+use pyo3::exceptions::PyBaseException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -134,7 +135,8 @@ pub fn set_handled_exception(py: Python<'_>, exception: Option<Bound<'_, PyAny>>
         return;
     };
     let class = exception.get_type();
-    let traceback = exception.getattr("__traceback__").unwrap_or_else(|_| py.None().into_bound(py));
+    let traceback = exception.cast::<PyBaseException>().ok().and_then(super::traceback::of_exception);
+    let traceback = traceback.map_or_else(|| py.None().into_bound(py), Bound::into_any);
     // SAFETY: the thread is attached; the function takes over three references.
     unsafe { ffi::PyErr_SetExcInfo(class.into_ptr(), exception.into_ptr(), traceback.into_ptr()) };
 }

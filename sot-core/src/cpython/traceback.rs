@@ -5,6 +5,7 @@
 //! that was replaced was called by the innermost one of the replacement.
 
 use pyo3::exceptions::PyBaseException;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTraceback;
 
@@ -82,9 +83,31 @@ pub fn with_traceback<'py>(
     frames: &[TracebackFrame<'py>],
     asker: Asker,
 ) -> PyResult<()> {
-    let rest = exception.getattr("__traceback__")?.cast_into::<PyTraceback>().ok();
+    let rest = of_exception(exception);
     let traceback = chain(exception.py(), frames, rest, None, asker)?;
-    exception.setattr("__traceback__", traceback)
+    set_of_exception(exception, traceback)
+}
+
+/// `exception.__traceback__`; no attribute of the program's making is asked.
+pub fn of_exception<'py>(exception: &Bound<'py, PyBaseException>) -> Option<Bound<'py, PyTraceback>> {
+    // SAFETY: an exception of the attached thread; the result is a new reference or NULL.
+    let found =
+        unsafe { Bound::from_owned_ptr_or_opt(exception.py(), ffi::PyException_GetTraceback(exception.as_ptr())) };
+    found?.cast_into().ok()
+}
+
+/// `exception.__traceback__ = traceback`, in the same way.
+pub fn set_of_exception(
+    exception: &Bound<'_, PyBaseException>,
+    traceback: Option<Bound<'_, PyTraceback>>,
+) -> PyResult<()> {
+    let py = exception.py();
+    let traceback = traceback.map_or_else(|| py.None().into_bound(py), Bound::into_any);
+    // SAFETY: an exception, and a traceback or None, of the attached thread.
+    match unsafe { ffi::PyException_SetTraceback(exception.as_ptr(), traceback.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(PyErr::fetch(py)),
+    }
 }
 
 /// Put frames, outermost first, in the place of the traceback's entries up to and with `last`.

@@ -109,7 +109,8 @@ impl<'py> Executor<'py> {
         if facts::getattr_kind(&ty) != GetattrKind::Generic
             && !own.is_some_and(|own| {
                 // Builtin types have one of their own, which does the same.
-                let of_base = probe::extends(&ty).and_then(|base| probe::raw(&base, "__getattribute__"));
+                let base = probe::base_of_c(&ty).filter(|base| facts::getattr_kind(base) == GetattrKind::Generic);
+                let of_base = base.and_then(|base| probe::raw(&base, "__getattribute__"));
                 self.is_of_object("__getattribute__", &own) || of_base.is_some_and(|of_base| of_base.is(&own))
             })
         {

@@ -30,6 +30,12 @@ pub(super) fn class_name(class: &Bound<'_, PyAny>) -> String {
     class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default()
 }
 
+/// Whether a constant equals itself. A NaN does not: whether a container holds it is a question for who it is.
+pub(super) fn is_itself(value: &Bound<'_, PyAny>) -> bool {
+    let always = value.is_none() || value.is_exact_instance_of::<PyString>() || value.is_instance_of::<PyInt>();
+    always || value.eq(value).unwrap_or(true)
+}
+
 impl<'py> Executor<'py> {
     /// The frame of `item in container`, if that runs code of the program.
     pub(super) fn enter_contains(
@@ -125,6 +131,9 @@ impl<'py> Executor<'py> {
                 VarKind::Tuple(tuple) if seen.insert(value) => work.extend(tuple.items.iter().copied()),
                 VarKind::List(list) if seen.insert(value) => work.extend(list.items.iter().copied()),
                 VarKind::Dict(dict) if seen.insert(value) => work.extend(dict.entries.iter().map(|(_, value)| *value)),
+                VarKind::Constant(_) if self.constant_value(value).is_some_and(|value| !is_itself(&value)) => {
+                    return Ok(true);
+                }
                 _ => {}
             }
         }

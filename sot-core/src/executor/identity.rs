@@ -7,6 +7,7 @@
 //! Objects of different exact types are never one, and types are guarded by whoever looks.
 
 use super::Executor;
+use super::compared::is_itself;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -68,6 +69,21 @@ impl<'py> Executor<'py> {
             }
         }
         same
+    }
+
+    /// A key is compared by value, but one that does not equal itself, as a NaN, by who it is.
+    pub(super) fn keep_unequal(&mut self, key: VarId) {
+        match self.var(key).kind.clone() {
+            VarKind::Tuple(tuple) => tuple.items.iter().for_each(|item| self.keep_unequal(*item)),
+            VarKind::Constant(constant) => {
+                let path = self.var(key).tracker;
+                let by_value = is_itself(self.objects.get_ref(self.py, constant.object));
+                if !by_value && self.has_path(path) && !self.is_fixed(path) {
+                    self.guard(path, Check::Is(constant.object));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The path leads to something, whatever it is.

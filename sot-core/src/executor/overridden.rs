@@ -17,7 +17,8 @@ use sot_tracker::TrackerId;
 impl<'py> Executor<'py> {
     /// The `__getattribute__` of the program that reads attributes of a value, if its class has one.
     pub(super) fn own_lookup(&mut self, var: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
-        if !matches!(self.look(var)?, VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_)) {
+        let kind = self.look(var)?;
+        if !matches!(kind, VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_) | VarKind::Exception(_)) {
             return Ok(None);
         }
         let class = self.class_of(var)?;
@@ -80,7 +81,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<Called>, Stop> {
         let ty = owner.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
         let fitting = match (self.look(value)?, facts::getattr_kind(ty)) {
-            (VarKind::Instance(_) | VarKind::Layer(_), GetattrKind::Generic) => {
+            (VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Exception(_), GetattrKind::Generic) => {
                 // `object` does it for all, others for their own.
                 let class = self.class_of(value)?;
                 owner.is(self.py.get_type::<PyAny>())
@@ -124,6 +125,12 @@ impl<'py> Executor<'py> {
             }
             VarKind::Instance(instance) => instance.object,
             VarKind::Layer(layer) => Some(layer.object),
+            VarKind::Exception(e) => {
+                if let Some(value) = self.field_of_exception(me, &e, name)? {
+                    return Ok(Some(value));
+                }
+                e.object
+            }
             _ => return Err(Stop::brk(Reason::UserCode, "__getattribute__")),
         };
         let object = object.map(|object| self.objects.get(self.py, object));
@@ -134,9 +141,7 @@ impl<'py> Executor<'py> {
     /// `__dict__` that is another one.
     pub(super) fn note_overridden(&mut self, base: TrackerId, object: &Bound<'py, PyAny>) {
         let ty = object.get_type();
-        let asks = facts::getattr_kind(&ty) == GetattrKind::Custom
-            && probe::raw(&ty, "__getattribute__").is_some_and(|own| facts::is_function(&own));
-        if asks || !probe::reads_own_dict(&ty) {
+        if probe::asks_the_program(&ty) || !probe::reads_own_dict(&ty) {
             self.captured.overridden.insert(base);
         }
     }

@@ -223,6 +223,7 @@ impl<'py> Executor<'py> {
             let key = self.require_plain(var)?;
             // A tuple of lists is no key.
             key.hash().map_err(|e| self.would_raise(&e))?;
+            self.keep_unequal(var);
             return Ok(key);
         }
         let member = self.member(var)?;

@@ -154,8 +154,7 @@ impl BreakPlan {
                 }
                 em.push_class(exception)?;
                 em.push(exception)?;
-                em.push(exception)?;
-                em.load_attr("__traceback__");
+                em.push_own(exception, "__traceback__")?;
                 em.let_go_of_operands();
                 em.call(3);
                 end(em);

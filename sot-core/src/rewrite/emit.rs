@@ -244,8 +244,18 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// `object.name = value`, as `object` does it: a `__setattr__` of the program was simulated.
     pub(super) fn set_attribute(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        self.set_attribute_to(object, name, |me| me.push(value))
+    }
+
+    /// The same, for a value that `push` pushes.
+    pub(super) fn set_attribute_to(
+        &mut self,
+        object: VarId,
+        name: &str,
+        push: impl FnOnce(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         if self.class_of_instance(object).is_none_or(|class| probe::sets_attributes_as_object(&class)) {
-            self.push(value)?;
+            push(self)?;
             self.push(object)?;
             self.store_attr(name);
             return Ok(());
@@ -254,7 +264,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.push_callable(Callee::Object(set));
         self.push(object)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
-        self.push(value)?;
+        push(self)?;
         self.call(3);
         self.emit(Op::PopTop);
         Ok(())
@@ -279,8 +289,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     fn class_of_instance(&self, object: VarId) -> Option<Bound<'_, PyType>> {
         match &self.captured.var(object).kind {
-            VarKind::Instance(instance) => {
-                self.captured.objects.get(self.py, instance.class).cast_into::<PyType>().ok()
+            VarKind::Instance(InstanceVar { class, .. }) | VarKind::Exception(ExceptionVar { class, .. }) => {
+                self.captured.objects.get(self.py, *class).cast_into::<PyType>().ok()
             }
             _ => None,
         }
@@ -295,8 +305,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// Push `receiver.name(*args)`.
     pub(super) fn call_method(&mut self, receiver: VarId, name: &str, args: &[VarId]) -> Result<(), Stop> {
-        self.push(receiver)?;
-        self.load_attr(name);
+        self.push_own(receiver, name)?;
         self.call_pushed(args)
     }
 

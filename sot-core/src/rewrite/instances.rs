@@ -8,11 +8,34 @@ use crate::stop::{Reason, Stop};
 use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 
 impl<'py> Emitter<'_, 'py> {
+    /// Push an attribute that the interpreter itself asks a value for.
+    pub(super) fn push_own(&mut self, owner: VarId, name: &str) -> Result<(), Stop> {
+        self.push(owner)?;
+        self.load_own(owner, name)
+    }
+
+    /// Put such an attribute in the place of its owner, on top of the stack. A `__getattribute__` of the program would notice.
+    pub(super) fn load_own(&mut self, owner: VarId, name: &str) -> Result<(), Stop> {
+        let whole = self.captured.whole_of(owner).unwrap_or(owner);
+        let class = self.captured.known_class(self.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
+        if !class.is_some_and(|class| probe::asks_the_program(&class)) {
+            self.load_attr(name);
+            return Ok(());
+        }
+        self.emit(Op::PopTop);
+        let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(plain));
+        self.push(owner)?;
+        self.push_constant(PyString::intern(self.py, name).as_any());
+        self.call(2);
+        Ok(())
+    }
+
     /// The builtin type whose part of an instance this is, if it is one.
     pub(super) fn type_of_part(&self, part: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
         if self.captured.whole_of(part).is_none() {
@@ -194,20 +217,15 @@ impl<'py> Emitter<'_, 'py> {
         {
             let (cause, context) = (e.state.cause, e.state.context);
             if let Some(cause) = cause {
-                self.push_or_none(cause)?;
-                self.push(exception)?;
-                self.store_attr("__cause__");
+                let push = |me: &mut Self| me.push_or_none(cause);
+                self.set_attribute_to(exception, "__cause__", push)?;
             }
             if let Some(context) = context {
-                self.push(context)?;
-                self.push(exception)?;
-                self.store_attr("__context__");
+                self.set_attribute(exception, "__context__", context)?;
             }
         }
         if let Some(traceback) = self.captured.traceback_set(exception) {
-            self.push(traceback)?;
-            self.push(exception)?;
-            self.store_attr("__traceback__");
+            self.set_attribute(exception, "__traceback__", traceback)?;
         }
         let passed = self.captured.frames_passed(exception);
         if passed.is_empty() {

@@ -180,9 +180,7 @@ fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
 
 impl Rebuild for BoundVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push(self.receiver)?;
-        em.load_attr(&self.name);
-        Ok(())
+        em.push_own(self.receiver, &self.name)
     }
 }
 
@@ -475,9 +473,7 @@ impl Rebuild for LayerVar {
 impl Rebuild for DictVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         if let Some(owner) = self.owner {
-            em.push(owner)?;
-            em.load_attr("__dict__");
-            return Ok(());
+            return em.push_own(owner, "__dict__");
         }
         if let Some(class) = self.class {
             em.push_callable(class);
@@ -660,7 +656,7 @@ impl Rebuild for TracebackVar {
         }
         em.push(self.exception)?;
         em.pass_frames_now(self.exception)?;
-        em.load_attr("__traceback__");
+        em.load_own(self.exception, "__traceback__")?;
         for _ in self.passed..em.captured.frames_passed(self.exception).len() {
             em.load_attr("tb_next");
         }

@@ -22,7 +22,11 @@ impl Operations for ExceptionVar {
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
-        ex.attribute_of_exception(me, self, name)
+        if let Some(value) = ex.field_of_exception(me, self, name)? {
+            return Ok(Some(value));
+        }
+        let (class, object) = (ex.objects.get(ex.py, self.class), self.object.map(|o| ex.objects.get(ex.py, o)));
+        ex.attribute_of_instance(me, object.as_ref(), &class, name)
     }
 }
 
@@ -60,7 +64,7 @@ impl Executor<'_> {
         }
         let args = match e.state.args {
             Some(args) => args,
-            None if of_all || is_plain_exception(&base) => self.field_of_exception(value, "args")?,
+            None if of_all || is_plain_exception(&base) => self.given_field(value, "args")?,
             None => return Ok(None),
         };
         if of_all && !self.is_plain(args)? {
@@ -89,7 +93,7 @@ impl Executor<'_> {
         let set = match name {
             "__traceback__" if !e.state.passed.is_empty() => return Ok(self.traceback_of(exception)),
             "__traceback__" => return self.traceback_below(exception),
-            _ if e.object.is_some() => return self.field_of_exception(exception, name),
+            _ if e.object.is_some() => return self.given_field(exception, name),
             "__cause__" => e.state.cause.flatten(),
             _ => e.state.context,
         };
@@ -100,13 +104,13 @@ impl Executor<'_> {
     pub(in crate::executor) fn traceback_below(&mut self, exception: VarId) -> Result<VarId, Stop> {
         match self.look(exception)? {
             VarKind::Exception(e) if e.state.traceback.is_some() => Ok(e.state.traceback.expect("just asked")),
-            VarKind::Exception(e) if e.object.is_some() => self.field_of_exception(exception, "__traceback__"),
+            VarKind::Exception(e) if e.object.is_some() => self.given_field(exception, "__traceback__"),
             _ => self.fold_none(),
         }
     }
 
     /// A field that exceptions have in C, of one that existed before the frame.
-    fn field_of_exception(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {
+    fn given_field(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {
         let VarKind::Exception(ExceptionVar { class, object: Some(object), .. }) = self.look(me)? else {
             return Err(Stop::fallback(Reason::InternalError, "no exception from before"));
         };
@@ -128,8 +132,8 @@ impl Executor<'_> {
         Ok(self.wrap(&value, tracker))
     }
 
-    /// `exception.name`.
-    pub(in crate::executor) fn attribute_of_exception(
+    /// `exception.name`, where that is what all exceptions have in C.
+    pub(in crate::executor) fn field_of_exception(
         &mut self,
         me: VarId,
         e: &ExceptionVar,
@@ -161,18 +165,17 @@ impl Executor<'_> {
                 return args.items.first().map_or_else(|| self.fold_none(), |v| Ok(*v)).map(Some);
             }
         }
-        let object = e.object.map(|o| self.objects.get(self.py, o));
         let cause = self.journal.attr(Self::var_ref(me), "__cause__");
         if name == "__suppress_context__" && !matches!(cause, sot_sideeffect::Overlay::Untouched) {
             return self.fold_bool(true).map(Some);
         }
-        if object.is_some() && matches!(name, "args" | "__cause__" | "__context__" | "__traceback__") {
+        if e.object.is_some() && matches!(name, "args" | "__cause__" | "__context__" | "__traceback__") {
             return match name {
-                "args" => self.field_of_exception(me, name),
+                "args" => self.given_field(me, name),
                 _ => self.set_by_raising(me, name),
             }
             .map(Some);
         }
-        self.attribute_of_instance(me, object.as_ref(), &class, name)
+        Ok(None)
     }
 }

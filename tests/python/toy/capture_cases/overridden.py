@@ -521,3 +521,100 @@ def subclasses_of_property_that_read_otherwise():
         return x * given.odd, hasattr(given, "odd"), OfSubclasses.odd is OfSubclasses.odd
 
     return {"f": f, "args": x1}
+
+
+class Listened:
+    """Its classes write down which of their names anybody asks for, or sets."""
+
+    def __init__(self):
+        seen = self.seen = []
+
+        class Asked:
+            def __getattribute__(self, name):
+                seen.append(name)
+                return super().__getattribute__(name)
+
+            def __setattr__(self, name, value):
+                seen.append(("set", name))
+                super().__setattr__(name, value)
+
+        def listening(base):
+            return type("Listening", (Asked, base), {})
+
+        self.object, self.list, self.dict = listening(type("Plain", (), {})), listening(list), listening(dict)
+        self.error = listening(Exception)
+
+    def case(self, f):
+        # What is told of a result asks for names as well.
+        seen = self.seen
+
+        def told(x):
+            results = f(x)
+            return results, list(seen)
+
+        return {"f": told, "args": x1, "kwargs": lambda: seen.clear() or {}}
+
+
+@case()
+def names_that_new_code_asks_for():
+    own = Listened()
+
+    def f(x):
+        value, values, table = own.object(), own.list([1]), own.dict(a=2)
+        value.size = x
+        names, append, of_table = value.__dict__, values.append, table.values()
+        names["more"] = 3
+        values.append(4)
+        table["b"] = x
+        return x + 1, value, names, values, append, of_table, table.items(), vars(value) is names
+
+    return own.case(f)
+
+
+@case()
+def names_of_exceptions_that_new_code_asks_for():
+    own = Listened()
+
+    def f(x):
+        caught = []
+        try:
+            try:
+                raise KeyError("a")
+            except KeyError as cause:
+                raise own.error("b") from cause
+        except own.error as e:
+            caught.append(e)
+        try:
+            try:
+                raise own.error("c")
+            except own.error:
+                raise own.error("d")
+        except own.error as e:
+            caught.append((e, e.args, e.__context__))
+        return x + 1, caught
+
+    return own.case(f)
+
+
+@case(breaks=2, captures=3, reasons=("builtin-with-output",))
+def names_of_exceptions_that_a_break_asks_for():
+    own = Listened()
+
+    class Manager:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, value, traceback):
+            toy.show(2)
+            return True
+
+    def f(x):
+        with Manager():
+            raise own.error("a")
+        try:
+            toy.show(3)
+            raise own.error("b")
+        except own.error as e:
+            return x + 1, e.args
+
+    return own.case(f)

@@ -1,6 +1,7 @@
 """Plain values, containers, and tensors: equal is not the same, and the same is not unchanged."""
 
 import collections
+import math
 import types
 
 from changing import change
@@ -179,3 +180,31 @@ def tensors_become_one():
         return x + held[0], held[0] is held[1]
 
     return f, lambda: held.__setitem__(1, held[0])
+
+
+def other_nan(name, ask):
+    """A NaN is one with itself only: containers ask who it is before they ask whether it is equal."""
+
+    def build():
+        held = [math.nan, (math.nan, 1), {1: math.nan}]
+
+        def f(x):
+            return x * 2, ask(*held)
+
+        def other():
+            n = float("nan")
+            held[:] = [n, (n, 1), {1: n}]
+
+        return f, other
+
+    build.__name__ = f"who_a_nan_is_{name}"
+    change(build)
+
+
+other_nan("in_lists", lambda n, t, d: (math.nan in [n], [n].count(math.nan), n in [1, math.nan], [1, n].index(n)))
+other_nan("of_equal_lists", lambda n, t, d: ([n] == [math.nan], [n, 2] > [math.nan, 1], [[n]] != [[math.nan]]))
+other_nan("of_equal_tuples", lambda n, t, d: (t == (math.nan, 1), t <= (math.nan, 2), (t,) == ((math.nan, 1),)))
+other_nan("of_equal_dicts", lambda n, t, d: (d == {1: math.nan}, {"a": n} != {"a": math.nan}))
+other_nan("in_values", lambda n, t, d: (math.nan in d.values(), (1, math.nan) in list(d.items()), t in [(math.nan, 1)]))
+other_nan("as_a_key", lambda n, t, d: (n in {math.nan: 1}, {math.nan: 1}.get(n), {(math.nan, 1): 2}.get(t), {n: 1} == {math.nan: 1}))
+other_nan("behind_a_walk", lambda n, t, d: (math.nan in (v for v in [n]), math.nan in map(lambda v: v, [n])))
