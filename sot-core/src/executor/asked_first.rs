@@ -102,8 +102,9 @@ impl<'py> Executor<'py> {
         asked: Range<usize>,
     ) -> Result<Called, Stop> {
         let (before, after) = (&args.positional[..asked.start], &args.positional[asked.end..]);
-        let parts = [before, &args.positional[asked], after];
-        let [before, asked, after] = parts.map(|part| self.virtual_var(TupleVar::new(part.to_vec())));
+        let [before, after] = [before, after].map(|part| self.virtual_var(TupleVar::new(part.to_vec())));
+        let asked = args.positional[asked].iter().rev().copied().collect();
+        let asked = self.virtual_var(ListVar::new(asked));
         let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
             keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));

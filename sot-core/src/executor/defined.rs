@@ -135,7 +135,17 @@ impl<'py> Executor<'py> {
             return self.enter("list_of_sized_first", &[iterable]).map(Some);
         }
         let list = self.virtual_var(ListVar::new(Vec::new()));
-        self.enter("extend", &[list, iterable, list]).map(Some)
+        let definition = self.way_to_extend(iterable)?;
+        self.enter(definition, &[list, iterable, list]).map(Some)
+    }
+
+    /// The definition of `list.extend`.
+    fn way_to_extend(&mut self, iterable: VarId) -> Result<&'static str, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(iterable)? else { return Ok("extend") };
+        let class = self.class_of(iterable)?;
+        let by_c = matches!(self.look(part)?, VarKind::List(_) | VarKind::Tuple(_))
+            && self.class_lookup(&class, "__iter__")?.is_some_and(|method| !facts::is_function(&method));
+        Ok(if by_c { "extend_by_c" } else { "extend" })
     }
 
     /// `[*a, *b]`, or the tuple, in one instruction (3.8).
@@ -221,7 +231,8 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let result = if operator { list } else { self.fold_none()? };
-        self.enter("extend", &[list, iterable, result]).map(Some)
+        let definition = self.way_to_extend(iterable)?;
+        self.enter(definition, &[list, iterable, result]).map(Some)
     }
 
     /// Whether instances are among the items of a list or tuple, however deep, and no C compares any of them.

@@ -72,6 +72,15 @@ def extend(target, iterable, result):
     return result
 
 
+def extend_by_c(target, iterable, result):
+    # An iterator of C says nothing: it may be asked for when the length is known.
+    hint(iterable)
+    for item in iterable:
+        target.append(item)
+        del item
+    return result
+
+
 def list_of_sized_first(iterable):
     try:
         len(iterable)

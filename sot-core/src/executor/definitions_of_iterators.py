@@ -85,9 +85,11 @@ def next_called(iterator, function, last):
 
 
 def of_iterators(make, before, iterables, after, keywords):
+    # The next one is the last; who is asked is held by nobody else.
     arguments = []
     arguments.extend(before)
-    for iterable in iterables:
+    while iterables:
+        iterable = iterables.pop()
         arguments.append(as_given(iter(iterable)))
         del iterable
     arguments.extend(after)
@@ -97,7 +99,8 @@ def of_iterators(make, before, iterables, after, keywords):
 def of_tuples(make, before, iterables, after, keywords):
     arguments = []
     arguments.extend(before)
-    for iterable in iterables:
+    while iterables:
+        iterable = iterables.pop()
         arguments.append(tuple(iterable))
         del iterable
     arguments.extend(after)

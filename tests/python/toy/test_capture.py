@@ -13,6 +13,7 @@ from capture_cases import (  # noqa: F401
     arithmetic,
     break_positions,
     calls,
+    calls_in_between,
     calls_to_an_end,
     changed_under_iterators,
     classes,

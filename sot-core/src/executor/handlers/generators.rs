@@ -1,10 +1,9 @@
 //! Generators: yielding, and delegating to another iterator.
 
 use super::{Flow, handlers, mismatch};
-use crate::executor::Executor;
 use crate::executor::generators::{Delegated, delegate};
+use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use crate::variables::VarKind;
 use sot_opcodes::Op;
 
 handlers! {
@@ -46,10 +45,9 @@ fn yield_from(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
-    if let VarKind::Instance(_) = ex.look(value)? {
-        return Err(Stop::brk(Reason::Generator, "yield from an instance"));
-    }
-    let iterator = ex.iterate(value)?;
+    ex.tail = Some(Awaits::Iterator);
+    let iterator = ex.iterate_openly(value)?;
+    ex.tail = None;
     ex.push(iterator);
     Ok(Flow::Next)
 }
