@@ -175,11 +175,11 @@ def test_the_collector_itself_begins():
     let_go(cell)
     opaque(translated)
     threshold = gc.get_threshold()
-    gc.set_threshold(1, 1, 1)
+    gc.set_threshold(100, 1, 1)
     try:
         # A collection of all that is old asks for many new objects among them.
         kept = []
-        for _ in range(20_000):
+        for _ in range(500_000):
             kept.append([kept])
             if gone() is None:
                 break
