@@ -39,6 +39,7 @@ from capture_cases import (  # noqa: F401
     generator_waits,
     generators,
     hashed_keys,
+    hashed_tables,
     held_by_locals,
     identity,
     indexed,
