@@ -99,6 +99,10 @@ pub fn of(reason: Reason) -> Advice {
             "change the object outside of the captured function",
             "vars(config)['scale'] = 3\ny = x * config.scale",
         ),
+        ShortLived => advice(
+            "make the functions, classes and layers that it is given outside of the loop that calls it",
+            "for n in range(1000):\n    f(x, lambda y: y * n)",
+        ),
         CacheFull => advice(
             "find with `sot.explain` what differs from call to call, and pass it as a tensor or take it out of the function",
             "for step in range(1000):\n    f(x, step)",

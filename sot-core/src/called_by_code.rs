@@ -99,7 +99,8 @@ struct SetMode(Mode);
 
 impl NativeBody for SetMode {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        if let (Some(backend), Some(value)) = (registered(), args.get(py, 0)) {
+        let backend = registered().ok_or_else(|| PyRuntimeError::new_err("no framework"))?;
+        if let Some(value) = args.get(py, 0) {
             backend.set_mode(self.0, &value)?;
         }
         Ok(py.None().into_bound(py))

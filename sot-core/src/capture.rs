@@ -168,6 +168,8 @@ fn attempt(
     };
     let simulated =
         entered.map_err(|stop| (None, stop.why().clone())).and_then(|head| ex.execute().map(|outcome| (head, outcome)));
+    let settled = |ex: &mut Executor<'_>| ex.tell_flags().map_err(|stop| (None, stop.why().clone()));
+    let simulated = simulated.and_then(|done| settled(&mut ex).map(|()| done));
     let outer_site = ex.outer_site();
     let rewritten = ex.take_rewritten();
     // A builder that nobody wants leaves building mode before anything else runs.

@@ -49,26 +49,36 @@ def ask(callable):
     return any_callable, refusal, naked
 ";
 
+static GROUPS: PyOnceLock<GroupFacts> = PyOnceLock::new();
+
+/// Ask the interpreter, which runs code: not in the middle of a capture.
+pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
+    if py.version_info() < (3, 11) {
+        return Ok(());
+    }
+    GROUPS.get_or_try_init(py, || ask(py)).map(drop)
+}
+
+fn ask(py: Python<'_>) -> PyResult<GroupFacts> {
+    let builtins = crate::cpython::module(py, "builtins")?;
+    let names = PyDict::new(py);
+    py.run(ASK_GROUPS, Some(&names), None)?;
+    let ask = names.get_item("ask")?.ok_or_else(|| PyKeyError::new_err("ask"))?;
+    records::never_capture(&ask.getattr("__code__")?.cast_into()?);
+    let answers = ask.call1((builtins.getattr("callable")?,))?;
+    let (asks_any_callable, refusal, naked_have_tracebacks) = answers.extract()?;
+    Ok(GroupFacts {
+        base: builtins.getattr("BaseExceptionGroup")?.cast_into::<PyType>()?.unbind(),
+        ordinary: builtins.getattr("ExceptionGroup")?.cast_into::<PyType>()?.unbind(),
+        asks_any_callable,
+        refusal,
+        naked_have_tracebacks,
+    })
+}
+
 /// `None`: the interpreter has no groups.
 pub(crate) fn groups(py: Python<'_>) -> Option<Groups<'_>> {
-    static GROUPS: PyOnceLock<Option<GroupFacts>> = PyOnceLock::new();
-    let ask = || -> PyResult<GroupFacts> {
-        let builtins = crate::cpython::module(py, "builtins")?;
-        let names = PyDict::new(py);
-        py.run(ASK_GROUPS, Some(&names), None)?;
-        let ask = names.get_item("ask")?.ok_or_else(|| PyKeyError::new_err("ask"))?;
-        records::never_capture(&ask.getattr("__code__")?.cast_into()?);
-        let answers = ask.call1((builtins.getattr("callable")?,))?;
-        let (asks_any_callable, refusal, naked_have_tracebacks) = answers.extract()?;
-        Ok(GroupFacts {
-            base: builtins.getattr("BaseExceptionGroup")?.cast_into::<PyType>()?.unbind(),
-            ordinary: builtins.getattr("ExceptionGroup")?.cast_into::<PyType>()?.unbind(),
-            asks_any_callable,
-            refusal,
-            naked_have_tracebacks,
-        })
-    };
-    let known = GROUPS.get_or_init(py, || if py.version_info() < (3, 11) { None } else { ask().ok() }).as_ref()?;
+    let known = GROUPS.get(py)?;
     Some(Groups {
         base: known.base.bind(py).clone(),
         ordinary: known.ordinary.bind(py).clone(),

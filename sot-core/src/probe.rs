@@ -242,15 +242,6 @@ pub fn has_flag(ty: &Bound<'_, PyType>, flag: u64) -> bool {
     flags.and_then(|flags| flags.extract::<u64>().ok()).is_some_and(|flags| flags & flag != 0)
 }
 
-/// A class as the interpreter's messages name it.
-pub fn full_name(ty: &Bound<'_, PyType>) -> String {
-    let part = |name: &str| ty.getattr(name).and_then(|part| part.extract::<String>()).unwrap_or_default();
-    match part("__module__") {
-        module if !facts::is_heap_type(ty) && module != "builtins" => format!("{module}.{}", part("__name__")),
-        _ => part("__name__"),
-    }
-}
-
 /// Whether instances of a class have a dict.
 pub fn has_dict(ty: &Bound<'_, PyType>) -> bool {
     let py = ty.py();
@@ -279,6 +270,9 @@ pub fn reads_own_dict(ty: &Bound<'_, PyType>) -> bool {
 
 /// The raw attribute in the dict of this very class.
 pub fn own<'py>(ty: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
+    if let Some(dict) = facts::class_dict(ty) {
+        return facts::value_of_name(&dict, name);
+    }
     let dict = types(ty.py()).type_dict.bind(ty.py()).call_method1("__get__", (ty,)).ok()?;
     dict.get_item(name).ok()
 }

@@ -36,6 +36,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     crate::control::register(module)?;
     crate::cpython::add_python_api(module)?;
     crate::cpython::prepare_modules(module.py())?;
+    crate::groups::prepare(module.py())?;
     crate::executor::prepare_definitions(module.py())?;
     serve::prepare_for_the_end(module)?;
     crate::capture_all::register(module, || serve::process_hook().clone())

@@ -100,15 +100,29 @@ impl<'py> KeptModes<'py> {
     }
 }
 
+impl KeptModes<'_> {
+    /// All are tried; the first error is told.
+    fn give_back(&mut self) -> PyResult<()> {
+        let mut done = Ok(());
+        for (mode, value) in self.before.drain(..) {
+            done = done.and(match registered() {
+                Some(backend) => backend.set_mode(mode, &value),
+                None => Err(no_framework()),
+            });
+        }
+        done
+    }
+}
+
 impl Drop for KeptModes<'_> {
     fn drop(&mut self) {
-        for (mode, value) in self.before.drain(..) {
-            if let Some(backend) = registered() {
-                // What a mode was it can be made again; an error could not be told from here.
-                let _ = backend.set_mode(mode, &value);
-            }
-        }
+        // A panic goes through, which is what is told.
+        let _ = self.give_back();
     }
+}
+
+fn no_framework() -> PyErr {
+    PyRuntimeError::new_err("no framework")
 }
 
 /// A tensor, the name of a flag, and its value.
@@ -131,12 +145,21 @@ impl<'a, 'py> KeptFlags<'a, 'py> {
     }
 }
 
+impl KeptFlags<'_, '_> {
+    /// All are tried; the first error is told.
+    fn give_back(&mut self) -> PyResult<()> {
+        let mut done = Ok(());
+        for (tensor, name, value) in self.before.drain(..) {
+            done = done.and(tensor.setattr(name.bind(tensor.py()), value));
+        }
+        done
+    }
+}
+
 impl Drop for KeptFlags<'_, '_> {
     fn drop(&mut self) {
-        for (tensor, name, value) in self.before.drain(..) {
-            // What a flag was it can be made again; an error could not be told from here.
-            let _ = tensor.setattr(name.bind(tensor.py()), value);
-        }
+        // A panic goes through, which is what is told.
+        let _ = self.give_back();
     }
 }
 
@@ -195,8 +218,17 @@ impl Replay {
     }
 
     pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let _modes = KeptModes::keep(py, &self.modes)?;
-        let _flags = KeptFlags::keep(py, &self.flags, args)?;
+        let mut modes = KeptModes::keep(py, &self.modes)?;
+        let mut flags = KeptFlags::keep(py, &self.flags, args)?;
+        let outputs = self.run_statements(py, sir, args);
+        // Where it cannot be as it was, the graph has failed: then the program runs as plain Python, and meets the error itself.
+        let given_back = flags.give_back().and(modes.give_back());
+        let outputs = outputs?;
+        given_back?;
+        Ok(outputs)
+    }
+
+    fn run_statements<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         let mut registers = Registers::new();
         registers.resize(self.registers, None);
         for (i, input) in sir.inputs.iter().enumerate() {
@@ -262,7 +294,7 @@ impl Called {
             Called::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
             Called::Attribute(name) => values[0].getattr(name),
             Called::Mode(mode) => {
-                let backend = registered().ok_or_else(|| PyRuntimeError::new_err("no framework"))?;
+                let backend = registered().ok_or_else(no_framework)?;
                 backend.set_mode(*mode, &values[0])?;
                 Ok(py.None().into_bound(py))
             }

@@ -85,6 +85,7 @@ reasons! {
     Depth, Unimp, "depth", "calls nested too deeply to be inlined";
     Budget, Unimp, "budget", "the function is too long to be simulated within the instruction budget";
     Mutation, Unimp, "mutation", "a mutation that cannot be replayed yet";
+    ShortLived, Cdbl, "short-lived", "captures of this code depend on what dies before a call meets them; only now and then one more is made";
     CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
     Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
     Busy, Cdbl, "busy", "another thread is capturing";

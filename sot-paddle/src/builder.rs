@@ -324,7 +324,8 @@ impl PaddleBuilder {
         let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
         let invoked = self.invoke(py, op);
-        drop(mode);
+        let given_back = mode.give_back(py);
+        let invoked = invoked.and_then(|result| given_back.map(|()| result));
         if let (Some(_), Ok(result)) = (newest, &invoked) {
             let mut values = Vec::new();
             inspect::values_in(&handles, result, &mut values);
@@ -431,10 +432,11 @@ impl GraphBuilder for PaddleBuilder {
         self.recording.tell_apart(py, &self.grown).map_err(fail)?;
         self.grown.told = true;
         let input = self.grown.input_index(value_id(tensor).map_err(fail)?);
+        tensor.setattr(intern!(py, "stop_gradient"), on).map_err(fail)?;
         if let Some(input) = input {
             self.grown.inputs[input].meta.requires_grad = !on;
         }
-        tensor.setattr(intern!(py, "stop_gradient"), on).map_err(fail)
+        Ok(())
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

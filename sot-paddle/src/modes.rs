@@ -118,11 +118,18 @@ impl<'a> Set<'a> {
     }
 }
 
+impl Set<'_> {
+    /// The mode is again what it was.
+    pub(crate) fn give_back(mut self, py: Python<'_>) -> PyResult<()> {
+        self.before.take().map_or(Ok(()), |before| set_grad(self.handles, before.bind(py)))
+    }
+}
+
 impl Drop for Set<'_> {
     fn drop(&mut self) {
         if let Some(before) = self.before.take() {
             Python::attach(|py| {
-                // It was the mode before.
+                // A panic goes through, which is what is told.
                 let _ = set_grad(self.handles, before.bind(py));
             });
         }

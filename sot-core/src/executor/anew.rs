@@ -23,20 +23,13 @@ use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 /// Whether a module leads to an object by its qualified name: it is made once. Runs no code of the program.
 fn is_found_by_name(object: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, name: &str) -> bool {
     let py = object.py();
-    let modules = crate::cpython::module(py, "sys").and_then(|sys| sys.getattr("modules"));
-    let Ok(Ok(modules)) = modules.map(|modules| modules.cast_into::<PyDict>()) else { return false };
-    let mut at: Option<Bound<'_, PyAny>> = match module.cast_exact::<PyString>() {
-        Ok(module) => modules.get_item(module).ok().flatten(),
-        Err(_) => None,
-    };
+    let module = module.cast_exact::<PyString>().ok().and_then(|module| module.to_str().ok());
+    let mut at = module.and_then(|module| facts::imported(py, module));
     for part in name.split('.') {
         at = at.and_then(|at| {
             let dict = facts::class_dict(&at)
                 .or_else(|| at.is_instance_of::<PyModule>().then(|| facts::instance_dict(&at)).flatten())?;
-            if !facts::holds_names_alone(&dict) {
-                return None;
-            }
-            dict.get_item(part).ok().flatten()
+            facts::value_of_name(&dict, part)
         });
     }
     at.is_some_and(|found| found.is(object))
@@ -107,7 +100,7 @@ impl<'py> Executor<'py> {
 
     fn is_of_a_module(&self, class: &Bound<'py, PyType>) -> bool {
         let Some(name) = text_of(class, "__qualname__") else { return false };
-        let module = facts::class_dict(class).and_then(|dict| dict.get_item("__module__").ok().flatten());
+        let module = facts::class_dict(class).and_then(|dict| facts::value_of_name(&dict, "__module__"));
         module.is_some_and(|module| is_found_by_name(class, &module, &name))
     }
 

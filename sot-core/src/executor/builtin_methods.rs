@@ -214,9 +214,6 @@ impl<'py> Executor<'py> {
                 }
             },
             ("clear", []) => {
-                for (key, _) in dict.entries.iter() {
-                    self.note_key_taken(*key);
-                }
                 self.replace_dict(me, Vec::new())?;
                 self.record_if_sourced(me, Mutation::DictClear { object });
                 self.fold_none()

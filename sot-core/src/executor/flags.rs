@@ -71,8 +71,9 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// An operation is about to be built: the builder knows the flags of the tensors that it has.
-    pub(super) fn tell_flags(&mut self) -> Result<(), Stop> {
+    /// An operation is about to be built, or the graph to be finished, after a step perhaps that was taken back: the builder knows
+    /// the flags of the tensors that it has.
+    pub(crate) fn tell_flags(&mut self) -> Result<(), Stop> {
         for number in 0..self.captured.flags.len() {
             let flag = self.captured.flags[number].clone();
             let Some(symbol) = self.tensor_symbol(flag.tensor) else { continue };

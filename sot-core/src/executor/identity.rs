@@ -78,7 +78,9 @@ impl<'py> Executor<'py> {
             VarKind::Constant(constant) => {
                 let path = self.var(key).tracker;
                 let by_value = is_itself(self.objects.get_ref(self.py, constant.object));
-                if !by_value && self.has_path(path) && !self.is_fixed(path) {
+                // What is computed anew is nobody else.
+                let computed = matches!(self.trackers.get(path), Tracker::Arithmetic { .. });
+                if !by_value && !computed && self.has_path(path) && !self.is_fixed(path) {
                     self.guard(path, Check::Is(constant.object));
                 }
             }

@@ -7,6 +7,7 @@
 //! [`Captured::unmasked`]: crate::captured::Captured::unmasked
 
 use super::Executor;
+use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -21,6 +22,10 @@ const MOST: usize = 4096;
 impl<'py> Executor<'py> {
     /// The name of a class of itertools, if it is one.
     fn name_in_itertools(&self, class: &Bound<'py, PyAny>) -> Option<String> {
+        // What a program wrote may have any name, and keys in its dict that compare themselves.
+        if class.cast::<PyType>().is_ok_and(facts::is_written_class) {
+            return None;
+        }
         let module: String = class.getattr("__module__").ok()?.extract().ok()?;
         let name: String = class.getattr("__name__").ok()?.extract().ok()?;
         let itertools = (module == "itertools").then(|| crate::cpython::module(self.py, "itertools").ok())??;

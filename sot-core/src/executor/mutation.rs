@@ -273,6 +273,7 @@ impl<'py> Executor<'py> {
 
     pub(super) fn put_entries(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
         self.copied += entries.len();
+        self.note_keys_taken(dict, &entries);
         self.note_gap(dict, entries.len());
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.removed += u32::from(entries.len() < dict.entries.len());

@@ -7,6 +7,7 @@ use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -225,7 +226,6 @@ impl<'py> Executor<'py> {
                 let mut entries = dict.entries.to_vec();
                 let (found, value) = entries.remove(at);
                 self.replace_dict(*table, entries)?;
-                self.note_key_taken(found);
                 let (object, found) = (Self::var_ref(*table), Self::var_ref(found));
                 let hash = self.known_hash(*hash)? as i64;
                 self.record_if_sourced(*table, Mutation::DeleteHashed { object, found, hash });
@@ -470,13 +470,21 @@ impl<'py> Executor<'py> {
         Err(fallback("a key that is gone"))
     }
 
-    /// A dict lets go of a key that the program hashes.
-    pub(super) fn note_key_taken(&mut self, key: VarId) {
-        if self.hashes.contains_key(&key)
-            && let Some(object) = self.known_object(key)
-        {
-            let object = self.objects.get(self.py, object);
-            self.note_taken(&object);
+    /// A dict is about to have these entries: it lets go of the keys, among those that the program hashes, that are not there
+    /// any more.
+    pub(super) fn note_keys_taken(&mut self, dict: VarId, entries: &[(VarId, VarId)]) {
+        let VarKind::Dict(dict) = &self.var(dict).kind else { return };
+        if self.hashes.is_empty() || dict.entries.len() <= entries.len() {
+            return;
+        }
+        let kept: HashSet<VarId> = entries.iter().map(|(key, _)| *key).collect();
+        let keys = dict.entries.iter().map(|(key, _)| *key);
+        let gone: Vec<VarId> = keys.filter(|key| self.hashes.contains_key(key) && !kept.contains(key)).collect();
+        for key in gone {
+            if let Some(object) = self.known_object(key) {
+                let object = self.objects.get(self.py, object);
+                self.note_taken(&object);
+            }
         }
     }
 

@@ -9,7 +9,7 @@
 use crate::cpython::facts::{self, ClassForm};
 use crate::probe;
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyFrozenSet, PyString, PyTuple, PyType};
+use pyo3::types::*;
 
 /// Stands for an object in a check. The program never meets it.
 #[pyclass(frozen, module = "sot")]
@@ -46,25 +46,71 @@ pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> 
     }
 }
 
-/// Whether two code objects were compiled of the same text.
+/// Constants in each other that are looked at.
+const DEPTH: usize = 50;
+
+/// Whether two code objects were compiled of the same text. They are compared part by part: a program can make code with
+/// constants whose `==` is its own.
 fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
-    /// What comparing code objects leaves out, by version.
-    const PARTS: &[&str] =
-        &["co_filename", "co_qualname", "co_flags", "co_lnotab", "co_linetable", "co_exceptiontable"];
+    const PARTS: &[&str] = &[
+        "co_firstlineno",
+        "co_name",
+        "co_argcount",
+        "co_posonlyargcount",
+        "co_kwonlyargcount",
+        "co_flags",
+        "co_code",
+        "co_consts",
+        "co_names",
+        "co_varnames",
+        "co_freevars",
+        "co_cellvars",
+        "co_filename",
+    ];
+    /// What not all versions have.
+    const LATER: &[&str] = &["co_qualname", "co_linetable", "co_exceptiontable"];
     if value.cast_exact::<PyCode>().is_err() || known.cast_exact::<PyCode>().is_err() {
         return false;
     }
-    let part = |code: &Bound<'_, PyAny>, name: &str| -> Option<Py<PyAny>> {
-        // One of these is there for old tools alone, and says so.
-        let read = !(name == "co_lnotab" && code.py().version_info() >= (3, 10));
-        read.then(|| code.getattr(name).ok().map(Bound::unbind)).flatten()
-    };
-    let equal = |name: &&str| match (part(value, name), part(known, name)) {
-        (Some(a), Some(b)) => a.bind(value.py()).eq(b.bind(value.py())).unwrap_or(false),
-        (None, None) => true,
+    let part = |code: &Bound<'_, PyAny>, name: &str| code.getattr(name).ok().map(Bound::unbind);
+    let same = |name: &&str| match (part(value, name), part(known, name)) {
+        (Some(a), Some(b)) => is_same_constant(a.bind(value.py()), b.bind(value.py()), DEPTH),
         _ => false,
     };
-    value.eq(known).unwrap_or(false) && PARTS.iter().all(equal) && have_same_code(value, known)
+    // Before 3.10 the lines are in what is there for old tools alone since, and says so.
+    let lines = if value.py().version_info() < (3, 10) { "co_lnotab" } else { "co_linetable" };
+    let later = |name: &&str| part(known, name).is_none() || same(name);
+    PARTS.iter().all(same) && same(&lines) && LATER.iter().all(later)
+}
+
+/// Whether two constants mean the same to code: a `-0.0` is no `0.0`, a `True` no `1`. What the program itself has put among the
+/// constants is the same object or another one.
+fn is_same_constant(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>, depth: usize) -> bool {
+    if a.is(b) || depth == 0 {
+        return a.is(b);
+    }
+    let class = a.get_type();
+    if !class.is(&b.get_type()) {
+        return false;
+    }
+    if let (Ok(a), Ok(b)) = (a.cast_exact::<PyTuple>(), b.cast_exact::<PyTuple>()) {
+        return a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same_constant(&a, &b, depth - 1));
+    }
+    if let (Ok(set), Ok(of)) = (a.cast_exact::<PyFrozenSet>(), b.cast_exact::<PyFrozenSet>()) {
+        return are_same_names(a, b)
+            || set.len() == of.len()
+                && set.iter().all(|item| of.iter().any(|other| is_same_constant(&item, &other, depth - 1)));
+    }
+    if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
+        return a.value().to_bits() == b.value().to_bits();
+    }
+    if let (Ok(a), Ok(b)) = (a.cast_exact::<PyComplex>(), b.cast_exact::<PyComplex>()) {
+        return a.real().to_bits() == b.real().to_bits() && a.imag().to_bits() == b.imag().to_bits();
+    }
+    let is_plain = || {
+        a.is_exact_instance_of::<PyInt>() || a.is_exact_instance_of::<PyString>() || a.is_exact_instance_of::<PyBytes>()
+    };
+    is_same_code(a, b) || is_plain() && a.eq(b).unwrap_or(false)
 }
 
 /// Whether two frozen sets have the same members, which are texts.
@@ -72,15 +118,6 @@ fn are_same_names(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
     let (Ok(set), Ok(of)) = (value.cast_exact::<PyFrozenSet>(), known.cast_exact::<PyFrozenSet>()) else {
         return false;
     };
-    set.len() == of.len()
-        && set.iter().all(|item| item.is_exact_instance_of::<PyString>())
-        && value.eq(known).unwrap_or(false)
-}
-
-/// The same of code objects among the constants.
-fn have_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
-    let (Ok(value), Ok(known)) = (value.getattr("co_consts"), known.getattr("co_consts")) else { return false };
-    let (Ok(value), Ok(known)) = (value.cast_into::<PyTuple>(), known.cast_into::<PyTuple>()) else { return false };
-    let is_code = |constant: &Bound<'_, PyAny>| constant.cast_exact::<PyCode>().is_ok();
-    value.iter().zip(known.iter()).all(|(a, b)| !is_code(&a) || is_same_code(&a, &b))
+    let are_texts = |set: &Bound<'_, PyFrozenSet>| set.iter().all(|item| item.is_exact_instance_of::<PyString>());
+    set.len() == of.len() && are_texts(set) && are_texts(of) && value.eq(known).unwrap_or(false)
 }

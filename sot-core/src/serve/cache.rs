@@ -6,7 +6,7 @@
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::place::Place;
-use super::policy::{Server, Trial, Unguarded, Worth};
+use super::policy::{Losses, Server, Trial, Unguarded, Worth};
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
@@ -34,10 +34,6 @@ const TOO_LONG: usize = 4;
 /// Guards of entries that no call has met again: of one cache, before nothing is added any more. What is large and new each time
 /// takes long to capture, and is kept for nothing.
 const UNMET_GUARDS: usize = 50_000;
-
-/// Entries of one cache that die before a call meets them again, and more than there were hits, before nothing is captured any
-/// more: what is made afresh each time would be captured for ever.
-const LOST: usize = 4 * LIMIT;
 
 /// What a cache entry runs.
 pub enum Action {
@@ -177,7 +173,7 @@ pub struct CodeCache {
     /// The most entries for which [`CodeCache::has_grown_to`] was asked.
     grown: AtomicUsize,
     /// Entries that were dead before a call met them again.
-    lost: AtomicUsize,
+    losses: Losses,
     /// Whether capturing pays, where everything is captured.
     worth: Worth,
     /// Where captures have found numbers.
@@ -191,6 +187,9 @@ impl CodeCache {
         let found = &entries.iter().find(|e| e.guards.check(py, slots))?.entry;
         let first = found.hits.fetch_add(1, Ordering::Relaxed) == 0;
         self.worth.met(found.work, first);
+        if first {
+            self.losses.regain();
+        }
         Some(found.clone())
     }
 
@@ -256,8 +255,10 @@ impl CodeCache {
         }
         self.unguarded.revoke();
         let unmet = dead.iter().filter(|guarded| !guarded.is_met()).count();
-        let lost = self.lost.fetch_add(unmet, Ordering::Relaxed) + unmet;
-        if lost > LOST && self.worth.hits() < lost as u64 || capture_all::on() && self.worth.is_vain() {
+        if self.losses.lose(unmet, self.worth.hits()) {
+            STATS.note(Reason::ShortLived);
+        }
+        if capture_all::on() && self.worth.is_vain() {
             self.close(Why::new(Reason::CacheFull, "captures of what dies before a call meets them"));
         } else if let Ok(mut closed) = self.closed.write() {
             closed.take_if(|why| why.reason == Reason::CacheFull);
@@ -282,9 +283,15 @@ impl CodeCache {
         self.entries.read().map_or(0, |entries| entries.len())
     }
 
-    /// Why nothing is captured here any more.
+    /// Why nothing is captured here any more, or for some time.
     pub(super) fn closed(&self) -> Option<Why> {
-        self.closed.read().ok()?.clone()
+        let pause = || self.losses.is_pause().then(|| Why::new(Reason::ShortLived, ""));
+        self.closed.read().ok()?.clone().or_else(pause)
+    }
+
+    /// A call has missed: whether it is not captured, and why.
+    pub(super) fn refuses(&self) -> Option<Why> {
+        self.closed().filter(|why| why.reason != Reason::ShortLived || !self.losses.tries_again())
     }
 
     /// Capture nothing here any more. The first reason stays.
@@ -315,6 +322,7 @@ impl CodeCache {
         if let Ok(mut closed) = self.closed.write() {
             *closed = None;
         }
+        self.losses.forget();
         let old = self.entries.write().map(|mut e| std::mem::take(&mut *e));
         drop(old);
     }

@@ -101,7 +101,7 @@ fn entry_for_slots(
     }
     STATS.add(&STATS.misses);
     orphans::drop_dead(py, cache);
-    if let Some(why) = cache.closed() {
+    if let Some(why) = cache.refuses() {
         recording::note_refusal(&why);
         return None;
     }

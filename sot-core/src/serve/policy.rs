@@ -146,6 +146,62 @@ impl Worth {
     }
 }
 
+/// Captures that die before a call meets them, and more than there were hits, before capturing pauses: what is made afresh for
+/// each call would be captured for ever.
+const LOST: u64 = 256;
+/// Calls that miss in a pause before one of them is captured all the same: of the first pause, and at most.
+const PAUSE: u64 = 64;
+const LONGEST_PAUSE: u64 = 1 << 14;
+
+/// Captures that have died unmet. Where there are many, only now and then a call is captured, ever more seldom; until a call
+/// meets such a capture, which ends the pause and makes up for half of what was lost.
+#[derive(Default)]
+pub struct Losses {
+    lost: AtomicU64,
+    missed: AtomicU64,
+    /// 0: there is no pause.
+    pause: AtomicU64,
+}
+
+impl Losses {
+    /// So many more have died, and there were so many hits. Whether a pause begins.
+    pub fn lose(&self, captures: usize, hits: u64) -> bool {
+        let lost = self.lost.fetch_add(captures as u64, Ordering::Relaxed) + captures as u64;
+        lost > LOST
+            && hits < lost
+            && self.pause.compare_exchange(0, PAUSE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// A call has met a capture that none had met.
+    pub fn regain(&self) {
+        if self.lost.load(Ordering::Relaxed) > 0 {
+            let _ = self.lost.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |lost| Some((lost / 2).min(LOST)));
+            self.pause.store(0, Ordering::Relaxed);
+            self.missed.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// As if nothing had died.
+    pub fn forget(&self) {
+        [&self.lost, &self.missed, &self.pause].iter().for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+
+    pub fn is_pause(&self) -> bool {
+        self.pause.load(Ordering::Relaxed) > 0
+    }
+
+    /// A call has missed in a pause: whether it is captured all the same.
+    pub fn tries_again(&self) -> bool {
+        let pause = self.pause.load(Ordering::Relaxed);
+        let tries = self.missed.fetch_add(1, Ordering::Relaxed) + 1 >= pause;
+        if tries {
+            self.missed.store(0, Ordering::Relaxed);
+            self.pause.store((2 * pause).min(LONGEST_PAUSE), Ordering::Relaxed);
+        }
+        tries
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +230,27 @@ mod tests {
         let worth = Worth::default();
         worth.made(1_000_000);
         assert!(worth.is_vain());
+    }
+
+    #[test]
+    fn a_pause_tries_again_ever_more_seldom() {
+        let losses = Losses::default();
+        assert_eq!((0..1000).take_while(|_| !losses.lose(1, 0)).count() as u64, LOST);
+        let captured = (0..1_000_000).filter(|_| losses.tries_again() && !losses.lose(1, 0)).count();
+        assert!((60..80).contains(&captured), "{captured}");
+        // One that is met pays for many.
+        losses.regain();
+        assert!(!losses.is_pause());
+        assert_eq!(
+            (0..1000).take_while(|_| !losses.lose(1, 0)).count() as u64,
+            LOST - (LOST + captured as u64 + 1) / 2
+        );
+    }
+
+    #[test]
+    fn hits_put_a_pause_off() {
+        let losses = Losses::default();
+        assert_eq!((0..10_000).take_while(|_| !losses.lose(1, 5_000)).count(), 5_000);
     }
 
     fn run(captured: u64, original: u64) -> Option<Server> {

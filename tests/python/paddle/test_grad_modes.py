@@ -5,68 +5,14 @@ No measured time decides who runs a graph: replay serves the first calls, the co
 
 import os
 import random
-import warnings
 
 os.environ["SOT_MEASURE"] = "0"
 
 import paddle  # noqa: E402
 import pytest  # noqa: E402
 import sot  # noqa: E402
+from gradients import CALLS, compare, compare_output, linear, seen  # noqa: E402
 from paddle.base.dygraph import no_grad as no_grad_of_old  # noqa: E402
-
-CALLS = 12
-linear = paddle.nn.Linear(3, 3)
-
-
-def flat(value):
-    if isinstance(value, (list, tuple)):
-        return [t for item in value for t in flat(item)]
-    return [value]
-
-
-def facts(value):
-    if not isinstance(value, paddle.Tensor):
-        return value
-    return (
-        value.stop_gradient,
-        value.is_leaf,
-        value.grad_fn is not None,
-        value.name.rstrip("0123456789"),
-        value.numpy().tolist(),
-    )
-
-
-def seen(function, entered, requires_grad=True):
-    """All that a call shows: results, mode afterwards, gradients of the argument and of the layer, warnings."""
-    x = paddle.to_tensor([0.5, -1.0, 2.0], stop_gradient=not requires_grad)
-    linear.clear_gradients(set_to_zero=False)
-    with paddle.set_grad_enabled(entered), warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        try:
-            result = function(x)
-        except Exception as error:
-            result = [type(error).__name__, str(error)]
-        after = paddle.is_grad_enabled()
-    outputs = flat(result)
-    found = [facts(output) for output in outputs]
-    sums = [o.sum() for o in outputs if isinstance(o, paddle.Tensor) and not o.stop_gradient]
-    if sums:
-        paddle.add_n(sums).backward()
-    grads = [None if t.grad is None else t.grad.numpy().tolist() for t in (x, linear.weight, linear.bias)]
-    return found, after, grads, x.stop_gradient, [str(w.message) for w in warned]
-
-
-def compare(function, entered=True, graphs=1, breaks=0, requires_grad=True):
-    wanted = seen(function, entered, requires_grad)
-    with paddle.set_grad_enabled(entered):
-        report = sot.explain(function)(paddle.to_tensor([0.5, -1.0, 2.0], stop_gradient=not requires_grad))
-    reasons = [(b.code, b.line, b.reason) for b in report.breaks]
-    assert (len(report.graphs), len(reasons)) == (graphs, breaks), reasons
-    sot.reset()
-    translated = sot.to_static(function)
-    for call in range(CALLS):
-        assert seen(translated, entered, requires_grad) == wanted, f"call {call}"
-    assert paddle.is_grad_enabled()
 
 
 def block(x):
@@ -301,12 +247,7 @@ def prints_inside(x):
 
 @pytest.mark.parametrize("entered", [True, False])
 def test_a_break_finds_the_real_mode(entered, capsys):
-    plain = seen(prints_inside, entered)
-    wanted = capsys.readouterr().out
-    translated = sot.to_static(prints_inside)
-    for _ in range(CALLS):
-        assert seen(translated, entered) == plain
-        assert capsys.readouterr().out == wanted
+    compare_output(prints_inside, entered, capsys)
 
 
 modes_seen = []

@@ -7,7 +7,7 @@ os.environ["SOT_MEASURE"] = "0"
 import paddle  # noqa: E402
 import pytest  # noqa: E402
 import sot  # noqa: E402
-from test_grad_modes import CALLS, compare, linear, seen  # noqa: E402
+from gradients import CALLS, compare, compare_output, linear, seen  # noqa: E402
 
 
 def of_a_result(x):
@@ -156,10 +156,39 @@ def prints_between(x):
 
 
 def test_a_break_finds_the_flags(capsys):
-    wanted = seen(prints_between, True), capsys.readouterr().out
-    translated = sot.to_static(prints_between)
-    for _ in range(CALLS):
-        assert (seen(translated, True), capsys.readouterr().out) == wanted
+    compare_output(prints_between, True, capsys)
+
+
+def sets_two(x):
+    y = linear(x)
+    z = y * 2
+    # One step, of which the second half cannot be captured.
+    list(map(setattr, (y, y), ("stop_gradient", "label"), (True, "second")))
+    return z, y, y.stop_gradient
+
+
+def sets_one_that_was_set(x):
+    y = linear(x)
+    y.stop_gradient = True
+    z = y * x
+    list(map(setattr, (y, y), ("stop_gradient", "label"), (False, "second")))
+    return z, y, y * x
+
+
+def sets_an_argument(x):
+    y = x * 2
+    list(map(setattr, (x, x), ("stop_gradient", "label"), (True, "second")))
+    return y, linear(x)
+
+
+@pytest.mark.parametrize("function", [sets_two, sets_one_that_was_set, sets_an_argument], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("requires_grad", [True, False])
+def test_a_step_that_is_taken_back(function, requires_grad):
+    wanted = seen(function, True, requires_grad)
+    translated = sot.to_static(function)
+    for call in range(CALLS):
+        assert seen(translated, True, requires_grad) == wanted, f"call {call}"
+    assert sot.stats()["breaks"] > 0
 
 
 def test_a_failing_graph_leaves_the_flags():

@@ -41,6 +41,7 @@ from capture_cases import (  # noqa: F401
     generators,
     hashed_keys,
     hashed_members,
+    hashed_tables,
     held_by_locals,
     identity,
     indexed,

@@ -64,8 +64,10 @@ def test_deep_recursion(depth, where):
     below, endless, few, through_entries = run(depth, where)
     assert endless == "RecursionError"
     assert few == "300"
-    assert through_entries in (str(depth), "RecursionError")
-    if sys.version_info >= (3, 11):
-        assert below == str(depth)
+    assert below == str(depth)
+    if depth == 300:
+        assert through_entries == "300"
     else:
-        assert below in (str(depth), "RecursionError")
+        # Where the native stack ends first, plain Python goes on, at a depth that the build decides about; else a call through an
+        # entry is more than one to the interpreter's limit, which is not much more than the depth.
+        assert through_entries in (str(depth), "RecursionError")

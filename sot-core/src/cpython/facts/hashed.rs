@@ -216,24 +216,40 @@ pub(super) fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     class.bind(py).call0()
 }
 
-/// A table of any kind has taken the place of one of strings alone.
-fn generalise(dict: &Bound<'_, PyDict>) -> PyResult<()> {
-    let key = stand_in(dict.py())?;
-    dict.set_item(&key, dict.py().None())?;
-    dict.del_item(&key)
+/// The keys that a search for this one compares with it, each once, and objects to stand in for them: making those may collect
+/// garbage, and so run code that writes the dict.
+fn to_hide<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>, hash: isize) -> PyResult<Hidden<'py>> {
+    let mut stand_ins = Vec::new();
+    loop {
+        let keys = distinct_keys_of_hash(dict, key, hash);
+        if keys.len() <= stand_ins.len() {
+            stand_ins.truncate(keys.len());
+            return Ok(Hidden { keys, stand_ins });
+        }
+        while stand_ins.len() < keys.len() {
+            stand_ins.push(stand_in(dict.py())?);
+        }
+    }
 }
 
-/// Do something with the dict while these keys are hidden. It must neither run code of the program nor let go of anything.
-fn while_hidden<'py>(
-    dict: &Bound<'py, PyDict>,
-    keys: &[Bound<'py, PyAny>],
-    run: impl FnOnce(&[Bound<'py, PyAny>]) -> PyResult<()>,
-) -> PyResult<()> {
-    let stand_ins = keys.iter().map(|_| stand_in(dict.py())).collect::<PyResult<Vec<_>>>()?;
-    exchange(dict, keys, &stand_ins);
-    let done = run(&stand_ins);
-    exchange(dict, &stand_ins, keys);
-    done
+struct Hidden<'py> {
+    keys: Vec<Bound<'py, PyAny>>,
+    stand_ins: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Hidden<'py> {
+    /// Do something with the dict while the keys are hidden: given what stands for the last of them. It must neither run code of
+    /// the program nor let go of anything.
+    fn while_hidden(
+        &self,
+        dict: &Bound<'py, PyDict>,
+        run: impl FnOnce(Option<&Bound<'py, PyAny>>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        exchange(dict, &self.keys, &self.stand_ins);
+        let done = run(self.stand_ins.last());
+        exchange(dict, &self.stand_ins, &self.keys);
+        done
+    }
 }
 
 /// Put keys in the places of others. Those that are not there stay away.
@@ -261,6 +277,8 @@ pub fn store_hashed<'py>(
 ) -> PyResult<()> {
     let py = dict.py();
     let key = found.unwrap_or(key);
+    let new = stand_in(py)?;
+    let hidden = to_hide(dict, key, hash)?;
     // What is replaced goes when everything is in its place again.
     let _old = found.and_then(|found| value_of_key(dict, found));
     let set = |key: &Bound<'py, PyAny>| {
@@ -270,25 +288,21 @@ pub fn store_hashed<'py>(
             _ => Err(PyErr::fetch(py)),
         }
     };
-    let mut alike = distinct_keys_of_hash(dict, key, hash);
-    if alike.first().is_none_or(|first| first.is(key)) {
+    if hidden.keys.first().is_none_or(|first| first.is(key)) {
         return set(key);
     }
     // SAFETY: it is asked for nothing but its kind.
-    if unsafe { Table::of(dict) }.is_none() {
-        if found.is_some() {
-            // A table of strings alone compares them by itself.
-            return dict.set_item(key, value);
-        }
-        generalise(dict)?;
-        alike = distinct_keys_of_hash(dict, key, hash);
-    }
+    let of_strings = unsafe { Table::of(dict) }.is_none();
     if found.is_some() {
-        // It ends the search, and is hidden as well: others would be compared with it.
-        return while_hidden(dict, &alike, |hidden| hidden.last().map_or(Ok(()), &set));
+        // A table of strings alone compares them by itself. Any other has the key hidden as well, which ends the search: others
+        // would be compared with it.
+        return match of_strings {
+            true => dict.set_item(key, value),
+            false => hidden.while_hidden(dict, |found| found.map_or(Ok(()), &set)),
+        };
     }
-    let new = stand_in(py)?;
-    let done = while_hidden(dict, &alike, |_| set(&new));
+    // Strings may be compared with what stands for the key.
+    let done = if of_strings { set(&new) } else { hidden.while_hidden(dict, |_| set(&new)) };
     exchange(dict, std::slice::from_ref(&new), std::slice::from_ref(key));
     done
 }
@@ -299,15 +313,15 @@ pub fn delete_hashed<'py>(
     found: &Bound<'py, PyAny>,
     hash: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let hidden = to_hide(dict, found, hash)?;
     let value = value_of_key(dict, found);
     // A table of strings alone compares them by itself.
     // SAFETY: it is asked for nothing but its kind.
     if unsafe { Table::of(dict) }.is_none() {
         return dict.del_item(found).map(|()| value);
     }
-    let alike = distinct_keys_of_hash(dict, found, hash);
-    while_hidden(dict, &alike, |hidden| {
-        let Some(found) = hidden.last() else { return Ok(()) };
+    hidden.while_hidden(dict, |found| {
+        let Some(found) = found else { return Ok(()) };
         // SAFETY: live objects.
         match unsafe { capi::_PyDict_DelItem_KnownHash(dict.as_ptr(), found.as_ptr(), hash) } {
             0 => Ok(()),

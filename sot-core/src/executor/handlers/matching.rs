@@ -58,7 +58,7 @@ fn match_class(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let found = ex.objects.get(ex.py, found.object).cast_into::<PyType>().map_err(|e| ex.internal(&e.into()))?;
     let count = ex.fold_int(i64::from(count))?;
     let itself = ex.fold_bool(probe::has_flag(&found, probe::MATCH_SELF))?;
-    let shown = ex.fold(PyString::new(ex.py, &probe::full_name(&found)).as_any())?;
+    let shown = ex.fold(PyString::new(ex.py, &crate::cpython::facts::name_in_messages(&found)).as_any())?;
     ex.enter("match_class", &[subject, class, count, names, itself, shown])?;
     Ok(Flow::Entered(if tells { Awaits::Told } else { Awaits::Push }))
 }

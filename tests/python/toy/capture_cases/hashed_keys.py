@@ -5,6 +5,7 @@ import collections
 import dataclasses
 import sys
 
+from capture_cases.loud_keys import DECISIONS
 from observe import case
 from toy_framework import toy
 
@@ -67,10 +68,8 @@ def member_of_family(function, kind, loud):
         return {"f": lambda x, key, log: function(x, key), "args": args}
 
     build.__name__ = f"{function.__name__}_of_{kind}" + (f"_loud_{loud.replace(' ', '_')}" if loud else "")
-    if loud:
-        case(graphs=None, captures=None, breaks=None, fallbacks=0, reasons=None)(build)
-    else:
-        case()(build)
+    decisions = DECISIONS[f"{function.__name__}_of_{kind}", loud] if loud else {}
+    case(**decisions)(build)
 
 
 def family(*kinds, louds=("", "hash", "eq", "hash eq")):
@@ -312,7 +311,7 @@ def given_loudly(function, loud, decisions):
 
     build.__name__ = function.__name__ + (f"_loud_{loud}" if loud else "")
     if loud:
-        decisions = {"graphs": None, "captures": None, "breaks": None, "fallbacks": None, "reasons": None}
+        decisions = DECISIONS[function.__name__, loud]
     case(**decisions)(build)
 
 
