@@ -112,6 +112,12 @@ pub fn capture(
                 found.by_identity = true;
                 continue;
             }
+            Err(Failed::Silent { sites, steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                found.silent.extend(sites);
+                continue;
+            }
             Err(Failed::Rewrites { places, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
@@ -141,6 +147,8 @@ enum Failed {
     At(Box<(Option<frame::Site>, Why, Captured)>),
     /// What it read at these places and took for what will be there for ever, it writes itself.
     Rewrites { places: Vec<(usize, String)>, steps: usize },
+    /// It has guarded what it looked at to find out what these instructions raise, in vain.
+    Silent { sites: Vec<frame::Site>, steps: usize },
     /// It names what may be another class at the next call.
     NamesAnew { steps: usize },
 }
@@ -171,11 +179,14 @@ fn attempt(
     let settled = |ex: &mut Executor<'_>| ex.tell_flags().map_err(|stop| (None, stop.why().clone()));
     let simulated = simulated.and_then(|done| settled(&mut ex).map(|()| done));
     let outer_site = ex.outer_site();
-    let rewritten = ex.take_rewritten();
+    let (rewritten, silent) = (ex.take_rewritten(), ex.take_silent());
     // A builder that nobody wants leaves building mode before anything else runs.
     let (captured, builder) = ex.into_captured();
     if captured.names_anew.get() {
         return Err(Failed::NamesAnew { steps: captured.steps });
+    }
+    if !silent.is_empty() {
+        return Err(Failed::Silent { sites: silent, steps: captured.steps });
     }
     let (head, outcome) = match simulated {
         Ok(simulated) => simulated,

@@ -6,7 +6,6 @@
 use super::Executor;
 use super::kinds::Operations;
 use crate::cpython::facts::{self, GetattrKind};
-use crate::natives::Native;
 use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -31,42 +30,6 @@ impl<'py> Executor<'py> {
             self.tell_name(&stop, name, Some(var))?;
         }
         Err(stop)
-    }
-
-    /// AttributeError, as the interpreter words it; a break where a class of the framework words it.
-    pub fn missing_attribute(&mut self, var: VarId, name: &str) -> Result<Stop, Stop> {
-        let text = match self.look(var)? {
-            VarKind::Instance(_)
-            | VarKind::Exception(_)
-            | VarKind::Constant(_)
-            | VarKind::Tuple(_)
-            | VarKind::List(_)
-            | VarKind::Dict(_)
-            | VarKind::Function(_) => {
-                let class = self.class_of(var)?;
-                let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-                format!("'{}' object has no attribute '{name}'", type_name(class))
-            }
-            VarKind::Class(class) => {
-                let class = self.objects.get(self.py, class.object);
-                let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-                format!("type object '{}' has no attribute '{name}'", type_name(class))
-            }
-            VarKind::Native(native) => {
-                // Any other one says the same.
-                let class = self.objects.get(self.py, native.class);
-                let sample = match native.native {
-                    Native::Partial => class.call1((&class,)),
-                    _ => class.call1((PyString::intern(self.py, name),)),
-                };
-                match sample.and_then(|sample| sample.getattr(name)) {
-                    Err(error) => error.value(self.py).to_string(),
-                    Ok(_) => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
-                }
-            }
-            _ => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
-        };
-        Ok(self.raise_error::<PyAttributeError>(&text))
     }
 
     /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code

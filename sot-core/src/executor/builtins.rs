@@ -1,7 +1,7 @@
 //! Builtin functions and types that are simulated, and those that are folded by calling them on constants.
 
 use super::calls::name_of;
-use super::protocol::Copies;
+use super::copies::Copies;
 use super::{Awaits, Executor};
 use crate::backend::CallKind;
 use crate::cpython::facts;

@@ -54,7 +54,9 @@ impl<'py> Executor<'py> {
         }
         let builtins = self.builtins_of(&globals, existing.as_ref())?;
         let mut frame = Frame::new(callee.unit.clone(), callee.globals, builtins);
-        self.bind(&callee, args, &mut frame)?;
+        if !self.bind(&callee, args, &mut frame)? {
+            return Err(self.refused_arguments(function, &callee, args)?);
+        }
         self.bind_cells(&callee.closure, &mut frame);
         if generator_like {
             let name = callee.unit.code.name.clone();
@@ -253,10 +255,45 @@ impl<'py> Executor<'py> {
         Ok(Callee { unit: made.unit.clone(), globals: made.globals, defaults, kwdefaults, closure })
     }
 
-    /// Put arguments into the argument slots, by Python's rules. Anything that would raise is left to Python.
-    fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<(), Stop> {
+    /// What the interpreter says of arguments that do not fit: any other function with the same parameters refuses them alike.
+    fn refused_arguments(&mut self, function: &FunctionVar, callee: &Callee, args: &Args) -> Result<Stop, Stop> {
         let code = &callee.unit.code;
-        let wrong = || Stop::brk(Reason::WouldRaise, format!("arguments of {}()", code.name));
+        let qualname = match function {
+            FunctionVar::Object(object) => {
+                let value =
+                    self.objects.get(self.py, *object).getattr("__qualname__").map_err(|e| self.internal(&e))?;
+                let base = self.constant_tracker(*object);
+                let at = self.trackers.intern(Tracker::Attr { base, name: "__qualname__".into() });
+                let name = self.wrap(&value, at);
+                self.look(name)?;
+                self.constant_str(name)
+            }
+            FunctionVar::Made(made) if made.renamed => None,
+            FunctionVar::Made(made) => match (made.object, made.qualname) {
+                (Some(object), _) if !facts::is_named_as_its_code(&self.objects.get(self.py, object)) => None,
+                (None, Some(name)) => self.constant_str(name),
+                _ => Some(code.qualname.clone()).filter(|name| !name.is_empty() || self.py.version_info() < (3, 10)),
+            },
+        };
+        let wrong = Stop::brk(Reason::WouldRaise, format!("arguments of {}()", code.name));
+        let Some(qualname) = qualname else { return Ok(wrong) };
+        let kwdefaults: Vec<&str> = callee.kwdefaults.iter().map(|(name, _)| name.as_str()).collect();
+        let like = self.function_with_parameters(code, &qualname, callee.defaults.len(), &kwdefaults)?;
+        let none = self.py.None();
+        let keywords = PyDict::new(self.py);
+        for (name, _) in &args.keywords {
+            keywords.set_item(name, &none).map_err(|e| self.internal(&e))?;
+        }
+        let positional = PyTuple::new(self.py, args.positional.iter().map(|_| &none)).map_err(|e| self.internal(&e))?;
+        Ok(match like.call(positional, Some(&keywords)) {
+            Err(error) => self.would_raise(&error),
+            Ok(_) => wrong,
+        })
+    }
+
+    /// Put arguments into the argument slots, by Python's rules. `false`: they do not fit.
+    fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
+        let code = &callee.unit.code;
         let argcount = code.argcount as usize;
         let kwonly = code.kwonlyargcount as usize;
         let given = args.positional.len();
@@ -269,7 +306,7 @@ impl<'py> Executor<'py> {
             frame.locals[next] = Some(self.virtual_var(TupleVar::new(extra)));
             next += 1;
         } else if given > argcount {
-            return Err(wrong());
+            return Ok(false);
         }
         let mut extra_keywords = Vec::new();
         for (name, value) in &args.keywords {
@@ -278,7 +315,7 @@ impl<'py> Executor<'py> {
                 Some(at) => {
                     let at = at + code.posonlyargcount as usize;
                     if frame.locals[at].replace(*value).is_some() {
-                        return Err(wrong());
+                        return Ok(false);
                     }
                 }
                 None => extra_keywords.push((name.clone(), *value)),
@@ -292,23 +329,25 @@ impl<'py> Executor<'py> {
             }
             frame.locals[next] = Some(self.virtual_var(DictVar::new(entries)));
         } else if !extra_keywords.is_empty() {
-            return Err(wrong());
+            return Ok(false);
         }
         let first_default = argcount.saturating_sub(callee.defaults.len());
         for i in 0..argcount {
             if frame.locals[i].is_none() {
                 let default = i.checked_sub(first_default).and_then(|d| callee.defaults.get(d));
-                frame.locals[i] = Some(*default.ok_or_else(wrong)?);
+                let Some(default) = default else { return Ok(false) };
+                frame.locals[i] = Some(*default);
             }
         }
         for i in argcount..argcount + kwonly {
             if frame.locals[i].is_none() {
                 let name = &code.varnames[i];
                 let default = callee.kwdefaults.iter().find(|(n, _)| n == name);
-                frame.locals[i] = Some(default.ok_or_else(wrong)?.1);
+                let Some((_, default)) = default else { return Ok(false) };
+                frame.locals[i] = Some(*default);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Free variables come from the closure; cell variables are new, filled with the argument of that name if any.

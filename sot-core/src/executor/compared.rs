@@ -27,7 +27,7 @@ fn methods(op: CompareOp) -> (&'static str, &'static str) {
 
 /// The name of a class, as messages give it.
 pub(super) fn class_name(class: &Bound<'_, PyAny>) -> String {
-    class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default()
+    class.cast::<PyType>().map(facts::name_in_messages).unwrap_or_default()
 }
 
 /// Whether a constant equals itself. A NaN does not: whether a container holds it is a question for who it is.

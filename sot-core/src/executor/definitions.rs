@@ -10,8 +10,8 @@
 //! A definition raises nothing of its own but what the builtin raises at that moment: by asking the builtin itself, or, where that
 //! would ask the program once more, with the builtin's words.
 
+use super::copies::Copies;
 use super::exceptions::for_real;
-use super::protocol::Copies;
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
@@ -613,9 +613,11 @@ impl<'py> Executor<'py> {
             ("has_ended", [iterator, _]) => self.calls_have_ended(*iterator),
             ("end_writing", [container]) => self.end_writing(*container),
             // A dict that changes on the way is walked for real.
-            ("walk", [iterator]) => match self.next_item(*iterator)? {
-                Some(entry) => Ok(entry),
-                None => self.fold_none(),
+            ("walk", [iterator]) => match self.next_item(*iterator) {
+                Ok(Some(entry)) => Ok(entry),
+                Ok(None) => self.fold_none(),
+                Err(Stop::Raised(_)) => Err(Stop::fallback(Reason::WouldRaise, "a dict that changes on the way")),
+                Err(stop) => Err(stop),
             },
             ("written", [ask, answers]) => {
                 self.look_identity(*ask)?;

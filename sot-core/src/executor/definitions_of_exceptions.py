@@ -20,6 +20,15 @@ def raise_made(exception, cause):
     raise exception from cause
 
 
+def raise_instance(exception):
+    made = exception()
+    if not is_exception(made):
+        raise TypeError(f"calling {exception!r} should have returned an instance of BaseException, not {type(made)!r}")
+    exception = made
+    del made
+    raise exception
+
+
 def str_of_exception(args):
     if len(args) == 0:
         return ""

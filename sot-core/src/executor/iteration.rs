@@ -5,6 +5,7 @@ use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, compares_with_nothing, iterator_state};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Slot, Target};
@@ -102,6 +103,15 @@ impl<'py> Executor<'py> {
                 let VarKind::Dict(now) = self.look(dict)? else {
                     return Err(Stop::brk(Reason::ValueKind, "iteration of a view"));
                 };
+                let ordered = now.class.map(|class| self.objects.get(self.py, class));
+                let ordered =
+                    ordered.is_some_and(|class| class.cast::<PyType>().is_ok_and(crate::probe::is_ordered_dict));
+                if !ordered && (now.entries.len() != seen.len() || removed == u32::MAX) {
+                    // It says so again, whatever becomes of the dict.
+                    let removed = u32::MAX;
+                    self.set_iteration(iterator, Iteration::Dict { dict, what, backwards, index, seen, removed });
+                    return Err(self.raise_error::<PyRuntimeError>("dictionary changed size during iteration"));
+                }
                 if !now.same_keys(&seen, removed) {
                     // Only the real iterator knows what comes, and it cannot be made again.
                     return Err(Stop::fallback(Reason::WouldRaise, "the keys of a dict changed during iteration"));

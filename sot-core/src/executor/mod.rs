@@ -24,11 +24,13 @@ mod calls;
 mod classes;
 mod collected;
 mod compared;
+mod copies;
 mod deaths;
 mod defined;
 mod definitions;
 mod deques;
 mod dicts_of_c;
+mod doubles;
 mod exceptions;
 mod extended;
 mod flags;
@@ -50,6 +52,7 @@ mod lifetimes;
 mod limits;
 mod members;
 mod membership;
+mod missing;
 mod modes;
 mod mutation;
 mod natives;
@@ -58,6 +61,7 @@ mod operated;
 mod overridden;
 mod own_names;
 mod protocol;
+mod rehearsed;
 mod rewritten;
 mod searched;
 mod set_methods;
@@ -111,6 +115,8 @@ const MAX_GIVEN_AGAIN: usize = 16;
 pub struct Found {
     /// Sites that are impossible, and why.
     pub denied: HashMap<Site, Why>,
+    /// Sites where what an instruction raises is not to be asked for: nothing came of it.
+    pub silent: HashSet<Site>,
     /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
     pub rewritten: HashSet<(usize, String)>,
     /// Classes that are made anew are to be known by their identity, as all others.
@@ -181,6 +187,8 @@ pub struct Executor<'py> {
     ignored: Vec<String>,
     /// What the journal writes of that, found in this attempt.
     rewritten: Vec<(usize, String)>,
+    /// Sites that are silent, found in this attempt.
+    silent: Vec<Site>,
     /// Frames that exceptions have passed.
     passings: u32,
     /// The outermost frame that must run as it is, in one piece.
@@ -239,6 +247,7 @@ impl<'py> Executor<'py> {
             comparisons: HashMap::new(),
             ignored: crate::control::ignored_modules(py),
             rewritten: Vec::new(),
+            silent: Vec::new(),
             passings: 0,
             in_one_piece: None,
         }
@@ -518,19 +527,29 @@ impl<'py> Executor<'py> {
         let op: Op = instruction.op;
         self.may_go_on(&op)?;
         let frame = self.frames.last().expect("a frame");
-        if !self.found.denied.is_empty()
-            && let Some(why) = self.found.denied.get(&(frame.unit.address(), frame.ip))
-        {
-            return Err(Stop::Break(why.clone()));
-        }
+        let denied = match self.found.denied.is_empty() {
+            true => None,
+            false => self.found.denied.get(&(frame.unit.address(), frame.ip)).cloned(),
+        };
         let mark = self.step_mark();
         self.tail = None;
-        let mut ran = handlers::run(self, op);
+        let mut ran = match denied {
+            Some(why) => Err(Stop::Break(why)),
+            None => handlers::run(self, op),
+        };
         if let Err(Stop::Calls) = ran {
             self.rollback(&mark);
             (self.tail, self.by_definition) = (None, true);
             ran = handlers::run(self, op);
             self.by_definition = false;
+        }
+        if let Err(stop) = &ran
+            && self.is_worth_a_rehearsal(stop, op)
+        {
+            self.rollback(&mark);
+            if let Some(exception) = self.rehearse(op) {
+                ran = Err(Stop::Raised(exception));
+            }
         }
         let flow = match ran {
             Ok(flow) => {

@@ -64,13 +64,15 @@ impl<'py> Executor<'py> {
                 return Ok(());
             }
             if !probe::is_slot(&descriptor) {
-                return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+                let refused = self.refused_write(object, name, true)?;
+                return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));
             }
         } else {
             // An object without a dict refuses.
             let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
             if !probe::has_dict(ty) {
-                return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+                let refused = self.refused_write(object, name, true)?;
+                return Err(refused.unwrap_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}"))));
             }
             self.own_dict_changes(object)?;
             self.note_own_rewritten(object, name);
@@ -103,7 +105,8 @@ impl<'py> Executor<'py> {
             && self.is_data_descriptor(&descriptor)?
         {
             if !probe::is_slot(&descriptor) {
-                return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));
+                let refused = self.refused_write(object, name, false)?;
+                return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));
             }
             if self.is_empty_slot(object, name)? {
                 return Err(self.raise_error::<PyAttributeError>(name));
@@ -120,7 +123,8 @@ impl<'py> Executor<'py> {
             (Overlay::Deleted | Overlay::Untouched, _) => false,
         };
         if !there {
-            return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+            let refused = self.refused_write(object, name, false)?;
+            return Err(refused.unwrap_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}"))));
         }
         self.own_dict_changes(object)?;
         self.show_in_dict(object, name, None)?;

@@ -2,7 +2,7 @@
 
 use super::Executor;
 use super::calls::name_of;
-use super::protocol::Copies;
+use super::copies::Copies;
 use crate::numpy;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;

@@ -1,39 +1,14 @@
 //! Small protocols over kinds: truth, length, special methods, plain values.
 
+use super::copies::Copies;
 use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::cpython::facts;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
-use sot_tracker::ObjectId;
-
-/// Objects that were made of variables, to call a pure function on them.
-#[derive(Default)]
-pub struct Copies<'py> {
-    objects: HashMap<VarId, Bound<'py, PyAny>>,
-    /// By address, which the objects above keep valid.
-    vars: HashMap<usize, VarId>,
-    /// Tuples whose items are being copied: one that contains itself cannot be made in one piece.
-    /// One tuple may be several variables: by object, where there is one.
-    open: HashSet<(Option<ObjectId>, Option<VarId>)>,
-}
-
-impl<'py> Copies<'py> {
-    fn add(&mut self, var: VarId, object: &Bound<'py, PyAny>) {
-        self.vars.entry(object.as_ptr() as usize).or_insert(var);
-        self.objects.insert(var, object.clone());
-    }
-
-    /// The variable that an object stands for; singletons stand for nothing.
-    fn var_of(&self, object: &Bound<'py, PyAny>) -> Option<VarId> {
-        let singleton = object.is_none() || object.is_instance_of::<pyo3::types::PyBool>();
-        (!singleton).then(|| self.vars.get(&(object.as_ptr() as usize)).copied()).flatten()
-    }
-}
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {

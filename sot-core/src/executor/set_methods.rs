@@ -1,7 +1,7 @@
 //! What is done with sets: methods, operators, comparisons, iteration.
 
 use super::Executor;
-use super::protocol::Copies;
+use super::copies::Copies;
 use crate::captured::{Answers, SetOperand, SetStep};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};

@@ -3,6 +3,7 @@
 use crate::awaits::Awaits;
 use crate::cpython::facts;
 use crate::executor::Executor;
+use crate::executor::copies::Copies;
 use crate::groups;
 use crate::probe;
 use crate::stop::{Reason, Stop};
@@ -26,6 +27,22 @@ pub(in crate::executor) fn is_plain_exception(class: &Bound<'_, PyType>) -> bool
     !facts::is_heap_type(class)
         && !special.iter().any(|s| class.is_subclass(s).unwrap_or(true))
         && class.name().is_ok_and(|n| n != "BaseExceptionGroup" && n != "ExceptionGroup")
+}
+
+/// Which attributes an exception of a class of C has beside its arguments; `None`: some that nobody can give it again.
+fn what_it_tells(class: &Bound<'_, PyType>) -> Option<&'static [&'static str]> {
+    let py = class.py();
+    let is = |other: Bound<'_, PyType>| class.is_subclass(&other).unwrap_or(false);
+    let late = py.version_info() >= (3, 10);
+    match () {
+        () if facts::is_heap_type(class) => None,
+        () if is(py.get_type::<PyUnicodeError>()) && !class.is(py.get_type::<PyUnicodeError>()) => {
+            Some(&["encoding", "object", "start", "end", "reason"])
+        }
+        () if is(py.get_type::<PyAttributeError>()) && late => Some(&["name", "obj"]),
+        () if is(py.get_type::<PyNameError>()) && late => Some(&["name"]),
+        () => is_plain_exception(class).then_some(&[]),
+    }
 }
 
 /// Whether a class of exceptions has this from the class of C that it extends.
@@ -193,26 +210,61 @@ impl<'py> Executor<'py> {
 
     /// The exception that a simulated operation raised, as a variable; otherwise the instruction has to run as Python.
     pub fn would_raise(&mut self, error: &PyErr) -> Stop {
+        self.raised_by(error, &Copies::default())
+    }
+
+    /// The same of an operation on copies: what the exception holds of them is what they are copies of.
+    pub(in crate::executor) fn raised_by(&mut self, error: &PyErr, copies: &Copies<'py>) -> Stop {
         let value = error.value(self.py).clone().into_any();
         let class = value.get_type();
         let unknown = || Stop::brk(Reason::WouldRaise, class.name().map(|n| n.to_string()).unwrap_or_default());
-        if !is_plain_exception(&class) {
-            return unknown();
-        }
-        // What it says beside its arguments (of AttributeError and NameError) would be lost.
-        if value.getattr("name").is_ok_and(|name| !name.is_none()) {
+        let Some(about) = what_it_tells(&class) else { return unknown() };
+        if error.cause(self.py).is_some() || self.has_context_of_c(&value) {
             return unknown();
         }
         let Ok(args) = value.getattr("args") else { return unknown() };
         let Ok(args) = args.cast_into::<PyTuple>() else { return unknown() };
         let mut items = Vec::with_capacity(args.len());
         for arg in args.iter() {
-            match self.fold(&arg) {
-                Ok(item) => items.push(item),
-                Err(_) => return unknown(),
+            match self.told(&arg, copies) {
+                Some(item) => items.push(item),
+                None => return unknown(),
             }
         }
-        self.raised(&class, items)
+        let mut told = Vec::new();
+        for name in about {
+            let Ok(part) = value.getattr(*name) else { continue };
+            if part.is_none() && matches!(*name, "name" | "obj" | "path") {
+                continue;
+            }
+            match self.told(&part, copies) {
+                Some(part) => told.push((*name, part)),
+                None => return unknown(),
+            }
+        }
+        let stop = self.raised(&class, items);
+        if let Stop::Raised(exception) = stop {
+            self.change_exception(exception, |state| state.about = told);
+        }
+        stop
+    }
+
+    /// Whether an exception has another one as its context than what the thread handles.
+    fn has_context_of_c(&self, exception: &Bound<'py, PyAny>) -> bool {
+        let Ok(context) = exception.getattr("__context__") else { return true };
+        let handled =
+            || crate::cpython::module(self.py, "sys").and_then(|sys| sys.call_method0("exc_info")?.get_item(1));
+        !context.is_none() && !handled().is_ok_and(|handled| handled.is(&context))
+    }
+
+    /// A part of an exception that C made.
+    fn told(&mut self, part: &Bound<'py, PyAny>, copies: &Copies<'py>) -> Option<VarId> {
+        if let Some(var) = copies.var_of(part) {
+            return Some(var);
+        }
+        let plain = part.is_none() || crate::objects::is_constant_type(&part.get_type());
+        let plain = plain || part.is_exact_instance_of::<PyTuple>() || part.is_exact_instance_of::<PyList>();
+        plain.then(|| self.fold(part).ok()).flatten()
     }
 
     /// An exception of a class of C with these `args`.

@@ -4,7 +4,7 @@ use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use crate::variables::{NullVar, SliceVar, VarId, VarKind};
+use crate::variables::{NullVar, SliceVar, SuperVar, VarId, VarKind};
 use pyo3::prelude::*;
 use sot_opcodes::{Op, method_layout};
 
@@ -102,8 +102,12 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
         });
     }
-    let found = ex.super_attribute(operands[1], operands[2], &name)?;
-    let found = found.ok_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}")))?;
+    let Some(found) = ex.super_attribute(operands[1], operands[2], &name)? else {
+        let asked = ex.virtual_var(SuperVar { class: operands[1], receiver: operands[2] });
+        let stop = ex.missing_attribute(asked, &name)?;
+        ex.tell_name(&stop, &name, Some(asked))?;
+        return Err(stop);
+    };
     if method {
         push_method(ex, found)
     } else {

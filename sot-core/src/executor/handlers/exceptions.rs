@@ -112,6 +112,10 @@ fn raise_varargs(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             (Raised::Plain, Raised::Plain) => {}
         }
     }
+    if cause.is_none() && matches!(raised(ex, value)?, Raised::ByAnyCode) {
+        ex.enter("raise_instance", &[value])?;
+        return Ok(Flow::Entered(Awaits::Drop));
+    }
     let exception = match instance(ex, value)? {
         Ok(exception) => exception,
         Err(awaits) => return Ok(Flow::Entered(awaits)),

@@ -2,7 +2,7 @@
 
 use super::{Flow, handlers, mismatch};
 use crate::backend::CallKind;
-use crate::executor::protocol::Copies;
+use crate::executor::copies::Copies;
 use crate::executor::value_types;
 use crate::executor::{Awaits, Executor};
 use crate::probe;

@@ -79,7 +79,10 @@ impl Executor<'_> {
         let args = self.require_plain(args)?.cast_into::<PyTuple>().map_err(|e| self.internal(&e.into()))?;
         let made = base.getattr("__new__").and_then(|new| {
             let all: Vec<_> = std::iter::once(class.into_any()).chain(args.iter()).collect();
-            new.call1(PyTuple::new(self.py, all)?)
+            let made = new.call1(PyTuple::new(self.py, all)?)?;
+            let all: Vec<_> = std::iter::once(made.clone()).chain(args.iter()).collect();
+            base.getattr("__init__")?.call1(PyTuple::new(self.py, all)?)?;
+            Ok(made)
         });
         let text = made.and_then(|made| found.call1((made,))).map_err(|e| self.would_raise(&e))?;
         self.fold(&text).map(|text| Some(Called::Value(text)))
