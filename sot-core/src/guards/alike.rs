@@ -90,7 +90,7 @@ fn is_same_constant(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>, depth: usize) ->
         return a.is(b);
     }
     let class = a.get_type();
-    if !class.is(&b.get_type()) {
+    if !class.is(b.get_type()) {
         return false;
     }
     if let (Ok(a), Ok(b)) = (a.cast_exact::<PyTuple>(), b.cast_exact::<PyTuple>()) {

@@ -243,7 +243,7 @@ mod tests {
         assert!(!losses.is_pause());
         assert_eq!(
             (0..1000).take_while(|_| !losses.lose(1, 0)).count() as u64,
-            LOST - (LOST + captured as u64 + 1) / 2
+            LOST - (LOST + captured as u64).div_ceil(2)
         );
     }
 

@@ -9,6 +9,20 @@ from toy_framework import toy
 t = toy.tensor
 
 
+def kept_itself(**decisions):
+    """A case as of `kept`, of this very function, which needs nothing made anew."""
+
+    def register(f):
+        def make():
+            return f
+
+        make.__name__, make.__module__ = f.__name__, f.__module__
+        kept(**decisions)(make)
+        return f
+
+    return register
+
+
 class Mine(ExceptionGroup):
     """Derives its own, with what else it knows."""
 
@@ -165,52 +179,46 @@ for name, make in RAISED.items():
         uncaught(name, make)
 
 
-@kept()
-def except_star_with_else_and_finally():
-    def f(x, keep):
-        y = x
-        for error in (None, ValueError(1), ExceptionGroup("g", [ValueError(2), KeyError(3)])):
-            try:
-                y = y + 1
-                if error is not None:
-                    raise error
-            except* ValueError as group:
-                keep.append(group)
-                y = y * 2
-            except* KeyError as group:
-                keep.append(group)
-                y = y * 3
-            else:
-                y = y + 10
-            finally:
-                y = y - 0.5
-        return y
-
-    return f
+@kept_itself()
+def except_star_with_else_and_finally(x, keep):
+    y = x
+    for error in (None, ValueError(1), ExceptionGroup("g", [ValueError(2), KeyError(3)])):
+        try:
+            y = y + 1
+            if error is not None:
+                raise error
+        except* ValueError as group:
+            keep.append(group)
+            y = y * 2
+        except* KeyError as group:
+            keep.append(group)
+            y = y * 3
+        else:
+            y = y + 10
+        finally:
+            y = y - 0.5
+    return y
 
 
-@kept()
-def except_star_within_another():
-    def f(x, keep):
-        y = x
+@kept_itself()
+def except_star_within_another(x, keep):
+    y = x
+    try:
         try:
             try:
-                try:
-                    raise noted()
-                except* ValueError as group:
-                    keep.append(group)
-                    try:
-                        raise ExceptionGroup("second", [group, OSError(7)])
-                    except* OSError:
-                        y = y + 1
-            except* KeyError as group:
+                raise noted()
+            except* ValueError as group:
                 keep.append(group)
-                raise TypeError("again") from None
-        except ExceptionGroup as group:
+                try:
+                    raise ExceptionGroup("second", [group, OSError(7)])
+                except* OSError:
+                    y = y + 1
+        except* KeyError as group:
             keep.append(group)
-        return y * 2
-
-    return f
+            raise TypeError("again") from None
+    except ExceptionGroup as group:
+        keep.append(group)
+    return y * 2
 
 
 @kept()
@@ -239,71 +247,62 @@ def except_star_in_an_inlined_function():
     return f
 
 
-@kept(breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
-def a_break_in_the_body():
-    def f(x, keep):
-        y = x
+@kept_itself(breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
+def a_break_in_the_body(x, keep):
+    y = x
+    try:
+        y = y + 1
+        print("body")
+        y = y * 2
+        raise nested()
+    except* ValueError as group:
+        keep.append(group)
+        y = y * 3
+    except* (TypeError, KeyError, IndexError) as group:
+        keep.append(group)
+        y = y - 1
+    return y
+
+
+@kept_itself(breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
+def a_break_in_the_first_arm(x, keep):
+    y = x
+    try:
         try:
             y = y + 1
-            print("body")
-            y = y * 2
             raise nested()
         except* ValueError as group:
-            keep.append(group)
             y = y * 3
-        except* (TypeError, KeyError, IndexError) as group:
+            print(sys.exc_info()[1] is group, group)
+            keep.append((group, sys.exc_info()[1] is group))
+            y = y + 2
+        except* (TypeError, KeyError) as group:
             keep.append(group)
             y = y - 1
-        return y
+    except ExceptionGroup as rest:
+        keep.append(rest)
+    return y * 2
 
-    return f
 
-
-@kept(breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
-def a_break_in_the_first_arm():
-    def f(x, keep):
-        y = x
+@kept_itself(breaks=2, captures=3, graphs=3, reasons=("builtin-with-output",))
+def a_break_in_each_arm(x, keep):
+    y = x
+    try:
         try:
-            try:
-                y = y + 1
-                raise nested()
-            except* ValueError as group:
-                y = y * 3
-                print(sys.exc_info()[1] is group, group)
-                keep.append((group, sys.exc_info()[1] is group))
-                y = y + 2
-            except* (TypeError, KeyError) as group:
-                keep.append(group)
-                y = y - 1
-        except ExceptionGroup as rest:
-            keep.append(rest)
-        return y * 2
-
-    return f
-
-
-@kept(breaks=2, captures=3, graphs=3, reasons=("builtin-with-output",))
-def a_break_in_each_arm():
-    def f(x, keep):
-        y = x
-        try:
-            try:
-                y = y + 1
-                raise nested()
-            except* ValueError as group:
-                y = y * 3
-                print("first")
-                keep.append(group)
-            except* (TypeError, KeyError) as group:
-                y = y - 1
-                print("second")
-                keep.append(group)
-                raise
-        except ExceptionGroup as rest:
-            keep.append(rest)
-        return y * 2
-
-    return f
+            y = y + 1
+            raise nested()
+        except* ValueError as group:
+            y = y * 3
+            print("first")
+            keep.append(group)
+        except* (TypeError, KeyError) as group:
+            y = y - 1
+            print("second")
+            keep.append(group)
+            raise
+    except ExceptionGroup as rest:
+        keep.append(rest)
+    return y * 2
 
 
 @kept(breaks=2, captures=3, graphs=3, reasons=("builtin-with-output",))
@@ -331,51 +330,45 @@ def a_break_between_the_arms():
     return f
 
 
-@kept(breaks=2, captures=3, graphs=3, reasons=("builtin-with-output",))
-def a_break_in_a_handler_around():
-    def f(x, keep):
-        y = x
+@kept_itself(breaks=2, captures=3, graphs=3, reasons=("builtin-with-output",))
+def a_break_in_a_handler_around(x, keep):
+    y = x
+    try:
+        raise OSError("first")
+    except OSError:
+        y = y + 1
+        print("before", sys.exc_info()[1])
         try:
-            raise OSError("first")
-        except OSError:
+            y = y * 2
+            raise flat()
+        except* ValueError as group:
+            keep.append(group)
+        except* Exception as group:
+            keep.append(group)
+            print("inside", sys.exc_info()[1])
+            y = y - 1
+        keep.append(sys.exc_info()[1])
+    return y * 2
+
+
+@kept_itself(breaks=3, captures=4, graphs=4, reasons=("builtin-with-output",))
+def breaks_in_else_and_finally(x, keep):
+    y = x
+    for error in (None, flat()):
+        try:
             y = y + 1
-            print("before", sys.exc_info()[1])
-            try:
-                y = y * 2
-                raise flat()
-            except* ValueError as group:
-                keep.append(group)
-            except* Exception as group:
-                keep.append(group)
-                print("inside", sys.exc_info()[1])
-                y = y - 1
-            keep.append(sys.exc_info()[1])
-        return y * 2
-
-    return f
-
-
-@kept(breaks=3, captures=4, graphs=4, reasons=("builtin-with-output",))
-def breaks_in_else_and_finally():
-    def f(x, keep):
-        y = x
-        for error in (None, flat()):
-            try:
-                y = y + 1
-                if error is not None:
-                    raise error
-            except* Exception as group:
-                keep.append(group)
-                y = y * 3
-            else:
-                print("else")
-                y = y + 2
-            finally:
-                print("finally")
-                y = y - 1
-        return y
-
-    return f
+            if error is not None:
+                raise error
+        except* Exception as group:
+            keep.append(group)
+            y = y * 3
+        else:
+            print("else")
+            y = y + 2
+        finally:
+            print("finally")
+            y = y - 1
+    return y
 
 
 class Derives(ExceptionGroup):
@@ -384,23 +377,20 @@ class Derives(ExceptionGroup):
         return Derives(self.message, exceptions)
 
 
-@kept(graphs=None, captures=None, breaks=None, reasons=("builtin-with-output",))
-def a_break_in_derive():
-    def f(x, keep):
-        y = x + 1
+@kept_itself(graphs=None, captures=None, breaks=None, reasons=("builtin-with-output",))
+def a_break_in_derive(x, keep):
+    y = x + 1
+    try:
         try:
-            try:
-                y = y * 2
-                raise Derives("own", [ValueError(1), KeyError(2), Derives("in", [ValueError(3), IndexError(4)])])
-            except* ValueError as group:
-                y = y + 3
-                keep.append(group)
-        except Derives as rest:
-            keep.append(rest)
-            y = y - 1
-        return y * 2
-
-    return f
+            y = y * 2
+            raise Derives("own", [ValueError(1), KeyError(2), Derives("in", [ValueError(3), IndexError(4)])])
+        except* ValueError as group:
+            y = y + 3
+            keep.append(group)
+    except Derives as rest:
+        keep.append(rest)
+        y = y - 1
+    return y * 2
 
 
 class Refuses(ExceptionGroup):
@@ -455,43 +445,37 @@ own(SplitsAll)
 own(SplitsOther, breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
 
 
-@kept()
-def groups_are_not_caught():
-    def f(x, keep):
-        y = x + 1
-        for what in (ExceptionGroup, BaseExceptionGroup, (ValueError, Mine), 3, (ValueError, 4), int):
+@kept_itself()
+def groups_are_not_caught(x, keep):
+    y = x + 1
+    for what in (ExceptionGroup, BaseExceptionGroup, (ValueError, Mine), 3, (ValueError, 4), int):
+        try:
             try:
-                try:
-                    y = y * 2
-                    raise ValueError("in")
-                except* what:
-                    y = y + 1
-            except TypeError as error:
-                keep.append(error)
-        return y * 2
-
-    return f
+                y = y * 2
+                raise ValueError("in")
+            except* what:
+                y = y + 1
+        except TypeError as error:
+            keep.append(error)
+    return y * 2
 
 
-@kept()
-def groups_are_made():
-    def f(x, keep):
-        y = x + 1
-        kinds = []
-        for maker, parts in (
-            (ExceptionGroup, (ValueError(1),)),
-            (BaseExceptionGroup, [ValueError(1)]),
-            (BaseExceptionGroup, [KeyboardInterrupt(), ValueError(1)]),
-            (Mine, [ValueError(1)]),
-            (Underived, (KeyError(1), OSError(2))),
-        ):
-            group = maker("text", parts)
-            kinds.append((type(group), group.message, group.exceptions, group.args, str(group), repr(group)))
-            kinds.append(group.exceptions is parts)
-            keep.append(group)
-        return y * 2, kinds
-
-    return f
+@kept_itself()
+def groups_are_made(x, keep):
+    y = x + 1
+    kinds = []
+    for maker, parts in (
+        (ExceptionGroup, (ValueError(1),)),
+        (BaseExceptionGroup, [ValueError(1)]),
+        (BaseExceptionGroup, [KeyboardInterrupt(), ValueError(1)]),
+        (Mine, [ValueError(1)]),
+        (Underived, (KeyError(1), OSError(2))),
+    ):
+        group = maker("text", parts)
+        kinds.append((type(group), group.message, group.exceptions, group.args, str(group), repr(group)))
+        kinds.append(group.exceptions is parts)
+        keep.append(group)
+    return y * 2, kinds
 
 
 def bad(name, make, **decisions):
@@ -526,44 +510,38 @@ bad("split_by_numbers", lambda: flat().subgroup((ValueError, 3)))
 bad("note_that_is_no_text", lambda: flat().add_note(3))
 
 
-@kept()
-def parts_are_found():
-    def f(x, keep):
-        y = x + 1
-        group = noted()
-        keep.append(group)
-        keep.append(group.split(ValueError))
-        keep.append(group.split((KeyError, TypeError)))
-        keep.append(group.split(lambda e: isinstance(e, (IndexError, ValueError))))
-        keep.append(group.subgroup(KeyError))
-        keep.append(group.subgroup(OSError))
-        keep.append(group.subgroup(lambda e: isinstance(e, ExceptionGroup) and e.message == "deep"))
-        keep.append(group.split(ExceptionGroup))
-        keep.append(group.derive([KeyError(1)]))
-        keep.append(group.__notes__)
-        return y * 2
-
-    return f
+@kept_itself()
+def parts_are_found(x, keep):
+    y = x + 1
+    group = noted()
+    keep.append(group)
+    keep.append(group.split(ValueError))
+    keep.append(group.split((KeyError, TypeError)))
+    keep.append(group.split(lambda e: isinstance(e, (IndexError, ValueError))))
+    keep.append(group.subgroup(KeyError))
+    keep.append(group.subgroup(OSError))
+    keep.append(group.subgroup(lambda e: isinstance(e, ExceptionGroup) and e.message == "deep"))
+    keep.append(group.split(ExceptionGroup))
+    keep.append(group.derive([KeyError(1)]))
+    keep.append(group.__notes__)
+    return y * 2
 
 
-@kept()
-def parts_of_what_was_raised():
-    def f(x, keep):
-        y = x + 1
+@kept_itself()
+def parts_of_what_was_raised(x, keep):
+    y = x + 1
+    try:
         try:
-            try:
-                raise OSError("before")
-            except OSError as error:
-                raise noted() from error
-        except ExceptionGroup as group:
-            group.add_note("late")
-            left, right = group.split(ValueError)
-            left.add_note("left")
-            keep.append((group, left, right, left.__traceback__ is group.__traceback__))
-            keep.append((left.__cause__ is group.__cause__, left.__context__ is right.__context__))
-        return y * 2
-
-    return f
+            raise OSError("before")
+        except OSError as error:
+            raise noted() from error
+    except ExceptionGroup as group:
+        group.add_note("late")
+        left, right = group.split(ValueError)
+        left.add_note("left")
+        keep.append((group, left, right, left.__traceback__ is group.__traceback__))
+        keep.append((left.__cause__ is group.__cause__, left.__context__ is right.__context__))
+    return y * 2
 
 
 @kept(breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
@@ -582,22 +560,19 @@ def a_break_in_what_asks_for_parts():
     return f
 
 
-@kept()
-def notes_of_any_kind():
-    def f(x, keep):
-        y = x + 1
-        for notes in (["a"], ("a", 1), "text", 3, None, {"a": 1}):
-            group = flat()
-            group.__notes__ = notes
-            keep.append(group.split(ValueError))
-            try:
-                group.add_note("one more")
-            except TypeError as error:
-                keep.append(error)
-            keep.append(group)
-        return y * 2
-
-    return f
+@kept_itself()
+def notes_of_any_kind(x, keep):
+    y = x + 1
+    for notes in (["a"], ("a", 1), "text", 3, None, {"a": 1}):
+        group = flat()
+        group.__notes__ = notes
+        keep.append(group.split(ValueError))
+        try:
+            group.add_note("one more")
+        except TypeError as error:
+            keep.append(error)
+        keep.append(group)
+    return y * 2
 
 
 def really(make):
@@ -649,22 +624,19 @@ def given_groups():
     return {"f": f, "args": lambda: (t([1.0]), ExceptionGroup("given", (ValueError(1), TypeError(2))))}
 
 
-@kept()
-def except_star_in_a_loop():
-    def f(x, keep):
-        y = x
-        for number in range(4):
-            try:
-                parts = [ValueError(number)] + [KeyError(k) for k in range(number)]
-                raise ExceptionGroup("loop", parts)
-            except* ValueError:
-                y = y + number
-            except* KeyError as group:
-                y = y * len(group.exceptions)
-                keep.append(group)
-        return y
-
-    return f
+@kept_itself()
+def except_star_in_a_loop(x, keep):
+    y = x
+    for number in range(4):
+        try:
+            parts = [ValueError(number)] + [KeyError(k) for k in range(number)]
+            raise ExceptionGroup("loop", parts)
+        except* ValueError:
+            y = y + number
+        except* KeyError as group:
+            y = y * len(group.exceptions)
+            keep.append(group)
+    return y
 
 
 @kept()
