@@ -364,7 +364,7 @@ pub fn finished_generator(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// `key_at(dict, index)`: its key in this place.
+/// `key_at(dict, index)`: its key in this place, or the member of a set.
 pub fn key_at(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     helper(py, &FUNCTION, Helper { name: "key_at", run: |py, args| Ok(entry_at(py, args)?.0) })
@@ -378,6 +378,10 @@ pub fn value_at(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 fn entry_at<'py>(py: Python<'py>, args: Slots<'_>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let index: usize = argument(py, args, 1)?.extract()?;
+    if let Some(table) = facts::set_table(&argument(py, args, 0)?) {
+        let member = table.entries.into_iter().nth(index).map(|entry| (entry.key, py.None().into_bound(py)));
+        return member.ok_or_else(|| PyRuntimeError::new_err("sot: no such member"));
+    }
     let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
     dict.iter().nth(index).ok_or_else(|| PyRuntimeError::new_err("sot: no such entry"))
 }
@@ -393,7 +397,8 @@ pub fn store_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
         let (key, hash, value) = (argument(py, args, 1)?, argument(py, args, 2)?, argument(py, args, 3)?);
         if let Ok(set) = argument(py, args, 0)?.cast::<pyo3::types::PySet>() {
-            facts::add_hashed(set, &key, hash.extract()?)?;
+            let hash = if hash.is_none() { key.hash()? } else { hash.extract()? };
+            facts::add_hashed(set, &key, hash)?;
             return Ok(py.None().into_bound(py));
         }
         let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
@@ -411,7 +416,8 @@ pub fn delete_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
         let (key, hash) = (argument(py, args, 1)?, argument(py, args, 2)?);
         if let Ok(set) = argument(py, args, 0)?.cast::<pyo3::types::PySet>() {
-            facts::discard_hashed(set, &key, hash.extract()?)?;
+            let hash = if hash.is_none() { key.hash()? } else { hash.extract()? };
+            facts::discard_hashed(set, &key, hash)?;
             return Ok(py.None().into_bound(py));
         }
         let value = facts::delete_hashed(argument(py, args, 0)?.cast::<PyDict>()?, &key, hash.extract()?)?;

@@ -30,9 +30,9 @@ pub enum Check<O = ObjectId, N = String, V = TrackerId> {
     Member { key: O, is: bool },
     /// A set in which looking this up (`None`: anything) runs no code of the program.
     Quiet { key: Option<O> },
-    /// A set whose table is this one: its members by their places, each by identity or equality, places that lost theirs, and
-    /// what places the next ones.
-    Table { members: Vec<(usize, O)>, lost: Vec<usize>, mask: usize, finger: usize },
+    /// A set whose table is this one: its members by their places, each by identity or equality or whatever it is, places that
+    /// lost theirs, and what places the next ones.
+    Table { members: Vec<(usize, Option<O>)>, lost: Vec<usize>, mask: usize, finger: usize },
     /// Passes the backend check of this number (exact type included).
     Tensor(u32),
     /// It is the same object as the one at that path. Of its own path it says that there is a value.
@@ -108,7 +108,7 @@ impl<O, N, V> Check<O, N, V> {
             Check::Member { key, is } => Check::Member { key: object(key), is: *is },
             Check::Quiet { key } => Check::Quiet { key: key.as_ref().map(object) },
             Check::Table { members, lost, mask, finger } => Check::Table {
-                members: members.iter().map(|(at, member)| (*at, object(member))).collect(),
+                members: members.iter().map(|(at, member)| (*at, member.as_ref().map(&mut object))).collect(),
                 lost: lost.clone(),
                 mask: *mask,
                 finger: *finger,
@@ -163,7 +163,8 @@ impl Check {
             Check::Quiet { key: None } => write!(f, "quiet({value})"),
             // The numbers say nothing to a reader.
             Check::Table { members, .. } => {
-                let members: Vec<String> = members.iter().map(|(_, m)| names.object(*m)).collect();
+                let members: Vec<String> =
+                    members.iter().map(|(_, m)| m.map_or("..".into(), |m| names.object(m))).collect();
                 write!(f, "list({value}) == [{}]", members.join(", "))
             }
             Check::Tensor(check) => {

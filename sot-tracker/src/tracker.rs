@@ -19,7 +19,7 @@ pub enum Tracker {
     InstanceDict(TrackerId),
     /// `base[key]` of a dict.
     DictItem { base: TrackerId, key: ObjectId },
-    /// The index-th key of a dict, in order.
+    /// The index-th key of a dict, or member of a set, in order.
     DictKey { base: TrackerId, index: u32 },
     /// The value of the index-th key of a dict.
     DictValue { base: TrackerId, index: u32 },

@@ -20,6 +20,8 @@ pub enum SetStep {
     New { of: Option<SetOperand> },
     /// The same set, after a method that changed it.
     Changed { before: SetState, method: &'static str, operands: Vec<SetOperand> },
+    /// A set that is being changed: code of the program is asked meanwhile, and must not see it.
+    Changing { before: SetState },
     /// What a method of another one gave.
     Made { from: SetState, method: &'static str, operands: Vec<SetOperand> },
     /// What an operator gave.
@@ -61,6 +63,7 @@ impl SetStep {
     pub(crate) fn sources(&self) -> (Vec<SetState>, Vec<VarId>) {
         let (first, operands): (Option<SetState>, Vec<&SetOperand>) = match self {
             SetStep::Found { var, .. } => return (Vec::new(), vec![*var]),
+            SetStep::Changing { before } => return (vec![*before], Vec::new()),
             SetStep::New { of, .. } => (None, of.iter().collect()),
             SetStep::Changed { before: from, operands, .. } | SetStep::Made { from, operands, .. } => {
                 (Some(*from), operands.iter().collect())

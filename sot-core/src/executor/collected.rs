@@ -89,16 +89,20 @@ impl<'py> Executor<'py> {
         }
         match *args.positional.as_slice() {
             [iterable, ref rest @ ..] if rest.len() <= 1 && self.can_iterate(iterable)? => {
-                // The keys of a dict or set are not hashed again.
-                if let VarKind::Set(_) | VarKind::Dict(_) = self.look(iterable)?
-                    && !self.are_quiet_items(iterable)?
-                {
-                    return Ok(None);
-                }
                 let value = match rest {
                     [value] => *value,
                     _ => self.fold_none()?,
                 };
+                // The keys of a dict or set are not hashed again.
+                if let VarKind::Set(_) | VarKind::Dict(_) = self.look(iterable)?
+                    && !self.are_quiet_items(iterable)?
+                {
+                    let plain = !matches!(self.look(iterable)?, VarKind::Dict(DictVar { class: Some(_), .. }));
+                    return match self.gives_hashed_items(iterable)? && plain {
+                        true => self.enter("keyed_by_hash", &[iterable, value]).map(Some),
+                        false => Ok(None),
+                    };
+                }
                 self.enter("keyed", &[iterable, value]).map(Some)
             }
             _ => Ok(None),

@@ -56,6 +56,20 @@ def changed_by_asking(operation, log):
     return answered(operation, log)
 
 
+def keyed_by_hash(source, value):
+    # The members of a set, or keys of a dict, are not hashed again.
+    table = {}
+    entries = entries_of(source)
+    for key, hash, _ in entries:
+        if hash is None:
+            table[key] = value
+        else:
+            put(table, placed(table, key, hash), key, hash, value)
+        del key
+        unchanged(source, entries)
+    return table
+
+
 def update_by_each(table, others):
     for other in others:
         table.update(other)

@@ -7,7 +7,7 @@
 
 use super::Executor;
 use super::hashed::fallback;
-use super::members::{Asking, Came, Question, var_of, while_asking};
+use super::members::{AskedHashes, Asking, Came, Question, var_of, while_asking};
 use crate::captured::{Answers, SetOperand, SetStep};
 use crate::cpython::facts;
 use crate::probe;
@@ -104,7 +104,12 @@ impl<'py> Executor<'py> {
         if self.is_hashed_by_code(item)? {
             return Ok(true);
         }
-        let Some(hash) = self.quiet_hash(item)? else { return Ok(false) };
+        let Some(hash) = self.quiet_hash(item)? else {
+            return match self.is_beside_one_by_code(state, item)? {
+                true => Err(by_code()),
+                false => Ok(false),
+            };
+        };
         if let Some(first) = self.unread(state)
             && let SetStep::Found { object, .. } = *self.histories.step(first)
         {
@@ -115,6 +120,27 @@ impl<'py> Executor<'py> {
             }
         }
         if self.hashes.is_empty() || self.unread(state).is_some() {
+            return Ok(false);
+        }
+        let content = self.content(state)?;
+        Ok(content.vars().any(|member| self.hashes.get(&member) == Some(&hash)))
+    }
+
+    /// Whether a member that code of the program compares has the hash of this object, which is its address.
+    fn is_beside_one_by_code(&mut self, state: SetState, item: VarId) -> Result<bool, Stop> {
+        let Some(object) = self.known_object(item) else { return Ok(false) };
+        let object = self.objects.get(self.py, object);
+        if !probe::compares_by_identity(&object.get_type()) {
+            return Ok(false);
+        }
+        let hash = object.hash().map_err(|e| self.internal(&e))?;
+        if let Some(first) = self.unread(state)
+            && let SetStep::Found { object, .. } = *self.histories.step(first)
+        {
+            let alike = facts::members_of_hash(&self.objects.get(self.py, object), hash).unwrap_or_default();
+            return Ok(!alike.iter().all(probe::is_quiet_key));
+        }
+        if self.hashes.is_empty() {
             return Ok(false);
         }
         let content = self.content(state)?;
@@ -173,6 +199,37 @@ impl<'py> Executor<'py> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether code of the program has hashed all that a dict or set holds, as far as it is asked at all.
+    pub(super) fn gives_hashed_items(&mut self, whole: VarId) -> Result<bool, Stop> {
+        let items: Vec<VarId> = match (self.look(whole)?, self.set_state(whole)?) {
+            (VarKind::Dict(dict), _) => dict.entries.iter().map(|entry| entry.0).collect(),
+            (_, Some(state)) => self.ordered(state)?.vars().collect(),
+            _ => return Ok(false),
+        };
+        for item in items {
+            if !self.hashes.contains_key(&item) && !self.is_quiet_item(item)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The members of a set, each with the hash that code of the program gave, in its order.
+    fn entries_of_set(&mut self, state: SetState) -> Result<VarId, Stop> {
+        let none = self.fold_none()?;
+        let mut entries = Vec::new();
+        for member in self.ordered(state)?.vars() {
+            let hash = match self.hashes.get(&member).copied() {
+                Some(hash) => self.fold_int(hash as i64)?,
+                None => none,
+            };
+            entries.push(self.virtual_var(TupleVar::new(vec![member, hash, none])));
+        }
+        let entries = self.virtual_var(TupleVar::new(entries));
+        self.shadows.searched.insert(entries, state);
+        Ok(entries)
     }
 
     /// Whether something that a set display takes the items of runs code of the program, or they do.
@@ -283,6 +340,11 @@ impl<'py> Executor<'py> {
                 self.change_member(*set, "discard", found, recorded)?;
                 self.fold_none()?
             }
+            ("entries_of", Some(state), [_]) => self.entries_of_set(state)?,
+            ("unchanged", Some(state), [_, entries]) => match self.shadows.searched.get(entries) {
+                Some(then) if *then != state => return Err(fallback("a set that changes while it is read")),
+                _ => self.fold_none()?,
+            },
             ("asked", _, [operation, log]) => self.asked(*operation, *log)?,
             ("answered", _, [operation, log]) => self.answered(*operation, *log)?,
             ("cut_short", _, [operation, log]) => {
@@ -381,7 +443,7 @@ impl<'py> Executor<'py> {
         whole: Whole,
         taken: &[SetOperand],
         answers: Rc<[i64]>,
-    ) -> Result<(Came<Option<bool>>, Vec<(VarId, isize)>), Stop> {
+    ) -> Result<(Came<Option<bool>>, AskedHashes), Stop> {
         self.shadows.trying = true;
         let came = self.try_whole(whole, taken, answers);
         self.shadows.trying = false;
@@ -394,7 +456,7 @@ impl<'py> Executor<'py> {
         whole: Whole,
         taken: &[SetOperand],
         answers: Rc<[i64]>,
-    ) -> Result<(Came<Option<bool>>, Vec<(VarId, isize)>), Stop> {
+    ) -> Result<(Came<Option<bool>>, AskedHashes), Stop> {
         let py = self.py;
         let step = whole.step(taken);
         let (mut set, mut operands, exact) = match &step {
@@ -440,6 +502,12 @@ impl<'py> Executor<'py> {
         self.look(*name)?;
         let name = self.constant_str(*name).ok_or_else(unknown)?;
         let whole = Whole::of(&name).ok_or_else(unknown)?;
+        if let (Whole::Change { .. }, Some(set)) = (whole, operands.first())
+            && let VarKind::Set(SetVar { state, .. }) = self.look(*set)?
+            && let SetStep::Changing { before } = *self.histories.step(state)
+        {
+            self.set_state_of(*set, before);
+        }
         let taken = self.taken_by_whole(whole, operands)?.ok_or_else(by_code)?;
         for operand in &taken {
             self.is_operand_by_code(operand)?;
@@ -456,7 +524,7 @@ impl<'py> Executor<'py> {
 
     /// What is asked after these answers; nothing: it can be done.
     fn asked(&mut self, operation: VarId, log: VarId) -> Result<VarId, Stop> {
-        let Operation { whole, taken, answers, .. } = self.operation(operation, log)?;
+        let Operation { whole, operands, taken, answers } = self.operation(operation, log)?;
         if *self.shadows.begun.entry(operation).or_insert_with(|| taken.clone()) != taken {
             return Err(fallback("a set that changes while its members are compared"));
         }
@@ -465,7 +533,22 @@ impl<'py> Executor<'py> {
             Came::Question(Question::Hash(of)) => vec![of],
             Came::Question(Question::Equal(a, b)) => vec![a, b],
         };
+        if let (Whole::Change { .. }, Some(SetOperand::Set(before)), [set, ..]) = (whole, taken.first(), &operands[..])
+            && !question.is_empty()
+        {
+            let state = self.histories.add(SetStep::Changing { before: *before }, false);
+            if let Some(held) = self.histories.held.get(before).cloned() {
+                self.histories.held.insert(state, held);
+            }
+            self.set_state_of(*set, state);
+        }
         Ok(self.virtual_var(TupleVar::new(question)))
+    }
+
+    fn set_state_of(&mut self, set: VarId, state: SetState) {
+        if let VarKind::Set(set) = &mut self.var_mut(set).kind {
+            set.state = state;
+        }
     }
 
     /// It is done, with these answers.
@@ -475,6 +558,13 @@ impl<'py> Executor<'py> {
         for (var, hash) in hashes {
             if *self.hashes.entry(var).or_insert(hash) != hash {
                 return Err(fallback("a member whose hash has changed"));
+            }
+        }
+        // One object may have several names.
+        for item in taken.iter().flat_map(|operand| operand.items().to_vec()) {
+            let same = self.known_object(item).and_then(|object| self.shadows.identities.get(&object).copied());
+            if let Some(hash) = same.and_then(|same| self.hashes.get(&same).copied()) {
+                self.hashes.entry(item).or_insert(hash);
             }
         }
         self.done_with(whole, &operands, taken, Answers::Given(answers), told)

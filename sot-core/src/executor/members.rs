@@ -78,11 +78,11 @@ pub(super) enum Came<T> {
     Question(Question),
 }
 
+/// Who was asked for a hash, and what that was.
+pub(super) type AskedHashes = Vec<(VarId, isize)>;
+
 /// Do something with sets of members. Beside what comes of it: who was asked for a hash.
-pub(super) fn while_asking<T>(
-    asking: Asking,
-    run: impl FnOnce() -> PyResult<T>,
-) -> PyResult<(Came<T>, Vec<(VarId, isize)>)> {
+pub(super) fn while_asking<T>(asking: Asking, run: impl FnOnce() -> PyResult<T>) -> PyResult<(Came<T>, AskedHashes)> {
     let before = ASKED.replace(Asked { asking, ..Asked::NOTHING });
     let came = run();
     let asked = ASKED.replace(before);

@@ -97,12 +97,18 @@ pub(super) const HELPERS: &[Helper] = &[
         Ok(hash.into_pyobject(args.py())?.into_any().unbind())
     }),
     ("entries_of", |args| {
+        if let Some(table) = facts::set_table(&args.get_item(0)?) {
+            let entries: Vec<_> =
+                table.entries.into_iter().map(|entry| (entry.key, entry.hash, args.py().None())).collect();
+            return Ok(PyTuple::new(args.py(), entries)?.into_any().unbind());
+        }
         let source = args.get_item(0)?.cast_into::<PyDict>()?;
         let hashes = facts::stored_hashes(&source).ok_or_else(|| PyRuntimeError::new_err("sot: a dict"))?;
         let entries: Vec<_> = source.iter().zip(hashes).map(|((key, value), hash)| (key, hash, value)).collect();
         Ok(PyTuple::new(args.py(), entries)?.into_any().unbind())
     }),
     ("unchanged", |args| match args.get_item(0)?.len()? == args.get_item(1)?.len()? {
+        false if facts::set_table(&args.get_item(0)?).is_some() => Ok(args.py().None()),
         true => Ok(args.py().None()),
         false => Err(PyRuntimeError::new_err("dict mutated during update")),
     }),

@@ -54,9 +54,13 @@ impl<'py> Executor<'py> {
 
     /// Where code of the program may be asked, that must be known at once.
     fn is_answered(&mut self, state: SetState) -> Result<(), Stop> {
-        match self.hashes.is_empty() {
-            true => Ok(()),
-            false => self.shadow(state).map(drop),
+        if self.hashes.is_empty() || self.shadow(state)?.1 {
+            return Ok(());
+        }
+        // Who hashes its address may come to lie beside anyone.
+        match self.content(state)?.vars().any(|member| self.hashes.contains_key(&member)) {
+            true => Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set")),
+            false => Ok(()),
         }
     }
 

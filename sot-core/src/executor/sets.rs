@@ -150,15 +150,26 @@ impl<'py> Executor<'py> {
         let table = facts::set_table(&set).ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
         let asked = table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key));
         let constant = matches!(self.var(var).kind, VarKind::Constant(_));
+        let mut paths = vec![None; table.entries.len()];
         if !constant && self.has_path(self.var(var).tracker) {
             let base = self.path_to_members(var, object);
             // Members that nobody else has will be others at the next call, and the guard would keep them alive.
             let given =
                 matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
-            if given && table.entries.iter().any(|entry| facts::may_die_soon(&entry.key)) {
-                return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
+            let mut members = Vec::with_capacity(table.entries.len());
+            for (index, entry) in table.entries.iter().enumerate() {
+                let by_code = !probe::is_quiet_key(&entry.key);
+                if given && !by_code && facts::may_die_soon(&entry.key) {
+                    // They hash their addresses, and will lie elsewhere.
+                    return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
+                }
+                if given && by_code {
+                    paths[index] = Some(self.trackers.intern(Tracker::DictKey { base, index: index as u32 }));
+                    members.push((entry.place, None));
+                } else {
+                    members.push((entry.place, Some(self.objects.add(&entry.key))));
+                }
             }
-            let members = table.entries.iter().map(|entry| (entry.place, self.objects.add(&entry.key))).collect();
             let (lost, mask, finger) = (table.lost.clone(), table.mask, table.finger);
             self.guard(base, Check::Table { members, lost, mask, finger });
             if asked {
@@ -167,8 +178,11 @@ impl<'py> Executor<'py> {
             }
         }
         let mut members = Vec::with_capacity(table.entries.len());
-        for entry in &table.entries {
-            let member = self.pin(&entry.key);
+        for (entry, path) in table.entries.iter().zip(paths) {
+            let member = match path {
+                Some(path) => self.wrap(&entry.key, path),
+                None => self.pin(&entry.key),
+            };
             if !probe::is_quiet_key(&entry.key) && *self.hashes.entry(member).or_insert(entry.hash) != entry.hash {
                 return Err(Stop::brk(Reason::UserCode, "a member with two hashes"));
             }
@@ -259,6 +273,9 @@ impl<'py> Executor<'py> {
     pub(super) fn before_step(&mut self, step: &SetStep) -> Result<BeforeStep<'py>, Stop> {
         Ok(match step {
             SetStep::Found { .. } => return Err(Stop::fallback(Reason::InternalError, "a set from before")),
+            SetStep::Changing { .. } => {
+                return Err(Stop::fallback(Reason::UserCode, "a set that is seen while it is being changed"));
+            }
             SetStep::New { of } => {
                 let (of, exact) = self.shadows_of(of.as_slice())?;
                 (None, of, exact)

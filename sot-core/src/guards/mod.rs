@@ -59,7 +59,7 @@ fn visit_check(check: &NativeCheck, visit: &mut dyn FnMut(&Py<PyAny>)) {
         Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => visit(object),
         Check::Member { key, .. } => visit(key),
         Check::Quiet { key } => key.iter().for_each(visit),
-        Check::Table { members, .. } => members.iter().for_each(|(_, member)| visit(member)),
+        Check::Table { members, .. } => members.iter().filter_map(|member| member.1.as_ref()).for_each(visit),
         Check::Keys(objects) | Check::Mro(objects) => objects.iter().for_each(visit),
         Check::SubclassOf { of, .. } => visit(of),
         Check::Alike(pattern) => visit(pattern),

@@ -174,7 +174,7 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
             Check::Is(object) | Check::TypeIs(object) | Check::Equals(object) | Check::Lacks(object) => name(*object),
             Check::Member { key, .. } => name(*key),
             Check::Quiet { key } => key.iter().copied().for_each(&mut name),
-            Check::Table { members, .. } => members.iter().for_each(|(_, member)| name(*member)),
+            Check::Table { members, .. } => members.iter().filter_map(|member| member.1).for_each(&mut name),
             Check::Keys(keys) | Check::Mro(keys) => keys.iter().copied().for_each(&mut name),
             Check::ClassLookup { found, .. } => found.iter().copied().for_each(&mut name),
             Check::SubclassOf { of, .. } => name(*of),
@@ -273,7 +273,10 @@ impl<'py> Live<'_, 'py> {
             }
             Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
             Access::DictValue(index) => base.cast::<PyDict>().ok()?.values().get_item(*index as usize).ok(),
-            Access::DictKey(index) => base.cast::<PyDict>().ok()?.keys().get_item(*index as usize).ok(),
+            Access::DictKey(index) => match base.cast::<PyDict>() {
+                Ok(dict) => dict.keys().get_item(*index as usize).ok(),
+                Err(_) => facts::set_table(base)?.entries.into_iter().nth(*index as usize).map(|entry| entry.key),
+            },
             // As the type has it, whatever a subclass says.
             Access::SeqItem(index) => {
                 let known = match base {
@@ -314,7 +317,7 @@ impl<'py> Live<'_, 'py> {
             }
             Check::Member { key, is } => {
                 let key = self.object(*key);
-                if value.cast_exact::<PySet>().is_err() || !is_quiet(value, Some(&key))? {
+                if facts::set_table(value).is_none() || !is_quiet(value, Some(&key))? {
                     return Ok(false);
                 }
                 let hash = key.hash()?;
@@ -328,7 +331,7 @@ impl<'py> Live<'_, 'py> {
                 let order = builtin("list")?.call1((value,))?.cast_into::<PyList>()?;
                 (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
                     && order.len() == members.len()
-                    && order.iter().zip(members).all(|(a, (_, b))| equal(&a, &self.object(*b)))
+                    && order.iter().zip(members).all(|(a, (_, b))| b.is_none_or(|b| equal(&a, &self.object(b))))
                     && table.entries.iter().map(|entry| entry.place).eq(members.iter().map(|member| member.0))
             }
             Check::LacksAttr(name) => {

@@ -199,11 +199,10 @@ impl Steps {
             Check::Table { members, lost, mask, finger } => facts::set_table(value).is_some_and(|table| {
                 (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
                     && table.entries.len() == members.len()
-                    && table
-                        .entries
-                        .iter()
-                        .zip(members)
-                        .all(|(have, (at, member))| have.place == *at && equals(&have.key, member.bind(py)))
+                    && table.entries.iter().zip(members).all(|(have, (at, member))| {
+                        let same = |member: &Py<PyAny>| equals(&have.key, member.bind(py));
+                        have.place == *at && member.as_ref().is_none_or(same)
+                    })
             }),
             Check::Tensor(number) => self.tensor_checks[*number as usize].matches(value.as_borrowed()),
             Check::SameAs(other) => self::value(registers, *other).is_some_and(|o| o.is(value)),
@@ -300,7 +299,10 @@ fn follow<'py>(
         Access::InstanceDict => facts::instance_dict(base).or_else(|| facts::class_dict(base)).map(Bound::into_any),
         Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(key).ok()?,
         Access::DictValue(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.1),
-        Access::DictKey(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.0),
+        Access::DictKey(index) => match base.cast::<PyDict>() {
+            Ok(dict) => dict.iter().nth(*index as usize).map(|kv| kv.0),
+            Err(_) => facts::set_table(base)?.entries.into_iter().nth(*index as usize).map(|entry| entry.key),
+        },
         Access::SeqItem(index) => {
             let index = usize::try_from(*index).ok()?;
             if let Ok(list) = base.cast::<PyList>() {

@@ -64,13 +64,12 @@ impl Emitter<'_, '_> {
     ) -> Result<(), Stop> {
         match (self.captured.histories.answers(change).clone(), operands) {
             (Answers::Unequal, [SetOperand::Item(item)]) => {
-                let hash = self.hash_of(*item)?;
                 let (add, py) = (method == "add", self.py);
                 let function = if add { called_by_code::store_hashed(py) } else { called_by_code::delete_hashed(py) };
                 self.push_callable(Callee::Object(function.map_err(|e| Stop::internal(&e))?));
                 self.load(known.1);
                 self.push(*item)?;
-                self.push_int(hash)?;
+                self.push_hash(*item)?;
                 if add {
                     self.push_none();
                     self.push_int(0)?;
@@ -98,10 +97,13 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The hash that code of the program gave.
-    fn hash_of(&self, item: VarId) -> Result<i64, Stop> {
-        let hash = self.captured.hashes.get(&item).copied();
-        hash.map(|hash| hash as i64).ok_or(Stop::fallback(Reason::InternalError, "a member without a hash"))
+    /// The hash that code of the program gave; None: C gives it.
+    fn push_hash(&mut self, item: VarId) -> Result<(), Stop> {
+        match self.captured.hashes.get(&item).copied() {
+            Some(hash) => self.push_int(hash as i64)?,
+            None => self.push_none(),
+        }
+        Ok(())
     }
 
     /// What is done with sets, to the questions of which the answers are known: what comes next are the operands.
@@ -152,10 +154,7 @@ impl Emitter<'_, '_> {
             }
             self.emit(Op::BuildTuple(members.len() as u32));
             for member in members {
-                match self.captured.hashes.get(member).copied() {
-                    Some(hash) => self.push_int(hash as i64)?,
-                    None => self.push_none(),
-                }
+                self.push_hash(*member)?;
             }
             self.emit(Op::BuildTuple(members.len() as u32));
             self.call(3);
@@ -221,6 +220,8 @@ impl Emitter<'_, '_> {
                 self.emit(Op::Binary { op, inplace: false });
                 Ok(())
             }
+            // What has been answered so far is known, and it will be done from the start.
+            SetStep::Changing { before } => self.make_set(before),
             SetStep::Changed { .. } => Err(Stop::fallback(Reason::InternalError, "the beginning of a set")),
         }
     }
@@ -241,7 +242,7 @@ impl Emitter<'_, '_> {
                 };
                 (name, vec![left, right])
             }
-            SetStep::Found { .. } | SetStep::Changed { .. } => {
+            SetStep::Found { .. } | SetStep::Changed { .. } | SetStep::Changing { .. } => {
                 return Err(Stop::fallback(Reason::InternalError, "the beginning of a set"));
             }
         };

@@ -43,7 +43,7 @@ fn every_check_has_a_text() {
         Check::Member { key: k, is: false },
         Check::Quiet { key: Some(k) },
         Check::Quiet { key: None },
-        Check::Table { members: vec![(1, k), (3, three)], lost: vec![], mask: 7, finger: 0 },
+        Check::Table { members: vec![(1, Some(k)), (3, Some(three)), (4, None)], lost: vec![], mask: 7, finger: 0 },
         Check::Tensor(0),
         Check::Tensor(1),
         Check::SameAs(y),
@@ -76,7 +76,7 @@ fn every_check_has_a_text() {
     "k" not in locals["x"]
     quiet(locals["x"], "k")
     quiet(locals["x"])
-    list(locals["x"]) == ["k", 3]
+    list(locals["x"]) == ["k", 3, ..]
     tensor(locals["x"])
     tensor(locals["x"]): float32[2, 3] cpu
     locals["x"] is locals["y"]

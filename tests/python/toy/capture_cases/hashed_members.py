@@ -255,6 +255,22 @@ def of_dicts(x, key):
     return x + 1, s, shown(s), s.union(d), s - set(d.keys())
 
 
+@family()
+def unions_in_a_loop(x, key):
+    s, out = frozenset(), []
+    for n in (1, 5, 1, 2):
+        s = s | {key(n)}
+        out.append(key(5) in s)
+    return x + 1, s, out, shown(s)
+
+
+@family("keys", "points", "apart")
+def keyed_by(x, key):
+    s = {key(1), key(5), "a", key(2)}
+    d = dict.fromkeys(s)
+    return x + 1, d, dict.fromkeys(d, 1), dict.fromkeys(frozenset(s), 2), shown(d)
+
+
 class Graph:
     def __init__(self):
         self.seen = set()
@@ -350,6 +366,39 @@ for method in ("add", "discard"):
     member_that_changes_its_set(method)
 
 
+def member_that_looks_at_its_set(way):
+    def build():
+        class Looking(Key):
+            def __eq__(self, other):
+                self.log.append(("eq", self.n, other.n, [m.n for m in self.into], len(self.into)))
+                return self.n == other.n
+
+        def f(x, key, log):
+            s = set()
+            Looking.into = s
+            s.add(Looking(log, 1))
+            s.add(Looking(log, 5))
+            t = {Looking(log, 2), Looking(log, 9)}
+            if way == "or":
+                s |= t
+            elif way == "xor":
+                s.symmetric_difference_update(t)
+            elif way == "list":
+                s.update([Looking(log, 3), Looking(log, 9), Looking(log, 5)])
+            else:
+                t = s | {Looking(log, 9)}
+            return x + 1, shown(s), shown(t)
+
+        return {"f": f, "args": lambda: (t([1.0]), None, [])}
+
+    build.__name__ = f"members_that_look_at_their_set_in_{way}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+for way in ("or", "xor", "list", "union"):
+    member_that_looks_at_its_set(way)
+
+
 def failing_family(what):
     def build():
         class Failing(Key):
@@ -372,6 +421,9 @@ def failing_family(what):
                 lambda: s | {Failing(log, 5)},
                 lambda: {Failing(log, 1), Failing(log, 5)},
                 lambda: s.update([Failing(log, 2), Failing(log, 5), Failing(log, 3)]),
+                lambda: s.update({Failing(log, 6), Failing(log, 5)}),
+                lambda: s.symmetric_difference_update({Failing(log, 7), Failing(log, 9)}),
+                lambda: s.difference_update([Failing(log, 2), Failing(log, 5), Failing(log, 3)]),
             ):
                 try:
                     run()
@@ -382,7 +434,7 @@ def failing_family(what):
         return {"f": f, "args": lambda: (t([1.0]), None, [])}
 
     build.__name__ = f"members_that_fail_in_{what}"
-    case()(build)
+    case(graphs=None, captures=None, breaks=None, reasons=None)(build)
 
 
 for what in ("hash", "eq"):
@@ -407,3 +459,55 @@ def members_unhashable():
         return x + 1, out
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+def set_that_lives_on(kind):
+    def build():
+        def f(x, key, log):
+            s, kept = {key(1), key(2), "a"}, key(9)
+            y = x + 1
+            speak("a break")
+            s.add(key(5))
+            s.add(kept)
+            s.discard(key(2))
+            out = key(1) in s, shown(s), shown(s | {key(1), key(6)}), len(s), kept in s
+            s |= {key(1), key(7)}
+            return y * 2, out, s, shown(s)
+
+        def args():
+            log = []
+            return (t([1.0]), KINDS[kind](log, ""), log)
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"members_that_live_on_of_{kind}"
+    case(graphs=2, captures=2, breaks=1, reasons=("builtin-with-output",))(build)
+
+
+for kind in KINDS:
+    set_that_lives_on(kind)
+
+
+def set_that_is_given(kind):
+    def build():
+        def f(x, s, key, log):
+            s.add(key(1))
+            s.discard(key(5))
+            s.add(key(9))
+            return x + 1, key(2) in s, shown(s), shown(s & {key(9), key(2)})
+
+        def args():
+            log = []
+            key = KINDS[kind](log, "")
+            s = {key(1), key(5), key(2)}
+            log.clear()
+            return (t([1.0]), s, key, log)
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"members_that_are_given_of_{kind}"
+    case()(build)
+
+
+for kind in KINDS:
+    set_that_is_given(kind)
