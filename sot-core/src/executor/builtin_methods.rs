@@ -229,7 +229,7 @@ impl<'py> Executor<'py> {
                 let removed = dict.removed;
                 let copy = self.virtual_var(DictVar { class, factory, removed, ..DictVar::new(entries) });
                 if let Some(site) = self.gaps.get(&me).copied() {
-                    self.gaps.insert(copy, site);
+                    self.store_gap(copy, site);
                 }
                 Ok(copy)
             }

@@ -12,7 +12,7 @@ use crate::variables::{VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::Op;
 
-/// Questions inside questions. Calls that Python itself makes count a few each.
+/// Questions inside questions.
 const MAX_NESTED: u32 = 400;
 /// Steps of the longest path from the frame to a value: a list that is walked by `node = node.next`.
 const MAX_PATH: u32 = 400;

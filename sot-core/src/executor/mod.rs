@@ -9,8 +9,11 @@
 //! - A step that stops leaves no trace: `step` rolls the whole state back (`state`), so that the instruction can run as
 //!   plain Python.
 //! - An exception of the program is a value (`exceptions`): a handler goes on with it.
-//! - A stop that cannot be realised where it happened (inside a call that Python itself makes, inside a protected
-//!   region) is realised at the call in the nearest outer frame where it can: the capture starts over with that
+//! - A call that Python makes in the middle of an instruction is a frame on the machine's stack with a pending operation, never a
+//!   recursion of the driver. Where an instruction comes to code of the program and can enter no frame ([`Stop::Calls`]), it
+//!   is taken back and simulated once more by its definition, and is a break if it has none.
+//! - A stop that cannot be realised where it happened (where a `yield from` up to 3.10 has begun, in a function of the standard
+//!   library) is realised at the call in the nearest outer frame where it can: the capture starts over with that
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
@@ -157,13 +160,13 @@ pub struct Executor<'py> {
     spare: Vec<Frame>,
     /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
     pub tail: Option<Awaits>,
-    /// What lists hold that are being sorted, by marks of the sorts.
+    /// What lists hold that are being sorted, by marks of the sorts, each of which one instruction makes and nobody else has.
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
     /// Dicts that the capture made, and where keys were first taken out of them.
     gaps: HashMap<VarId, Site>,
     /// What the stop is owed to, in the place of the call under way.
     cause: Option<Site>,
-    /// Dicts as they were when these keys of one hash were asked for.
+    /// Dicts as they were when these keys of one hash were asked for, by the tuple of these keys, which nobody else has.
     searched: HashMap<VarId, searched::Searched>,
     /// The exception that the step throws into a generator, and what becomes its context.
     thrown: Option<(VarId, Option<VarId>)>,
@@ -532,7 +535,8 @@ impl<'py> Executor<'py> {
             false => self.found.denied.get(&(frame.unit.address(), frame.ip)).cloned(),
         };
         let mark = self.step_mark();
-        self.tail = None;
+        // What an earlier one has left is none of this instruction's business.
+        (self.tail, self.cause, self.thrown) = (None, None, None);
         let mut ran = match denied {
             Some(why) => Err(Stop::Break(why)),
             None => handlers::run(self, op),

@@ -418,7 +418,7 @@ impl<'py> Executor<'py> {
             && let Some(frame) = self.shown_frame()
         {
             let site = (frame.unit.address(), frame.ip);
-            self.gaps.entry(table).or_insert(site);
+            self.store_gap(table, site);
         }
     }
 
@@ -510,7 +510,7 @@ impl<'py> Executor<'py> {
         let dict = self.table(table)?;
         let mut entries = dict.entries.to_vec();
         if new {
-            if self.is_hashed_by_code(key)? && *self.hashes.entry(key).or_insert(hash) != hash {
+            if self.is_hashed_by_code(key)? && !self.store_hash(key, hash) {
                 return Err(fallback("a key whose hash has changed"));
             }
             if self.has_gaps(&dict) {

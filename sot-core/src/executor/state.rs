@@ -2,7 +2,8 @@
 //!
 //! What the simulation changes is: the kinds of variables (items of containers, contents of cells, positions of
 //! iterators, suspended frames of generators), the journal, the statements of the graph, the iterators that a combined
-//! one claims, which watched values were released, and the frames. All of it returns to what it was at a [`Mark`] by
+//! one claims, which watched values were released, the hashes that keys were stored with, where dicts lost keys, and the frames. All of it
+//! returns to what it was at a [`Mark`] by
 //! [`Executor::rollback`]: variables by an undo log, what only grows by its length, frames by copies.
 //!
 //! What is *learned* about the world is no state: guards, trackers, wrapped objects, and what the first look at a sourced
@@ -12,13 +13,18 @@
 //! another frame that stays; a *full mark* copies all frames, so that two branches can be simulated from it.
 
 use super::{Executor, Frame};
+use crate::frame::Site;
 use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
 
-/// A change of a variable that can be taken back.
-pub(super) struct Undo {
-    var: VarId,
-    kind: VarKind,
+/// A change that can be taken back.
+pub(super) enum Undo {
+    /// What a variable was.
+    Kind(VarId, VarKind),
+    /// A key had no hash.
+    Hash(VarId),
+    /// A dict had lost no key.
+    Gap(VarId),
 }
 
 /// Which frames a mark can restore.
@@ -39,6 +45,8 @@ pub struct Mark {
     frames: Saved,
     #[cfg(debug_assertions)]
     below: Vec<Outline>,
+    #[cfg(debug_assertions)]
+    gaps: usize,
 }
 
 /// What tells whether a step has written to a frame that its mark does not copy.
@@ -88,6 +96,8 @@ impl Executor<'_> {
             frames,
             #[cfg(debug_assertions)]
             below: self.outline(self.frames.len()),
+            #[cfg(debug_assertions)]
+            gaps: self.gaps.len(),
         }
     }
 
@@ -102,10 +112,15 @@ impl Executor<'_> {
     /// Take back everything since the mark.
     pub fn rollback(&mut self, mark: &Mark) {
         while self.undo.len() > mark.log {
-            if let Some(undo) = self.undo.pop() {
-                self.vars[undo.var.0 as usize].kind = undo.kind;
+            match self.undo.pop() {
+                Some(Undo::Kind(var, kind)) => self.vars[var.0 as usize].kind = kind,
+                Some(Undo::Hash(key)) => drop(self.hashes.remove(&key)),
+                Some(Undo::Gap(dict)) => drop(self.gaps.remove(&dict)),
+                None => {}
             }
         }
+        #[cfg(debug_assertions)]
+        assert_eq!(self.gaps.len(), mark.gaps, "a step that is taken back has left dicts without keys");
         self.journal.rollback_to(mark.journal);
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
@@ -139,7 +154,10 @@ impl Executor<'_> {
 
     /// The variables that were changed since a mark, as they were.
     pub(super) fn changed_since(&self, mark: &Mark) -> impl Iterator<Item = (VarId, &VarKind)> {
-        self.undo.get(mark.log..).unwrap_or_default().iter().map(|undo| (undo.var, &undo.kind))
+        self.undo.get(mark.log..).unwrap_or_default().iter().filter_map(|undo| match undo {
+            Undo::Kind(var, kind) => Some((*var, kind)),
+            Undo::Hash(_) | Undo::Gap(_) => None,
+        })
     }
 
     /// A full mark is not needed any more.
@@ -151,8 +169,26 @@ impl Executor<'_> {
     /// A variable that the simulated program changes.
     pub fn var_mut(&mut self, id: VarId) -> &mut Variable {
         let variable = &mut self.captured.vars[id.0 as usize];
-        self.undo.push(Undo { var: id, kind: variable.kind.clone() });
+        self.undo.push(Undo::Kind(id, variable.kind.clone()));
         variable
+    }
+
+    /// A key is stored with a hash. `false`: it has been with another one.
+    pub(super) fn store_hash(&mut self, key: VarId, hash: isize) -> bool {
+        if let Some(before) = self.hashes.get(&key) {
+            return *before == hash;
+        }
+        self.undo.push(Undo::Hash(key));
+        self.hashes.insert(key, hash);
+        true
+    }
+
+    /// A dict loses keys here, for the first time.
+    pub(super) fn store_gap(&mut self, dict: VarId, site: Site) {
+        if !self.gaps.contains_key(&dict) {
+            self.undo.push(Undo::Gap(dict));
+            self.gaps.insert(dict, site);
+        }
     }
 
     /// A variable about which something was learned that was true before.
