@@ -48,6 +48,8 @@ pub enum Kind {
     Switch,
     /// An immutable object of the framework that is compared by identity or `==` (a dtype, a place).
     Constant,
+    /// A class whose values are made of constants alone, never change, and have nothing but properties (`finfo`).
+    Record,
     /// Must run eagerly.
     Break(Why),
     /// Not the framework's: ordinary Python rules apply.
@@ -323,7 +325,8 @@ pub trait Backend: Send + Sync + 'static {
     fn call_state<'py>(&self, _layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         Ok(Vec::new())
     }
-    /// The result of a [`Kind::Foldable`] function; arguments may contain symbolic values.
+    /// The result of a [`Kind::Foldable`] function; arguments may contain symbolic values. It may be an object that the framework
+    /// keeps, if [`Backend::ambient`] knows when it is another one.
     fn fold<'py>(
         &self,
         _callee: &Bound<'py, PyAny>,

@@ -1,4 +1,4 @@
-//! Callables of C that are made of what their constructor is given, and what that was.
+//! Callables of C, and records of the framework, that are made of what their constructor is given, and what that was.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -13,6 +13,8 @@ pub enum Native {
     ItemGetter,
     AttrGetter,
     MethodCaller,
+    /// Of a class that the framework calls a record. It is not called.
+    Record,
 }
 
 /// Which of them a class is, if it is the one of C.

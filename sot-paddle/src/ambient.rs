@@ -4,6 +4,7 @@
 //! Amp is compared by its module-level record while it is off (one identity check) and fact by fact while it is on.
 
 use crate::handles::Handles;
+use crate::static_mode::eager_tracer;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -33,6 +34,8 @@ struct Ambient {
     dtype_name: Py<PyString>,
     default_dtype: Py<PyAny>,
     framework_dict: Py<PyDict>,
+    /// None in static mode.
+    tracer: Py<PyAny>,
     place: Py<PyAny>,
     /// Of Paddle's translator, where `paddle.jit.enable_to_static` is kept.
     translator: Py<PyDict>,
@@ -89,7 +92,9 @@ impl Ambient {
         if !(amp_off && self.amp.is_none()) && amp(py, &self.handles)? != self.amp {
             return Ok(false);
         }
-        if !self.handles.in_dygraph(py) || !translates(self.translator.bind(py))? {
+        if !self.handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?.is(&self.tracer)
+            || !translates(self.translator.bind(py))?
+        {
             return Ok(false);
         }
         let stride = match self.stride_flag {
@@ -161,6 +166,7 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
         stride_flag: crate::tensor_check::core_library(py, handles)
             .and_then(|library| ExportedFlag::new(&library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
         stride,
+        tracer: eager_tracer(py, handles)?.unbind(),
         handles: handles.clone(),
         has_grad: handles.has_grad.clone_ref(py),
         dtype_owner: dtype_owner.unbind(),

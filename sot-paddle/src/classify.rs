@@ -149,6 +149,11 @@ fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
         let name = text(obj, intern!(py, "__qualname__")).unwrap_or_default();
         return Kind::Break(Why::new(Reason::FrameworkFunction, format!("a layer is made: {name}")));
     }
+    let named = |name: &str| text(obj, intern!(py, "__name__")).is_some_and(|own| own == name);
+    let of_paddle = text(obj, intern!(py, "__module__")).is_some_and(|module| module == "paddle.base.libpaddle");
+    if of_paddle && (named("finfo") || named("iinfo")) {
+        return Kind::Record;
+    }
     Kind::Unknown
 }
 

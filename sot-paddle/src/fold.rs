@@ -2,6 +2,7 @@
 
 use crate::handles::Handles;
 use crate::modes;
+use crate::static_mode;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
@@ -27,6 +28,7 @@ pub(crate) fn fold<'py>(
             constant((at.is_value)(&subject) || handles.is_tensor(&subject))
         }
         "is_grad_enabled" | "_has_grad" if plain => (at.mode)(modes::GRAD).ok(),
+        "_dygraph_tracer" if plain => static_mode::eager_tracer(py, handles).ok(),
         // Of a tensor it tells where that is.
         "get_device" if !plain => None,
         // These look at a dtype, at the build or at the expected place: the same answer in both modes.

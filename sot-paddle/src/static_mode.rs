@@ -20,6 +20,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::UserFrame;
 use sot_core::cpython::module;
 use sot_core::replaced::Replaced;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// While it lives, Paddle's code builds.
@@ -60,7 +61,11 @@ impl StaticMode {
         let tracer = global_var.getattr(intern!(py, "_dygraph_tracer_"))?.unbind();
         let to_static = global_var.getattr(intern!(py, "_in_to_static_mode_"))?.unbind();
 
-        self.back.push(Box::new(move |py, handles| set_tracer(py, handles, tracer.bind(py))));
+        EAGER.set(Some(tracer.clone_ref(py)));
+        self.back.push(Box::new(move |py, handles| {
+            EAGER.set(None);
+            set_tracer(py, handles, tracer.bind(py))
+        }));
         set_tracer(py, &handles, &py.None().into_bound(py))?;
 
         let switch_main = pir_core.getattr(intern!(py, "switch_main_program"))?;
@@ -121,6 +126,22 @@ impl Drop for StaticMode {
                 let _ = self.leave(py);
             });
         }
+    }
+}
+
+thread_local! {
+    /// The tracer of a thread that captures.
+    static EAGER: Cell<Option<Py<PyAny>>> = const { Cell::new(None) };
+}
+
+/// The tracer that the simulated program finds.
+pub(crate) fn eager_tracer<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {
+    let known = EAGER.take();
+    let tracer = known.as_ref().map(|tracer| tracer.bind(py).clone());
+    EAGER.set(known);
+    match tracer {
+        Some(tracer) => Ok(tracer),
+        None => handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_")),
     }
 }
 

@@ -385,7 +385,7 @@ impl<'py> Executor<'py> {
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
             Kind::Switch => return self.call_switch(callee, args).map(Called::Value),
             Kind::Break(why) => return Err(control::stop(why)),
-            Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Unknown => {}
+            Kind::Tensor | Kind::Layer | Kind::Constant | Kind::Record | Kind::Unknown => {}
         }
         self.call_simulated_builtin(callee, args)
     }
@@ -405,7 +405,18 @@ impl<'py> Executor<'py> {
             })?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
         let at = Place { is_value: &is_value, mode: &mode };
+        let kept = |result: &Bound<'py, PyAny>| {
+            facts::is_heap_type(&result.get_type()) && self.backend.classify(result) == Kind::Unknown
+        };
         match self.backend.fold(callee, &tuple, kwargs.as_ref(), &at) {
+            Some(result) if self.backend.classify(result.get_type().as_any()) == Kind::Record => {
+                match args.keywords.len() {
+                    0 | 1 => Ok(self.made_record(callee, &result, args)),
+                    _ => Err(Stop::brk(Reason::FrameworkFunction, api_name(callee))),
+                }
+            }
+            // What the framework keeps is the object itself; the ambient state knows it.
+            Some(result) if kept(&result) => Ok(self.pin(&result)),
             Some(result) => self.fold(&result),
             None => Err(Stop::brk(Reason::FrameworkFunction, api_name(callee))),
         }

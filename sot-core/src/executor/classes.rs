@@ -3,6 +3,7 @@
 use super::{Awaits, Executor};
 use crate::backend::Kind;
 use crate::cpython::facts;
+use crate::natives::Native;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -13,8 +14,10 @@ use sot_tracker::{Check, ObjectId};
 impl<'py> Executor<'py> {
     pub fn call_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         self.may_simulate(class)?;
-        if let Kind::Break(why) = self.backend.classify(class) {
-            return Err(Stop::Break(why));
+        match self.backend.classify(class) {
+            Kind::Break(why) => return Err(Stop::Break(why)),
+            Kind::Record => return self.make_native(Native::Record, class, args).map(Called::Value),
+            _ => {}
         }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
         if let Some(native) = crate::natives::native(&ty) {

@@ -67,7 +67,10 @@ impl<'py> Executor<'py> {
                 }
             }
             VarKind::List(ListVar { class: None, .. }) | VarKind::Tuple(_) => {
-                self.compares_by_code(item)? || self.compares_by_code(container)?
+                self.compares_by_code(item)?
+                    || self.compares_by_code(container)?
+                    || !self.is_plain(item)?
+                    || !self.is_plain(container)?
             }
             VarKind::View(ViewVar { dict, what: ViewWhat::Values }) => {
                 self.compares_by_code(item)? || self.compares_by_code(dict)?
@@ -140,6 +143,31 @@ impl<'py> Executor<'py> {
         Ok(false)
     }
 
+    /// Whether values are of two builtin types of which one is a container that equals none of the other.
+    fn never_equal(&self, a: &VarKind, b: &VarKind) -> bool {
+        let type_of = |kind: &VarKind| {
+            Some(match kind {
+                VarKind::List(ListVar { class: None, .. }) => self.py.get_type::<PyList>(),
+                VarKind::Tuple(TupleVar { class: None, .. }) => self.py.get_type::<PyTuple>(),
+                VarKind::Dict(DictVar { class: None, .. }) => self.py.get_type::<PyDict>(),
+                VarKind::Constant(constant) => {
+                    let value = self.objects.get_ref(self.py, constant.object);
+                    let plain = value.is_none()
+                        || value.is_exact_instance_of::<PyString>()
+                        || value.is_exact_instance_of::<PyInt>()
+                        || value.is_exact_instance_of::<PyFloat>();
+                    plain.then(|| value.get_type())?
+                }
+                _ => return None,
+            })
+        };
+        let constant = |kind: &VarKind| matches!(kind, VarKind::Constant(_));
+        match (type_of(a), type_of(b)) {
+            (Some(left), Some(right)) => !(left.is(&right) || constant(a) && constant(b)),
+            _ => false,
+        }
+    }
+
     /// The frame of a comparison of two lists, tuples or dicts, if items are compared by methods of the program.
     fn enter_compare_items(
         &mut self,
@@ -153,10 +181,15 @@ impl<'py> Executor<'py> {
             (VarKind::List(a), VarKind::List(b)) if a.class.is_none() && b.class.is_none() => "equal_lists",
             (VarKind::Tuple(a), VarKind::Tuple(b)) if a.class == b.class => "equal_tuples",
             (VarKind::Dict(a), VarKind::Dict(b)) if equality && a.class.is_none() && b.class.is_none() => "equal_dicts",
+            (a, b) if equality && self.never_equal(&a, &b) => {
+                return self.fold_bool(op == CompareOp::Ne).map(|result| Some(Called::Value(result)));
+            }
             _ => return Ok(None),
         };
         let by_code = self.compares_by_code(left)? || self.compares_by_code(right)?;
-        if !by_code && !self.has_hashed_keys(left)? && !self.has_hashed_keys(right)? {
+        let by_code = by_code || self.has_hashed_keys(left)? || self.has_hashed_keys(right)?;
+        // What is no constant, as a tensor, is compared where its turn comes, and not at all behind a difference.
+        if !by_code && self.is_plain(left)? && self.is_plain(right)? {
             return Ok(None);
         }
         if equality {

@@ -3,6 +3,7 @@
 //! Where nothing of the program runs, builtins are simulated at once, as ever (`builtins`).
 
 use super::Executor;
+use super::compared::is_itself;
 use crate::cpython::facts;
 use crate::probe;
 use crate::stop::Stop;
@@ -297,6 +298,33 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The first items of keys that are tuples and no constants, where these tell them apart: behind them no sort looks.
+    pub(super) fn distinct_firsts(&mut self, keys: VarId) -> Result<Option<VarId>, Stop> {
+        let VarKind::List(list) = self.look(keys)? else { return Ok(None) };
+        let mut firsts = Vec::with_capacity(list.items.len());
+        for key in list.items.iter() {
+            match self.look(*key)? {
+                VarKind::Tuple(TupleVar { items, class: None }) if !items.is_empty() => firsts.push(items[0]),
+                _ => return Ok(None),
+            }
+        }
+        if self.is_plain(keys)? {
+            return Ok(None);
+        }
+        let seen = PySet::empty(self.py).map_err(|e| self.internal(&e))?;
+        for first in &firsts {
+            if !matches!(self.look(*first)?, VarKind::Constant(_)) {
+                return Ok(None);
+            }
+            let value = self.require_plain(*first)?;
+            if !is_itself(&value) || seen.add(value).is_err() {
+                return Ok(None);
+            }
+        }
+        let distinct = seen.len() == firsts.len();
+        Ok(distinct.then(|| self.virtual_var(ListVar::new(firsts))))
+    }
+
     /// `list.sort`. A sort that fails leaves some order, which only the real one knows: what cannot be compared is left to it.
     fn enter_sort(&mut self, list: VarId, args: &Args) -> Result<Option<Called>, Stop> {
         let (mut key, mut reverse) = (self.fold_none()?, self.fold_bool(false)?);
@@ -307,7 +335,11 @@ impl<'py> Executor<'py> {
                 _ => return Ok(None),
             }
         }
-        if self.unless_none(Some(key))?.is_none() && !self.is_plain(list)? && !self.holds_instances(list)? {
+        if self.unless_none(Some(key))?.is_none()
+            && !self.is_plain(list)?
+            && !self.holds_instances(list)?
+            && self.distinct_firsts(list)?.is_none()
+        {
             return Ok(None);
         }
         self.enter("sort_list", &[list, key, reverse]).map(Some)
@@ -426,6 +458,12 @@ impl<'py> Executor<'py> {
                     None => self.fold_bool(false)?,
                 };
                 let by_code = key.is_some() || self.iterates_by_code(*iterable)? || self.holds_instances(*iterable)?;
+                let by_code = by_code
+                    || matches!(self.look(*iterable)?, VarKind::View(_) | VarKind::List(_) | VarKind::Tuple(_)) && {
+                        let items = self.collect(*iterable)?;
+                        let keys = self.virtual_var(ListVar::new(items));
+                        self.distinct_firsts(keys)?.is_some()
+                    };
                 if !by_code || !self.can_iterate(*iterable)? {
                     return Ok(None);
                 }

@@ -671,6 +671,7 @@ impl<'py> Executor<'py> {
                 }
             }
         }
+        let keys = self.distinct_firsts(keys)?.unwrap_or(keys);
         let (keys, reverse) = (self.require_plain(keys)?, self.require_plain(reverse)?);
         let order = PyList::new(self.py, 0..list.items.len()).map_err(|e| self.internal(&e))?;
         let options = PyDict::new(self.py);

@@ -5,6 +5,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::natives::{Native, made_of, native};
+use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -22,7 +23,6 @@ impl<'py> Executor<'py> {
     ) -> Result<VarId, Stop> {
         let name = super::calls::name_of(class);
         let wrong = || Stop::brk(Reason::WouldRaise, name.clone());
-        let class = self.objects.add(class);
         let (first, rest) = args.positional.split_first().ok_or_else(wrong)?;
         let (positional, keywords) = match native {
             Native::Partial => {
@@ -41,9 +41,43 @@ impl<'py> Executor<'py> {
                 (args.positional.clone(), Vec::new())
             }
             Native::ItemGetter => (args.positional.clone(), Vec::new()),
+            Native::Record => {
+                let maker = self.pin(class);
+                let made_of: Vec<VarId> = std::iter::once(maker).chain(args.positional.iter().copied()).collect();
+                self.record(&made_of)?;
+                (made_of, Vec::new())
+            }
         };
-        let (positional, keywords) = (positional.into(), keywords.into());
+        let (class, positional, keywords) = (self.objects.add(class), positional.into(), keywords.into());
         Ok(self.virtual_var(NativeVar { native, class, object: None, positional, keywords, pinned: false }))
+    }
+
+    /// A record that a function of the framework has made.
+    pub(super) fn made_record(&mut self, maker: &Bound<'py, PyAny>, record: &Bound<'py, PyAny>, args: &Args) -> VarId {
+        let maker = self.pin(maker);
+        let arguments = args.positional.iter().copied().chain(args.keywords.iter().map(|(_, value)| *value));
+        let positional: Vec<VarId> = std::iter::once(maker).chain(arguments).collect();
+        let keywords: Vec<(String, VarId)> = Vec::new();
+        let class = self.objects.add(record.get_type().as_any());
+        let (positional, keywords) = (positional.into(), keywords.into());
+        self.virtual_var(NativeVar { native: Native::Record, class, object: None, positional, keywords, pinned: false })
+    }
+
+    /// A record like the one that is made so: its maker, and what that is given.
+    fn record(&mut self, made_of: &[VarId]) -> Result<Bound<'py, PyAny>, Stop> {
+        let (maker, arguments) = made_of.split_first().expect("its maker");
+        let kind = self.look(*maker)?;
+        let maker = self.pinned(&kind).expect("just pinned");
+        let mut given = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let kind = self.look(*argument)?;
+            given.push(match self.pinned(&kind) {
+                Some(object) => object,
+                None => self.require_plain(*argument)?,
+            });
+        }
+        let arguments = PyTuple::new(self.py, given).map_err(|e| self.internal(&e))?;
+        maker.call1(arguments).map_err(|e| self.would_raise(&e))
     }
 
     /// Function, arguments and keywords of a new partial. One of a partial is one of its function.
@@ -104,6 +138,9 @@ impl<'py> Executor<'py> {
 
     pub(super) fn call_native(&mut self, native: &NativeVar, args: &Args) -> Result<Called, Stop> {
         let own = &native.positional;
+        if native.native == Native::Record {
+            return Err(Stop::brk(Reason::WouldRaise, "call of a record"));
+        }
         if native.native == Native::Partial {
             let (VarKind::Tuple(positional), VarKind::Dict(keywords)) = (self.look(own[1])?, self.look(own[2])?) else {
                 return Err(Stop::fallback(Reason::InternalError, "parts of a partial"));
@@ -172,6 +209,15 @@ impl<'py> Executor<'py> {
         };
         if let (Native::Partial, Some(part)) = (native.native, part) {
             return Ok(Some(native.positional[part]));
+        }
+        if native.native == Native::Record {
+            let class = self.objects.get(self.py, native.class);
+            let found = self.class_lookup(&class, name)?;
+            if found.is_some_and(|found| probe::is_exact_property(&found)) {
+                let value = self.record(&native.positional)?;
+                let value = value.getattr(name).map_err(|e| self.would_raise(&e))?;
+                return self.fold(&value).map(Some);
+            }
         }
         if let Some(object) = native.object {
             let object = self.objects.get(self.py, object);

@@ -136,7 +136,7 @@ impl<'py> Executor<'py> {
             // Of a class only calls break.
             Kind::Break(_) if object.is_instance_of::<PyType>() => {}
             Kind::Api | Kind::Foldable | Kind::Switch | Kind::Break(_) => return BuiltinVar { object: id }.into(),
-            Kind::Unknown => {}
+            Kind::Record | Kind::Unknown => {}
         }
         if facts::is_function(object) {
             let from_slot = self.has_path(tracker) && !self.is_under_constant(tracker);

@@ -193,6 +193,10 @@ impl Rebuild for BuiltinVar {
 
 impl Rebuild for NativeVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        if let (Native::Record, [maker, arguments @ ..]) = (self.native, &self.positional[..]) {
+            em.push(*maker)?;
+            return em.call_pushed(arguments);
+        }
         em.push_callable(self.class);
         match (self.native, &self.positional[..]) {
             (Native::Partial, [function, args, keywords]) => {

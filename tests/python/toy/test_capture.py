@@ -17,6 +17,7 @@ from capture_cases import (  # noqa: F401
     calls_to_an_end,
     changed_under_iterators,
     classes,
+    compared,
     containers,
     control,
     copies,
