@@ -102,7 +102,9 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
         });
     }
+    ex.tail = (!method).then_some(Awaits::Push);
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
+    ex.tail = None;
     let found = found.ok_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}")))?;
     if method {
         push_method(ex, found)
