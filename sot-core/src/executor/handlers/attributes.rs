@@ -102,7 +102,10 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
         });
     }
-    let Some(found) = ex.super_attribute(operands[1], operands[2], &name)? else {
+    ex.tail = (!method).then_some(Awaits::Push);
+    let found = ex.super_attribute(operands[1], operands[2], &name)?;
+    ex.tail = None;
+    let Some(found) = found else {
         let asked = ex.virtual_var(SuperVar { class: operands[1], receiver: operands[2] });
         let stop = ex.missing_attribute(asked, &name)?;
         ex.tell_name(&stop, &name, Some(asked))?;
