@@ -58,6 +58,7 @@ from capture_cases import (  # noqa: F401
     names_of_frames,
     overridden,
     own_frame,
+    raised_by_operations,
     refusals,
     protected,
     same_constants,
