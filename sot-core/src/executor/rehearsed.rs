@@ -219,13 +219,34 @@ impl<'py> Executor<'py> {
             VarKind::Class(class) => {
                 let class = self.objects.get(self.py, class.object);
                 let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-                (!facts::is_written_class(class) && is_harmless(class.as_any())).then(|| class.clone().into_any())
+                match facts::is_written_class(class) {
+                    true => self.class_that_takes_nothing(class)?,
+                    false => is_harmless(class.as_any()).then(|| class.clone().into_any()),
+                }
             }
             // The arguments do not fit: the frame says so. Unpacking them comes before.
             VarKind::Function(_) if matches!(op, Op::CallEx { .. }) => Some(self.named_function(callee)?),
             VarKind::Function(_) | VarKind::Method(_) | VarKind::Native(_) | VarKind::Tensor(_) => None,
             _ => Some(self.double_of_owner(callee, op, cast)?),
         })
+    }
+
+    /// A class that is called as another one, if `object` alone says what arguments it takes: none.
+    fn class_that_takes_nothing(&mut self, class: &Bound<'py, PyType>) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        let mut of_object = class.get_type().is(self.py.get_type::<PyType>()) && self.extends_object(class.as_any())?;
+        for name in ["__new__", "__init__", "__del__"] {
+            let own = probe::raw(&self.py.get_type::<PyAny>(), name);
+            of_object &= match (self.class_lookup(class.as_any(), name)?, own) {
+                (Some(found), Some(own)) => found.is(&own),
+                (found, own) => found.is_none() && own.is_none(),
+            };
+        }
+        if !of_object || facts::is_abstract(class) {
+            return Ok(None);
+        }
+        let name = facts::name_in_messages(class);
+        let like = self.py.get_type::<PyType>().call1((name, PyTuple::empty(self.py), PyDict::new(self.py)));
+        like.map(Some).map_err(|e| self.internal(&e))
     }
 
     /// The operand whose class alone is asked for the operation: what it extends makes no difference.

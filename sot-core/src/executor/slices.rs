@@ -140,6 +140,25 @@ impl<'py> Executor<'py> {
         self.fold_method(me, name, args)
     }
 
+    /// The frame of the `__index__` of an instance of the program that is to be the index of a builtin sequence.
+    pub(super) fn enter_index(&mut self, container: VarId, key: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(InstanceVar { part: None, .. }) = self.look(key)? else { return Ok(None) };
+        let sequence = match self.look(container)? {
+            VarKind::List(list) => list.class.is_none(),
+            VarKind::Tuple(tuple) => tuple.class.is_none(),
+            VarKind::Deque(_) => true,
+            VarKind::Constant(_) => {
+                let value = self.constant_value(container);
+                value.is_some_and(|value| value.cast::<pyo3::types::PySequence>().is_ok())
+            }
+            _ => false,
+        };
+        if !sequence || self.method_of_program(key, "__index__")?.is_none() {
+            return Ok(None);
+        }
+        self.enter_answer("int", key, &["__index__"], &[])
+    }
+
     /// TypeError for what is no index of a sequence; a break where it may have an `__index__`.
     pub(super) fn no_index(&mut self, what: &str, key: VarId) -> Result<Stop, Stop> {
         let plain = match self.look(key)? {

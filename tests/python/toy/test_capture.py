@@ -62,6 +62,7 @@ from capture_cases import (  # noqa: F401
     names_of_frames,
     overridden,
     own_frame,
+    raised_by_operations,
     refusals,
     result_tuples,
     protected,

@@ -41,6 +41,7 @@ fn what_it_tells(class: &Bound<'_, PyType>) -> Option<&'static [&'static str]> {
         }
         () if is(py.get_type::<PyAttributeError>()) && late => Some(&["name", "obj"]),
         () if is(py.get_type::<PyNameError>()) && late => Some(&["name"]),
+        () if class.is(py.get_type::<PyImportError>()) => Some(&["msg", "name", "path", "name_from"]),
         () => is_plain_exception(class).then_some(&[]),
     }
 }
@@ -234,7 +235,7 @@ impl<'py> Executor<'py> {
         let mut told = Vec::new();
         for name in about {
             let Ok(part) = value.getattr(*name) else { continue };
-            if part.is_none() && matches!(*name, "name" | "obj" | "path") {
+            if part.is_none() && matches!(*name, "name" | "obj" | "path" | "name_from") {
                 continue;
             }
             match self.told(&part, copies) {

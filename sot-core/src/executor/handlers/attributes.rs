@@ -121,7 +121,11 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
-    let container = ex.pop()?;
+    let container = ex.peek(1)?;
+    if ex.enter_index(container, key)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
+    ex.pop()?;
     if ex.enter_item_by_hash(container, key)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }
@@ -133,7 +137,11 @@ fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
-    let container = ex.pop()?;
+    let container = ex.peek(1)?;
+    if ex.enter_index(container, key)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
+    ex.pop()?;
     let value = ex.pop()?;
     store_item(ex, container, key, value)
 }
@@ -157,7 +165,11 @@ fn awaited_by_write(ex: &mut Executor<'_>, container: VarId) -> Result<Option<Aw
 
 fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
-    let container = ex.pop()?;
+    let container = ex.peek(1)?;
+    if ex.enter_index(container, key)?.is_some() {
+        return Ok(Flow::Entered(Awaits::Again));
+    }
+    ex.pop()?;
     if let Some(entered) = ex.enter_write_of_item(container, key, None)? {
         return Ok(entered);
     }

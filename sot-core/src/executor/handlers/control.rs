@@ -367,6 +367,7 @@ fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 /// `sys.modules["package.name"]`: what an import finds where the package has no such attribute yet.
 fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, Stop> {
     let missing = || Stop::brk(Reason::WouldRaise, format!("import of {name}"));
+    let whole = module;
     let package = ex.find_attribute(module, "__name__")?.ok_or_else(missing)?;
     let package = ex.constant_str(package).ok_or_else(missing)?;
     let modules =
@@ -374,5 +375,8 @@ fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, 
     let dict = modules.cast::<PyDict>().map_err(|_| missing())?;
     let id = ex.objects.add(&modules);
     let tracker = ex.constant_tracker(id);
-    ex.dict_item(dict, tracker, &format!("{package}.{name}"))?.ok_or_else(missing)
+    match ex.dict_item(dict, tracker, &format!("{package}.{name}"))? {
+        Some(module) => Ok(module),
+        None => Err(ex.refused_import(whole, name)?.unwrap_or_else(missing)),
+    }
 }
