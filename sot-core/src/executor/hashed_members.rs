@@ -246,7 +246,10 @@ impl<'py> Executor<'py> {
         left: VarId,
         right: VarId,
     ) -> Result<Option<Called>, Stop> {
-        let (Some(state), Some(_)) = (self.set_state(left)?, self.set_state(right)?) else { return Ok(None) };
+        let Some(state) = self.set_state(left)? else { return Ok(None) };
+        if self.set_state(right)?.is_none() {
+            return Ok(None);
+        }
         let inplace = inplace && !self.histories.is_frozen(state);
         let name = match (op, inplace) {
             (BinaryOp::Or, false) => "|",
@@ -269,7 +272,9 @@ impl<'py> Executor<'py> {
         left: VarId,
         right: VarId,
     ) -> Result<Option<Called>, Stop> {
-        let (Some(_), Some(_)) = (self.set_state(left)?, self.set_state(right)?) else { return Ok(None) };
+        if self.set_state(left)?.is_none() || self.set_state(right)?.is_none() {
+            return Ok(None);
+        }
         let compares = |whole: &Whole| matches!(whole, Whole::Compare(known) if *known == op);
         match WHOLES.iter().find(|(_, whole)| compares(whole)) {
             Some((name, _)) => self.enter_whole(name, &[left, right]),
@@ -366,11 +371,12 @@ impl<'py> Executor<'py> {
     pub(super) fn enter_whole(&mut self, name: &str, operands: &[VarId]) -> Result<Option<Called>, Stop> {
         let Some(whole) = Whole::of(name) else { return Ok(None) };
         let Some(taken) = self.taken_by_whole(whole, operands)? else { return Ok(None) };
-        let mut by_code = !self.hashes.is_empty();
+        let mut by_code = false;
         for operand in taken.iter() {
             by_code |= self.is_operand_by_code(operand)?;
         }
-        if !by_code {
+        // Sets from before may have been read by then.
+        if !by_code && self.hashes.is_empty() {
             return Ok(None);
         }
         let came = self.tried(whole, &taken, Rc::from([]))?.0;
@@ -424,6 +430,8 @@ impl<'py> Executor<'py> {
                 _ if matches!(whole, Whole::Change { method: "update", .. }) => return Ok(None),
                 VarKind::Tuple(TupleVar { items, class: None }) => SetOperand::Items(items),
                 VarKind::List(ListVar { items, class: None, .. }) => SetOperand::Items(items.as_slice().into()),
+                // Nothing in it is asked by itself.
+                VarKind::Constant(_) if self.hashes.is_empty() => return Ok(None),
                 VarKind::View(_) | VarKind::Constant(_) => match self.can_iterate(var)? {
                     true => SetOperand::Items(self.collect(var)?.into()),
                     false => return Ok(None),
