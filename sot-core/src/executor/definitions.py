@@ -624,6 +624,17 @@ def attribute_or(object, name, default):
         return default
 
 
+def names_of(object):
+    refused = False
+    try:
+        names = object.__dict__
+    except AttributeError:
+        refused = True
+    if refused:
+        raise TypeError("vars() argument must have __dict__ attribute")
+    return names
+
+
 def has_attribute(object, name):
     try:
         getattr(object, name)

@@ -45,6 +45,7 @@ impl<'py> Executor<'py> {
                 }
                 Ok(Some(Called::Value(self.virtual_var(DictVar::new(names)))))
             }
+            ("vars", [object], true) if self.by_definition => self.enter("names_of", &[*object]).map(Some),
             ("vars", [object], true) => {
                 let found = self.find_attribute(*object, "__dict__")?;
                 Ok(found.map(Called::Value))

@@ -48,12 +48,12 @@ compared_of_names | hash: 7 | eq: 9 user-code | hash eq: 16 user-code
 made_up_for_of_keys | hash: 6 | eq: 3 | hash eq: 9
 made_up_for_of_tuples | hash: 6 | eq: 1 | hash eq: 7
 made_up_for_of_names | hash: 6 | eq: 3 user-code | hash eq: 9 user-code
-extended_of_keys | hash: 10 mutation | eq: 8 mutation | hash eq: 14 mutation
-extended_of_tuples | hash: 10 mutation | eq: 5 mutation | hash eq: 13 mutation
-extended_of_names | hash: 10 mutation | eq: 11 mutation user-code | hash eq: 19 mutation user-code
-counted_of_keys | hash: 10 mutation | eq: 9 mutation | hash eq: 15 mutation
-counted_of_tuples | hash: 10 mutation | eq: 6 mutation | hash eq: 13 mutation
-counted_of_names | hash: 10 mutation | eq: 12 mutation user-code | hash eq: 19 mutation user-code
+extended_of_keys | hash: 13 mutation | eq: 10 mutation | hash eq: 20 mutation
+extended_of_tuples | hash: 13 mutation | eq: 5 mutation | hash eq: 17 mutation
+extended_of_names | hash: 13 mutation | eq: 13 mutation user-code | hash eq: 25 mutation user-code
+counted_of_keys | hash: 12 mutation | eq: 10 mutation | hash eq: 18 mutation
+counted_of_tuples | hash: 12 mutation | eq: 7 mutation | hash eq: 16 mutation
+counted_of_names | hash: 12 mutation | eq: 15 mutation user-code | hash eq: 24 mutation user-code
 asked_by_name_of_keys | hash: 5 | eq: 5 | hash eq: 10
 asked_by_name_of_tuples | hash: 5 | eq: 2 | hash eq: 7
 asked_by_name_of_names | hash: 5 | eq: 6 user-code | hash eq: 11 user-code
