@@ -226,9 +226,7 @@ impl<'py> Executor<'py> {
 
     /// `StopIteration(value)`, without the value if it is None.
     pub(super) fn stop_iteration(&mut self, value: VarId) -> Result<Stop, Stop> {
-        self.look(value)?;
-        let none = self.constant_value(value).is_some_and(|v| v.is_none());
-        let args = if none { Vec::new() } else { vec![value] };
+        let args = if self.is_none(value)? { Vec::new() } else { vec![value] };
         Ok(self.raised(&self.py.get_type::<PyStopIteration>(), args))
     }
 
@@ -238,8 +236,7 @@ impl<'py> Executor<'py> {
             ("__iter__", []) => Ok(Called::Value(me)),
             ("__next__", []) => self.ask(me, None),
             ("send", [value]) => {
-                self.look(*value)?;
-                let none = self.constant_value(*value).is_some_and(|v| v.is_none());
+                let none = self.is_none(*value)?;
                 self.ask(me, (!none).then_some(*value))
             }
             ("throw", [exception, rest @ ..]) if rest.len() <= 2 => {
@@ -276,8 +273,7 @@ impl<'py> Executor<'py> {
 
 /// `yield from` and `await`: ask what is delegated to.
 pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> Result<Delegated, Stop> {
-    ex.look(sent)?;
-    let none = ex.constant_value(sent).is_some_and(|v| v.is_none());
+    let none = ex.is_none(sent)?;
     if let VarKind::Generator(g) = ex.look(receiver)? {
         if g.disguise().is_some() && !none {
             return Err(Stop::brk(Reason::Generator, "send() to what is no generator"));

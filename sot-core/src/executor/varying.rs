@@ -171,6 +171,31 @@ impl<'py> Executor<'py> {
         self.is_varying(var) && varies(self.objects.get_ref(self.py, object))
     }
 
+    /// Whether a value is `None`, guarded: of what varies the type tells.
+    pub(crate) fn is_none(&mut self, var: VarId) -> Result<bool, Stop> {
+        self.look(var)?;
+        Ok(!self.is_varying(var) && self.constant_value(var).is_some_and(|value| value.is_none()))
+    }
+
+    /// Whether one of two constants varies, and their types tell that they are two objects.
+    pub(super) fn is_other_than_varying(&mut self, a: VarId, b: VarId) -> bool {
+        let varies = [self.is_varying(a), self.is_varying(b)];
+        if varies == [false, false] {
+            return false;
+        }
+        let mut class = |var: VarId, varies: bool| {
+            let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return None };
+            if !varies {
+                self.constant_value(var);
+            }
+            Some(self.objects.get_ref(self.py, object).get_type())
+        };
+        match (class(a, varies[0]), class(b, varies[1])) {
+            (Some(a), Some(b)) => !a.is(&b),
+            _ => false,
+        }
+    }
+
     /// Texts one behind the other, where one is that of a number that varies.
     pub(super) fn joined_of_varying(&mut self, parts: &[VarId]) -> Result<Option<VarId>, Stop> {
         let [first, rest @ ..] = parts else { return Ok(None) };

@@ -41,14 +41,9 @@ fn holds(ex: &mut Executor<'_>, cond: JumpCond, value: VarId) -> Result<bool, St
     Ok(match cond {
         JumpCond::True => ex.truth(value)?,
         JumpCond::False => !ex.truth(value)?,
-        JumpCond::None => is_none(ex, value)?,
-        JumpCond::NotNone => !is_none(ex, value)?,
+        JumpCond::None => ex.is_none(value)?,
+        JumpCond::NotNone => !ex.is_none(value)?,
     })
-}
-
-fn is_none(ex: &mut Executor<'_>, value: VarId) -> Result<bool, Stop> {
-    ex.look(value)?;
-    Ok(ex.constant_value(value).is_some_and(|v| v.is_none()))
 }
 
 fn pop_jump_if(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {

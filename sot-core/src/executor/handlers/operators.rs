@@ -227,6 +227,9 @@ impl<'py> Executor<'py> {
         }
         let (kind_a, kind_b) = (self.look(a)?, self.look(b)?);
         if let (VarKind::Constant(_), VarKind::Constant(_)) = (&kind_a, &kind_b) {
+            if self.is_other_than_varying(a, b) {
+                return Ok(false);
+            }
             let (value_a, value_b) = (self.constant_value(a), self.constant_value(b));
             let (value_a, value_b) = (value_a.expect("a constant"), value_b.expect("a constant"));
             let singleton = |v: &Bound<'_, PyAny>| {
