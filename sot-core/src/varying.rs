@@ -5,17 +5,14 @@
 //! (`n > 0`, `n % 2 == 0`). This is a record for decisions alone: nothing is wrong if it is, since whatever a capture depends on it
 //! guards.
 
-use crate::captured::Captured;
+use crate::captured::{Captured, Place, place};
 use crate::numbers::{are_alike, varies};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use sot_tracker::{Access, Check, TrackerId};
+use sot_tracker::{Access, Check};
 
 /// Places of one cache that are kept in mind.
 const PLACES: usize = 4096;
-
-/// A path that means the same in each capture: objects by their address.
-pub(crate) type Place = Vec<Access<usize, String>>;
 
 enum Seen {
     Once(Py<PyAny>),
@@ -77,19 +74,4 @@ impl Varying {
         }
         all
     }
-}
-
-/// The place of an attribute of a class, whichever of its bases has it.
-pub(crate) fn class_place(class: &Bound<'_, PyAny>, name: &str) -> Place {
-    vec![Access::Constant(class.as_ptr() as usize), Access::Attr(name.to_owned())]
-}
-
-/// The place that a path of a capture leads to.
-pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Place {
-    let address = |object: &_| captured.objects.get_ref(py, *object).as_ptr() as usize;
-    let path = captured.trackers.path(tracker);
-    path.iter()
-        .filter_map(|step| captured.trackers.get(*step).access())
-        .map(|a| a.map(address, String::clone))
-        .collect()
 }

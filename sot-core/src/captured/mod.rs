@@ -15,12 +15,14 @@ mod graph;
 mod histories;
 mod lifetimes;
 mod parts;
+mod places;
 mod sites;
 
 pub use graph::{Behind, Callee, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
+pub(crate) use places::{Place, class_place, place};
 
 use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
@@ -29,7 +31,6 @@ use crate::objects::ObjectTable;
 use crate::probe;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
-use crate::varying::Place;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};

@@ -4,6 +4,7 @@
 //! So the collector is given another one that nobody else knows: its one member calls what stands in the program's list as the
 //! collector would, and then does what is asked here. Where the list is not found, there is an entry in the program's.
 
+use std::any::Any;
 use std::ffi::c_int;
 use std::ptr;
 
@@ -12,7 +13,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyCFunction, PyList};
 
+use super::Slots;
 use super::layout::COLLECTING_OFFSET;
+use super::native::{NativeBody, new_native};
 
 /// Part of the collector's state: whether it is at work, and its lists of what it could not collect and of what it calls.
 #[repr(C)]
@@ -49,18 +52,50 @@ fn call_all(callbacks: &Bound<'_, PyList>, phase: &Bound<'_, PyAny>, info: &Boun
     }
 }
 
+/// What the collector calls. It is called without a count of the frames that are open, which a callable of another type has: where
+/// there are as many as the interpreter allows, a collection must not raise.
+struct Hears {
+    /// The program's own list.
+    theirs: Py<PyList>,
+    run: fn(Python<'_>, u32),
+}
+
+impl NativeBody for Hears {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        if let (Some(phase), Some(info)) = (args.get(py, 0), args.get(py, 1)) {
+            call_all(self.theirs.bind(py), &phase, &info);
+            heard(&phase, &info, self.run)?;
+        }
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "collections"
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(self.theirs.as_any());
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+fn heard(phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>, run: fn(Python<'_>, u32)) -> PyResult<()> {
+    if phase.extract::<&str>()? == "start" {
+        run(phase.py(), info.get_item(intern!(phase.py(), "generation"))?.extract()?);
+    }
+    Ok(())
+}
+
 /// From now on, `run` is called with the generation whenever a collection begins, when the program's own callbacks have been.
 /// `false`: not now, as the collector is going through its list.
 pub fn at_collections(py: Python<'_>, run: fn(Python<'_>, u32)) -> PyResult<bool> {
-    let ours = move |phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>| -> PyResult<()> {
-        if phase.extract::<&str>()? == "start" {
-            run(phase.py(), info.get_item(intern!(phase.py(), "generation"))?.extract()?);
-        }
-        Ok(())
-    };
     let Some(lists) = lists(py)? else {
-        let callback =
-            PyCFunction::new_closure(py, None, None, move |args, _| ours(&args.get_item(0)?, &args.get_item(1)?))?;
+        let callback = PyCFunction::new_closure(py, None, None, move |args, _| {
+            heard(&args.get_item(0)?, &args.get_item(1)?, run)
+        })?;
         let callbacks = super::module(py, "gc")?.getattr(intern!(py, "callbacks"))?;
         return callbacks.call_method1(intern!(py, "append"), (callback,)).map(|_| true);
     };
@@ -70,11 +105,7 @@ pub fn at_collections(py: Python<'_>, run: fn(Python<'_>, u32)) -> PyResult<bool
         let theirs = Bound::from_borrowed_ptr_or_opt(py, (*lists).callbacks).filter(|_| (*lists).collecting == 0);
         let Some(theirs) = theirs else { return Ok(false) };
         let theirs = theirs.cast_into_exact::<PyList>()?.unbind();
-        let callback = PyCFunction::new_closure(py, None, None, move |args, _| -> PyResult<()> {
-            let (phase, info) = (args.get_item(0)?, args.get_item(1)?);
-            call_all(theirs.bind(args.py()), &phase, &info);
-            ours(&phase, &info)
-        })?;
+        let callback = new_native(py, Box::new(Hears { theirs, run }))?;
         let only = PyList::new(py, [callback])?;
         // Nobody finds it among the collector's objects.
         ffi::PyObject_GC_UnTrack(only.as_ptr().cast());

@@ -95,10 +95,10 @@ impl<'py> Executor<'py> {
         !self.metaclass(class).is(self.py.get_type::<PyType>())
     }
 
-    /// Whether a value is an instance, or a class that has a metaclass of its own: operators ask its class for methods.
+    /// Whether a value is an instance, a layer, or a class that has a metaclass of its own: operators ask its class for methods.
     pub(super) fn is_asked(&mut self, value: VarId) -> Result<bool, Stop> {
         Ok(match self.look(value)? {
-            VarKind::Instance(_) => true,
+            VarKind::Instance(_) | VarKind::Layer(_) => true,
             VarKind::Class(class) => self.asks_metaclass(class.object),
             _ => false,
         })

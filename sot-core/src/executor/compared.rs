@@ -48,7 +48,7 @@ impl<'py> Executor<'py> {
             return Ok(Some(entered));
         }
         let searched = match self.look(container)? {
-            VarKind::Instance(_) | VarKind::Class(_) => {
+            VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_) => {
                 if !self.is_asked(container)? {
                     return Ok(None);
                 }

@@ -101,6 +101,8 @@ pub(super) struct Cast<'py> {
     pub(super) copies: Copies<'py>,
     /// How many doubles there are.
     size: usize,
+    /// They are arguments of a call: C may ask whether one is a type, an exception or a module.
+    for_call: bool,
     /// Copies that could be changed, and what is in them.
     before: Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>,
 }
@@ -114,8 +116,8 @@ fn content<'py>(container: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>
 }
 
 impl<'py> Cast<'py> {
-    pub(super) fn new() -> Cast<'py> {
-        Cast { copies: Copies::default(), size: 0, before: Vec::new() }
+    pub(super) fn new(for_call: bool) -> Cast<'py> {
+        Cast { copies: Copies::default(), size: 0, for_call, before: Vec::new() }
     }
 
     /// What is said of the doubles begins.
@@ -345,6 +347,9 @@ impl<'py> Executor<'py> {
             VarKind::Builtin(builtin) if is_harmless(&self.objects.get(self.py, builtin.object)) => {
                 self.objects.get(self.py, builtin.object)
             }
+            VarKind::Class(_) | VarKind::Exception(_) | VarKind::Module(_) if cast.for_call => {
+                return Err(Stop::brk(Reason::OpaqueValue, "a value of a kind of C"));
+            }
             kind => self.bare_double(var, &kind)?,
         };
         cast.copies.add(var, &object);
@@ -378,9 +383,16 @@ impl<'py> Executor<'py> {
 
 /// Whether a callable of C computes, and does nothing else.
 pub(super) fn is_harmless(callable: &Bound<'_, PyAny>) -> bool {
+    let py = callable.py();
     let text = |name: &str| callable.getattr(name).and_then(|value| value.extract::<String>());
+    // Types of C say that they are builtin where no module has them.
+    let is_there = |module: &str, name: &str| {
+        facts::imported(py, module).and_then(|module| module.getattr(name).ok()).is_some_and(|found| found.is(callable))
+    };
     let of_c = callable.is_instance_of::<PyCFunction>()
         || callable.cast::<PyType>().is_ok_and(|c| !facts::is_written_class(c));
-    of_c && text("__module__").is_ok_and(|module| HARMLESS.contains(&module.as_str()))
-        && text("__name__").is_ok_and(|name| !HARMFUL.split_whitespace().any(|other| other == name))
+    let (Ok(module), Ok(name)) = (text("__module__"), text("__name__")) else { return false };
+    of_c && HARMLESS.contains(&module.as_str())
+        && !HARMFUL.split_whitespace().any(|other| other == name)
+        && is_there(&module, &name)
 }

@@ -129,7 +129,7 @@ impl<'py> Executor<'py> {
             count += 1;
         }
         let operands = stack.get(stack.len().checked_sub(count)?..)?.to_vec();
-        let mut cast = Cast::new();
+        let mut cast = Cast::new(matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. }));
         match self.doubles_of(op, &operands, &mut cast) {
             Ok(Some(doubles)) => match self.run_on(op, doubles, &cast)? {
                 Stop::Raised(exception) => Some(exception),

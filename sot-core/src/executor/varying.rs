@@ -7,10 +7,10 @@
 
 use super::Executor;
 use super::calls::name_of;
+use crate::captured::{class_place, place};
 use crate::numbers::{computed, is_number, is_text, varies};
 use crate::stop::Stop;
 use crate::variables::*;
-use crate::varying::{class_place, place};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyString, PyType};
 use sot_tracker::{Arithmetic, Check, Tracker, TrackerId};
