@@ -101,7 +101,8 @@ pub(super) struct Cast<'py> {
     pub(super) copies: Copies<'py>,
     /// How many doubles there are.
     size: usize,
-    /// They are arguments of a call: C may ask whether one is a type, an exception or a module.
+    /// They are arguments of a call: C may ask whether one is of a kind of its own (a type, a cell, an exception), or for a special
+    /// method that no operator asks for. What a bare object says to that is nothing.
     for_call: bool,
     /// Copies that could be changed, and what is in them.
     before: Vec<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)>,
@@ -202,9 +203,9 @@ impl<'py> Executor<'py> {
             if !probe::has_dict(&class) {
                 namespace.set_item("__slots__", PyTuple::empty(py))?;
             }
-            if let Ok(qualname) = class.getattr("__qualname__") {
-                namespace.set_item("__qualname__", qualname)?;
-            }
+            // As `type` itself reads it: a metaclass is not asked.
+            let own = py.get_type::<PyType>().getattr("__dict__")?.get_item("__qualname__")?;
+            namespace.set_item("__qualname__", own.call_method1("__get__", (&class,))?)?;
             let property = found.as_ref().filter(|found| probe::is_exact_property(found));
             if property.is_none() && found.is_some() {
                 namespace.set_item(name, py.None())?;
@@ -347,9 +348,7 @@ impl<'py> Executor<'py> {
             VarKind::Builtin(builtin) if is_harmless(&self.objects.get(self.py, builtin.object)) => {
                 self.objects.get(self.py, builtin.object)
             }
-            VarKind::Class(_) | VarKind::Exception(_) | VarKind::Module(_) if cast.for_call => {
-                return Err(Stop::brk(Reason::OpaqueValue, "a value of a kind of C"));
-            }
+            _ if cast.for_call => return Err(Stop::brk(Reason::OpaqueValue, "a value that C may know by its kind")),
             kind => self.bare_double(var, &kind)?,
         };
         cast.copies.add(var, &object);
