@@ -8,11 +8,13 @@ use crate::cpython::thread::{begin_repr, end_repr, handled_exception, set_handle
 use crate::cpython::traceback::{self, Asker, fill};
 use crate::cpython::{Slots, facts};
 use crate::iterators;
+use crate::numbers;
 use crate::user_frames::{self, InlinedFrame};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
+use sot_tracker::Arithmetic;
 use std::any::Any;
 
 /// A function of rewritten code.
@@ -71,6 +73,36 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             },
         },
     )
+}
+
+/// What C computes of numbers, whatever the program calls by the names of builtins.
+struct Computes(Arithmetic);
+
+impl NativeBody for Computes {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let [left, right] = [0, 1].map(|at| args.get(py, at).map(|operand| operand.to_owned()));
+        let result = left.and_then(|left| numbers::computed(self.0, &left, right.as_ref()));
+        // Guards have said that there is one.
+        result.ok_or_else(|| PyRuntimeError::new_err(format!("sot: no {} of these operands", self.0.sign())))
+    }
+
+    fn name(&self) -> &str {
+        self.0.sign()
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// `abs(n)`, `float(n)`, `format(n, spec)` and the like, of numbers.
+pub(crate) fn computes(py: Python<'_>, op: Arithmetic) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTIONS: [PyOnceLock<Py<PyAny>>; Arithmetic::ALL.len()] =
+        [const { PyOnceLock::new() }; Arithmetic::ALL.len()];
+    let function = FUNCTIONS[op as usize].get_or_try_init(py, || new_native(py, Box::new(Computes(op))))?;
+    Ok(function.bind(py).clone())
 }
 
 /// Answers each call with the same object.

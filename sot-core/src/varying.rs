@@ -40,19 +40,22 @@ impl Varying {
         self.seen.is_empty()
     }
 
-    /// With what one more capture has found.
-    pub fn with(&self, py: Python<'_>, captured: &Captured) -> Varying {
-        let mut seen: HashMap<Place, Seen> = HashMap::with_capacity(self.seen.len());
-        for (place, known) in &self.seen {
-            let known = match known {
-                Seen::Once(number) => Seen::Once(number.clone_ref(py)),
-                Seen::Varies => Seen::Varies,
-            };
-            seen.insert(place.clone(), known);
+    /// The same record once more.
+    pub(crate) fn copied(&self, py: Python<'_>) -> Varying {
+        let copied = |seen: &Seen| match seen {
+            Seen::Once(number) => Seen::Once(number.clone_ref(py)),
+            Seen::Varies => Seen::Varies,
+        };
+        Varying { seen: self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect() }
+    }
+
+    /// What one more capture has found.
+    pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured) {
+        if self.seen.len() >= PLACES {
+            self.seen.retain(|_, seen| matches!(seen, Seen::Varies));
         }
-        let mut all = Varying { seen };
-        for (_, place) in &captured.varying {
-            all.seen.insert(place.clone(), Seen::Varies);
+        for place in captured.varying.values() {
+            self.seen.insert(place.clone(), Seen::Varies);
         }
         for guard in &captured.guards {
             let (object, name) = match &guard.check {
@@ -61,17 +64,16 @@ impl Varying {
                 _ => continue,
             };
             let number = captured.objects.get(py, object);
-            if !varies(&number) || all.seen.len() >= PLACES {
+            if !varies(&number) || self.seen.len() >= PLACES {
                 continue;
             }
             let mut place = place(py, captured, guard.tracker);
             place.extend(name.map(|name| Access::Attr(name.clone())));
-            let seen = match all.holds(&place, &number) {
+            let seen = match self.holds(&place, &number) {
                 true => Seen::Varies,
                 false => Seen::Once(number.unbind()),
             };
-            all.seen.insert(place, seen);
+            self.seen.insert(place, seen);
         }
-        all
     }
 }

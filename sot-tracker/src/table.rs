@@ -12,6 +12,8 @@ pub struct TrackerTable {
     trackers: Vec<Tracker>,
     /// Where the path of each tracker starts, and its number of steps.
     roots: Vec<(TrackerId, u32)>,
+    /// Steps of each path when it is written out: as often as a number is an operand, all that leads to it.
+    weights: Vec<u32>,
     longest: u32,
     ids: HashMap<Tracker, TrackerId>,
 }
@@ -40,6 +42,9 @@ impl TrackerTable {
             let (root, length) = self.roots[base.index()];
             (root, length + 1)
         });
+        let weigh = |of: Option<TrackerId>| of.map_or(0, |of| self.weights[of.index()]);
+        let weight = weigh(tracker.base()).saturating_add(weigh(left)).saturating_add(weigh(right)).saturating_add(1);
+        self.weights.push(weight);
         self.roots.push((root, length));
         self.longest = self.longest.max(length);
         self.trackers.push(tracker.clone());
@@ -108,9 +113,9 @@ impl TrackerTable {
         self.roots[id.index()].0
     }
 
-    /// Steps of this path, its root included; of the longest one that leads to it, where it is computed of several numbers.
-    pub fn length(&self, id: TrackerId) -> u32 {
-        self.roots[id.index()].1
+    /// Steps of this path when it is written out, as text or as code: what several operations need is there once for each.
+    pub fn weight(&self, id: TrackerId) -> u32 {
+        self.weights[id.index()]
     }
 
     /// Steps of the longest path, its root included.

@@ -79,7 +79,7 @@ pub struct Captured {
     pub(crate) names_anew: Cell<bool>,
     pub guards: GuardSet,
     /// Numbers that vary, and the places by which that is known.
-    pub(crate) varying: Vec<(TrackerId, Place)>,
+    pub(crate) varying: HashMap<TrackerId, Place>,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
     /// The hashes that keys and members were stored with, where they are what code of the program said: each the same everywhere.
@@ -131,7 +131,7 @@ impl Default for Captured {
             anew: HashMap::new(),
             names_anew: Cell::new(false),
             guards: GuardSet::default(),
-            varying: Vec::new(),
+            varying: HashMap::new(),
             by_identity: Vec::new(),
             hashes: HashMap::new(),
             tensor_checks: Vec::new(),

@@ -8,10 +8,12 @@ use hashbrown::HashMap;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyModule, PyTuple};
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
+static OWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 static KNOWN: Mutex<Option<HashMap<String, Py<PyModule>>>> = Mutex::new(None);
 
 /// The module of this name, as it was found first.
@@ -38,6 +40,15 @@ pub fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>
     }
 }
 
+/// What `builtins` called by this name when the translator was imported: the program may give the name to another function.
+pub fn builtin<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let own = OWN.get_or_try_init(py, || module(py, "builtins")?.dict().copy().map(Bound::unbind))?;
+    match own.bind(py).get_item(name)? {
+        Some(found) => Ok(found),
+        None => module(py, "builtins")?.getattr(name),
+    }
+}
+
 /// Import what captures ask for.
 pub fn prepare(py: Python<'_>) -> PyResult<()> {
     const ASKED: [&str; 14] = [
@@ -57,6 +68,7 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
         "warnings",
     ];
     ASKED.iter().try_for_each(|name| module(py, name).map(drop))?;
+    builtin(py, "len")?;
     // It imports more when it is asked first.
     module(py, "sysconfig")?.call_method0("get_paths").map(drop)
 }

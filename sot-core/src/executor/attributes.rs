@@ -107,12 +107,13 @@ impl<'py> Executor<'py> {
         }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
+        // What was found elsewhere may be the same object.
+        if let Some(found) = found.as_ref().filter(|_| !self.found_anew.is_empty()) {
+            self.found_anew.remove(&(found.as_ptr() as usize));
+        }
         if let Some(known) = self.made_anew(class) {
             self.guard_look_up(ty, known, &key, found.as_ref())?;
             return Ok(found);
-        }
-        if let Some(found) = found.as_ref().filter(|_| !self.found_anew.is_empty()) {
-            self.found_anew.remove(&(found.as_ptr() as usize));
         }
         // A class that cannot change needs no guard.
         if facts::is_heap_type(ty) {

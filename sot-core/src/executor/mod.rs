@@ -186,6 +186,8 @@ pub struct Executor<'py> {
     found: Found,
     /// How often numbers that vary were compared, by their place.
     comparisons: HashMap<TrackerId, u32>,
+    /// Places of numbers that do not vary, as far as was asked.
+    steady: HashSet<TrackerId>,
     /// Modules whose functions are not simulated.
     ignored: Vec<String>,
     /// What the journal writes of that, found in this attempt.
@@ -248,6 +250,7 @@ impl<'py> Executor<'py> {
             nesting: 0,
             found,
             comparisons: HashMap::new(),
+            steady: HashSet::new(),
             ignored: crate::control::ignored_modules(py),
             rewritten: Vec::new(),
             silent: Vec::new(),

@@ -315,7 +315,7 @@ impl<'py> Executor<'py> {
     }
 
     pub fn builtins_attribute(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        crate::cpython::module(self.py, "builtins").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
+        crate::cpython::builtin(self.py, name).map_err(|e| self.internal(&e))
     }
 
     pub fn cell_type(&self) -> Result<Bound<'py, PyAny>, Stop> {

@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyString, PyType};
 use sot_tracker::{Arithmetic, Check, Tracker, TrackerId};
 
-/// Operations on the way from what was found to a number, before its value is read: guards compute each of them anew.
-const LONGEST: u32 = 64;
+/// Steps to a number, before its value is read: code and text write all of them out.
+const HEAVIEST: u32 = 128;
 /// Comparisons of one number, before its value is read: a loop that counts up to it would guard each round.
 const COMPARED: u32 = 16;
 
@@ -80,16 +80,17 @@ impl<'py> Executor<'py> {
 
     /// Whether another number has been found at a place before.
     pub(super) fn is_varying_at(&mut self, tracker: TrackerId, number: &Bound<'py, PyAny>) -> bool {
-        if self.found.numbers.is_empty() || !varies(number) {
+        if self.found.numbers.is_empty() || !varies(number) || self.steady.contains(&tracker) {
             return false;
         }
-        if self.captured.varying.iter().any(|(varies, _)| *varies == tracker) {
+        if self.captured.varying.contains_key(&tracker) {
             return true;
         }
         let place = place(self.py, &self.captured, tracker);
         let found = self.found.numbers.holds(&place, number);
-        if found {
-            self.captured.varying.push((tracker, place));
+        match found {
+            true => drop(self.captured.varying.insert(tracker, place)),
+            false => drop(self.steady.insert(tracker)),
         }
         found
     }
@@ -110,9 +111,7 @@ impl<'py> Executor<'py> {
             return Ok(false);
         }
         let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };
-        if !self.captured.varying.iter().any(|(varies, _)| *varies == place) {
-            self.captured.varying.push((place, known_by));
-        }
+        self.captured.varying.insert(place, known_by);
         self.guard_present(place);
         self.found_anew.insert(found.as_ptr() as usize, place);
         Ok(true)
@@ -153,9 +152,18 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         // Both give back what they were given.
-        let is_whole = matches!(name.as_str(), "str" | "format") && !self.is_varying_number(left);
-        if name == "pos" || is_whole && right.is_none() {
+        let is_number = self.is_varying_number(left);
+        let is_whole = match name.as_str() {
+            "pos" => is_number,
+            "str" | "format" => !is_number,
+            _ => false,
+        };
+        if is_whole && right.is_none() {
             return Ok(Some(left));
+        }
+        if let ("format", Some(spec)) = (name.as_str(), right) {
+            // One that varies may ask for a text without end, in guards that the program would not have come to.
+            self.constant_value(spec);
         }
         let op = FUNCTIONS.iter().find(|(function, op)| *function == name && op.is_binary() == right.is_some());
         match op {
@@ -293,6 +301,7 @@ impl<'py> Executor<'py> {
                 }
             }
         }
-        operands.into_iter().flatten().all(|operand| self.trackers.length(operand) < LONGEST)
+        operands.into_iter().flatten().map(|operand| self.trackers.weight(operand)).fold(0, u32::saturating_add)
+            < HEAVIEST
     }
 }

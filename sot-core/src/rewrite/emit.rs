@@ -364,7 +364,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     pub(super) fn builtins_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
-        self.attribute_of("builtins", name)
+        crate::cpython::builtin(self.py, name).map(Callee::Object).map_err(|e| Stop::internal(&e))
     }
 
     pub(super) fn cell_type(&self) -> Result<Callee<'py>, Stop> {

@@ -127,8 +127,9 @@ impl Emitter<'_, '_> {
             | Arithmetic::Float
             | Arithmetic::Str
             | Arithmetic::Repr => {
-                let callee = self.builtins_attribute(op.sign())?;
-                self.push_callable(callee);
+                // What builtins are called is the program's affair.
+                let computes = called_by_code::computes(self.py, op).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callee::Object(computes));
                 self.push_path(left)?;
                 if let Some(right) = right {
                     self.push_path(right)?;

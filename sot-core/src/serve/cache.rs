@@ -206,9 +206,12 @@ impl CodeCache {
 
     /// What one more capture has found.
     pub(super) fn learn_numbers(&self, py: Python<'_>, captured: &Captured) {
-        let with = Arc::new(self.numbers().with(py, captured));
-        if let Ok(mut numbers) = self.numbers.write() {
-            *numbers = with;
+        let Ok(mut numbers) = self.numbers.write() else { return };
+        if Arc::get_mut(&mut numbers).is_none() {
+            *numbers = Arc::new(numbers.copied(py));
+        }
+        if let Some(numbers) = Arc::get_mut(&mut numbers) {
+            numbers.learn(py, captured);
         }
     }
 

@@ -96,8 +96,19 @@ fn what_is_computed_starts_at_all_of_its_numbers() {
     assert_eq!(table.path(truth), [n, m, size, sum, twice, less, truth]);
     assert_eq!(table.root(truth), truth);
     assert!(table.is_reachable(truth));
-    assert_eq!(table.length(sum), 3);
-    assert_eq!(table.length(truth), 6);
+    assert_eq!(table.weight(sum), 4);
+    assert_eq!(table.weight(truth), 1 + 1 + 1 + 2 * 4 + 1);
     let text = table.display(truth, &Numbered).to_string();
     assert_eq!(text, "bool((slot_0 < ((slot_0 + slot_1.size) * (slot_0 + slot_1.size))))");
+}
+
+#[test]
+fn the_weight_of_numbers_of_numbers_ends_somewhere() {
+    let mut table = TrackerTable::new();
+    let mut n = table.intern(Tracker::Slot(0));
+    for _ in 0..100 {
+        n = table.intern(Tracker::Arithmetic { op: Arithmetic::Add, left: n, right: Some(n) });
+    }
+    assert_eq!(table.weight(n), u32::MAX);
+    assert_eq!(table.path(n).len(), 101);
 }

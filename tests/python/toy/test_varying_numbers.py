@@ -137,6 +137,39 @@ def said(x, n):
     return x + 1, f"{n}"
 
 
+def signs_of_text(x, n):
+    try:
+        return x, +f"{n}"
+    except TypeError as error:
+        return x + 1, str(error)
+
+
+def numbers_of_text(x, n):
+    text = f"{n}"
+    return x + 1, float(text) if n == n else 0, text * 2, text + "a", text > "3", not text, len(text), text[0]
+
+
+def a_width_behind_a_return(x, n):
+    if n - 5 > 1000:
+        return x
+    return x + 1, f"{1:{abs(n) % 7}}" if n == n else ""
+
+
+def added_up(x, n):
+    a, b = n, n + 1
+    for _ in range(40):
+        a, b = b, a + b
+    return x + 1, b, b > 7
+
+
+def doubled(x, n):
+    if isinstance(n, (str, list)):
+        return x
+    for _ in range(70):
+        n = n + n
+    return x + 1, n, f"{n}"
+
+
 def identical(x, n):
     m = n
     k = n + 0
@@ -240,6 +273,11 @@ PROGRAMS = [
     as_text,
     in_messages,
     said,
+    signs_of_text,
+    numbers_of_text,
+    a_width_behind_a_return,
+    added_up,
+    doubled,
     identical,
     a_length,
     a_loop,
@@ -379,3 +417,43 @@ def test_numbers_by_turns_of_two_kinds():
     for n in [1, 1.5, 2, 2.5, 3, 3.5, True, 4, 4.5]:
         assert seen_of(captured, t([1.0]), n) == seen_of(f, t([1.0]), n)
     assert toy.stats()["captures"] <= 5
+
+
+def test_an_equal_constant_of_a_base_is_not_the_number_that_varies():
+    class Base:
+        k = 3
+
+    def make(n):
+        class Derived(Base):
+            pass
+
+        Derived.n = n
+        return Derived
+
+    def f(x, c):
+        return x * c.n + c.k, c.n, c.k
+
+    captured = toy.to_static(f)
+    for n in [5, 3, 7, 3, 4]:
+        c = make(n)
+        assert seen_of(captured, t([1.0]), c) == seen_of(f, t([1.0]), c)
+
+
+def test_builtins_that_the_program_replaces():
+    import builtins
+
+    def f(x, n):
+        return x + 1, f"{n}", f"{n:>4}", f"{n!r}", -n, n * 2.5
+
+    captured, calls, xs = toy.to_static(f), [], [t([1.0]) for _ in range(5)]
+    captured(xs[4], 9)
+    own = {name: getattr(builtins, name) for name in ("str", "repr", "format", "abs", "float")}
+    try:
+        for name in own:
+            setattr(builtins, name, lambda *args, name=name: calls.append(name))
+        results = [captured(xs[n], n)[1:] for n in range(4)]
+    finally:
+        for name in own:
+            setattr(builtins, name, own[name])
+    assert results == [f(t([1.0]), n)[1:] for n in range(4)]
+    assert calls == []
