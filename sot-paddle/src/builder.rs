@@ -15,7 +15,7 @@ use crate::{exact, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
 use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -394,7 +394,7 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
-        if let Some(why) = alias::forbidden(op).or_else(|| self.differs(op)) {
+        if let Some(why) = alias::forbidden(op).or_else(|| self.differs(op)).or_else(|| holds_large_int(op)) {
             return Err(BuildError { why, cause: None });
         }
         self.run_call(op, at)
@@ -469,4 +469,33 @@ impl GraphBuilder for PaddleBuilder {
             }
         })
     }
+}
+
+/// Containers inside each other that are looked through for large ints.
+const DEPTH: u32 = 4;
+
+/// Building an operation with an int that no attribute can hold takes the process down where eager raises.
+fn holds_large_int(op: &OpCall<'_, '_>) -> Option<Why> {
+    fn is_large(value: &Bound<'_, PyAny>, depth: u32) -> bool {
+        if value.is_instance_of::<PyInt>() {
+            return value.extract::<i64>().is_err();
+        }
+        if depth == 0 {
+            return false;
+        }
+        if let Ok(tuple) = value.cast::<PyTuple>() {
+            tuple.iter().any(|item| is_large(&item, depth - 1))
+        } else if let Ok(list) = value.cast::<PyList>() {
+            list.iter().any(|item| is_large(&item, depth - 1))
+        } else if let Ok(dict) = value.cast::<PyDict>() {
+            dict.iter().any(|(_, item)| is_large(&item, depth - 1))
+        } else if value.is_exact_instance_of::<PySlice>() {
+            let parts = ["start", "stop", "step"].into_iter().filter_map(|part| value.getattr(part).ok());
+            parts.into_iter().any(|part| is_large(&part, depth - 1))
+        } else {
+            false
+        }
+    }
+    let large = is_large(op.args.as_any(), DEPTH) || op.kwargs.is_some_and(|kwargs| is_large(kwargs.as_any(), DEPTH));
+    large.then(|| Why::new(Reason::ApiRejected, "an int of more than 64 bits"))
 }

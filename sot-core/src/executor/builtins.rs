@@ -410,9 +410,13 @@ impl<'py> Executor<'py> {
             }
             ("sum", [iterable]) => {
                 let zero = self.fold_int(0)?;
-                self.sum(*iterable, zero)?
+                let sum = self.sum(*iterable, zero);
+                self.unless_half_used(*iterable, sum)?
             }
-            ("sum", [iterable, start]) => self.sum(*iterable, *start)?,
+            ("sum", [iterable, start]) => {
+                let sum = self.sum(*iterable, *start);
+                self.unless_half_used(*iterable, sum)?
+            }
             ("abs", [value]) if matches!(self.look(*value)?, VarKind::Tensor(_)) => {
                 let abs = self.builtins_attribute("abs")?;
                 self.record_call(CallKind::Method, "__abs__", Some(&abs), &Args::positional(args.to_vec()))?
@@ -421,7 +425,12 @@ impl<'py> Executor<'py> {
                 let items = if name == "sorted" { self.collect_sized(*iterable)? } else { self.collect(*iterable)? };
                 let tuple = self.virtual_var(TupleVar::new(items));
                 let callee = self.builtins_attribute(name)?;
-                self.fold_call(&callee, &Args::positional(vec![tuple]))?
+                let found = self.fold_call(&callee, &Args::positional(vec![tuple]));
+                match name {
+                    // All items are taken before the first is compared.
+                    "sorted" => found?,
+                    _ => self.unless_half_used(*iterable, found)?,
+                }
             }
             ("id", _) => return Err(Stop::brk(Reason::Builtin, "id")),
             _ => return Ok(None),
@@ -434,6 +443,17 @@ impl<'py> Executor<'py> {
         match self.find_attribute(object, name) {
             Err(Stop::Raised(exception)) if self.is_attribute_error(exception)? => Ok(None),
             other => other,
+        }
+    }
+
+    /// What a builtin came to that asks for one item after the other: where it raises, the iterator stands behind the item that it did
+    /// not like, and here it is at its end.
+    fn unless_half_used(&mut self, iterable: VarId, result: Result<VarId, Stop>) -> Result<VarId, Stop> {
+        match result {
+            Err(Stop::Raised(_)) if matches!(self.look(iterable)?, VarKind::Iterator(_)) => {
+                Err(Stop::brk(Reason::WouldRaise, "an iterator that is half used"))
+            }
+            result => result,
         }
     }
 

@@ -371,16 +371,6 @@ impl<'py> Executor<'py> {
         {
             return Ok(Some(entered));
         }
-        if let (true, false, VarKind::Set(_)) =
-            (super::set_methods::combines(name), args.positional.is_empty(), self.look(me)?)
-            && args.keywords.is_empty()
-        {
-            for iterable in &args.positional {
-                self.is_no_subclass_of_set(*iterable)?;
-            }
-            let method = self.virtual_var(BoundVar::new(me, name));
-            return self.enter_of_tuples(method, args, 0..args.positional.len());
-        }
         if let ("update", [_, _, ..], VarKind::Set(SetVar { frozen: false, .. })) =
             (name, args.positional.as_slice(), self.look(me)?)
             && args.keywords.is_empty()

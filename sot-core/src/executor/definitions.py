@@ -348,7 +348,7 @@ def join(function, iterable):
         refused = True
     if refused:
         raise TypeError("can only join an iterable")
-    hint(iterable)
+    hint(iterator)
     items = []
     for item in iterator:
         items.append(item)

@@ -7,7 +7,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyRange, PySlice, PyString};
+use pyo3::types::{PyBytes, PyInt, PyList, PyRange, PySlice, PyString, PyType};
 use sot_sideeffect::Mutation;
 
 /// A slice of a list of some length.
@@ -153,7 +153,10 @@ impl<'py> Executor<'py> {
             }
             _ => false,
         };
-        if !sequence || self.method_of_program(key, "__index__")?.is_none() {
+        // An int is its own index.
+        let class = self.class_of(key)?;
+        let is_int = class.cast::<PyType>().is_ok_and(|class| class.is_subclass_of::<PyInt>().unwrap_or(true));
+        if !sequence || is_int || self.method_of_program(key, "__index__")?.is_none() {
             return Ok(None);
         }
         self.enter_answer("int", key, &["__index__"], &[])
