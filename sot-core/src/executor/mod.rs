@@ -478,6 +478,10 @@ impl<'py> Executor<'py> {
                 handlers::push_callable(self, value);
                 self.frame_mut().ip += 1;
             }
+            Awaits::Callable => {
+                handlers::push_callable(self, value);
+                self.frame_mut().ip += 1;
+            }
             Awaits::Matched => {
                 let VarKind::Tuple(pair) = self.look(value)? else {
                     return Err(Stop::fallback(Reason::InternalError, "no pair"));
