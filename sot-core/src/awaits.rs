@@ -30,6 +30,8 @@ pub enum Awaits {
     Attribute,
     /// LOAD_METHOD: as `Attribute`, and it is the callable of two slots.
     Method,
+    /// LOAD_SUPER_ATTR: it is pushed as the callable of two slots.
+    Callable,
     /// CHECK_EG_MATCH: a pair, of which the first, what matches, becomes what is handled unless it is None; the second, the
     /// rest, is pushed, and then the first.
     Matched,

@@ -410,11 +410,11 @@ pub fn value_at(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 fn entry_at<'py>(py: Python<'py>, args: Slots<'_>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let index: usize = argument(py, args, 1)?.extract()?;
-    if let Some(table) = facts::set_table(&argument(py, args, 0)?) {
-        let member = table.entries.into_iter().nth(index).map(|entry| (entry.key, py.None().into_bound(py)));
+    let whole = argument(py, args, 0)?;
+    let Ok(dict) = whole.cast::<PyDict>() else {
+        let member = facts::set_entry(&whole, index).map(|entry| (entry.key, py.None().into_bound(py)));
         return member.ok_or_else(|| PyRuntimeError::new_err("sot: no such member"));
-    }
-    let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
+    };
     dict.iter().nth(index).ok_or_else(|| PyRuntimeError::new_err("sot: no such entry"))
 }
 

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::ffi::c_int;
 use std::ptr;
+use std::sync::{Arc, OnceLock};
 
 use pyo3::ffi;
 use pyo3::intern;
@@ -55,15 +56,17 @@ fn call_all(callbacks: &Bound<'_, PyList>, phase: &Bound<'_, PyAny>, info: &Boun
 /// What the collector calls. It is called without a count of the frames that are open, which a callable of another type has: where
 /// there are as many as the interpreter allows, a collection must not raise.
 struct Hears {
-    /// The program's own list.
-    theirs: Py<PyList>,
+    /// The list that the collector had before: the program's own, or that of another translator in this process.
+    theirs: Arc<OnceLock<Py<PyList>>>,
     run: fn(Python<'_>, u32),
 }
 
 impl NativeBody for Hears {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         if let (Some(phase), Some(info)) = (args.get(py, 0), args.get(py, 1)) {
-            call_all(self.theirs.bind(py), &phase, &info);
+            if let Some(theirs) = self.theirs.get() {
+                call_all(theirs.bind(py), &phase, &info);
+            }
             heard(&phase, &info, self.run)?;
         }
         Ok(py.None().into_bound(py))
@@ -74,7 +77,9 @@ impl NativeBody for Hears {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        visit(self.theirs.as_any());
+        if let Some(theirs) = self.theirs.get() {
+            visit(theirs.as_any());
+        }
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -99,17 +104,24 @@ pub fn at_collections(py: Python<'_>, run: fn(Python<'_>, u32)) -> PyResult<bool
         let callbacks = super::module(py, "gc")?.getattr(intern!(py, "callbacks"))?;
         return callbacks.call_method1(intern!(py, "append"), (callback,)).map(|_| true);
     };
-    // SAFETY: the collector holds a list, or none yet; the reference to it is moved, and one to another list put in its place. No
-    // collection runs meanwhile.
+    // Making these may collect garbage, and so run anything: even another translator that asks the same.
+    let theirs = Arc::new(OnceLock::new());
+    let callback = new_native(py, Box::new(Hears { theirs: theirs.clone(), run }))?;
+    let only = PyList::new(py, [&callback])?;
+    // SAFETY: the collector holds a list, or none yet; the reference to it is moved, and one to another list put in its place.
+    // From here on no object is made, so that no collection begins and nothing of the program runs.
     unsafe {
-        let theirs = Bound::from_borrowed_ptr_or_opt(py, (*lists).callbacks).filter(|_| (*lists).collecting == 0);
-        let Some(theirs) = theirs else { return Ok(false) };
-        let theirs = theirs.cast_into_exact::<PyList>()?.unbind();
-        let callback = new_native(py, Box::new(Hears { theirs, run }))?;
-        let only = PyList::new(py, [callback])?;
-        // Nobody finds it among the collector's objects.
+        if (*lists).collecting != 0 {
+            return Ok(false);
+        }
+        let Some(before) = Bound::from_borrowed_ptr_or_opt(py, (*lists).callbacks) else { return Ok(false) };
+        let Ok(before) = before.cast_into_exact::<PyList>() else { return Ok(false) };
+        // Nobody finds them among the collector's objects.
+        ffi::PyObject_GC_UnTrack(callback.as_ptr().cast());
         ffi::PyObject_GC_UnTrack(only.as_ptr().cast());
+        let _ = theirs.set(before.unbind());
         let old = ptr::replace(&raw mut (*lists).callbacks, only.into_ptr());
+        // The callable has it.
         drop(Bound::from_owned_ptr(py, old));
     }
     Ok(true)

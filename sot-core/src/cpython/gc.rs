@@ -4,9 +4,20 @@ use std::ffi::{c_int, c_void};
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyCode;
+use pyo3::types::{PyCode, PyTuple};
 
 use super::trampoline::trampoline;
+
+/// Whether the collector looks at a tuple, which it need not while that holds nothing of the kind.
+pub(super) fn is_tracked(tuple: &Bound<'_, PyTuple>) -> bool {
+    // SAFETY: a live object of a kind that always has the collector's head before it.
+    #[cfg(Py_3_9)]
+    let tracked = unsafe { ffi::PyObject_GC_IsTracked(tuple.as_ptr()) } != 0;
+    // SAFETY: as above; the head is two words, and the first one leads to the next object while this one is looked at.
+    #[cfg(not(Py_3_9))]
+    let tracked = unsafe { *tuple.as_ptr().cast::<usize>().sub(2) } != 0;
+    tracked
+}
 
 /// Passes references to the collector's visit function until it asks to stop.
 pub(super) struct Visitor {

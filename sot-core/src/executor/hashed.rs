@@ -114,7 +114,7 @@ impl<'py> Executor<'py> {
             let (at, below) = (self.trackers.intern(at), self.trackers.intern(below));
             let (key, value) = (self.wrap(&key, at), self.wrap(&value, below));
             let hash = hashes[index as usize] as isize;
-            if by_code && *self.hashes.entry(key).or_insert(hash) != hash {
+            if by_code && !self.find_hash(key, hash) {
                 return Err(Stop::brk(Reason::UserCode, "a key with two hashes"));
             }
             entries.push((key, value));

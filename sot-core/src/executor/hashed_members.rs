@@ -19,6 +19,9 @@ use sot_opcodes::{BinaryOp, CompareOp};
 use sot_sideeffect::Mutation;
 use std::rc::Rc;
 
+/// Questions that one operation may ask.
+const QUESTIONS: usize = 64;
+
 /// What is done with whole sets.
 #[derive(Clone, Copy)]
 enum Whole {
@@ -329,7 +332,7 @@ impl<'py> Executor<'py> {
             ("all_met", Some(_), [_, _, _, others]) => *others,
             ("put_member", Some(_), [set, key, hash]) => {
                 let hash = self.known_hash(*hash)?;
-                if self.is_hashed_by_code(*key)? && *self.hashes.entry(*key).or_insert(hash) != hash {
+                if self.is_hashed_by_code(*key)? && !self.store_hash(*key, hash) {
                     return Err(fallback("a member whose hash has changed"));
                 }
                 let recorded =
@@ -536,7 +539,12 @@ impl<'py> Executor<'py> {
         if *self.shadows.begun.entry(operation).or_insert_with(|| taken.clone()) != taken {
             return Err(fallback("a set that changes while its members are compared"));
         }
+        let answered = answers.len();
         let question = match self.tried(whole, &taken, answers)?.0 {
+            // Each is answered, and all that came before is done again.
+            Came::Question(_) if answered >= QUESTIONS => {
+                return Err(Stop::brk(Reason::UserCode, "an operation on sets that asks their members many times"));
+            }
             Came::To(_) => Vec::new(),
             Came::Question(Question::Hash(of)) => vec![of],
             Came::Question(Question::Equal(a, b)) => vec![a, b],
@@ -564,15 +572,17 @@ impl<'py> Executor<'py> {
         let Operation { whole, operands, taken, answers } = self.operation(operation, log)?;
         let (Came::To(told), hashes) = self.tried(whole, &taken, answers.clone())? else { return Err(by_code()) };
         for (var, hash) in hashes {
-            if *self.hashes.entry(var).or_insert(hash) != hash {
+            if !self.store_hash(var, hash) {
                 return Err(fallback("a member whose hash has changed"));
             }
         }
         // One object may have several names.
         for item in taken.iter().flat_map(|operand| operand.items().to_vec()) {
             let same = self.known_object(item).and_then(|object| self.shadows.identities.get(&object).copied());
-            if let Some(hash) = same.and_then(|same| self.hashes.get(&same).copied()) {
-                self.hashes.entry(item).or_insert(hash);
+            if let Some(hash) = same.and_then(|same| self.hashes.get(&same).copied())
+                && !self.store_hash(item, hash)
+            {
+                return Err(fallback("a member whose hash has changed"));
             }
         }
         self.done_with(whole, &operands, taken, Answers::Given(answers), told)

@@ -164,6 +164,8 @@ pub struct Executor<'py> {
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
     /// Dicts that the capture made, and where keys were first taken out of them.
     gaps: HashMap<VarId, Site>,
+    /// Keys and members that were found with their hashes in what was there before the frame.
+    found_hashes: HashSet<VarId>,
     /// What the stop is owed to, in the place of the call under way.
     cause: Option<Site>,
     /// Dicts as they were when these keys of one hash were asked for, by the tuple of these keys, which nobody else has.
@@ -239,6 +241,7 @@ impl<'py> Executor<'py> {
             tail: None,
             emptied: HashMap::new(),
             gaps: HashMap::new(),
+            found_hashes: HashSet::new(),
             cause: None,
             searched: HashMap::new(),
             thrown: None,
@@ -475,6 +478,10 @@ impl<'py> Executor<'py> {
             }
             Awaits::Method => {
                 self.pop()?;
+                handlers::push_callable(self, value);
+                self.frame_mut().ip += 1;
+            }
+            Awaits::Callable => {
                 handlers::push_callable(self, value);
                 self.frame_mut().ip += 1;
             }

@@ -66,6 +66,14 @@ pub(super) struct Shadows {
 /// A set, operands, and whether all of their hashes are known.
 pub(super) type BeforeStep<'py> = (Option<Bound<'py, PyAny>>, Vec<Bound<'py, PyAny>>, bool);
 
+impl Shadows {
+    /// A value has no hash any more: what stood in for it had that.
+    pub(super) fn forget(&mut self, var: VarId) {
+        self.members.remove(&var);
+        self.identities.retain(|_, of| *of != var);
+    }
+}
+
 impl SetStep {
     /// What real sets make of a step.
     pub(super) fn run<'py>(
@@ -100,6 +108,9 @@ struct Found {
 
 /// Contents that are kept at a time.
 const KEPT: usize = 16;
+
+/// Members of a given set that are found by their places, each of which a guard counts from the first.
+const BY_PATH: usize = 128;
 
 impl<'py> Executor<'py> {
     // ----- states
@@ -151,6 +162,7 @@ impl<'py> Executor<'py> {
         let asked = table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key));
         let constant = matches!(self.var(var).kind, VarKind::Constant(_));
         let mut paths = vec![None; table.entries.len()];
+        let mut by_path = 0;
         if !constant && self.has_path(self.var(var).tracker) {
             let base = self.path_to_members(var, object);
             // Members that nobody else has will be others at the next call, and the guard would keep them alive.
@@ -164,6 +176,13 @@ impl<'py> Executor<'py> {
                     return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
                 }
                 if given && by_code {
+                    if by_path == BY_PATH {
+                        return Err(Stop::brk(
+                            Reason::ValueKind,
+                            "a set of many members that code of the program hashes",
+                        ));
+                    }
+                    by_path += 1;
                     paths[index] = Some(self.trackers.intern(Tracker::DictKey { base, index: index as u32 }));
                     members.push((entry.place, None));
                 } else {
@@ -183,7 +202,7 @@ impl<'py> Executor<'py> {
                 Some(path) => self.wrap(&entry.key, path),
                 None => self.pin(&entry.key),
             };
-            if !probe::is_quiet_key(&entry.key) && *self.hashes.entry(member).or_insert(entry.hash) != entry.hash {
+            if !probe::is_quiet_key(&entry.key) && !self.find_hash(member, entry.hash) {
                 return Err(Stop::brk(Reason::UserCode, "a member with two hashes"));
             }
             members.push((entry.place, member));

@@ -47,6 +47,8 @@ pub struct Mark {
     below: Vec<Outline>,
     #[cfg(debug_assertions)]
     gaps: usize,
+    #[cfg(debug_assertions)]
+    hashes: usize,
 }
 
 /// What tells whether a step has written to a frame that its mark does not copy.
@@ -98,6 +100,8 @@ impl Executor<'_> {
             below: self.outline(self.frames.len()),
             #[cfg(debug_assertions)]
             gaps: self.gaps.len(),
+            #[cfg(debug_assertions)]
+            hashes: self.stored_hashes(),
         }
     }
 
@@ -114,13 +118,20 @@ impl Executor<'_> {
         while self.undo.len() > mark.log {
             match self.undo.pop() {
                 Some(Undo::Kind(var, kind)) => self.vars[var.0 as usize].kind = kind,
-                Some(Undo::Hash(key)) => drop(self.hashes.remove(&key)),
+                // What has been found in a set or dict of that time had its hash before.
+                Some(Undo::Hash(key)) if self.found_hashes.contains(&key) => {}
+                Some(Undo::Hash(key)) => {
+                    self.hashes.remove(&key);
+                    self.shadows.forget(key);
+                }
                 Some(Undo::Gap(dict)) => drop(self.gaps.remove(&dict)),
                 None => {}
             }
         }
         #[cfg(debug_assertions)]
         assert_eq!(self.gaps.len(), mark.gaps, "a step that is taken back has left dicts without keys");
+        #[cfg(debug_assertions)]
+        assert!(self.stored_hashes() <= mark.hashes, "a step that is taken back has left hashes");
         self.journal.rollback_to(mark.journal);
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
@@ -171,6 +182,18 @@ impl Executor<'_> {
         let variable = &mut self.captured.vars[id.0 as usize];
         self.undo.push(Undo::Kind(id, variable.kind.clone()));
         variable
+    }
+
+    /// Keys and members that the program has stored.
+    #[cfg(debug_assertions)]
+    fn stored_hashes(&self) -> usize {
+        self.hashes.keys().filter(|key| !self.found_hashes.contains(*key)).count()
+    }
+
+    /// A key or member was found with this hash in something from before the frame. `false`: it has been with another one.
+    pub(super) fn find_hash(&mut self, key: VarId, hash: isize) -> bool {
+        self.found_hashes.insert(key);
+        *self.hashes.entry(key).or_insert(hash) == hash
     }
 
     /// A key is stored with a hash. `false`: it has been with another one.

@@ -9,6 +9,7 @@
 use crate::cpython::facts::{self, ClassForm};
 use crate::probe;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 
 /// Stands for an object in a check. The program never meets it.
@@ -19,13 +20,14 @@ enum Like {
     Class(ClassForm),
     /// A field of named tuples, by its place.
     Field(usize),
+    Code(KnownCode),
 }
 
 /// What stands for an object in a check; itself, if it may be held.
 pub(super) fn pattern(object: Bound<'_, PyAny>) -> Py<PyAny> {
     let like = match object.cast::<PyType>() {
         Ok(class) => Some(Like::Class(facts::class_form(class))),
-        Err(_) => probe::place_of_field(&object).map(Like::Field),
+        Err(_) => probe::place_of_field(&object).map(Like::Field).or_else(|| KnownCode::of(&object).map(Like::Code)),
     };
     match like.and_then(|like| Bound::new(object.py(), Alike(like)).ok()) {
         Some(alike) => alike.into_any().unbind(),
@@ -42,6 +44,7 @@ pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> 
         Like::Class(form) => {
             value.cast::<PyType>().is_ok_and(|class| !facts::finds_names_by_code(class) && form.is_of(class))
         }
+        Like::Code(known) => known.is_of(value),
         Like::Field(place) => probe::place_of_field(value) == Some(*place),
     }
 }
@@ -49,9 +52,8 @@ pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> 
 /// Constants in each other that are looked at.
 const DEPTH: usize = 50;
 
-/// Whether two code objects were compiled of the same text. They are compared part by part: a program can make code with
-/// constants whose `==` is its own.
-fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
+/// What code objects are compared by: what is cheap to ask for first, what is made anew when it is asked for last.
+fn parts_of_code(py: Python<'_>) -> &[Py<PyString>] {
     const PARTS: &[&str] = &[
         "co_firstlineno",
         "co_name",
@@ -59,28 +61,61 @@ fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
         "co_posonlyargcount",
         "co_kwonlyargcount",
         "co_flags",
-        "co_code",
-        "co_consts",
-        "co_names",
-        "co_varnames",
-        "co_freevars",
-        "co_cellvars",
         "co_filename",
+        "co_names",
+        "co_consts",
     ];
-    /// What not all versions have.
-    const LATER: &[&str] = &["co_qualname", "co_linetable", "co_exceptiontable"];
+    const MADE: &[&str] = &["co_varnames", "co_freevars", "co_cellvars", "co_code"];
+    static NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
+    NAMES.get_or_init(py, || {
+        // Before 3.10 the lines are in what is there for old tools alone since, and says so.
+        let lines: &[&str] = match py.version_info() {
+            version if version >= (3, 11) => &["co_linetable", "co_qualname", "co_exceptiontable"],
+            version if version >= (3, 10) => &["co_linetable"],
+            _ => &["co_lnotab"],
+        };
+        let names = PARTS.iter().chain(lines).chain(MADE);
+        names.map(|name| PyString::intern(py, name).unbind()).collect()
+    })
+}
+
+/// A code object that was met, and its parts, which are asked for once.
+struct KnownCode {
+    code: Py<PyAny>,
+    parts: Vec<Py<PyAny>>,
+}
+
+impl KnownCode {
+    /// `None`: it is no code.
+    fn of(code: &Bound<'_, PyAny>) -> Option<KnownCode> {
+        code.cast_exact::<PyCode>().ok()?;
+        let parts = parts_of_code(code.py()).iter().map(|name| Some(code.getattr(name).ok()?.unbind()));
+        Some(KnownCode { code: code.clone().unbind(), parts: parts.collect::<Option<Vec<_>>>()? })
+    }
+
+    fn is_of(&self, value: &Bound<'_, PyAny>) -> bool {
+        let py = value.py();
+        if value.is(&self.code) {
+            return true;
+        }
+        let same = |(name, known): (&Py<PyString>, &Py<PyAny>)| {
+            value.getattr(name).is_ok_and(|part| is_same_constant(&part, known.bind(py), DEPTH))
+        };
+        value.cast_exact::<PyCode>().is_ok() && parts_of_code(py).iter().zip(&self.parts).all(same)
+    }
+}
+
+/// Whether two code objects were compiled of the same text. They are compared part by part: a program can make code with
+/// constants whose `==` is its own.
+fn is_same_code(value: &Bound<'_, PyAny>, known: &Bound<'_, PyAny>) -> bool {
     if value.cast_exact::<PyCode>().is_err() || known.cast_exact::<PyCode>().is_err() {
         return false;
     }
-    let part = |code: &Bound<'_, PyAny>, name: &str| code.getattr(name).ok().map(Bound::unbind);
-    let same = |name: &&str| match (part(value, name), part(known, name)) {
-        (Some(a), Some(b)) => is_same_constant(a.bind(value.py()), b.bind(value.py()), DEPTH),
+    let same = |name: &Py<PyString>| match (value.getattr(name), known.getattr(name)) {
+        (Ok(a), Ok(b)) => is_same_constant(&a, &b, DEPTH),
         _ => false,
     };
-    // Before 3.10 the lines are in what is there for old tools alone since, and says so.
-    let lines = if value.py().version_info() < (3, 10) { "co_lnotab" } else { "co_linetable" };
-    let later = |name: &&str| part(known, name).is_none() || same(name);
-    PARTS.iter().all(same) && same(&lines) && LATER.iter().all(later)
+    value.is(known) || parts_of_code(value.py()).iter().all(same)
 }
 
 /// Whether two constants mean the same to code: a `-0.0` is no `0.0`, a `True` no `1`. What the program itself has put among the

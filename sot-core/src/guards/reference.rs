@@ -275,7 +275,7 @@ impl<'py> Live<'_, 'py> {
             Access::DictValue(index) => base.cast::<PyDict>().ok()?.values().get_item(*index as usize).ok(),
             Access::DictKey(index) => match base.cast::<PyDict>() {
                 Ok(dict) => dict.keys().get_item(*index as usize).ok(),
-                Err(_) => facts::set_table(base)?.entries.into_iter().nth(*index as usize).map(|entry| entry.key),
+                Err(_) => facts::set_entry(base, *index as usize).map(|entry| entry.key),
             },
             // As the type has it, whatever a subclass says.
             Access::SeqItem(index) => {

@@ -301,7 +301,7 @@ fn follow<'py>(
         Access::DictValue(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.1),
         Access::DictKey(index) => match base.cast::<PyDict>() {
             Ok(dict) => dict.iter().nth(*index as usize).map(|kv| kv.0),
-            Err(_) => facts::set_table(base)?.entries.into_iter().nth(*index as usize).map(|entry| entry.key),
+            Err(_) => facts::set_entry(base, *index as usize).map(|entry| entry.key),
         },
         Access::SeqItem(index) => {
             let index = usize::try_from(*index).ok()?;

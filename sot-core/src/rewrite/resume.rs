@@ -513,6 +513,10 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                     }
                     // In the place of the object.
                     Awaits::Attribute | Awaits::Method => next.ip += 1,
+                    Awaits::Callable => {
+                        next.stack.push(SlotShape::Value);
+                        next.ip += 1;
+                    }
                     Awaits::Drop | Awaits::None => next.ip += 1,
                     Awaits::Decides => {
                         next.stack.pop();
@@ -525,7 +529,7 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
                         next.ip += 1;
                     }
                 }
-                if awaits == Awaits::Method {
+                if let Awaits::Method | Awaits::Callable = awaits {
                     next.stack.push(SlotShape::Null);
                 }
                 resumes(next)

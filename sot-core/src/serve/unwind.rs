@@ -225,8 +225,10 @@ impl<'py> Waiting<'py> {
                 self.push(SlotShape::Value, value());
                 self.run_at(ip + 1);
             }
-            Awaits::Method => {
-                self.drop_object();
+            awaits @ (Awaits::Method | Awaits::Callable) => {
+                if awaits == Awaits::Method {
+                    self.drop_object();
+                }
                 if method_layout::null_first(version) {
                     self.push(SlotShape::Null, None);
                     self.push(SlotShape::Value, value());

@@ -59,6 +59,8 @@ def test_no_entry_is_seen():
     dies()
     assert gc.callbacks == before
     assert not any("callback" in str(type(o)).lower() for o in gc.get_referrers(gc.callbacks))
+    hears = [o for o in gc.get_objects() if "NativeFunction" in type(o).__name__ and o.__name__ == "collections"]
+    assert hears == []
 
 
 @pytest.mark.parametrize("change", ["clear", "slice", "pop", "delete"])

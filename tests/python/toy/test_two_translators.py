@@ -361,6 +361,34 @@ def test_one_captures_the_program_and_the_other_says_so(tmp_path):
     assert served == "[0, 1, 2] 0 True" and second == "[0, 1, 2] [0, 1, 2] True" and last == "[0, 1, 2]"
 
 
+def test_both_hear_of_collections(tmp_path):
+    program = """
+        twin = sys.twin
+        twin._capture_all(False)
+        phases = []
+        gc.callbacks.append(lambda phase, info: phases.append(phase))
+        def captured(by):
+            class Local:
+                scale = 3
+            def f(x):
+                return x * Local.scale + 1
+            translated = by.to_static(f)
+            assert translated(by.tensor([1.0])).tolist() == [4.0]
+            class Other:
+                scale = 5
+            gone = weakref.ref(Local)
+            f.__closure__[0].cell_contents = Other
+            return translated, gone
+        held = [captured(by) for by in (toy, twin, toy)]
+        del phases[:]
+        gc.collect()
+        print([gone() is None for _, gone in held], phases, toy.stats()["captures"], twin.stats()["captures"] > 0)
+    """
+    code, out, err = run(tmp_path, under_a_twin, program)
+    assert (code, err) == (0, "")
+    assert out == "[True, True, True] ['start', 'stop'] 2 True\n"
+
+
 @pytest.mark.parametrize("first", ["sot", "toy"])
 def test_of_two_that_the_environment_asks_the_first_captures(tmp_path, first):
     if importlib.util.find_spec("sot") is None:

@@ -104,8 +104,7 @@ pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>, item: &Bound<'py, PyAny>) 
             };
             let old = [exchange(0, &number), exchange(1, item)];
             // A collection may have found that it held nothing that matters.
-            let is_tracked = crate::cpython::module(py, "gc").and_then(|gc| gc.call_method1("is_tracked", (&held,)));
-            if is_tracked.is_ok_and(|tracked| !tracked.is_truthy().unwrap_or(true)) {
+            if held.cast_exact::<PyTuple>().is_ok_and(|held| !crate::cpython::gc::is_tracked(held)) {
                 ffi::PyObject_GC_Track(result.cast());
             }
             drop(old);

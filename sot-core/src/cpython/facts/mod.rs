@@ -32,7 +32,7 @@ pub use lifetimes::{
 };
 pub use sets::{
     Hash, SetEntry, SetTable, add_hashed, discard_hashed, exchange_members, exchange_tables, members_of_hash,
-    new_frozen_set, set_of_hashed, set_table, set_with_table,
+    new_frozen_set, set_entry, set_of_hashed, set_table, set_with_table,
 };
 pub use types::{
     ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,

@@ -58,6 +58,30 @@ pub fn set_table<'py>(set: &Bound<'py, PyAny>) -> Option<SetTable<'py>> {
     }
 }
 
+/// The member that so many others lie before.
+pub fn set_entry<'py>(set: &Bound<'py, PyAny>, nth: usize) -> Option<SetEntry<'py>> {
+    if !is_exact_set(set) {
+        return None;
+    }
+    let mut before = nth;
+    // SAFETY: as in `set_table`.
+    unsafe {
+        let raw = set.as_ptr().cast::<ffi::PySetObject>();
+        for place in 0..=(*raw).mask as usize {
+            let entry = (*raw).table.add(place);
+            if (*entry).hash == -1 || (*entry).key.is_null() {
+                continue;
+            }
+            if before == 0 {
+                let key = Bound::from_borrowed_ptr(set.py(), (*entry).key);
+                return Some(SetEntry { place, hash: (*entry).hash, key });
+            }
+            before -= 1;
+        }
+    }
+    None
+}
+
 /// Members of an exact set or frozen set that a look-up of this hash compares with what it looks for, in this order. Where they
 /// lie is `set_lookkey`'s rule in CPython's Objects/setobject.c, the same from 3.8 to 3.13.
 pub fn members_of_hash<'py>(set: &Bound<'py, PyAny>, hash: isize) -> Option<Vec<Bound<'py, PyAny>>> {
@@ -183,14 +207,22 @@ pub fn exchange_members<'py>(
     left
 }
 
-/// Members of a hash give their places to objects that equal nothing, but for one.
+/// Members of a hash give their places to objects that equal nothing, but for one. Making those may collect garbage, and so run
+/// code that writes the set: they are there before the members are looked for.
 fn hide<'py>(set: &Bound<'py, PyAny>, hash: isize, but: Option<&Bound<'py, PyAny>>) -> PyResult<Hidden<'py>> {
-    let mut hidden = Hidden { set: set.clone(), by_address: HashMap::new(), back: HashMap::new() };
-    for member in members_of_hash(set, hash).unwrap_or_default() {
-        if but.is_some_and(|but| but.is(&member)) {
-            continue;
+    let mut stand_ins = Vec::new();
+    let members = loop {
+        let mut members = members_of_hash(set, hash).unwrap_or_default();
+        members.retain(|member| but.is_none_or(|but| !but.is(member)));
+        if members.len() <= stand_ins.len() {
+            break members;
         }
-        let other = stand_in(set.py())?;
+        while stand_ins.len() < members.len() {
+            stand_ins.push(stand_in(set.py())?);
+        }
+    };
+    let mut hidden = Hidden { set: set.clone(), by_address: HashMap::new(), back: HashMap::new() };
+    for (member, other) in members.into_iter().zip(stand_ins) {
         hidden.back.insert(other.as_ptr() as usize, member.clone());
         hidden.by_address.insert(member.as_ptr() as usize, other);
     }

@@ -102,7 +102,7 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
         });
     }
-    ex.tail = (!method).then_some(Awaits::Push);
+    ex.tail = Some(if method { Awaits::Callable } else { Awaits::Push });
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
     ex.tail = None;
     let Some(found) = found else {
@@ -185,6 +185,7 @@ fn binary_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let operands = ex.pop_n(3)?;
     let step = ex.fold_none()?;
     let slice = ex.virtual_var(SliceVar { parts: [operands[1], operands[2], step] });
+    ex.tail = Some(Awaits::Push);
     let value = ex.subscript(operands[0], slice)?;
     ex.push(value);
     Ok(Flow::Next)
