@@ -6,7 +6,7 @@ use super::Executor;
 use super::compared::is_itself;
 use crate::cpython::facts;
 use crate::probe;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -228,12 +228,27 @@ impl<'py> Executor<'py> {
         iterable: VarId,
         operator: bool,
     ) -> Result<Option<Called>, Stop> {
+        if operator {
+            self.adds_not_from_the_right(iterable)?;
+        }
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
         let result = if operator { list } else { self.fold_none()? };
         let definition = self.way_to_extend(iterable)?;
         self.enter(definition, &[list, iterable, result]).map(Some)
+    }
+
+    /// A break if a value has a say in `list += value`: its `__radd__` is asked before the list is.
+    pub(super) fn adds_not_from_the_right(&mut self, value: VarId) -> Result<(), Stop> {
+        if let VarKind::Constant(_) = self.look(value)? {
+            return Ok(());
+        }
+        let class = self.class_of(value)?;
+        match self.class_lookup(&class, "__radd__")? {
+            Some(_) => Err(Stop::brk(Reason::UserCode, "__radd__")),
+            None => Ok(()),
+        }
     }
 
     /// Whether instances are among the items of a list or tuple, however deep, and no C compares any of them.

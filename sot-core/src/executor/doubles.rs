@@ -36,13 +36,15 @@ const MOST: usize = 4096;
 /// Numbers beyond this may stand for the length of something.
 const LARGE: i64 = 1 << 24;
 
-/// Special methods that operators and builtins ask for: a class that lacks them must go on lacking them.
-const ASKED: &str = "__abs__ __add__ __and__ __bool__ __bytes__ __call__ __complex__ __contains__ __delitem__ __divmod__ \
-    __enter__ __exit__ __eq__ __float__ __floordiv__ __format__ __ge__ __getitem__ __gt__ __hash__ __index__ \
-    __int__ __invert__ __iter__ __le__ __len__ __lshift__ __lt__ __matmul__ __mod__ __mul__ __neg__ __next__ \
-    __or__ __pos__ __pow__ __radd__ __rand__ __rmatmul__ __rmod__ __rmul__ __ror__ __round__ __rpow__ __rshift__ \
-    __rsub__ __rtruediv__ __rfloordiv__ __rlshift__ __rrshift__ __rxor__ __reversed__ __setitem__ __sub__ \
-    __truediv__ __trunc__ __xor__";
+/// Special methods that operators ask for: a class that lacks them must go on lacking them. Calls take no bare doubles but of who
+/// is called.
+const ASKED: &str = "__add__ __radd__ __iadd__ __and__ __rand__ __iand__ __floordiv__ __rfloordiv__ __ifloordiv__ \
+    __lshift__ __rlshift__ __ilshift__ __matmul__ __rmatmul__ __imatmul__ __mod__ __rmod__ __imod__ \
+    __mul__ __rmul__ __imul__ __or__ __ror__ __ior__ __pow__ __rpow__ __ipow__ __rshift__ __rrshift__ __irshift__ \
+    __sub__ __rsub__ __isub__ __truediv__ __rtruediv__ __itruediv__ __xor__ __rxor__ __ixor__ \
+    __neg__ __pos__ __invert__ __bool__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __hash__ \
+    __contains__ __iter__ __next__ __len__ __length_hint__ __getitem__ __setitem__ __delitem__ __index__ \
+    __int__ __float__ __trunc__ __bytes__ __buffer__ __format__ __str__ __repr__ __call__ __enter__ __exit__";
 
 /// Names of classes that are no special methods of their instances.
 const NO_METHODS: &str = "__new__ __init__ __init_subclass__ __subclasshook__ __class_getitem__ __slots__ __dict__ __weakref__ \
@@ -119,6 +121,14 @@ fn content<'py>(container: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>
 impl<'py> Cast<'py> {
     pub(super) fn new(for_call: bool) -> Cast<'py> {
         Cast { copies: Copies::default(), size: 0, for_call, before: Vec::new() }
+    }
+
+    /// A double that is no argument itself.
+    pub(super) fn apart<T>(&mut self, double: impl FnOnce(&mut Cast<'py>) -> T) -> T {
+        let for_call = std::mem::replace(&mut self.for_call, false);
+        let made = double(self);
+        self.for_call = for_call;
+        made
     }
 
     /// What is said of the doubles begins.
@@ -361,7 +371,8 @@ impl<'py> Executor<'py> {
         // What is one of C's own kinds to C, no object of another class can stand for.
         let of_c = match kind {
             VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => true,
-            VarKind::Instance(_) => !self.extends_object(class.as_any())?,
+            VarKind::Instance(_) if class.is(&self.py.get_type::<PyAny>()) => false,
+            VarKind::Instance(_) => !facts::is_written_class(&class) || !self.extends_object(class.as_any())?,
             _ => false,
         };
         if of_c {

@@ -43,15 +43,18 @@ impl Executor<'_> {
                 format!("type object '{}' has no attribute '{name}'", name_in_messages(class))
             }
             VarKind::Native(native) => {
-                // Any other one says the same.
+                // Any other one that is made alike says the same.
                 let class = self.objects.get(self.py, native.class);
                 let sample = match native.native {
-                    Native::Partial => class.call1((&class,)),
-                    _ => class.call1((PyString::intern(self.py, name),)),
+                    Native::Record => self.record(&native.positional)?,
+                    Native::Partial => class.call1((&class,)).map_err(|e| self.internal(&e))?,
+                    Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
+                        class.call1((PyString::intern(self.py, "name"),)).map_err(|e| self.internal(&e))?
+                    }
                 };
-                match sample.and_then(|sample| sample.getattr(name)) {
-                    Err(error) => error.value(self.py).to_string(),
-                    Ok(_) => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
+                match sample.getattr(name) {
+                    Err(error) if error.is_instance_of::<PyAttributeError>(self.py) => error.value(self.py).to_string(),
+                    _ => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
                 }
             }
             VarKind::Method(method) if matches!(self.look(method.function)?, VarKind::Function(_)) => {

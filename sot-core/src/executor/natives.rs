@@ -64,7 +64,7 @@ impl<'py> Executor<'py> {
     }
 
     /// A record like the one that is made so: its maker, and what that is given.
-    fn record(&mut self, made_of: &[VarId]) -> Result<Bound<'py, PyAny>, Stop> {
+    pub(super) fn record(&mut self, made_of: &[VarId]) -> Result<Bound<'py, PyAny>, Stop> {
         let (maker, arguments) = made_of.split_first().expect("its maker");
         let kind = self.look(*maker)?;
         let maker = self.pinned(&kind).expect("just pinned");

@@ -8,9 +8,8 @@ use super::compared::class_name;
 use super::handlers::conversion_name;
 use crate::cpython::facts;
 use crate::probe;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{BinaryOp, Conversion};
@@ -134,6 +133,16 @@ impl<'py> Executor<'py> {
                     None => continue,
                 },
                 VarKind::Constant(_) if self.class_lookup(class, name)?.is_none() => continue,
+                // Complex numbers, which once had no floor, refuse everybody.
+                VarKind::Constant(_)
+                    if class.is(&self.py.get_type::<PyComplex>())
+                        && matches!(methods.sign, "//" | "%" | "divmod()") =>
+                {
+                    if attempts.is_empty() {
+                        return Err(Stop::brk(Reason::WouldRaise, methods.plain));
+                    }
+                    self.virtual_var(BoundVar::new(me, name))
+                }
                 // Values of C say NotImplemented to an instance of the program, unless it is of a subclass.
                 VarKind::Constant(_) if self.extends_number(if me == left { &right_class } else { &left_class }) => {
                     if attempts.is_empty() {
@@ -147,15 +156,19 @@ impl<'py> Executor<'py> {
             };
             attempts.push(self.virtual_var(TupleVar::new(vec![method, other, not_inverted])));
         }
+        if attempts.is_empty() {
+            // The interpreter words it, if anybody sees it.
+            return Err(Stop::brk(Reason::WouldRaise, methods.plain));
+        }
         let sign = match methods.inplace {
-            Some(_) => format!("{}=", methods.sign.split(' ').next().unwrap_or_default()),
-            None => methods.sign.to_owned(),
+            // Older ones tell of `**` where `**=` was asked.
+            Some(_) if cfg!(Py_3_10) || methods.plain != "__pow__" => {
+                format!("{}=", methods.sign.split(' ').next().unwrap_or_default())
+            }
+            _ => methods.sign.to_owned(),
         };
         let (left_name, right_name) = (class_name(&left_class), class_name(&right_class));
         let text = format!("unsupported operand type(s) for {sign}: '{left_name}' and '{right_name}'");
-        if attempts.is_empty() {
-            return Err(self.raise_error::<PyTypeError>(&text));
-        }
         let text = self.fold(PyString::new(self.py, &text).as_any())?;
         let attempts = self.virtual_var(TupleVar::new(attempts));
         self.enter("ordered", &[attempts, text]).map(Some)

@@ -163,6 +163,10 @@ impl<'py> Executor<'py> {
                     _ => return Ok(None),
                 }),
                 Op::RaiseVarargs(_) => Some(self.double_to_raise(*operand, cast)?),
+                // What is spread is iterated first, and is no argument itself; what is in it is one.
+                Op::CallEx { .. } if !self.is_doubled_by_its_like(*operand)? => {
+                    Some(cast.apart(|cast| self.double(*operand, cast))?)
+                }
                 _ if owner(op) == Some(operands.len() - 1 - at) => Some(self.double_of_owner(*operand, op, cast)?),
                 _ => Some(self.double(*operand, cast)?),
             });
@@ -227,7 +231,7 @@ impl<'py> Executor<'py> {
             // The arguments do not fit: the frame says so. Unpacking them comes before.
             VarKind::Function(_) if matches!(op, Op::CallEx { .. }) => Some(self.named_function(callee)?),
             VarKind::Function(_) | VarKind::Method(_) | VarKind::Native(_) | VarKind::Tensor(_) => None,
-            _ => Some(self.double_of_owner(callee, op, cast)?),
+            _ => Some(cast.apart(|cast| self.double_of_owner(callee, op, cast))?),
         })
     }
 
@@ -355,7 +359,8 @@ impl<'py> Executor<'py> {
                     }
                     Op::SetupWith(_) => {
                         let end = b.new_label();
-                        b.emit_all([Op::SetupWith(end), Op::PopTop, Op::PopBlock, Op::LoadConst(ConstId(0))], here);
+                        b.emit_all([Op::SetupWith(end), Op::PopTop, Op::PopBlock, Op::PopTop], here);
+                        b.emit_all([Op::LoadConst(ConstId(0)), Op::ReturnValue], here);
                         b.bind(end);
                     }
                     other => b.emit(other, here),

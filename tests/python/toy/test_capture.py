@@ -50,6 +50,7 @@ from capture_cases import (  # noqa: F401
     iterating,
     iterators_held,
     layer_attributes,
+    let_pass,
     itertools_cases,
     lengths,
     local_classes,

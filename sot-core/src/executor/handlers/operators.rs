@@ -152,6 +152,7 @@ impl<'py> Executor<'py> {
                 return Ok(self.virtual_var(ListVar::new(items)));
             }
             (VarKind::List(list), _, BinaryOp::Add) if inplace => {
+                self.adds_not_from_the_right(right)?;
                 self.list_method(left, list, "extend", &Args::positional(vec![right]))?;
                 return Ok(left);
             }

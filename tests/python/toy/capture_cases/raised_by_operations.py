@@ -115,6 +115,14 @@ OPEN = {
     "less_than_none": ("method",),
 }
 
+# Calls of builtins: C may ask an argument for what no operator asks, or know it by a kind of its own. So only what stands for
+# itself is known to be refused: constants, containers of the builtin types themselves, and builtins that compute.
+CALLS = ("converted", "measured", "sorted", "joined", "its_root", "the_next")
+
+
+def stands_for_itself(value):
+    return type(value) in (type(None), int, float, str, bytes, list, tuple, dict, set, range) or value in (int, len)
+
 
 def refuse(value, statement):
     """Whether plain Python refuses it."""
@@ -142,6 +150,8 @@ def f(x, value):
 
     build.__name__ = f"{operation}_{name}"
     breaks = None if name in OPEN.get(operation, ()) else 0
+    if operation in CALLS and not stands_for_itself(make()):
+        breaks = 1
     case(graphs=None, captures=None, breaks=breaks, fallbacks=0, reasons=None)(build)
 
 
