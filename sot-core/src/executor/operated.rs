@@ -110,6 +110,10 @@ impl<'py> Executor<'py> {
             }
         }
         if let Some(name) = &methods.inplace {
+            // Older ones ask nobody else where there is one for `**=`.
+            if !cfg!(Py_3_10) && name == "__ipow__" && self.class_lookup(&left_class, name)?.is_some() {
+                order.clear();
+            }
             order.insert(0, (left, &left_class, name.as_str(), right));
         }
         let not_inverted = self.fold_bool(false)?;

@@ -152,6 +152,9 @@ def f(x, value):
     breaks = None if name in OPEN.get(operation, ()) else 0
     if operation in CALLS and not stands_for_itself(make()):
         breaks = 1
+    if (3, 9) <= sys.version_info < (3, 11) and operation.startswith("called") and name in ("function", "method"):
+        # Open: 3.10 stops where the arguments do not fit.
+        breaks = None
     case(graphs=None, captures=None, breaks=breaks, fallbacks=0, reasons=None)(build)
 
 
