@@ -1,5 +1,5 @@
 //! Builtins that ask for the iterators of their arguments, or for all of their items, before they do anything else: `zip`, `map`,
-//! most of module itertools, methods of sets, the `__new__` of a tuple.
+//! most of module itertools.
 //!
 //! Where asking runs code of the program, a definition does it, and calls the builtin with what it was given.
 
@@ -74,24 +74,6 @@ impl<'py> Executor<'py> {
         }
         let class = self.class_of(value)?;
         Ok(self.class_lookup(&class, "__iter__")?.is_some_and(|method| facts::is_function(&method)))
-    }
-
-    /// The frame of a call that takes all items of its first argument but one, and of those behind it, as tuples, where these have
-    /// to be asked for by code of the program.
-    pub(super) fn enter_of_tuples(
-        &mut self,
-        callee: VarId,
-        args: &Args,
-        asked: Range<usize>,
-    ) -> Result<Option<Called>, Stop> {
-        let mut by_code = false;
-        for iterable in &args.positional[asked.clone()] {
-            by_code |= self.iterates_by_code(*iterable)?;
-        }
-        match by_code {
-            true => self.enter_asking(OF_TUPLES, callee, args, asked).map(Some),
-            false => Ok(None),
-        }
     }
 
     fn enter_asking(

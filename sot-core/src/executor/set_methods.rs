@@ -18,11 +18,6 @@ const UPDATES: &[&str] = &["update", "difference_update", "intersection_update",
 /// Methods that make a set of one and what others hold.
 const COMBINATIONS: &[&str] = &["union", "difference", "intersection", "symmetric_difference"];
 
-/// Whether a method takes all items of its arguments before it does anything.
-pub(super) fn combines(name: &str) -> bool {
-    COMBINATIONS.contains(&name) || matches!(name, "intersection_update" | "symmetric_difference_update" | "issubset")
-}
-
 /// The method of the same name, which lasts.
 fn lasting(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|known| **known == name).copied()
