@@ -371,7 +371,7 @@ impl<'py> Executor<'py> {
         // What is one of C's own kinds to C, no object of another class can stand for.
         let of_c = match kind {
             VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => true,
-            VarKind::Instance(_) if class.is(&self.py.get_type::<PyAny>()) => false,
+            VarKind::Instance(_) if class.is(self.py.get_type::<PyAny>()) => false,
             VarKind::Instance(_) => !facts::is_written_class(&class) || !self.extends_object(class.as_any())?,
             _ => false,
         };

@@ -109,9 +109,10 @@ impl<'py> Executor<'py> {
                 order.reverse();
             }
         }
+        let older = self.py.version_info() < (3, 10);
         if let Some(name) = &methods.inplace {
             // Older ones ask nobody else where there is one for `**=`.
-            if !cfg!(Py_3_10) && name == "__ipow__" && self.class_lookup(&left_class, name)?.is_some() {
+            if older && name == "__ipow__" && self.class_lookup(&left_class, name)?.is_some() {
                 order.clear();
             }
             order.insert(0, (left, &left_class, name.as_str(), right));
@@ -139,8 +140,7 @@ impl<'py> Executor<'py> {
                 VarKind::Constant(_) if self.class_lookup(class, name)?.is_none() => continue,
                 // Complex numbers, which once had no floor, refuse everybody.
                 VarKind::Constant(_)
-                    if class.is(&self.py.get_type::<PyComplex>())
-                        && matches!(methods.sign, "//" | "%" | "divmod()") =>
+                    if class.is(self.py.get_type::<PyComplex>()) && matches!(methods.sign, "//" | "%" | "divmod()") =>
                 {
                     if attempts.is_empty() {
                         return Err(Stop::brk(Reason::WouldRaise, methods.plain));
@@ -166,7 +166,7 @@ impl<'py> Executor<'py> {
         }
         let sign = match methods.inplace {
             // Older ones tell of `**` where `**=` was asked.
-            Some(_) if cfg!(Py_3_10) || methods.plain != "__pow__" => {
+            Some(_) if !older || methods.plain != "__pow__" => {
                 format!("{}=", methods.sign.split(' ').next().unwrap_or_default())
             }
             _ => methods.sign.to_owned(),
