@@ -242,6 +242,10 @@ impl<'py> Executor<'py> {
                 return Ok(None);
             }
         }
+        // Since 3.13 what the error says of name and object depends on how the object keeps its attributes.
+        if !sets && found.is_none() && probe::has_dict(&class) && self.py.version_info() >= (3, 13) {
+            return Err(Stop::brk(Reason::WouldRaise, format!("del {name}")));
+        }
         let (like, done) = refused(self).map_err(|e| self.internal(&e))?;
         let Err(error) = done else { return Ok(None) };
         let mut copies = Copies::default();
