@@ -157,7 +157,8 @@ def test_ambient(backend):
     paddle.enable_static()
     assert not guard.matches()
     paddle.disable_static()
-    assert guard.matches()
+    # Eager mode has another tracer from here on, to which captured code would set modes.
+    assert backend.ambient().matches() and not guard.matches()
 
 
 def test_fold_answers_as_eager(backend):
