@@ -338,7 +338,7 @@ def set_of_a_generator(x):
     return {1, 2, 9} & {1, 2}, {1, 2, 9}.intersection(range(3), numbers(1)), x + 1
 
 
-@way(1 if sys.version_info >= (3, 9) else None)
+@way(1 if sys.version_info >= (3, 10) else None)
 def sized(x):
     return list(Sized([x, x + 1]))[0]
 
