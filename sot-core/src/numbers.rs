@@ -5,7 +5,57 @@
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use sot_opcodes::{BinaryOp, CompareOp as Compared, Op, UnaryOp};
 use sot_tracker::Arithmetic;
+
+/// Operations that are operators of the language.
+const OPERATORS: &[(Arithmetic, BinaryOp)] = &[
+    (Arithmetic::Add, BinaryOp::Add),
+    (Arithmetic::Subtract, BinaryOp::Subtract),
+    (Arithmetic::Multiply, BinaryOp::Multiply),
+    (Arithmetic::TrueDivide, BinaryOp::TrueDivide),
+    (Arithmetic::FloorDivide, BinaryOp::FloorDivide),
+    (Arithmetic::Remainder, BinaryOp::Remainder),
+    (Arithmetic::Rshift, BinaryOp::Rshift),
+    (Arithmetic::And, BinaryOp::And),
+    (Arithmetic::Or, BinaryOp::Or),
+    (Arithmetic::Xor, BinaryOp::Xor),
+    // Of two texts.
+    (Arithmetic::Join, BinaryOp::Add),
+];
+
+const COMPARISONS: &[(Arithmetic, Compared)] = &[
+    (Arithmetic::Lt, Compared::Lt),
+    (Arithmetic::Le, Compared::Le),
+    (Arithmetic::Eq, Compared::Eq),
+    (Arithmetic::Ne, Compared::Ne),
+    (Arithmetic::Gt, Compared::Gt),
+    (Arithmetic::Ge, Compared::Ge),
+];
+
+/// What an operator does with two numbers; `None`: what guards must not do.
+pub(crate) fn of_operator(op: BinaryOp) -> Option<Arithmetic> {
+    OPERATORS.iter().find(|(_, known)| *known == op).map(|(arithmetic, _)| *arithmetic)
+}
+
+/// How a comparison compares two numbers.
+pub(crate) fn of_comparison(op: Compared) -> Option<Arithmetic> {
+    COMPARISONS.iter().find(|(_, known)| *known == op).map(|(arithmetic, _)| *arithmetic)
+}
+
+/// The instruction that computes this; `None`: it takes a call.
+pub(crate) fn instruction(op: Arithmetic) -> Option<Op> {
+    match op {
+        Arithmetic::Negative => return Some(Op::Unary(UnaryOp::Negative)),
+        Arithmetic::Invert => return Some(Op::Unary(UnaryOp::Invert)),
+        _ => {}
+    }
+    let operator = OPERATORS.iter().find(|(known, _)| *known == op);
+    let comparison = COMPARISONS.iter().find(|(known, _)| *known == op);
+    operator
+        .map(|(_, op)| Op::Binary { op: *op, inplace: false })
+        .or(comparison.map(|(_, op)| Op::Compare { op: *op, to_bool: false }))
+}
 
 /// Whether arithmetic can go on from a value: an exact int, float or bool.
 pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {

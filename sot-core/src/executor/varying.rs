@@ -7,8 +7,9 @@
 
 use super::Executor;
 use super::calls::name_of;
+use super::handlers::{binary_operator, compare_operator};
 use crate::captured::{class_place, place};
-use crate::numbers::{computed, is_number, is_text, varies};
+use crate::numbers::{computed, is_number, is_text, of_comparison, of_operator, varies};
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -20,34 +21,8 @@ const HEAVIEST: u32 = 128;
 /// Comparisons of one number, before its value is read: a loop that counts up to it would guard each round.
 const COMPARED: u32 = 16;
 
-/// What the program computes of numbers by calling this; two names where one is in place.
+/// Functions of one number that are no operators, and operators of one.
 const FUNCTIONS: &[(&str, Arithmetic)] = &[
-    ("add", Arithmetic::Add),
-    ("iadd", Arithmetic::Add),
-    ("sub", Arithmetic::Subtract),
-    ("isub", Arithmetic::Subtract),
-    ("mul", Arithmetic::Multiply),
-    ("imul", Arithmetic::Multiply),
-    ("truediv", Arithmetic::TrueDivide),
-    ("itruediv", Arithmetic::TrueDivide),
-    ("floordiv", Arithmetic::FloorDivide),
-    ("ifloordiv", Arithmetic::FloorDivide),
-    ("mod", Arithmetic::Remainder),
-    ("imod", Arithmetic::Remainder),
-    ("rshift", Arithmetic::Rshift),
-    ("irshift", Arithmetic::Rshift),
-    ("and_", Arithmetic::And),
-    ("iand", Arithmetic::And),
-    ("or_", Arithmetic::Or),
-    ("ior", Arithmetic::Or),
-    ("xor", Arithmetic::Xor),
-    ("ixor", Arithmetic::Xor),
-    ("lt", Arithmetic::Lt),
-    ("le", Arithmetic::Le),
-    ("eq", Arithmetic::Eq),
-    ("ne", Arithmetic::Ne),
-    ("gt", Arithmetic::Gt),
-    ("ge", Arithmetic::Ge),
     ("neg", Arithmetic::Negative),
     ("invert", Arithmetic::Invert),
     ("abs", Arithmetic::Abs),
@@ -58,8 +33,21 @@ const FUNCTIONS: &[(&str, Arithmetic)] = &[
     ("repr", Arithmetic::Repr),
     // Without a format.
     ("format", Arithmetic::Str),
-    ("format", Arithmetic::Format),
 ];
+
+/// What a function of module `operator`, or a builtin, computes of so many numbers.
+fn computed_by(function: &str, of_two: bool) -> Option<Arithmetic> {
+    if !of_two {
+        return FUNCTIONS.iter().find(|(name, _)| *name == function).map(|(_, op)| *op);
+    }
+    if function == "format" {
+        return Some(Arithmetic::Format);
+    }
+    match binary_operator(function) {
+        Some((op, _)) => of_operator(op),
+        None => compare_operator(function).and_then(of_comparison),
+    }
+}
 
 impl<'py> Executor<'py> {
     /// Whether a number, or its text, is known by its path alone.
@@ -165,10 +153,9 @@ impl<'py> Executor<'py> {
             // One that varies may ask for a text without end, in guards that the program would not have come to.
             self.constant_value(spec);
         }
-        let op = FUNCTIONS.iter().find(|(function, op)| *function == name && op.is_binary() == right.is_some());
-        match op {
-            Some((_, Arithmetic::Add)) if self.is_text(left)? => self.arithmetic(Arithmetic::Join, left, right),
-            Some((_, op)) => self.arithmetic(*op, left, right),
+        match computed_by(&name, right.is_some()) {
+            Some(Arithmetic::Add) if self.is_text(left)? => self.arithmetic(Arithmetic::Join, left, right),
+            Some(op) => self.arithmetic(op, left, right),
             None => Ok(None),
         }
     }
