@@ -8,7 +8,7 @@ use crate::stop::{Reason, Stop};
 use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 
@@ -28,12 +28,7 @@ impl<'py> Emitter<'_, 'py> {
             return Ok(());
         }
         self.emit(Op::PopTop);
-        let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(plain));
-        self.push(owner)?;
-        self.push_constant(PyString::intern(self.py, name).as_any());
-        self.call(2);
-        Ok(())
+        self.ask_object(name, |em| em.push(owner))
     }
 
     /// The builtin type whose part of an instance this is, if it is one.

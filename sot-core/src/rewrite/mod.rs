@@ -172,13 +172,8 @@ fn finish_graph(
         finished.compiled = None;
         finished.replay_only = Some("a number that varies is an operand".to_owned());
     }
-    let (inputs, input_vars) = captured
-        .graph
-        .all_inputs()
-        .enumerate()
-        .filter(|(at, _)| used.contains(at))
-        .map(|(_, input)| (input.symbol, input.var))
-        .unzip();
+    let inputs: Vec<_> = captured.graph.all_inputs().collect();
+    let (inputs, input_vars) = used.iter().map(|at| (inputs[*at].symbol, inputs[*at].var)).unzip();
     let graph = GraphFunction::new(py, captured, inputs, input_vars, outputs.to_vec(), finished)?;
     Ok(Some(Arc::new(graph)))
 }

@@ -3,19 +3,12 @@
 use super::emit::{Callee, Emitter};
 use crate::called_by_code;
 use crate::iterators::{peek_function, source_function};
+use crate::numbers;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::{BinaryOp, Cell, CompareOp, Local, Op, UnaryOp};
+use sot_opcodes::{Cell, Local, Op};
 use sot_tracker::{Arithmetic, FunctionPart, Tracker, TrackerId};
-
-fn binary(op: BinaryOp) -> Op {
-    Op::Binary { op, inplace: false }
-}
-
-fn compare(op: CompareOp) -> Op {
-    Op::Compare { op, to_bool: false }
-}
 
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
@@ -101,48 +94,20 @@ impl Emitter<'_, '_> {
     }
 
     fn push_arithmetic(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> Result<(), Stop> {
-        let code = match op {
-            Arithmetic::Add | Arithmetic::Join => binary(BinaryOp::Add),
-            Arithmetic::Subtract => binary(BinaryOp::Subtract),
-            Arithmetic::Multiply => binary(BinaryOp::Multiply),
-            Arithmetic::TrueDivide => binary(BinaryOp::TrueDivide),
-            Arithmetic::FloorDivide => binary(BinaryOp::FloorDivide),
-            Arithmetic::Remainder => binary(BinaryOp::Remainder),
-            Arithmetic::Rshift => binary(BinaryOp::Rshift),
-            Arithmetic::And => binary(BinaryOp::And),
-            Arithmetic::Or => binary(BinaryOp::Or),
-            Arithmetic::Xor => binary(BinaryOp::Xor),
-            Arithmetic::Lt => compare(CompareOp::Lt),
-            Arithmetic::Le => compare(CompareOp::Le),
-            Arithmetic::Eq => compare(CompareOp::Eq),
-            Arithmetic::Ne => compare(CompareOp::Ne),
-            Arithmetic::Gt => compare(CompareOp::Gt),
-            Arithmetic::Ge => compare(CompareOp::Ge),
-            Arithmetic::Negative => Op::Unary(UnaryOp::Negative),
-            Arithmetic::Invert => Op::Unary(UnaryOp::Invert),
-            Arithmetic::Format
-            | Arithmetic::Abs
-            | Arithmetic::Bool
-            | Arithmetic::Int
-            | Arithmetic::Float
-            | Arithmetic::Str
-            | Arithmetic::Repr => {
-                // What builtins are called is the program's affair.
-                let computes = called_by_code::computes(self.py, op).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(computes));
-                self.push_path(left)?;
-                if let Some(right) = right {
-                    self.push_path(right)?;
-                }
-                self.call(if right.is_some() { 2 } else { 1 });
-                return Ok(());
-            }
-        };
+        let code = numbers::instruction(op);
+        if code.is_none() {
+            // What builtins are called is the program's affair.
+            let computes = called_by_code::computes(self.py, op).map_err(|e| Stop::internal(&e))?;
+            self.push_callable(Callee::Object(computes));
+        }
         self.push_path(left)?;
         if let Some(right) = right {
             self.push_path(right)?;
         }
-        self.emit(code);
+        match code {
+            Some(code) => self.emit(code),
+            None => self.call(if right.is_some() { 2 } else { 1 }),
+        }
         Ok(())
     }
 
@@ -171,9 +136,18 @@ impl Emitter<'_, '_> {
             self.load_attr(name);
             return Ok(());
         }
+        self.ask_object(name, |em| em.push_path(base))
+    }
+
+    /// `object.__getattribute__(owner, name)`, of what is pushed for the owner.
+    pub(super) fn ask_object(
+        &mut self,
+        name: &str,
+        push_owner: impl FnOnce(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(plain));
-        self.push_path(base)?;
+        push_owner(self)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
         self.call(2);
         Ok(())
