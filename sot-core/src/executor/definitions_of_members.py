@@ -26,20 +26,6 @@ def done_by_asking(operation, log):
     # Real sets say what they have to know, one question after the other.
     question = asked(operation, log)
     while len(question) != 0:
-        if len(question) == 1:
-            answer = hashed(question[0])
-        else:
-            answer = False
-            if question[0] == question[1]:
-                answer = True
-        log = log + (answer,)
-        question = asked(operation, log)
-    return answered(operation, log)
-
-
-def changed_by_asking(operation, log):
-    question = asked(operation, log)
-    while len(question) != 0:
         try:
             if len(question) == 1:
                 answer = hashed(question[0])
@@ -48,7 +34,7 @@ def changed_by_asking(operation, log):
                 if question[0] == question[1]:
                     answer = True
         except BaseException:
-            # What has changed so far has changed.
+            # What a set was changed to so far stays.
             cut_short(operation, log)
             raise
         log = log + (answer,)

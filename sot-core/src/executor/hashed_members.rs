@@ -392,8 +392,7 @@ impl<'py> Executor<'py> {
         let operation = std::iter::once(name).chain(operands.iter().copied()).collect::<Vec<_>>();
         let operation = self.virtual_var(TupleVar::new(operation));
         let log = self.virtual_var(TupleVar::new(Vec::new()));
-        let definition = if let Whole::Change { .. } = whole { "changed_by_asking" } else { "done_by_asking" };
-        self.enter(definition, &[operation, log]).map(Some)
+        self.enter("done_by_asking", &[operation, log]).map(Some)
     }
 
     fn is_operand_by_code(&mut self, operand: &SetOperand) -> Result<bool, Stop> {
