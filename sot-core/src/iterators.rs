@@ -6,7 +6,7 @@
 
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{Slots, call_slots};
+use crate::cpython::{Slots, builtin, call_slots};
 use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -26,8 +26,7 @@ pub fn combined<'py>(iterator: &Bound<'py, PyAny>) -> Option<Combined<'py>> {
     static TYPES: PyOnceLock<[Py<PyAny>; 2]> = PyOnceLock::new();
     let [enumerate, zip] = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = crate::cpython::module(py, "builtins")?;
-            Ok([builtins.getattr("enumerate")?.unbind(), builtins.getattr("zip")?.unbind()])
+            Ok([builtin(py, "enumerate")?.unbind(), builtin(py, "zip")?.unbind()])
         })
         .ok()?;
     let ty = iterator.get_type();
@@ -68,7 +67,7 @@ pub enum Opened {
 /// An iterator of calls that has come to its end.
 pub fn ended_calls(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let ends = PyTuple::empty(py).try_iter()?.getattr("__next__")?;
-    let iterator = crate::cpython::module(py, "builtins")?.getattr("iter")?.call1((ends, py.None()))?;
+    let iterator = builtin(py, "iter")?.call1((ends, py.None()))?;
     iterator.try_iter()?.for_each(drop);
     Ok(iterator)
 }
@@ -80,12 +79,11 @@ pub fn opened<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Opened, Bound<'py, P
     static TYPES: PyOnceLock<[Py<PyAny>; 4]> = PyOnceLock::new();
     let types = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = crate::cpython::module(py, "builtins")?;
             Ok([
-                builtins.getattr("map")?.unbind(),
-                builtins.getattr("filter")?.unbind(),
-                builtins.getattr("zip")?.unbind(),
-                builtins.getattr("enumerate")?.unbind(),
+                builtin(py, "map")?.unbind(),
+                builtin(py, "filter")?.unbind(),
+                builtin(py, "zip")?.unbind(),
+                builtin(py, "enumerate")?.unbind(),
             ])
         })
         .ok()?;
@@ -167,15 +165,13 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
     static TYPES: PyOnceLock<Vec<Py<PyAny>>> = PyOnceLock::new();
     let types = TYPES
         .get_or_try_init(py, || -> PyResult<_> {
-            let builtins = crate::cpython::module(py, "builtins")?;
-            let (iter, reversed) = (builtins.getattr("iter")?, builtins.getattr("reversed")?);
+            let (iter, reversed) = (builtin(py, "iter")?, builtin(py, "reversed")?);
             let mut types = Vec::new();
             let mut add = |iterator: PyResult<Bound<'_, PyAny>>| -> PyResult<()> {
                 types.push(iterator?.get_type().into_any().unbind());
                 Ok(())
             };
-            for class in [builtins.getattr("dict")?, crate::cpython::module(py, "collections")?.getattr("OrderedDict")?]
-            {
+            for class in [builtin(py, "dict")?, crate::cpython::module(py, "collections")?.getattr("OrderedDict")?] {
                 let dict = class.call0()?;
                 for view in [dict.call_method0("keys")?, dict.call_method0("values")?, dict.call_method0("items")?] {
                     add(iter.call1((&view,)))?;

@@ -97,7 +97,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         return pass_through(target, Reason::NotPython, "the method has no Python bytecode");
     }
     for wrapper in ["staticmethod", "classmethod"] {
-        let class = crate::cpython::module(py, "builtins")?.getattr(wrapper)?;
+        let class = crate::cpython::builtin(py, wrapper)?;
         if target.get_type().is(&class) {
             return class.call1((translate(&target.getattr("__func__")?, full_graph)?,));
         }

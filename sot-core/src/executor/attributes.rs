@@ -77,7 +77,7 @@ impl<'py> Executor<'py> {
                 self.is_of_object("__getattribute__", &own) || of_base.is_some_and(|of_base| of_base.is(&own))
             })
         {
-            return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", type_name(&ty))));
+            return Err(Stop::brk(Reason::UserCode, format!("__getattribute__ of {}", facts::name_in_messages(&ty))));
         }
         Ok(())
     }
@@ -527,7 +527,7 @@ impl<'py> Executor<'py> {
             // A metaclass with a `__getattr__` alone looks up as `type` does, until nothing is found.
             let plain = probe::raw(&self.py.get_type::<PyType>(), "__getattribute__");
             if hook && !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
-                return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", type_name(&ty))));
+                return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", facts::name_in_messages(&ty))));
             }
         }
         let of_meta = self.class_lookup(meta.as_any(), name)?;
@@ -750,8 +750,4 @@ impl<'py> Executor<'py> {
             None => Ok(None),
         }
     }
-}
-
-fn type_name(ty: &Bound<'_, PyType>) -> String {
-    facts::name_in_messages(ty)
 }

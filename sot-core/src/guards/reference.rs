@@ -301,7 +301,7 @@ impl<'py> Live<'_, 'py> {
 
     fn holds(&self, check: &Check, value: &Bound<'py, PyAny>, others: &[Bound<'py, PyAny>]) -> PyResult<bool> {
         let py = self.py;
-        let builtin = |name: &str| crate::cpython::module(py, "builtins").and_then(|m| m.getattr(name));
+        let builtin = |name: &str| crate::cpython::builtin(py, name);
         let class = value.cast::<PyType>();
         Ok(match check {
             Check::Is(object) => value.is(self.object(*object)),
