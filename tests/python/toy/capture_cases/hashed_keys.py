@@ -2,49 +2,14 @@
 and may break."""
 
 import collections
-import dataclasses
 import sys
 
+from capture_cases.loud import Key, Point, speak
 from capture_cases.loud_keys import DECISIONS
 from observe import case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def speak(value):
-    print("speak", value)
-    return value
-
-
-class Key:
-    """Writes down what it is asked."""
-
-    def __init__(self, log, n, loud=""):
-        self.log, self.n, self.loud = log, n, loud
-
-    def __hash__(self):
-        self.log.append(("hash", self.n))
-        if "hash" in self.loud:
-            speak(self.n)
-        return self.n % 4
-
-    def __eq__(self, other):
-        self.log.append(("eq", self.n, getattr(other, "n", other)))
-        if "eq" in self.loud:
-            speak(-self.n)
-        if not isinstance(other, Key):
-            return NotImplemented
-        return self.n == other.n
-
-    def __repr__(self):
-        return f"Key({self.n})"
-
-
-@dataclasses.dataclass(frozen=True)
-class Point:
-    x: int
-    y: int = 0
 
 
 class Name(collections.namedtuple("Name", "first last")):

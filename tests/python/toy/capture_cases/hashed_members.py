@@ -1,41 +1,11 @@
 """Members of sets whose `__hash__` and `__eq__` are code of the program: each is asked as often as in plain Python, in the same order,
 and may break; the order of a set is that of its table."""
 
-import dataclasses
-
+from capture_cases.loud import Key, Point, speak
 from observe import case
 from toy_framework import toy
 
 t = toy.tensor
-
-
-def speak(value):
-    print("speak", value)
-    return value
-
-
-class Key:
-    """Writes down what it is asked. Some are equal that were made apart."""
-
-    def __init__(self, log, n, loud=""):
-        self.log, self.n, self.loud = log, n, loud
-
-    def __hash__(self):
-        self.log.append(("hash", self.n))
-        if "hash" in self.loud:
-            speak(self.n)
-        return self.n % 4
-
-    def __eq__(self, other):
-        self.log.append(("eq", self.n, getattr(other, "n", other)))
-        if "eq" in self.loud:
-            speak(-self.n)
-        if not isinstance(other, Key):
-            return NotImplemented
-        return self.n == other.n
-
-    def __repr__(self):
-        return f"Key({self.n})"
 
 
 class Apart(Key):
@@ -46,12 +16,6 @@ class Apart(Key):
         if "hash" in self.loud:
             speak(self.n)
         return self.n * 7919
-
-
-@dataclasses.dataclass(frozen=True)
-class Point:
-    x: int
-    y: int = 0
 
 
 KINDS = {
