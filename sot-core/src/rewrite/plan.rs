@@ -61,6 +61,10 @@ pub(super) enum Jump {
     NotCaught,
 }
 
+/// What a `with` of 3.8 that was left by an exception has on the stack when `__exit__` has answered: the previous exception, a
+/// NULL, the exception, its class once more, and the answer.
+const RAISED_IN_WITH: usize = 3 + 1 + 3 + 2;
+
 /// How many slots of the stack a break instruction may look at.
 fn operand_count(op: &Op) -> usize {
     match op {
@@ -123,6 +127,14 @@ impl Tail {
                 kept.push(item(captured, stack[stack.len() - 1]));
                 let jump = exit(unit.code.target(target), kept);
                 (operands_of(1), BreakKind::Branch { by: Jump::If(cond), next, jump })
+            }
+            // Up to 3.8: the truth of what `__exit__` gave says whether the exception goes, with all that the stack has of it.
+            Op::WithCleanupFinish => {
+                let next = exit(ip + 1, under(2)?);
+                let mut silenced = under(RAISED_IN_WITH)?;
+                silenced.push(Item::Null);
+                let jump = exit(ip + 1, silenced);
+                (operands_of(1), BreakKind::Branch { by: Jump::If(JumpCond::True), next, jump })
             }
             Op::JumpIfNotExcMatch(target) => {
                 let rest = under(2)?;

@@ -33,6 +33,7 @@ from capture_cases import (  # noqa: F401
     enumerations,
     exceptions,
     exceptions_made,
+    exit_answers,
     extended,
     finalizers,
     frame_objects,

@@ -369,13 +369,17 @@ fn with_cleanup_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn with_cleanup_finish(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let result = ex.pop()?;
-    let raised = ex.pop()?;
+    let raised = ex.peek(1)?;
     ex.look(raised)?;
-    if ex.constant_value(raised).is_some_and(|v| v.is_none()) || !ex.truth(result)? {
+    let fallen = ex.constant_value(raised).is_some_and(|v| v.is_none());
+    // The truth comes in the place of the result.
+    ex.tail = Some(Awaits::Again);
+    if fallen || !ex.truth(result)? {
+        ex.pop()?;
         return Ok(Flow::Next);
     }
-    // The exception is silenced: its slots, the NULL under them and the previous exception go.
-    ex.pop_n(7)?;
+    // The exception is silenced: its class, its slots, the NULL under them and the previous exception go.
+    ex.pop_n(8)?;
     ex.frame_mut().handled.pop();
     begin_finally(ex, Op::BeginFinally)
 }
