@@ -480,11 +480,7 @@ impl<'py> Executor<'py> {
                 Ok(self.pin(&function))
             }
             Descriptor::ClassMethod => self.bind_class_method(class, found),
-            Descriptor::CClassMethod => {
-                let bound = found.call_method1("__get__", (self.py.None(), class));
-                let bound = bound.map_err(|e| self.would_raise(&e))?;
-                Ok(self.pin(&bound))
-            }
+            Descriptor::CClassMethod => self.bound_to_class(class, found, name),
             Descriptor::BuiltinFunction | Descriptor::Plain => Ok(self.plain_attribute(found)),
             Descriptor::Property | Descriptor::Other if self.getter_of(found)?.is_some() => {
                 self.read_data_descriptor(me, None, found, name)
@@ -542,11 +538,11 @@ impl<'py> Executor<'py> {
                 let value = descriptor.call_method1("__get__", (class, &meta)).map_err(|e| self.would_raise(&e))?;
                 return self.class_part(&ty, name, &value).map(Some);
             }
-            return self.attribute_of_metaclass(me, &meta, descriptor, name).map(Some);
+            return self.attribute_of_metaclass(me, &meta, descriptor, name, hook).map(Some);
         }
         let Some(found) = self.class_lookup(class, name)? else {
             return match of_meta {
-                Some(found) => self.attribute_of_metaclass(me, &meta, &found, name).map(Some),
+                Some(found) => self.attribute_of_metaclass(me, &meta, &found, name, hook).map(Some),
                 None if hook => self.attribute_by_getattr(me, meta.as_any(), name),
                 None => Ok(None),
             };
@@ -557,12 +553,16 @@ impl<'py> Executor<'py> {
                 let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
                 Ok(Some(self.pin(&function)))
             }
-            Descriptor::ClassMethod => self.bind_class_method(class, &found).map(Some),
-            Descriptor::CClassMethod => {
-                let bound = found.call_method1("__get__", (self.py.None(), class));
-                let bound = bound.map_err(|e| self.would_raise(&e))?;
-                Ok(Some(self.pin(&bound)))
+            // What it wraps may be asked for its `__get__`, which raises.
+            Descriptor::ClassMethod
+                if hook
+                    && probe::has(&meta, "__getattr__")
+                    && !found.getattr("__func__").is_ok_and(|f| facts::is_function(&f)) =>
+            {
+                Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"))
             }
+            Descriptor::ClassMethod => self.bind_class_method(class, &found).map(Some),
+            Descriptor::CClassMethod => self.bound_to_class(class, &found, name).map(Some),
             Descriptor::GetSet if name == "__dict__" || name == "__weakref__" => {
                 Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
             }
@@ -577,6 +577,10 @@ impl<'py> Executor<'py> {
             | Descriptor::Plain => Ok(Some(self.plain_attribute(&found))),
             // A property gives itself.
             Descriptor::Other if self.getter_of(&found)?.is_some() => Ok(Some(self.plain_attribute(&found))),
+            Descriptor::Other if hook && probe::has(&meta, "__getattr__") => {
+                let value = self.attribute_of_class_or_hook(me, class, &meta, &found, name)?;
+                value.map(Some).ok_or(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
+            }
             Descriptor::Other => match self.attribute_by_get(&found, None, Some(class))? {
                 Some(value) => Ok(Some(value)),
                 None => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),

@@ -19,18 +19,36 @@ def all_of(iterable):
 
 
 def sum_of(iterable, total):
-    # The numbers at the beginning are added by Python itself, which may compensate for rounding.
+    # Whole numbers are added one by one. From the first other one on Python itself adds, which may compensate for rounding.
     iterator = iter(iterable)
-    numbers = []
-    for item in iterator:
-        if not is_number(item):
-            break
-        numbers.append(item)
-        del item
+    if is_whole(total):
+        for item in iterator:
+            if not is_whole(item):
+                break
+            total = total + item
+            del item
+        else:
+            return total
     else:
-        return sum(numbers, total)
-    total = sum(numbers, total) + item
-    del item, numbers
+        for item in iterator:
+            break
+        else:
+            return total
+    if is_number(item):
+        numbers = [item]
+        del item
+        for item in iterator:
+            if not is_number(item):
+                break
+            numbers.append(item)
+            del item
+        else:
+            return sum(numbers, total)
+        total = sum(numbers, total) + item
+        del item, numbers
+    else:
+        total = total + item
+        del item
     for item in iterator:
         total = total + item
         del item

@@ -145,6 +145,13 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             })?,
         ),
         (
+            "is_whole",
+            make(c"is_whole", |args| {
+                let value = args.get_item(0)?;
+                Ok(PyBool::new(args.py(), is_whole(&value)).to_owned().into_any().unbind())
+            })?,
+        ),
+        (
             "is_quiet",
             make(c"is_quiet", |args| {
                 let item = args.get_item(0)?;
@@ -239,6 +246,11 @@ pub(super) fn is_number(value: &Bound<'_, PyAny>) -> bool {
         || value.is_exact_instance_of::<PyFloat>()
         || value.is_exact_instance_of::<PyBool>()
         || value.is_exact_instance_of::<PyComplex>()
+}
+
+/// Numbers whose sum is the same however it is computed.
+fn is_whole(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyBool>()
 }
 
 /// `answer(result, builtin, name, kind)`: what a builtin makes of the result of a method of its argument, an instance of a
@@ -536,9 +548,15 @@ impl<'py> Executor<'py> {
                 self.fold_bool(replaced || !list.items.is_empty())
             }
             ("as_given", [iterator]) => Ok(*iterator),
-            ("is_number", [value]) => {
-                let number = matches!(self.look(*value)?, VarKind::Constant(_));
-                let number = number && self.constant_value(*value).is_some_and(|v| is_number(&v));
+            ("is_number" | "is_whole", [value]) => {
+                // The type tells.
+                let number = match self.look(*value)? {
+                    VarKind::Constant(constant) => {
+                        let value = self.objects.get_ref(self.py, constant.object);
+                        if name == "is_whole" { is_whole(value) } else { is_number(value) }
+                    }
+                    _ => false,
+                };
                 self.fold_bool(number)
             }
             ("is_quiet", [item]) => {

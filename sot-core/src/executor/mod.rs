@@ -24,6 +24,7 @@ mod attributes;
 mod builtin_methods;
 mod builtins;
 mod calls;
+mod class_methods;
 mod classes;
 mod collected;
 mod compared;
@@ -164,6 +165,8 @@ pub struct Executor<'py> {
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
     /// Dicts that the capture made, and where keys were first taken out of them.
     gaps: HashMap<VarId, Site>,
+    /// Class methods of C that were read, by class and name: how often.
+    class_methods: HashMap<(usize, String), usize>,
     /// Keys and members that were found with their hashes in what was there before the frame.
     found_hashes: HashSet<VarId>,
     /// What the stop is owed to, in the place of the call under way.
@@ -241,6 +244,7 @@ impl<'py> Executor<'py> {
             tail: None,
             emptied: HashMap::new(),
             gaps: HashMap::new(),
+            class_methods: HashMap::new(),
             found_hashes: HashSet::new(),
             cause: None,
             searched: HashMap::new(),

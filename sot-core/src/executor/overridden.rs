@@ -261,12 +261,10 @@ impl<'py> Executor<'py> {
         if getter.is_none() && get.is_none() {
             return Ok(None);
         }
-        let hook = self.class_lookup(class, "__getattr__")?.filter(facts::is_function);
-        let hook = hook.ok_or(Stop::brk(Reason::UserCode, "__getattr__"))?;
-        let hook = self.pin(&hook);
         let (reading, arguments) = match (getter, get) {
             (Some(getter), _) => (getter, vec![me]),
             (None, Some(get)) => {
+                let hook = self.hook_of(class)?;
                 if let Some(value) = self.attribute_to_keep(descriptor, me, Some(hook))? {
                     return Ok(Some(value));
                 }
@@ -276,6 +274,26 @@ impl<'py> Executor<'py> {
             }
             (None, None) => return Ok(None),
         };
+        self.read_or_hook(me, class, name, reading, arguments).map(Some)
+    }
+
+    /// The `__getattr__` of the program that a class has.
+    fn hook_of(&mut self, class: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        let hook = self.class_lookup(class, "__getattr__")?.filter(facts::is_function);
+        let hook = hook.ok_or(Stop::brk(Reason::UserCode, "__getattr__"))?;
+        Ok(self.pin(&hook))
+    }
+
+    /// What code of the program reads; the `__getattr__` of the class of `me` answers where that raises AttributeError.
+    fn read_or_hook(
+        &mut self,
+        me: VarId,
+        class: &Bound<'py, PyAny>,
+        name: &str,
+        reading: VarId,
+        arguments: Vec<VarId>,
+    ) -> Result<VarId, Stop> {
+        let hook = self.hook_of(class)?;
         let arguments = self.virtual_var(TupleVar::new(arguments));
         let name = self.fold(PyString::intern(self.py, name).as_any())?;
         let tail = self.tail.take();
@@ -283,14 +301,38 @@ impl<'py> Executor<'py> {
         self.entered_tail(tail)
     }
 
-    /// `Class.name` that the metaclass has, bound to the class.
+    /// `Class.name` where the class has a descriptor of the program, and the metaclass a `__getattr__` that answers for it.
+    pub(super) fn attribute_of_class_or_hook(
+        &mut self,
+        me: VarId,
+        class: &Bound<'py, PyAny>,
+        meta: &Bound<'py, PyType>,
+        descriptor: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let Some(get) = self.get_of_program(descriptor)? else { return Ok(None) };
+        let descriptor = self.plain_attribute(descriptor);
+        // It may be given another class.
+        self.look(descriptor)?;
+        let (get, nothing, class) = (self.pin(&get), self.fold_none()?, self.pin(class));
+        self.read_or_hook(me, meta.as_any(), name, get, vec![descriptor, nothing, class]).map(Some)
+    }
+
+    /// `Class.name` that the metaclass has, bound to the class. `hook`: its `__getattr__` answers for what raises AttributeError.
     pub(super) fn attribute_of_metaclass(
         &mut self,
         me: VarId,
         meta: &Bound<'py, PyType>,
         found: &Bound<'py, PyAny>,
         name: &str,
+        hook: bool,
     ) -> Result<VarId, Stop> {
+        if hook
+            && probe::has(meta, "__getattr__")
+            && let Some(value) = self.attribute_or_hook(me, meta.as_any(), found, name)?
+        {
+            return Ok(value);
+        }
         if let Some(getter) = self.getter_of(found)? {
             return self.call_tail(getter, &Args::positional(vec![me]));
         }

@@ -76,9 +76,10 @@ pub(super) const HELPERS: &[Helper] = &[
     }),
     ("lacking", |args| {
         let (table, key) = (args.get_item(0)?, args.get_item(1)?);
-        match table.is_exact_instance_of::<PyDict>() {
-            true => Err(PyKeyError::new_err((key.unbind(),))),
-            false => Ok(table.call_method1("__missing__", (key,))?.unbind()),
+        // Subclasses of dict that say nothing of missing keys raise as dict does.
+        match probe::raw(&table.get_type(), "__missing__").is_some() {
+            true => Ok(table.call_method1("__missing__", (key,))?.unbind()),
+            false => Err(PyKeyError::new_err((key.unbind(),))),
         }
     }),
     ("put", |args| {

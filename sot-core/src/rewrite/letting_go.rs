@@ -115,12 +115,16 @@ impl Emitter<'_, '_> {
         // `super()` looks for the first argument where it was.
         let first_is_needed = uses_super(&self.unit.code);
         let slots = self.lifetimes.slots.iter().filter(|(_, local)| !(first_is_needed && local.0 == 0)).copied();
-        let temps = self.temps().filter(|(var, _)| self.captured.holds_watched(*var));
-        let mut done: Vec<(VarId, Local)> = slots.chain(temps).filter(|(var, _)| over(self, *var)).collect();
+        let slots = slots.filter(|(var, _)| over(self, *var));
+        let temps =
+            self.temps().filter(|(var, _)| over(self, *var) && self.lifetimes.hold_watched(self.captured, *var));
+        let mut done: Vec<(VarId, Local)> = slots.chain(temps).collect();
         done.sort_unstable_by_key(|(_, local)| local.0);
         done.dedup_by_key(|(_, local)| local.0);
-        let places = self.captured.places_of_ends();
-        done.sort_by_cached_key(|(var, _)| places.of(*var));
+        if done.len() > 1 {
+            let places = self.captured.places_of_ends();
+            done.sort_by_cached_key(|(var, _)| places.of(*var));
+        }
         done
     }
 

@@ -16,6 +16,7 @@ use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::Local;
 use sot_tracker::Tracker;
+use std::cell::RefCell;
 
 /// What is known about the ends of lives.
 #[derive(Default)]
@@ -32,6 +33,8 @@ pub(super) struct Lifetimes {
     pub(super) handed_on: Option<Vec<VarId>>,
     /// Argument slots of a continuation whose value no frame and no exit holds by itself when the instruction of a break runs.
     pub(super) used_up: Vec<Local>,
+    /// Whether values are watched, or are made of such, as far as that was asked: it is asked again before each entry of the journal.
+    watched: RefCell<HashMap<VarId, bool>>,
 }
 
 /// Add all that building the roots needs.
@@ -103,6 +106,16 @@ impl Lifetimes {
         let slots = captured.watched_slots().iter().filter(|(_, slot)| (*slot as usize) < arguments);
         plan.slots = slots.map(|(var, slot)| (*var, Local(*slot))).collect();
         plan
+    }
+
+    /// Whether a value is watched, or is made of such.
+    pub(super) fn hold_watched(&self, captured: &Captured, var: VarId) -> bool {
+        let known = self.watched.borrow().get(&var).copied();
+        known.unwrap_or_else(|| {
+            let watched = captured.holds_watched(var);
+            self.watched.borrow_mut().insert(var, watched);
+            watched
+        })
     }
 
     pub(super) fn is_over(&self, captured: &Captured, var: VarId, position: usize) -> bool {

@@ -24,7 +24,7 @@ use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, RwLock, Weak};
+use std::sync::{Arc, OnceLock, RwLock, Weak};
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
@@ -77,6 +77,8 @@ pub struct Entry {
     pub complaint: Option<String>,
     /// Whether serving it pays.
     pub trial: Trial,
+    /// Whether what is captured behind its breaks pays: of all entries of a cache together.
+    behind: OnceLock<Arc<Worth>>,
 }
 
 impl Guarded {
@@ -143,12 +145,22 @@ impl Guarded {
         let work = capture.work + report.guards.len();
         let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
         let ambient = capture.ambient;
-        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial };
+        let behind = OnceLock::new();
+        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial, behind };
         Ok(Guarded { guards, entry: Arc::new(entry) })
     }
 }
 
 impl Entry {
+    /// Behind a break of this one, another one serves: it was captured now, or met again.
+    pub(super) fn leads_to(&self, other: &Entry) {
+        let Some(behind) = self.behind.get() else { return };
+        match other.hits.load(Ordering::Relaxed) {
+            0 => behind.made(other.work),
+            hits => behind.met(other.work, hits == 1),
+        }
+    }
+
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
     pub(super) fn mark(&self) -> usize {
         self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
@@ -176,6 +188,8 @@ pub struct CodeCache {
     losses: Losses,
     /// Whether capturing pays, where everything is captured.
     worth: Worth,
+    /// The same of all that is captured behind the breaks of this.
+    behind: Arc<Worth>,
     /// Where captures have found numbers.
     numbers: RwLock<Arc<Varying>>,
 }
@@ -218,6 +232,7 @@ impl CodeCache {
     pub(super) fn add(&self, guarded: Guarded) {
         self.unguarded.revoke();
         self.worth.made(guarded.entry.work);
+        let _ = guarded.entry.behind.set(self.behind.clone());
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);
             let unmet = entries.iter().filter(|e| !e.is_met());
@@ -294,6 +309,9 @@ impl CodeCache {
 
     /// A call has missed: whether it is not captured, and why.
     pub(super) fn refuses(&self) -> Option<Why> {
+        if capture_all::on() && self.behind.is_vain_behind() {
+            self.close(Why::new(Reason::CacheFull, "captures behind its breaks that no call has met again"));
+        }
         self.closed().filter(|why| why.reason != Reason::ShortLived || !self.losses.tries_again())
     }
 

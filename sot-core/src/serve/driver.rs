@@ -4,7 +4,7 @@
 //! than one with none. A graph that fails has changed nothing: the original code runs in its place.
 
 use super::cache::{Action, Entry};
-use super::continuation::{self, Pending};
+use super::continuation::{self, Continuation, Pending};
 use super::lookup::entry_for;
 use crate::capture::Subject;
 use crate::capture_all;
@@ -98,12 +98,18 @@ pub(super) fn run_entry<'py>(
     }
 }
 
-/// Follow requests to go on until there is a result.
+/// Continuations that are kept while a program goes on from one to the next.
+const PASSED: usize = 32;
+
+/// Follow requests to go on until there is a result. `first`: what served the frame that asked first.
 pub(super) fn drive<'py>(
     py: Python<'py>,
     hook: &Arc<impl FrameHook + 'static>,
+    first: Option<&Entry>,
     mut result: PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    // What led to a continuation may be forgotten while it runs. A loop comes back to it.
+    let mut passed: Vec<Arc<Continuation>> = Vec::new();
     loop {
         let value = result?;
         let Some(pending) = continuation::requested(&value) else { return Ok(value) };
@@ -111,12 +117,21 @@ pub(super) fn drive<'py>(
         drop(value);
         STATS.add(&STATS.continuations);
         let continuation = pending.continuation.clone();
+        if !passed.iter().any(|other| Arc::ptr_eq(other, &continuation)) {
+            if passed.len() >= PASSED {
+                passed.remove(0);
+            }
+            passed.push(continuation.clone());
+        }
         let place = &continuation.place;
         let subject = Subject::Continuation { number: place.number, shape: &place.shape };
         let entry = match thread::tracing_active(py) {
             true => None,
             false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),
         };
+        if let Some((first, entry)) = first.zip(entry.as_deref()) {
+            first.leads_to(entry);
+        }
         result = run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending));
     }
 }

@@ -90,7 +90,7 @@ impl EntryBody for FunctionEntry {
         let result = match turn.server {
             Server::Captured => {
                 let result = run_entry(py, hook, entry.as_deref(), origin);
-                drive(py, hook, result)
+                drive(py, hook, None, result)
             }
             Server::Original => {
                 // With `full_graph` each call must say whether its graph breaks.

@@ -171,7 +171,7 @@ impl FrameHook for NestedHook {
             (result, _, _) => result,
         };
         match self.me.upgrade() {
-            Some(hook) => drive(py, &hook, result),
+            Some(hook) => drive(py, &hook, owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>()), result),
             None => result,
         }
     }

@@ -111,6 +111,9 @@ impl Unguarded {
 
 /// Work (simulated instructions, and guards) before what no call meets again is captured no more.
 const PATIENCE: u64 = 20_000;
+/// The same of all that is captured behind the breaks of a function: each continuation has a patience of its own, and there may be a
+/// new one at each call.
+const PATIENCE_BEHIND: u64 = 100_000;
 /// What each hit adds to it: the work of a small capture.
 const OF_A_HIT: u64 = 200;
 
@@ -142,7 +145,16 @@ impl Worth {
 
     /// Whether most of it was for nothing.
     pub fn is_vain(&self) -> bool {
-        self.unmet.load(Ordering::Relaxed) > PATIENCE + OF_A_HIT * self.hits.load(Ordering::Relaxed)
+        self.is_more_than(PATIENCE)
+    }
+
+    /// The same, of what is behind the breaks of a function.
+    pub fn is_vain_behind(&self) -> bool {
+        self.is_more_than(PATIENCE_BEHIND)
+    }
+
+    fn is_more_than(&self, patience: u64) -> bool {
+        self.unmet.load(Ordering::Relaxed) > patience + OF_A_HIT * self.hits.load(Ordering::Relaxed)
     }
 }
 
@@ -230,6 +242,17 @@ mod tests {
         let worth = Worth::default();
         worth.made(1_000_000);
         assert!(worth.is_vain());
+    }
+
+    #[test]
+    fn what_is_behind_breaks_has_more_patience() {
+        let worth = Worth::default();
+        (0..50).for_each(|_| worth.made(1000));
+        assert!(worth.is_vain() && !worth.is_vain_behind());
+        (0..51).for_each(|_| worth.made(1000));
+        assert!(worth.is_vain_behind());
+        worth.met(2000, true);
+        assert!(!worth.is_vain_behind());
     }
 
     #[test]

@@ -17,6 +17,7 @@ from capture_cases import (  # noqa: F401
     calls_in_the_middle,
     calls_to_an_end,
     changed_under_iterators,
+    class_hooks,
     classes,
     compared,
     containers,

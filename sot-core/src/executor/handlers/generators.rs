@@ -4,7 +4,9 @@ use super::{Flow, handlers, mismatch};
 use crate::executor::generators::{Delegated, delegate};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use sot_opcodes::Op;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use sot_opcodes::{CodeFlags, Op};
 
 handlers! {
     GenStart => gen_start;
@@ -45,6 +47,15 @@ fn yield_from(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
+    // No capture makes a coroutine: one is an object that was given.
+    if !ex.frame().unit.code.flags.contains(CodeFlags::ITERABLE_COROUTINE)
+        && let Some(object) = ex.known_object(value)
+        && ex.objects.get(ex.py, object).get_type().is(ex.types_attribute("CoroutineType")?)
+    {
+        ex.look(value)?;
+        let text = "cannot 'yield from' a coroutine object in a non-coroutine generator";
+        return Err(ex.raise_error::<PyTypeError>(text));
+    }
     ex.tail = Some(Awaits::Iterator);
     let iterator = ex.iterate_openly(value)?;
     ex.tail = None;

@@ -1,0 +1,57 @@
+//! Class methods of C (`int.from_bytes`, `dict.fromkeys`), which are bound anew at each read.
+//!
+//! A capture that breaks at a call gives the callee to what goes on behind it, which guards who that is. If each capture bound another
+//! one, no capture would be met by what another one gives. So the first that each capture reads of a class is the same object, and so
+//! is the second: within one, two reads are two objects, as they are in Python.
+
+use super::Executor;
+use crate::stop::Stop;
+use crate::variables::VarId;
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+use std::sync::Mutex;
+
+/// The address of a class, a name, and how many were read of them before.
+type Read = (usize, String, usize);
+
+/// What captures have bound and something still holds.
+static BOUND: Mutex<Option<HashMap<Read, Py<PyWeakrefReference>>>> = Mutex::new(None);
+/// Dead ones are looked for when there are so many.
+const KEPT: usize = 1024;
+
+impl<'py> Executor<'py> {
+    /// A class method of C, bound to a class.
+    pub(super) fn bound_to_class(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        found: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<VarId, Stop> {
+        let bound = found.call_method1("__get__", (self.py.None(), class)).map_err(|e| self.would_raise(&e))?;
+        let key = (class.as_ptr() as usize, name.to_owned());
+        let count = self.class_methods.entry(key.clone()).or_default();
+        let read = (key.0, key.1, *count);
+        *count += 1;
+        let known = BOUND.lock().ok().and_then(|all| Some(all.as_ref()?.get(&read)?.bind(self.py).clone()));
+        if let Some(known) = known.and_then(|weak| weak.upgrade())
+            && known.get_type().is(bound.get_type())
+            && known.eq(&bound).unwrap_or(false)
+        {
+            return Ok(self.pin(&known));
+        }
+        if let Ok(weak) = PyWeakrefReference::new(&bound) {
+            let mut gone = Vec::new();
+            if let Ok(mut all) = BOUND.lock() {
+                let all = all.get_or_insert_default();
+                if all.len() >= KEPT {
+                    let is_dead = |weak: &Py<PyWeakrefReference>| weak.bind(self.py).upgrade().is_none();
+                    gone.extend(all.extract_if(|_, weak| is_dead(weak)).map(|(_, weak)| weak));
+                }
+                gone.extend(all.insert(read, weak.unbind()));
+            }
+            drop(gone);
+        }
+        Ok(self.pin(&bound))
+    }
+}
