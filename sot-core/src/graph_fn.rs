@@ -17,7 +17,7 @@
 use crate::backend::{CompiledGraph, Effects, Finished};
 use crate::captured::Captured;
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{Slots, held, trampoline};
+use crate::cpython::{Slots, held, signals, trampoline};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
 use crate::replay::{Failure, Outputs, Replay};
@@ -374,11 +374,14 @@ struct Body {
 
 impl NativeBody for Body {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        match self.graph.run(py, args) {
+        let run = || self.graph.run(py, args).and_then(|outputs| Ok(pack(py, outputs)?));
+        match trampoline(run).unwrap_or_else(|panic| Err(Failure::Raised(panic.into_error(py, "a graph")))) {
             Ok(outputs) => {
+                // What a handler raises now is raised where the program would go on with what is still held for it.
+                signals::due(py)?;
                 // Nothing can fail back to the original code any more.
                 held::release(self.graph.mark());
-                pack(py, outputs)
+                Ok(outputs)
             }
             Err(failure) => {
                 let interrupts = failure.interrupts(py);

@@ -41,6 +41,7 @@ pub mod rewrite;
 pub mod serve;
 pub mod settings;
 pub mod shapes;
+pub mod simulated;
 pub mod stats;
 pub mod stop;
 pub mod user_frames;

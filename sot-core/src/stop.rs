@@ -89,7 +89,7 @@ reasons! {
     CacheFull, Cdbl, "cache-full", "the cache of this code is full; what it holds is still served, new cases run as plain Python";
     Tracing, Cdbl, "tracing", "a debugger, profiler or coverage tool is active in this thread";
     Busy, Cdbl, "busy", "another thread is capturing";
-    Interrupted, Cdbl, "interrupted", "a signal arrived while capturing; the handler runs in the original code";
+    Interrupted, Cdbl, "interrupted", "a signal arrived while capturing, or memory ended; the original code runs";
     NotPython, Unsps, "not-python", "the callable has no Python bytecode";
     AmbientMode, Cdbl, "ambient-mode", "the framework is in a mode (static graph, another translator) in which nothing is captured";
     NoTensor, Cdbl, "no-tensor", "the function computes nothing on tensors; plain Python is as fast";
@@ -165,6 +165,10 @@ impl Stop {
     }
     /// An exception where none can be: run the frame as plain Python, and count a defect.
     pub fn internal(error: &pyo3::PyErr) -> Stop {
+        // Memory may suffice another time.
+        if pyo3::Python::attach(|py| error.is_instance_of::<pyo3::exceptions::PyMemoryError>(py)) {
+            return Stop::fallback(Reason::Interrupted, "no memory");
+        }
         Stop::fallback(Reason::InternalError, error.to_string())
     }
     pub fn why(&self) -> &Why {

@@ -125,6 +125,20 @@ pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyC
     });
 }
 
+/// An exception came out of rewritten code that has done nothing yet: its entry goes. `at_start`: nothing else says so than the
+/// instruction at which it came. Whether this is so.
+pub fn drop_rewritten(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, at_start: bool) -> bool {
+    let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code)) else { return false };
+    if at_start {
+        let Ok(unit) = CodeUnit::of(&real.code) else { return false };
+        let last = unit.code.prelude_len().saturating_sub(1);
+        if unit.code.instrs.get(last).is_none_or(|last| real.offset > i64::from(last.offset)) {
+            return false;
+        }
+    }
+    replace_head(py, err, &real, &[]).is_ok()
+}
+
 /// An exception left the resume function of `inner`, which ran below so many stand-ins for its callers (`callers`). The entry of its
 /// frame gives way to the user's; those of the callers go: who the exception leaves is found out later.
 /// `closure`: its cells.

@@ -1,10 +1,11 @@
 //! `cargo xtask fuzz`: the fuzz targets of sot-opcodes, each for a while, by cargo-fuzz and libFuzzer; and random programs,
-//! plain and captured ([`programs`]).
+//! plain and captured ([`programs`]), and interrupted ([`interrupts`]).
 //!
 //! Inputs that were found stay in `target/fuzz/corpus/<target>`, so the next run goes on where this one stopped. An
 //! input that breaks something is left in `target/fuzz/artifacts/<target>`, ends that target and makes the exit code 1;
 //! the other targets still run. No sanitizer is used, as sot-opcodes has no unsafe code: any toolchain will do.
 
+mod interrupts;
 mod programs;
 
 use crate::console::{self, Step};
@@ -31,15 +32,23 @@ pub(crate) enum Target {
     Text,
     /// Random programs, plain and captured
     Programs,
+    /// Programs that signals interrupt, plain and captured
+    Interrupts,
 }
 
 impl Target {
+    /// Whether it is one of cargo-fuzz.
+    fn is_of_inputs(self) -> bool {
+        !matches!(self, Self::Programs | Self::Interrupts)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Decode => "decode",
             Self::Encode => "encode",
             Self::Text => "text",
             Self::Programs => "programs",
+            Self::Interrupts => "interrupts",
         }
     }
 }
@@ -47,11 +56,13 @@ impl Target {
 pub(crate) fn run(python: Option<&str>, targets: &[Target], seconds: u64) -> Result<()> {
     let targets = if targets.is_empty() { Target::value_variants() } else { targets };
     let made = workspace::made().join("fuzz");
-    let inputs: Vec<Target> = targets.iter().copied().filter(|target| *target != Target::Programs).collect();
-    let fine = if inputs.is_empty() { Ok(()) } else { of_inputs(&inputs, seconds, &made) };
+    let inputs: Vec<Target> = targets.iter().copied().filter(|target| target.is_of_inputs()).collect();
+    let mut fine = if inputs.is_empty() { Ok(()) } else { of_inputs(&inputs, seconds, &made) };
     if targets.contains(&Target::Programs) && !programs::run(python, seconds, &made)? {
-        fine?;
-        bail!("a program does captured what it does not do plain");
+        fine = fine.and_then(|()| bail!("a program does captured what it does not do plain"));
+    }
+    if targets.contains(&Target::Interrupts) && !interrupts::run(python, seconds)? {
+        fine = fine.and_then(|()| bail!("an interrupted program leaves what it does not leave plain"));
     }
     fine
 }

@@ -7,7 +7,6 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use pyo3::exceptions::PySystemError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 
@@ -282,7 +281,7 @@ unsafe fn finish(active: &dyn FrameHook, token: Token, result: *mut PyObject) ->
         // SAFETY: by contract.
         let result = unsafe { Bound::from_owned_ptr_or_err(py, result) };
         let outcome = trampoline(|| active.finish(py, token, result)).unwrap_or_else(|panic| {
-            Err(PySystemError::new_err(format!("sot: the end of a replaced frame failed with a {panic}")))
+            Err(panic.into_error(py, "the end of a replaced frame"))
         });
         match outcome {
             Ok(value) => value.into_ptr(),

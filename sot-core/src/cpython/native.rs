@@ -119,7 +119,7 @@ unsafe fn vectorcall(
     };
     match trampoline(|| body.call(py, slots)) {
         Ok(result) => result.map(Bound::into_ptr),
-        Err(panic) => Err(PySystemError::new_err(format!("sot: {}() failed with a {panic}", body.name()))),
+        Err(panic) => Err(panic.into_error(py, &format!("{}()", body.name()))),
     }
 }
 

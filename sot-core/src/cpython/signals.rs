@@ -11,11 +11,12 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyRecursionError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyAnyMethods, PyModule};
+use pyo3::types::{PyAnyMethods, PyDict, PyModule};
 use std::any::Any;
 
 use super::native::{NativeBody, new_native};
@@ -105,13 +106,30 @@ struct Replaced {
 struct Deferral<'py> {
     py: Python<'py>,
     replaced: Vec<Replaced>,
+    functions: Option<Functions<'py>>,
+}
+
+/// What the end needs, which may come when there is no memory.
+struct Functions<'py> {
+    set: Bound<'py, PyAny>,
+    set_wakeup: Bound<'py, PyAny>,
+    quietly: Bound<'py, PyDict>,
+}
+
+impl<'py> Functions<'py> {
+    fn find(py: Python<'py>) -> PyResult<Functions<'py>> {
+        let module = module(py)?;
+        let quietly = PyDict::new(py);
+        quietly.set_item("warn_on_full_buffer", false)?;
+        Ok(Functions { set: module.getattr("signal")?, set_wakeup: module.getattr("set_wakeup_fd")?, quietly })
+    }
 }
 
 impl Deferral<'_> {
     fn begin(&mut self) -> PyResult<()> {
         let py = self.py;
         // What arrived before is handled by the interpreter, after the capture at the latest.
-        let set = module(py)?.getattr("signal")?;
+        let set = self.functions.insert(Functions::find(py)?).set.clone();
         let note = note(py)?;
         for (number, handler) in handlers(py)? {
             let mut action = Action([0; 256]);
@@ -128,13 +146,15 @@ impl Deferral<'_> {
 
     fn end(&mut self) {
         let py = self.py;
-        let Ok(set) = module(py).and_then(|m| m.getattr("signal")) else { return };
+        let Some(Functions { set, .. }) = &self.functions else { return };
         for Replaced { number, handler, action } in self.replaced.drain(..) {
             // Setting a handler runs others that are due: those that are back already may raise.
             for _ in 0..8 {
                 match set.call1((number, &handler)) {
                     Ok(_) => break,
-                    Err(error) => raise_soon(py, error),
+                    // What nobody has raised.
+                    Err(error) if error.is_instance_of::<PyMemoryError>(py) => {}
+                    Err(error) => raise_soon(error),
                 }
             }
             // SAFETY: as it was read from there; the C-level handler is the same for all Python-level ones.
@@ -150,7 +170,7 @@ impl Drop for Deferral<'_> {
         DEFERRING.store(false, Ordering::Relaxed);
         let noted = NOTED.swap(0, Ordering::Relaxed);
         if noted != 0 {
-            raise_again(self.py, noted);
+            raise_again(self.functions.as_ref(), noted);
         }
         if let Some(pending) = pending {
             pending.restore(self.py);
@@ -166,10 +186,10 @@ pub fn deferring<R>(py: Python<'_>, f: impl FnOnce() -> R) -> Option<R> {
     if unsafe { _PyOS_IsMainThread() } == 0 || DEFERRING.swap(true, Ordering::Relaxed) {
         return Some(f());
     }
-    let mut deferral = Deferral { py, replaced: Vec::new() };
+    let mut deferral = Deferral { py, replaced: Vec::new(), functions: None };
     // Handlers that are due run first, so that what is raised afterwards is not theirs.
     if let Err(error) = py.check_signals() {
-        raise_soon(py, error);
+        raise_soon(error);
         return None;
     }
     match thread::absorbing_recursion(py, || deferral.begin()) {
@@ -179,7 +199,7 @@ pub fn deferring<R>(py: Python<'_>, f: impl FnOnce() -> R) -> Option<R> {
         // In the main thread of a subinterpreter nobody may set handlers, and none runs.
         Err(error) if error.is_instance_of::<PyValueError>(py) && deferral.replaced.is_empty() => Some(f()),
         Err(error) => {
-            raise_soon(py, error);
+            raise_soon(error);
             None
         }
     }
@@ -198,15 +218,14 @@ pub fn interrupted(py: Python<'_>, now: bool) -> bool {
 fn look(py: Python<'_>) {
     // Runs our own handlers only, which do not raise.
     if let Err(error) = py.check_signals() {
-        raise_soon(py, error);
+        raise_soon(error);
     }
 }
 
 /// Lets the signals arrive once more, without telling the wakeup descriptor again.
 #[cold]
-fn raise_again(py: Python<'_>, noted: u64) {
-    let wakeup = module(py).and_then(|m| m.getattr("set_wakeup_fd"));
-    let descriptor = wakeup.as_ref().ok().and_then(|set| set.call1((-1,)).ok()).and_then(|d| d.extract::<i64>().ok());
+fn raise_again(functions: Option<&Functions<'_>>, noted: u64) {
+    let descriptor = functions.and_then(|f| f.set_wakeup.call1((-1,)).ok()).and_then(|d| d.extract::<i64>().ok());
     for number in 1..=LAST {
         if noted & (1 << (number - 1)) != 0 {
             // SAFETY: both may be called at any time; the handler of this signal is Python's.
@@ -220,31 +239,45 @@ fn raise_again(py: Python<'_>, noted: u64) {
             };
         }
     }
-    if let (Ok(set), Some(descriptor)) = (wakeup, descriptor)
+    if let (Some(functions), Some(descriptor)) = (functions, descriptor)
         && descriptor != -1
     {
-        let kwargs = pyo3::types::PyDict::new(py);
-        let quiet = kwargs.set_item("warn_on_full_buffer", false);
-        let _ = quiet.and_then(|()| set.call((descriptor,), Some(&kwargs)).map(drop));
+        let _ = functions.set_wakeup.call((descriptor,), Some(&functions.quietly));
     }
 }
 
-/// Raises an exception in the frame that the interpreter executes next.
+/// What handlers have raised that no frame has seen yet, oldest first.
+static SOON: Mutex<Vec<PyErr>> = Mutex::new(Vec::new());
+
+fn raised_first() -> Option<PyErr> {
+    let mut soon = SOON.lock().unwrap_or_else(PoisonError::into_inner);
+    (!soon.is_empty()).then(|| soon.remove(0))
+}
+
+/// Raises an exception in the frame that the interpreter executes next, or where [`due`] is asked before.
 #[cold]
-fn raise_soon(py: Python<'_>, error: PyErr) {
-    extern "C" fn raise_now(error: *mut c_void) -> c_int {
-        // SAFETY: the box that was given away below; the interpreter calls with the thread attached.
-        unsafe { Box::from_raw(error.cast::<PyErr>()).restore(Python::assume_attached()) };
+fn raise_soon(error: PyErr) {
+    extern "C" fn raise_now(_: *mut c_void) -> c_int {
+        let Some(error) = raised_first() else { return 0 };
+        // SAFETY: the interpreter calls with the thread attached.
+        error.restore(unsafe { Python::assume_attached() });
         -1
     }
-    let _ = py;
-    let error = Box::into_raw(Box::new(error));
-    // SAFETY: the function takes the box over; if it is refused (32 are waiting), it is taken back.
-    unsafe {
-        if pyo3::ffi::Py_AddPendingCall(Some(raise_now), error.cast()) != 0 {
-            drop(Box::from_raw(error));
-        }
+    SOON.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+    // SAFETY: the function may be called at any time. If it is refused, 32 others are waiting, that raise this one, too.
+    unsafe { pyo3::ffi::Py_AddPendingCall(Some(raise_now), std::ptr::null_mut()) };
+}
+
+/// Handlers that are due run, and what they or earlier ones have raised is raised here.
+pub fn due(py: Python<'_>) -> PyResult<()> {
+    // SAFETY: reads two thread ids.
+    if unsafe { _PyOS_IsMainThread() } == 0 {
+        return Ok(());
     }
+    if let Some(error) = raised_first() {
+        return Err(error);
+    }
+    py.check_signals()
 }
 
 /// Whether an exception came out of a Python-level signal handler: one of its frames is that handler's.

@@ -4,6 +4,8 @@
 //! [`Panic`] with its message and is counted, and the caller runs the user's original code instead.
 //! [`hook_failures`] is the counter that Python reads as `_hook_failures()`.
 
+use pyo3::exceptions::{PyMemoryError, PySystemError};
+use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +16,24 @@ static FAILURES: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug, Clone)]
 pub struct Panic {
     pub message: String,
+}
+
+impl Panic {
+    /// Whether the interpreter had no memory for a call that fails for nothing else. Forgets its exception.
+    #[cold]
+    pub fn for_want_of_memory(&self, py: Python<'_>) -> bool {
+        let pending = PyErr::take(py).is_some_and(|error| error.is_instance_of::<PyMemoryError>(py));
+        pending || self.message == "PyObject pointer is null"
+    }
+
+    /// What it is for the program, where nothing can run in its place any more.
+    #[cold]
+    pub fn into_error(self, py: Python<'_>, what: &str) -> PyErr {
+        match self.for_want_of_memory(py) {
+            true => PyMemoryError::new_err(()),
+            false => PySystemError::new_err(format!("sot: {what} failed with a {self}")),
+        }
+    }
 }
 
 impl std::fmt::Display for Panic {

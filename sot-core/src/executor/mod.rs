@@ -87,6 +87,7 @@ use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::{Captured, Outcome};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
+use crate::simulated;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
 use crate::varying::Varying;
@@ -548,6 +549,7 @@ impl<'py> Executor<'py> {
             true => None,
             false => self.found.denied.get(&(frame.unit.address(), frame.ip)).cloned(),
         };
+        let noted = simulated::wanted().then(|| (frame.unit.clone(), frame.ip));
         let mark = self.step_mark();
         // What an earlier one has left is none of this instruction's business.
         (self.tail, self.cause, self.thrown) = (None, None, None);
@@ -568,6 +570,9 @@ impl<'py> Executor<'py> {
             if let Some(exception) = self.rehearse(op) {
                 ran = Err(Stop::Raised(exception));
             }
+        }
+        if let (Some((unit, ip)), Ok(_) | Err(Stop::Entered(_) | Stop::Raised(_))) = (&noted, &ran) {
+            simulated::note(self.py, unit, *ip);
         }
         let flow = match ran {
             Ok(flow) => {

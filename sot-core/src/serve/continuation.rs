@@ -20,6 +20,7 @@ use crate::awaits::Awaits;
 use crate::called_by_code::plain_generator;
 use crate::cpython::holders;
 use crate::cpython::native::{NativeBody, body_of, new_native};
+use crate::cpython::signals;
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::shapes::{FrameKey, GeneratorAt, Shape};
@@ -29,6 +30,7 @@ use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -141,8 +143,23 @@ pub fn requested(value: &Bound<'_, PyAny>) -> Option<PyResult<Pending>> {
     value.cast_exact::<Request>().ok()?.get().0.lock().ok()?.take()
 }
 
+thread_local! {
+    /// The newest request of the thread, which a driver may have followed already.
+    static NEWEST: RefCell<Option<Py<Request>>> = const { RefCell::new(None) };
+}
+
+/// What rewritten code has asked for without coming to return it: an exception of a signal handler came between. Whatever ran
+/// below that code has had its requests followed.
+pub fn left_behind(py: Python<'_>) -> Option<PyResult<Pending>> {
+    let newest = NEWEST.with(|newest| newest.try_borrow_mut().ok()?.take())?;
+    newest.bind(py).get().0.lock().ok()?.take()
+}
+
 fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-    Ok(Bound::new(py, Request(Mutex::new(Some(Ok(Pending { continuation, values })))))?.into_any())
+    let request = Bound::new(py, Request(Mutex::new(Some(Ok(Pending { continuation, values })))))?;
+    let before = NEWEST.with(|newest| Some(newest.try_borrow_mut().ok()?.replace(request.clone().unbind())));
+    drop(before);
+    Ok(request.into_any())
 }
 
 /// Ask to raise an exception whose traceback is complete, so that it does not pass the frame of rewritten code.
@@ -245,6 +262,24 @@ impl Continuation {
             callee = stand_in.bind(py).clone();
         }
         callee.call1(arguments)
+    }
+
+    /// Signal handlers that are due run before anything does: in the first instruction of new code they would raise where no
+    /// `try` of the program is entered again yet.
+    pub fn handlers_run(&self, py: Python<'_>, values: Slots<'_>) -> PyResult<()> {
+        let frames = &self.place.shape.frames;
+        if frames.iter().all(|frame| frame.handled == 0) {
+            return signals::due(py);
+        }
+        let handled = super::unwind::handled_of(frames, values, py);
+        super::unwind::while_handling(py, handled.as_ref(), || signals::due(py))
+    }
+
+    /// An exception that came before the first instruction: it is raised there, into the handlers of the program.
+    pub fn raise_at_start<'py>(&self, py: Python<'py>, values: OwnedSlots, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
+        let waiting = Waiting::of(py, &self.place.shape, values.0.into_iter().collect()).generators_become_real()?;
+        let (next, values) = waiting.raised(error, Asker::Driver)?;
+        self.outer.request(py, &next, values)
     }
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.

@@ -83,10 +83,20 @@ pub(super) fn run_entry<'py>(
                     (result, values.map(|values| Origin::Continuation(Pending { continuation, values })))
                 }
             };
+            if let Err(error) = &result
+                && let Some(raised) = raised_behind_request(py, error, code)
+            {
+                return raised;
+            }
             match (result, origin) {
                 (Err(error), Some(origin)) if take_failure(py, &error) => {
                     STATS.add(&STATS.graph_failures);
                     origin.run_original(py, hook, true)
+                }
+                (Err(error), Some(Origin::Continuation(pending)))
+                    if user_frames::drop_rewritten(py, &error, code, entry.mark() == 0) =>
+                {
+                    pending.continuation.raise_at_start(py, pending.values, error)
                 }
                 (Err(error), _) => {
                     user_frames::after_rewritten(py, &error, shown, code, function);
@@ -96,6 +106,17 @@ pub(super) fn run_entry<'py>(
             }
         }
     }
+}
+
+/// Rewritten code has raised behind its request to go on, where only a signal handler does: it is raised where that leads.
+pub(super) fn raised_behind_request<'py>(
+    py: Python<'py>,
+    error: &PyErr,
+    code: &Py<PyCode>,
+) -> Option<PyResult<Bound<'py, PyAny>>> {
+    let Ok(Pending { continuation, values }) = continuation::left_behind(py)? else { return None };
+    user_frames::drop_rewritten(py, error, code, false);
+    Some(continuation.raise_at_start(py, values, error.clone_ref(py)))
 }
 
 /// Continuations that are kept while a program goes on from one to the next.
@@ -132,7 +153,10 @@ pub(super) fn drive<'py>(
         if let Some((first, entry)) = first.zip(entry.as_deref()) {
             first.leads_to(entry);
         }
-        result = run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending));
+        result = match continuation.handlers_run(py, pending.values.as_slots()) {
+            Ok(()) => run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending)),
+            Err(error) => continuation.raise_at_start(py, pending.values, error),
+        };
     }
 }
 

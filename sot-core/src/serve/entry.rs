@@ -11,6 +11,7 @@ use super::policy::{Server, Turn};
 use super::{recording, registry};
 use crate::capture::Subject;
 use crate::cpython::entry::EntryBody;
+use crate::cpython::trampoline::trampoline;
 use crate::cpython::{Slots, facts, thread};
 use crate::settings;
 use crate::stats::STATS;
@@ -89,8 +90,9 @@ impl EntryBody for FunctionEntry {
         let start = turn.timed.then(Instant::now);
         let result = match turn.server {
             Server::Captured => {
-                let result = run_entry(py, hook, entry.as_deref(), origin);
-                drive(py, hook, None, result)
+                // Once it has begun, the original code can no longer run in its place.
+                let run = || drive(py, hook, None, run_entry(py, hook, entry.as_deref(), origin));
+                trampoline(run).unwrap_or_else(|panic| Err(panic.into_error(py, "a captured program")))
             }
             Server::Original => {
                 // With `full_graph` each call must say whether its graph breaks.

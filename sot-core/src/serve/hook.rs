@@ -4,7 +4,7 @@
 //! made the call. One hook belongs to the process, for programs that capture every frame.
 
 use super::cache::{Action, CodeCache, Entry};
-use super::driver::{call_original, drive};
+use super::driver::{raised_behind_request, call_original, drive};
 use super::lookup::{entry_for, inside_capture};
 use super::orphans;
 use crate::capture::Subject;
@@ -161,12 +161,16 @@ impl FrameHook for NestedHook {
                 call_original(py, function.bind(py), slots.as_slots())
             }
             (Err(error), _, Some(function)) => {
-                if let Some(Action::Run { code, shown, .. }) =
-                    owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>()).map(|entry| &entry.action)
-                {
-                    user_frames::after_rewritten(py, &error, shown, code, function.bind(py));
+                let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
+                match entry.map(|entry| &entry.action) {
+                    Some(Action::Run { code, shown, .. }) => {
+                        raised_behind_request(py, &error, code).unwrap_or_else(|| {
+                            user_frames::after_rewritten(py, &error, shown, code, function.bind(py));
+                            Err(error)
+                        })
+                    }
+                    _ => Err(error),
                 }
-                Err(error)
             }
             (result, _, _) => result,
         };

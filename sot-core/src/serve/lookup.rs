@@ -148,6 +148,10 @@ fn entry_for_slots(
             None
         }
         Ok(None) => None,
+        Err(panic) if panic.for_want_of_memory(py) => {
+            STATS.note(Reason::Interrupted);
+            None
+        }
         Err(panic) => {
             STATS.add(&STATS.fallbacks);
             STATS.note(Reason::InternalError);

@@ -69,6 +69,13 @@ impl Table {
         self.read[usize::from(number)]
     }
 
+    /// The opcodes that are none of another's forms, in the order of their numbers.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let own = |number: usize, raw: Raw| self.write[raw as usize].is_some_and(|(own, _)| usize::from(own) == number);
+        let rows = self.read.iter().enumerate().filter_map(|(number, row)| row.map(|(raw, _)| (number, raw)));
+        rows.filter(move |(number, raw)| own(*number, *raw)).map(|(_, raw)| raw.name())
+    }
+
     /// The number of the opcode and of its cache units.
     pub(crate) fn write(&self, raw: Raw) -> Option<(u8, u8)> {
         self.write[raw as usize]

@@ -55,6 +55,7 @@ mod toy_backend {
         let toy = backend::Toy::new(module, layers)?;
         sot_core::python::register(module, std::sync::Arc::new(toy))?;
         // Yours needs none of these: they are for the tests of sot-core's door to CPython.
+        sot_core::simulated::add_test_probes(module)?;
         sot_core::cpython::add_test_probes(module)
     }
 }
