@@ -458,6 +458,17 @@ pub fn delete_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     helper(py, &FUNCTION, Helper { name: "delete_hashed", run })
 }
 
+/// `move_hashed(dict, key, last)`: as `dict.move_to_end(key, last)` of a key that the ordered dict has.
+pub fn move_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let (key, last) = (argument(py, args, 1)?, argument(py, args, 2)?.is_truthy()?);
+        facts::move_ordered(argument(py, args, 0)?.cast::<PyDict>()?, &key, last);
+        Ok(py.None().into_bound(py))
+    };
+    helper(py, &FUNCTION, Helper { name: "move_hashed", run })
+}
+
 /// `fill_hashed(dict, keys, values, hashes)`: the dict, with these keys, of which no two are equal. Those without a hash here are
 /// hashed by C.
 pub fn fill_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

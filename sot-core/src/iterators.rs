@@ -7,6 +7,7 @@
 use crate::cpython::facts::{IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, builtin, call_slots};
+use crate::probe;
 use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -190,6 +191,13 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
         .ok()?;
     let ty = iterator.get_type();
     if !types.iter().any(|known| ty.is(known)) {
+        return None;
+    }
+    // An ordered dict looks up each key that is left.
+    if let Some(dict) = dict_of(iterator)
+        && probe::is_ordered_dict(&dict.get_type())
+        && dict.keys().iter().any(|key| !probe::is_quiet_key(&key))
+    {
         return None;
     }
     let reduced = iterator.call_method0("__reduce__").ok()?;

@@ -136,13 +136,6 @@ pub fn is_ordered_dict(class: &Bound<'_, PyType>) -> bool {
     class.is(ordered) || facts::mro(class).iter().any(|base| base.is(ordered))
 }
 
-/// The keys of an ordered dict, in its own order, whatever a subclass says of them.
-pub fn ordered_keys<'py>(dict: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let py = dict.py();
-    let iterate = types(py).ordered_dict.bind(py).getattr(pyo3::intern!(py, "__iter__"))?;
-    iterate.call1((dict,))?.try_iter()?.collect()
-}
-
 pub fn property(py: Python<'_>) -> Bound<'_, PyType> {
     types(py).property.bind(py).clone()
 }

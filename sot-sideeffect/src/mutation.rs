@@ -91,6 +91,12 @@ pub enum Mutation {
         found: VarRef,
         hash: i64,
     },
+    /// `object.move_to_end(found, last)` of a key that an ordered dict has.
+    MoveHashed {
+        object: VarRef,
+        found: VarRef,
+        last: bool,
+    },
     /// A method of C that changes its object: `object.name(*args)`, whose result is known.
     Method {
         object: VarRef,
@@ -144,6 +150,7 @@ impl Mutation {
             | Mutation::DictPop { object, .. }
             | Mutation::StoreHashed { object, .. }
             | Mutation::DeleteHashed { object, .. }
+            | Mutation::MoveHashed { object, .. }
             | Mutation::Method { object, .. }
             | Mutation::Answered { object, .. }
             | Mutation::Written { object } => Target::Object(*object),
@@ -173,6 +180,7 @@ impl Mutation {
             | Mutation::DictPop { object, .. }
             | Mutation::StoreHashed { object, .. }
             | Mutation::DeleteHashed { object, .. }
+            | Mutation::MoveHashed { object, .. }
             | Mutation::Method { object, .. }
             | Mutation::Answered { object, .. } => Slot::Content(*object),
         }
@@ -199,6 +207,7 @@ impl Mutation {
             | Mutation::DictPop { .. }
             | Mutation::StoreHashed { .. }
             | Mutation::DeleteHashed { .. }
+            | Mutation::MoveHashed { .. }
             | Mutation::Method { .. }
             | Mutation::Answered { .. }
             | Mutation::IterAdvance { .. }
@@ -214,7 +223,9 @@ impl Mutation {
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
             Mutation::SetGlobal { value, .. } | Mutation::SetMode { value, .. } => vec![*value],
             Mutation::StoreHashed { object, key, value, found, .. } => [*object, found.unwrap_or(*key), *value].into(),
-            Mutation::DeleteHashed { object, found, .. } => vec![*object, *found],
+            Mutation::DeleteHashed { object, found, .. } | Mutation::MoveHashed { object, found, .. } => {
+                vec![*object, *found]
+            }
             Mutation::SetCell { cell, value } => vec![*cell, *value],
             Mutation::ClearCell { cell } => vec![*cell],
             Mutation::DelAttr { object, .. } => vec![*object],
@@ -259,6 +270,7 @@ impl fmt::Display for Mutation {
             Mutation::StoreHashed { key, value, found: None, .. } => write!(f, "{at}[{key}] = {value} (new)"),
             Mutation::StoreHashed { value, found: Some(found), .. } => write!(f, "{at}[{found}] = {value} (found)"),
             Mutation::DeleteHashed { found, .. } => write!(f, "del {at}[{found}] (found)"),
+            Mutation::MoveHashed { found, last, .. } => write!(f, "{at}.move_to_end({found}, {last}) (found)"),
             Mutation::Method { name, args, .. } => write!(f, "{at}.{name}({})", list(args)),
             Mutation::Answered { name, args, answers, .. } => {
                 write!(f, "{at}.{name}({}) ({} answers)", list(args), answers.len())

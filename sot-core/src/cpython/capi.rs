@@ -52,6 +52,9 @@ unsafe extern "C" {
         hash: ffi::Py_hash_t,
     ) -> c_int;
     pub(super) fn _PyDict_DelItem_KnownHash(dict: *mut PyObject, key: *mut PyObject, hash: ffi::Py_hash_t) -> c_int;
+    pub(super) static mut PyODict_Type: ffi::PyTypeObject;
+    pub(super) fn PyODict_SetItem(dict: *mut PyObject, key: *mut PyObject, value: *mut PyObject) -> c_int;
+    pub(super) fn PyODict_DelItem(dict: *mut PyObject, key: *mut PyObject) -> c_int;
     pub(super) static mut PyMethod_Type: ffi::PyTypeObject;
     pub(super) fn PyMethod_New(function: *mut PyObject, obj: *mut PyObject) -> *mut PyObject;
     /// pyo3-ffi links `_PyVectorcall_Call` before 3.12, which does not exist.

@@ -2,6 +2,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
+use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -10,6 +11,11 @@ use pyo3::types::*;
 impl<'py> Executor<'py> {
     /// The definition that fills a dict from something: from a mapping by its keys. `None`: as ever.
     pub(super) fn fills_by_code(&mut self, source: VarId) -> Result<Option<&'static str>, Stop> {
+        if let VarKind::Dict(_) = self.look(source)?
+            && self.ordered_by_code(source)?.is_some()
+        {
+            return Ok(Some("fill_by_keys"));
+        }
         if let VarKind::Instance(_) = self.look(source)? {
             let class = self.class_of(source)?;
             if self.is_read_as_a_mapping(source)? {
@@ -83,7 +89,24 @@ impl<'py> Executor<'py> {
 
     /// `dict.fromkeys(iterable, value)`.
     pub(super) fn enter_from_keys(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
-        let of_dict = callee.getattr("__self__").is_ok_and(|owner| owner.is(self.py.get_type::<PyDict>()));
+        let owner = callee.getattr("__self__").ok().and_then(|owner| owner.cast_into::<PyType>().ok());
+        let of_c = owner.as_ref().and_then(|owner| Some((owner.clone(), probe::dict_of_c(owner)?)));
+        if let (Some((owner, kind)), [iterable, rest @ ..], []) =
+            (of_c, args.positional.as_slice(), args.keywords.as_slice())
+        {
+            if rest.len() > 1 || !self.can_iterate(*iterable)? {
+                return Ok(None);
+            }
+            let value = match rest {
+                [value] => *value,
+                _ => self.fold_none()?,
+            };
+            let factory = if kind == DictOfC::Default { Some(self.fold_none()?) } else { None };
+            let class = Some(self.objects.add(owner.as_any()));
+            let table = self.virtual_var(DictVar { class, factory, ..DictVar::new(Vec::new()) });
+            return self.enter("keyed_into", &[table, *iterable, value]).map(Some);
+        }
+        let of_dict = owner.is_some_and(|owner| owner.is(self.py.get_type::<PyDict>()));
         if !of_dict || !args.keywords.is_empty() {
             return Ok(None);
         }

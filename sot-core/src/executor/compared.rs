@@ -181,6 +181,10 @@ impl<'py> Executor<'py> {
             (VarKind::List(a), VarKind::List(b)) if a.class.is_none() && b.class.is_none() => "equal_lists",
             (VarKind::Tuple(a), VarKind::Tuple(b)) if a.class == b.class => "equal_tuples",
             (VarKind::Dict(a), VarKind::Dict(b)) if equality && a.class.is_none() && b.class.is_none() => "equal_dicts",
+            (VarKind::Dict(a), VarKind::Dict(b)) if equality && (self.is_ordered(&a) || self.is_ordered(&b)) => {
+                "equal_ordered"
+            }
+            (VarKind::Dict(_), VarKind::Dict(_)) if equality => "equal_dicts",
             (a, b) if equality && self.never_equal(&a, &b) => {
                 return self.fold_bool(op == CompareOp::Ne).map(|result| Some(Called::Value(result)));
             }
@@ -194,6 +198,16 @@ impl<'py> Executor<'py> {
         }
         if equality {
             let (yes, no) = (self.fold_bool(op == CompareOp::Eq)?, self.fold_bool(op == CompareOp::Ne)?);
+            if definition == "equal_ordered" {
+                // The one that has an order is asked first.
+                let of = |ex: &mut Self, side| {
+                    Ok::<_, Stop>(matches!(ex.look(side)?, VarKind::Dict(d) if ex.is_ordered(&d)))
+                };
+                let (first, second) = (of(self, left)?, of(self, right)?);
+                let ordered = self.fold_bool(first && second)?;
+                let (left, right) = if first { (left, right) } else { (right, left) };
+                return self.enter(definition, &[left, right, ordered, yes, no]).map(Some);
+            }
             return self.enter(definition, &[left, right, yes, no]).map(Some);
         }
         let order = self.operator(super::handlers::compare_name(op))?;

@@ -33,6 +33,7 @@ impl<'py> Executor<'py> {
     pub(super) fn iterates_by_code(&mut self, iterable: VarId) -> Result<bool, Stop> {
         self.nested(|ex| match ex.look(iterable)? {
             VarKind::Generator(_) | VarKind::Deque(_) => Ok(true),
+            VarKind::Dict(_) | VarKind::View(_) => Ok(ex.ordered_by_code(iterable)?.is_some()),
             VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_) => {
                 if !ex.is_asked(iterable)? {
                     return Ok(false);

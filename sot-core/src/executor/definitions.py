@@ -285,6 +285,13 @@ def keyed(iterable, value):
     return table
 
 
+def keyed_into(table, iterable, value):
+    for key in iterable:
+        table[key] = value
+        del key
+    return table
+
+
 def set_of(make, iterable, frozen):
     # An item that asks the program for its hash, or has none, is hashed before the next one is asked for.
     iterator = iter(iterable)

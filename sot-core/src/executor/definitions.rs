@@ -60,7 +60,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions_of_values.py"),
         include_str!("definitions_of_exceptions.py"),
         include_str!("definitions_of_keys.py"),
-        include_str!("definitions_of_members.py")
+        include_str!("definitions_of_members.py"),
+        include_str!("definitions_of_ordered.py")
     )
     .to_owned();
     if py.version_info() >= (3, 11) {
@@ -69,6 +70,10 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
     if py.version_info() < (3, 9) {
         // What is looked for was on the left.
         source = source.replace("item == wanted", "wanted == item");
+    }
+    if py.version_info() < (3, 11) {
+        // An ordered dict looked a key up, and then once more to delete it.
+        source = source.replace("searches = 2", "searches = 3");
     }
     if py.version_info() < (3, 12) {
         // Only a key that is there already was given twice.
@@ -234,7 +239,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         // The real sort knows.
         ("way_to_compare", make(c"way_to_compare", |args| Ok(PyInt::new(args.py(), 0).into_any().unbind()))?),
     ]);
-    for (name, run) in super::searched::HELPERS {
+    for (name, run) in super::searched::HELPERS.iter().chain(super::ordered::HELPERS) {
         helpers.push((*name, make(c"of_keys", *run)?));
     }
     Ok(helpers)

@@ -64,18 +64,14 @@ impl<'py> Executor<'py> {
         let table = self.virtual_var(DictVar { class, factory, ..DictVar::new(Vec::new()) });
         match rest {
             [] => {}
-            [source] => match self.fills_by_code(*source)? {
-                Some(definition) => {
+            [source] => match self.fills_table_of_c(kind, *source)? {
+                Some((definition, source)) => {
                     let mut more = Vec::with_capacity(args.keywords.len());
                     for (name, value) in &args.keywords {
                         more.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
                     }
                     let more = self.virtual_var(DictVar::new(more));
-                    let definition = match kind {
-                        DictOfC::Ordered if definition == "fill" => "fill_ordered",
-                        _ => definition,
-                    };
-                    return self.enter(definition, &[table, *source, more, table]);
+                    return self.enter(definition, &[table, source, more, table]);
                 }
                 None => {
                     let pairs = self.plain_pairs(*source)?.ok_or_else(opaque)?;
@@ -91,6 +87,13 @@ impl<'py> Executor<'py> {
             self.set_item(table, key, *value)?;
         }
         Ok(Called::Value(table))
+    }
+
+    fn fills_table_of_c(&mut self, kind: DictOfC, source: VarId) -> Result<Option<(&'static str, VarId)>, Stop> {
+        match kind {
+            DictOfC::Ordered => self.fills_ordered_by_code(source),
+            DictOfC::Default => Ok(self.fills_by_code(source)?.map(|definition| (definition, source))),
+        }
     }
 
     /// `table[key]` of a dict that lacks the key.

@@ -48,10 +48,11 @@ impl<'py> Executor<'py> {
 
     /// Whether looking a key up in a dict runs code of the program.
     pub(super) fn is_found_by_code(&mut self, dict: &DictVar, key: VarId) -> Result<bool, Stop> {
-        if self.dict_of_c(dict) == Some(probe::DictOfC::Ordered) {
-            return Ok(false);
-        }
         if self.is_hashed_by_code(key)? {
+            return Ok(true);
+        }
+        // What comes into an ordered dict may have it look for all of its nodes.
+        if self.is_ordered(dict) && dict.entries.iter().any(|(have, _)| self.hashes.contains_key(have)) {
             return Ok(true);
         }
         if self.hashes.is_empty() || !dict.entries.iter().any(|(have, _)| self.hashes.contains_key(have)) {
@@ -105,7 +106,7 @@ impl<'py> Executor<'py> {
     /// What a dict holds of which some keys are hashed by code of the program: each key and value by its place, and the hashes
     /// that they were stored with.
     pub(super) fn look_hashed(&mut self, var: VarId, base: TrackerId, dict: &Bound<'py, PyDict>) -> Result<(), Stop> {
-        let hashes = facts::stored_hashes(dict).ok_or(Stop::brk(Reason::OpaqueValue, "the hashes of a dict"))?;
+        let hashes = facts::hashes_in_order(dict).ok_or(Stop::brk(Reason::OpaqueValue, "the hashes of a dict"))?;
         self.guard(base, Check::Hashes { hashes: hashes.clone(), alike: false });
         let mut entries = Vec::with_capacity(hashes.len());
         for (index, (key, value)) in dict.iter().enumerate() {
@@ -242,7 +243,10 @@ impl<'py> Executor<'py> {
         if !self.is_found_by_code(&dict, key)? {
             return Ok(None);
         }
+        let ordered = self.is_ordered(&dict);
         match value {
+            Some(value) if ordered => self.enter("store_ordered", &[table, key, value]).map(Some),
+            None if ordered => self.enter("delete_ordered", &[table, key]).map(Some),
             Some(value) => self.enter("store_by_hash", &[table, key, value]).map(Some),
             None => self.enter("delete_by_hash", &[table, key]).map(Some),
         }
@@ -278,6 +282,9 @@ impl<'py> Executor<'py> {
         name: &str,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
+        if let Some(entered) = self.enter_ordered_method(table, name, args)? {
+            return Ok(Some(entered));
+        }
         let ([key, rest @ ..], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(None) };
         let known = match name {
             "get" | "pop" | "setdefault" => rest.len() <= 1,
@@ -293,7 +300,13 @@ impl<'py> Executor<'py> {
             Some(default) => *default,
             None => self.fold_none()?,
         };
+        let ordered = self.is_ordered(&dict);
         match name {
+            "pop" if ordered => {
+                let default = self.virtual_var(TupleVar::new(rest.to_vec()));
+                self.enter("pop_ordered", &[table, *key, default]).map(Some)
+            }
+            "setdefault" if ordered => self.enter("set_default_ordered", &[table, *key, default]).map(Some),
             "get" => self.enter("get_by_hash", &[table, *key, default]).map(Some),
             "pop" => {
                 let default = self.virtual_var(TupleVar::new(rest.to_vec()));
@@ -323,7 +336,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let VarKind::Dict(dict) = self.look(table)? else { return Ok(None) };
-        if table == source || self.dict_of_c(&dict) == Some(probe::DictOfC::Ordered) {
+        if table == source || self.is_ordered(&dict) || self.ordered_by_code(source)?.is_some() {
             return Ok(None);
         }
         let Some(pairs) = self.stored_pairs(source)? else { return Ok(None) };
@@ -380,7 +393,7 @@ impl<'py> Executor<'py> {
     pub(super) fn enter_united(&mut self, parts: &[VarId]) -> Result<Option<Called>, Stop> {
         let mut hashed = false;
         for part in parts {
-            let VarKind::Dict(DictVar { class: None, .. }) = self.look(*part)? else { return Ok(None) };
+            let VarKind::Dict(_) = self.look(*part)? else { return Ok(None) };
             hashed |= self.has_hashed_keys(*part)?;
         }
         if !hashed {

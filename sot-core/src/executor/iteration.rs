@@ -17,6 +17,9 @@ impl<'py> Executor<'py> {
         let VarKind::Dict(now) = self.look(dict)? else {
             return Err(Stop::brk(Reason::ValueKind, "iteration of a view"));
         };
+        if let Some(iterator) = self.iterate_ordered(dict, what, backwards)? {
+            return Ok(iterator);
+        }
         let state = Iteration::Dict { dict, what, backwards, index: 0, seen: now.entries, removed: now.removed };
         Ok(self.virtual_var(IteratorVar::new(state)))
     }
@@ -113,7 +116,8 @@ impl<'py> Executor<'py> {
                     return Err(self.raise_error::<PyRuntimeError>("dictionary changed size during iteration"));
                 }
                 if !now.same_keys(&seen, removed) {
-                    // Only the real iterator knows what comes, and it cannot be made again.
+                    // Only the real iterator knows what comes, and it cannot be made again: it is to see the first key go.
+                    self.cause = self.gaps.get(&dict).copied();
                     return Err(Stop::fallback(Reason::WouldRaise, "the keys of a dict changed during iteration"));
                 }
                 // Values are those that the dict has by now.

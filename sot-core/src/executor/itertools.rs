@@ -1,4 +1,4 @@
-//! Iterators of module itertools, and of deques, by definition (`definitions_of_itertools.py`).
+//! Iterators of module itertools, of deques, and of ordered dicts whose keys are asked, by definition (`definitions_of_itertools.py`).
 //!
 //! While the capture lasts, each is a hidden generator in disguise: it answers as its class does ([`GeneratorVar::disguise`]).
 //! It cannot be built as the object that it is. Where rewritten code would need one, the call that made it is denied, and runs
@@ -45,6 +45,10 @@ impl<'py> Executor<'py> {
             let deque = self.deque_class()?.call0().map_err(|e| self.internal(&e))?;
             let asked = self.builtins_attribute(if name.contains("reverse") { "reversed" } else { "iter" })?;
             return asked.call1((deque,)).map(|made| made.get_type().into_any()).map_err(|e| self.internal(&e));
+        }
+        if name.starts_with("_ordered") {
+            let dict = crate::cpython::module(self.py, "collections").and_then(|m| m.getattr("OrderedDict")?.call0());
+            return dict.and_then(|dict| Ok(dict.try_iter()?.get_type().into_any())).map_err(|e| self.internal(&e));
         }
         crate::cpython::module(self.py, "itertools")
             .and_then(|module| module.getattr(name))

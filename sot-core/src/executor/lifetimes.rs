@@ -259,6 +259,7 @@ impl<'py> Executor<'py> {
             Mutation::StoreHashed { found: None, .. } => Vec::new(),
             // Who pops knows the item, who calls a method knows what it takes.
             Mutation::ListPop { .. }
+            | Mutation::MoveHashed { .. }
             | Mutation::ListAppend { .. }
             | Mutation::ListInsert { .. }
             | Mutation::ListExtend { .. }

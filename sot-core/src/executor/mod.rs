@@ -62,6 +62,7 @@ mod mutation;
 mod natives;
 mod numpy;
 mod operated;
+mod ordered;
 mod overridden;
 mod own_names;
 mod protocol;

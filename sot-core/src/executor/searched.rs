@@ -17,8 +17,8 @@ use std::rc::Rc;
 
 /// A dict as it was when the keys of one hash were asked for.
 pub(super) struct Searched {
-    entries: Rc<Vec<(VarId, VarId)>>,
-    removed: u32,
+    pub(super) entries: Rc<Vec<(VarId, VarId)>>,
+    pub(super) removed: u32,
 }
 
 /// A helper of the definitions: its name, and what it does for real.
@@ -171,7 +171,7 @@ fn as_hash(number: &Bound<'_, PyAny>) -> PyResult<isize> {
 
 impl<'py> Executor<'py> {
     /// The dict that a definition works on, or that an instance extends.
-    fn table(&mut self, table: VarId) -> Result<DictVar, Stop> {
+    pub(super) fn table(&mut self, table: VarId) -> Result<DictVar, Stop> {
         match self.look(table)? {
             VarKind::Dict(dict) => Ok(dict),
             VarKind::Instance(InstanceVar { part: Some(part), .. }) => match self.look(part)? {
@@ -183,7 +183,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The dict that a definition writes to. Nothing is learned of instances that are written to for real.
-    fn writable(&mut self, table: VarId) -> Result<VarId, Stop> {
+    pub(super) fn writable(&mut self, table: VarId) -> Result<VarId, Stop> {
         let part = match self.look(table)? {
             VarKind::Instance(InstanceVar { part: Some(part), .. }) => part,
             _ => table,
@@ -199,6 +199,9 @@ impl<'py> Executor<'py> {
     pub(super) fn call_hash_helper(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         if let Some(called) = self.call_member_helper(name, args)? {
             return Ok(Some(called));
+        }
+        if let Some(value) = self.call_ordered_helper(name, args)? {
+            return Ok(Some(Called::Value(value)));
         }
         let value = match (name, args) {
             ("hashed", [key]) => return self.enter_hash(*key).map(Some),
@@ -253,20 +256,7 @@ impl<'py> Executor<'py> {
                 let hash = if hash.is_some() { hash } else { self.quiet_hash(*key)? };
                 self.fold_int(hash.ok_or_else(|| fallback("a hash"))? as i64)?
             }
-            ("entries_of", [source]) => {
-                let dict = self.table(*source)?;
-                let mut entries = Vec::with_capacity(dict.entries.len());
-                for (key, value) in dict.entries.iter().copied() {
-                    let hash = match self.hashes.get(&key).copied() {
-                        Some(hash) => self.fold_int(hash as i64)?,
-                        None => self.fold_none()?,
-                    };
-                    entries.push(self.virtual_var(TupleVar::new(vec![key, hash, value])));
-                }
-                let entries = self.virtual_var(TupleVar::new(entries));
-                self.searched.insert(entries, Searched { entries: dict.entries, removed: dict.removed });
-                entries
-            }
+            ("entries_of", [source]) => self.entries_held(*source)?,
             ("unchanged", [source, entries]) => {
                 let dict = self.table(*source)?;
                 let same = match self.searched.get(entries) {
@@ -284,6 +274,22 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         Ok(Some(Called::Value(value)))
+    }
+
+    /// The keys of a dict, their hashes as far as code of the program has told them, and its values.
+    pub(super) fn entries_held(&mut self, source: VarId) -> Result<VarId, Stop> {
+        let dict = self.table(source)?;
+        let mut entries = Vec::with_capacity(dict.entries.len());
+        for (key, value) in dict.entries.iter().copied() {
+            let hash = match self.hashes.get(&key).copied() {
+                Some(hash) => self.fold_int(hash as i64)?,
+                None => self.fold_none()?,
+            };
+            entries.push(self.virtual_var(TupleVar::new(vec![key, hash, value])));
+        }
+        let entries = self.virtual_var(TupleVar::new(entries));
+        self.searched.insert(entries, Searched { entries: dict.entries, removed: dict.removed });
+        Ok(entries)
     }
 
     /// `hash(value)`.
@@ -395,7 +401,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Keys of one hash are found in the order in which they came, as long as none has left the dict.
-    fn found_in_order(&mut self, table: VarId, dict: &DictVar) -> Result<(), Stop> {
+    pub(super) fn found_in_order(&mut self, table: VarId, dict: &DictVar) -> Result<(), Stop> {
         let unknown = || fallback("the order of keys of one hash");
         let Some(object) = dict.object else { return Ok(()) };
         let real = self.objects.get(self.py, object);
@@ -414,7 +420,7 @@ impl<'py> Executor<'py> {
 
     /// So many keys are left in a dict.
     pub(super) fn note_gap(&mut self, table: VarId, left: usize) {
-        let VarKind::Dict(DictVar { entries, object: None, .. }) = &self.var(table).kind else { return };
+        let VarKind::Dict(DictVar { entries, .. }) = &self.var(table).kind else { return };
         if left < entries.len()
             && let Some(frame) = self.shown_frame()
         {
@@ -450,7 +456,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a key that was found is this one.
-    fn is_stored_key(&mut self, have: VarId, found: VarId) -> Result<bool, Stop> {
+    pub(super) fn is_stored_key(&mut self, have: VarId, found: VarId) -> Result<bool, Stop> {
         if self.is_one_key(have, found) {
             return Ok(true);
         }
@@ -465,7 +471,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Where a key lies that was found.
-    fn entry_of(&mut self, table: VarId, place: VarId) -> Result<(DictVar, usize), Stop> {
+    pub(super) fn entry_of(&mut self, table: VarId, place: VarId) -> Result<(DictVar, usize), Stop> {
         let dict = self.table(table)?;
         let VarKind::Tuple(place) = self.look(place)? else { return Err(fallback("a place")) };
         let found = *place.items.first().ok_or_else(|| fallback("a key"))?;

@@ -557,8 +557,7 @@ impl<'py> Executor<'py> {
             let odd = || Stop::brk(Reason::OpaqueValue, "an ordered dict whose order is broken");
             let by_address: hashbrown::HashMap<usize, Bound<'py, PyAny>> =
                 dict.iter().map(|(key, value)| (key.as_ptr() as usize, value)).collect();
-            let keys = probe::ordered_keys(dict).map_err(|_| odd())?;
-            for key in keys {
+            for (key, _) in facts::ordered_entries(dict) {
                 let value = by_address.get(&(key.as_ptr() as usize)).ok_or_else(odd)?.clone();
                 pairs.push((key, value));
             }
@@ -568,10 +567,7 @@ impl<'py> Executor<'py> {
         }
         // A path to a value looks its key up.
         if pairs.iter().any(|(key, _)| !probe::is_quiet_key(key)) {
-            return match probe::is_ordered_dict(&dict.get_type()) {
-                true => Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key")),
-                false => self.look_hashed(var, base, dict),
-            };
+            return self.look_hashed(var, base, dict);
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
         let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);

@@ -341,8 +341,8 @@ impl<'py> Live<'_, 'py> {
             Check::Keys(keys) => {
                 let Ok(dict) = value.cast::<PyDict>() else { return Ok(false) };
                 // Who extends the type may iterate otherwise.
-                let have = match crate::probe::is_ordered_dict(&value.get_type()) {
-                    true => crate::probe::ordered_keys(dict)?,
+                let have: Vec<Bound<'_, PyAny>> = match crate::probe::is_ordered_dict(&value.get_type()) {
+                    true => facts::ordered_entries(dict).into_iter().map(|entry| entry.0).collect(),
                     false => dict.keys().iter().collect(),
                 };
                 have.len() == keys.len() && have.iter().zip(keys).all(|(a, b)| equal(a, &self.object(*b)))
@@ -354,7 +354,7 @@ impl<'py> Live<'_, 'py> {
                 }
                 let dict = value.cast::<PyDict>();
                 dict.is_ok_and(|dict| {
-                    facts::stored_hashes(dict).as_ref() == Some(hashes) && !(*alike && facts::has_lost_keys(dict))
+                    facts::hashes_in_order(dict).as_ref() == Some(hashes) && !(*alike && facts::has_lost_keys(dict))
                 })
             }
             Check::Tensor(number) => self.tensors[*number as usize].matches(value.as_borrowed()),

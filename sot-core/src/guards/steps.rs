@@ -186,7 +186,7 @@ impl Steps {
             Check::Keys(keys) => same_keys(py, value, keys),
             Check::Hashes { hashes, alike } => match value.cast::<PyDict>() {
                 Ok(dict) => {
-                    facts::stored_hashes(dict).is_some_and(|stored| stored == *hashes)
+                    facts::hashes_in_order(dict).is_some_and(|stored| stored == *hashes)
                         && !(*alike && facts::has_lost_keys(dict))
                 }
                 Err(_) => facts::set_table(value).is_some_and(|table| {
@@ -232,8 +232,8 @@ fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bo
     if !crate::probe::is_ordered_dict(&value.get_type()) {
         return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
     }
-    let Ok(own) = crate::probe::ordered_keys(dict) else { return false };
-    own.len() == keys.len() && own.iter().zip(keys).all(|(have, key)| equals(have, key.bind(py)))
+    let own = facts::ordered_entries(dict);
+    own.len() == keys.len() && own.iter().zip(keys).all(|((have, _), key)| equals(have, key.bind(py)))
 }
 
 /// Length of a builtin container; of an iterator, what is left.

@@ -227,6 +227,15 @@ impl<'py> Emitter<'_, 'py> {
                 self.push_int(hash)?;
                 self.call(3);
             }
+            Mutation::MoveHashed { object, found, last } => {
+                let shift = called_by_code::move_hashed(self.py).map_err(|e| Stop::internal(&e))?;
+                self.push_callable(Callee::Object(shift));
+                self.push(var(object))?;
+                self.push(var(found))?;
+                self.push_int(last.into())?;
+                self.call(3);
+                self.emit(Op::PopTop);
+            }
             Mutation::Answered { object, name, args, answers, cut } => {
                 self.begin_answered(&name)?;
                 self.push(var(object))?;

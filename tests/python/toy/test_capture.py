@@ -64,6 +64,7 @@ from capture_cases import (  # noqa: F401
     modes,
     natives,
     odd_answers,
+    ordered_keys,
     names_of_frames,
     overridden,
     own_frame,

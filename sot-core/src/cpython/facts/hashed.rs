@@ -13,7 +13,7 @@ use crate::cpython::capi;
 use crate::cpython::layout::{DictEntry, DictKeys};
 
 /// The table of a dict whose keys may be of any kind.
-struct Table {
+pub(super) struct Table {
     indices: *const u8,
     entries: *mut DictEntry,
     mask: usize,
@@ -27,7 +27,7 @@ impl Table {
     ///
     /// # Safety
     /// What is found is valid until the dict is written.
-    unsafe fn of(dict: &Bound<'_, PyDict>) -> Option<Table> {
+    pub(super) unsafe fn of(dict: &Bound<'_, PyDict>) -> Option<Table> {
         // SAFETY: a live dict, which always has keys; behind their head lie the indices, and behind these the entries.
         unsafe {
             let raw = dict.as_ptr().cast::<ffi::PyDictObject>();
@@ -112,6 +112,15 @@ impl Table {
         }
     }
 
+    /// Its entries, of which some may be gone.
+    ///
+    /// # Safety
+    /// The table is valid.
+    pub(super) unsafe fn entries(&self) -> impl Iterator<Item = *mut DictEntry> + '_ {
+        // SAFETY: by contract.
+        (0..self.count).map(|at| unsafe { self.entries.add(at) })
+    }
+
     /// # Safety
     /// The table is valid.
     unsafe fn entry_of(&self, key: *mut ffi::PyObject) -> Option<*mut DictEntry> {
@@ -120,7 +129,7 @@ impl Table {
     }
 }
 
-/// The hashes that the keys of a dict were stored with, in its order; `None`: not everything is known.
+/// The hashes that the keys of a dict were stored with, in the order of its table; `None`: not everything is known.
 pub fn stored_hashes(dict: &Bound<'_, PyDict>) -> Option<Vec<i64>> {
     // SAFETY: nothing runs meanwhile that could write the dict.
     unsafe {
@@ -268,7 +277,7 @@ fn exchange<'py>(dict: &Bound<'py, PyDict>, keys: &[Bound<'py, PyAny>], others: 
 }
 
 /// `dict[key] = value` of a key that has been hashed and compared: it takes the place of `found`'s value, or it is a new one.
-pub fn store_hashed<'py>(
+pub(super) fn store_in_table<'py>(
     dict: &Bound<'py, PyDict>,
     found: Option<&Bound<'py, PyAny>>,
     key: &Bound<'py, PyAny>,
@@ -308,7 +317,7 @@ pub fn store_hashed<'py>(
 }
 
 /// `del dict[found]` of a key that was stored with this hash. Its value is handed out: it goes after the key.
-pub fn delete_hashed<'py>(
+pub(super) fn delete_in_table<'py>(
     dict: &Bound<'py, PyDict>,
     found: &Bound<'py, PyAny>,
     hash: isize,

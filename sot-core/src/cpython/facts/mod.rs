@@ -9,6 +9,7 @@ mod functions;
 mod hashed;
 mod iterators;
 mod lifetimes;
+mod ordered;
 mod sets;
 mod types;
 
@@ -19,9 +20,7 @@ pub use dicts::{
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
 };
-pub use hashed::{
-    delete_hashed, has_lost_keys, keys_of_hash, may_meet_twice, store_hashed, stored_hashes, value_of_key,
-};
+pub use hashed::{has_lost_keys, keys_of_hash, may_meet_twice, stored_hashes, value_of_key};
 pub use iterators::{
     IterState, RangeState, calls_have_ended_before, compares_with_nothing, count_on, end_iterator, ended_by_index,
     iterator_state,
@@ -30,6 +29,7 @@ pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
     own_death_is_seen,
 };
+pub use ordered::{delete_hashed, hashes_in_order, move_ordered, nodes_of, ordered_entries, store_hashed};
 pub use sets::{
     Hash, SetEntry, SetTable, add_hashed, discard_hashed, exchange_members, exchange_tables, members_of_hash,
     new_frozen_set, set_entry, set_of_hashed, set_table, set_with_table,

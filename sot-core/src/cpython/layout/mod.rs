@@ -136,3 +136,25 @@ pub(in crate::cpython) struct DictEntry {
     /// NULL: the entry is gone.
     pub(in crate::cpython) me_value: *mut pyo3::ffi::PyObject,
 }
+
+/// `struct _odictobject`, as far as its order goes: the same shape in all versions.
+#[repr(C)]
+pub(in crate::cpython) struct OrderedDict {
+    pub(in crate::cpython) od_dict: pyo3::ffi::PyDictObject,
+    pub(in crate::cpython) od_first: *mut OrderedNode,
+    pub(in crate::cpython) od_last: *mut OrderedNode,
+    pub(in crate::cpython) od_fast_nodes: *mut *mut OrderedNode,
+    pub(in crate::cpython) od_fast_nodes_size: isize,
+    pub(in crate::cpython) od_resize_sentinel: *mut std::ffi::c_void,
+    /// Counts changes of the order.
+    pub(in crate::cpython) od_state: usize,
+}
+
+/// `struct _odictnode`: a key in the order of an ordered dict.
+#[repr(C)]
+pub(in crate::cpython) struct OrderedNode {
+    pub(in crate::cpython) key: *mut pyo3::ffi::PyObject,
+    pub(in crate::cpython) hash: isize,
+    pub(in crate::cpython) next: *mut OrderedNode,
+    pub(in crate::cpython) prev: *mut OrderedNode,
+}

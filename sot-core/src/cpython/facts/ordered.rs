@@ -1,0 +1,210 @@
+//! Ordered dicts by their nodes: nothing here asks a key for its hash, nor whether it equals another one.
+//!
+//! Beside the table of a dict, an ordered dict keeps a list of nodes, one a key, which is its order. What is done by C finds the
+//! node of a key by looking the key up: keys that code of the program would be asked about are, for the moment of a write, replaced in
+//! both places by objects that have their hashes and equal nothing.
+
+use super::hashed::{Table, delete_in_table, store_in_table, stored_hashes, value_of_key};
+use super::sets::Hash;
+use crate::cpython::capi;
+use crate::cpython::layout::OrderedDict;
+use hashbrown::HashMap;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+/// Whether it is an `OrderedDict`, or extends one.
+fn is_ordered(dict: &Bound<'_, PyDict>) -> bool {
+    // SAFETY: live types.
+    unsafe { ffi::PyType_IsSubtype(ffi::Py_TYPE(dict.as_ptr()), &raw mut capi::PyODict_Type) != 0 }
+}
+
+/// As [`stored_hashes`], of a dict whose order is that of its table, as ordered dicts need not have it.
+pub fn hashes_in_order(dict: &Bound<'_, PyDict>) -> Option<Vec<i64>> {
+    (!is_ordered(dict) || lies_in_order(dict)).then(|| stored_hashes(dict)).flatten()
+}
+
+/// `dict[key] = value` of a key that has been hashed and compared: it takes the place of `found`'s value, or it is a new one.
+pub fn store_hashed<'py>(
+    dict: &Bound<'py, PyDict>,
+    found: Option<&Bound<'py, PyAny>>,
+    key: &Bound<'py, PyAny>,
+    hash: isize,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    match is_ordered(dict) {
+        true => store_ordered(dict, found, key, hash, value),
+        false => store_in_table(dict, found, key, hash, value),
+    }
+}
+
+/// `del dict[found]` of a key that was stored with this hash. Its value is handed out: it goes after the key.
+pub fn delete_hashed<'py>(
+    dict: &Bound<'py, PyDict>,
+    found: &Bound<'py, PyAny>,
+    hash: isize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match is_ordered(dict) {
+        true => delete_ordered(dict, found),
+        false => delete_in_table(dict, found, hash),
+    }
+}
+
+/// The keys of an ordered dict in its order, and the hashes that they were stored with.
+pub fn ordered_entries<'py>(dict: &Bound<'py, PyDict>) -> Vec<(Bound<'py, PyAny>, isize)> {
+    let mut entries = Vec::with_capacity(dict.len());
+    // SAFETY: a live ordered dict, which nothing writes meanwhile; its nodes end with NULL, and each holds its key.
+    unsafe {
+        let mut node = (*dict.as_ptr().cast::<OrderedDict>()).od_first;
+        while !node.is_null() {
+            entries.push((Bound::from_borrowed_ptr(dict.py(), (*node).key), (*node).hash));
+            node = (*node).next;
+        }
+    }
+    entries
+}
+
+/// What the nodes of an ordered dict are found by: another one once it has grown.
+pub fn nodes_of(dict: &Bound<'_, PyDict>) -> usize {
+    // SAFETY: a live ordered dict.
+    unsafe { (*dict.as_ptr().cast::<OrderedDict>()).od_fast_nodes as usize }
+}
+
+/// Whether the order of an ordered dict is that of its table.
+fn lies_in_order(dict: &Bound<'_, PyDict>) -> bool {
+    let entries = ordered_entries(dict);
+    entries.len() == dict.len() && entries.iter().zip(dict.iter()).all(|((key, _), (have, _))| key.is(&have))
+}
+
+/// Keys beside what stands in for them.
+struct Hidden<'py> {
+    keys: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+}
+
+impl<'py> Hidden<'py> {
+    fn of(dict: &Bound<'py, PyDict>) -> PyResult<Hidden<'py>> {
+        let hashes = stored_hashes(dict).unwrap_or_default();
+        let mut keys = Vec::new();
+        for ((key, _), hash) in dict.iter().zip(hashes) {
+            // A table of strings alone compares them by itself, and asks nobody.
+            if !key.is_exact_instance_of::<PyString>() {
+                // Not one of those objects that the collector of garbage counts.
+                let stand_in = Bound::new(dict.py(), Hash(hash as isize))?.into_any();
+                keys.push((key, stand_in));
+            }
+        }
+        Ok(Hidden { keys })
+    }
+
+    fn stand_in(&self, key: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        let found = self.keys.iter().find(|(hidden, _)| hidden.is(key));
+        found.map_or_else(|| key.clone(), |(_, stand_in)| stand_in.clone())
+    }
+
+    /// Do something with the dict while the keys are hidden. It must neither run code of the program nor let go of anything.
+    fn while_hidden(&self, dict: &Bound<'py, PyDict>, run: impl FnOnce() -> i32) -> PyResult<()> {
+        exchange(dict, self.keys.iter().map(|(key, stand_in)| (key, stand_in)));
+        let done = if run() == 0 { Ok(()) } else { Err(PyErr::fetch(dict.py())) };
+        exchange(dict, self.keys.iter().map(|(key, stand_in)| (stand_in, key)));
+        done
+    }
+}
+
+/// Put objects in the places of others.
+fn exchange<'a, 'py: 'a>(
+    dict: &Bound<'py, PyDict>,
+    pairs: impl Iterator<Item = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
+) {
+    let others: HashMap<usize, &Bound<'py, PyAny>> = pairs.map(|(from, to)| (from.as_ptr() as usize, to)).collect();
+    let put = |place: &mut *mut ffi::PyObject| {
+        if let Some(other) = others.get(&(*place as usize)) {
+            // SAFETY: the place holds one reference, and the caller another one.
+            unsafe { ffi::Py_DECREF(*place) };
+            *place = (*other).clone().into_ptr();
+        }
+    };
+    // SAFETY: a live ordered dict, which nothing writes meanwhile: the caller holds all of these objects.
+    unsafe {
+        if let Some(table) = Table::of(dict) {
+            for entry in table.entries() {
+                put(&mut (*entry).me_key);
+            }
+        }
+        let mut node = (*dict.as_ptr().cast::<OrderedDict>()).od_first;
+        while !node.is_null() {
+            put(&mut (*node).key);
+            node = (*node).next;
+        }
+    }
+}
+
+fn store_ordered<'py>(
+    dict: &Bound<'py, PyDict>,
+    found: Option<&Bound<'py, PyAny>>,
+    key: &Bound<'py, PyAny>,
+    hash: isize,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<()> {
+    let hidden = Hidden::of(dict)?;
+    let new = Bound::new(dict.py(), Hash(hash))?.into_any();
+    // What is replaced goes when everything is in its place again.
+    let _old = found.and_then(|found| value_of_key(dict, found));
+    let stored = match found {
+        Some(found) => hidden.stand_in(found),
+        None => new.clone(),
+    };
+    // SAFETY: live objects.
+    let set = || unsafe { capi::PyODict_SetItem(dict.as_ptr(), stored.as_ptr(), value.as_ptr()) };
+    hidden.while_hidden(dict, set)?;
+    if found.is_none() {
+        exchange(dict, std::iter::once((&new, key)));
+    }
+    Ok(())
+}
+
+fn delete_ordered<'py>(dict: &Bound<'py, PyDict>, found: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let hidden = Hidden::of(dict)?;
+    let value = value_of_key(dict, found);
+    let stored = hidden.stand_in(found);
+    // SAFETY: live objects.
+    hidden.while_hidden(dict, || unsafe { capi::PyODict_DelItem(dict.as_ptr(), stored.as_ptr()) })?;
+    Ok(value)
+}
+
+/// `dict.move_to_end(found, last)` of a key that the ordered dict has.
+pub fn move_ordered(dict: &Bound<'_, PyDict>, found: &Bound<'_, PyAny>, last: bool) {
+    // SAFETY: a live ordered dict, which nothing writes meanwhile; the nodes are linked both ways.
+    unsafe {
+        let ordered = dict.as_ptr().cast::<OrderedDict>();
+        let mut node = (*ordered).od_first;
+        while !node.is_null() && (*node).key != found.as_ptr() {
+            node = (*node).next;
+        }
+        if node.is_null() || node == (if last { (*ordered).od_last } else { (*ordered).od_first }) {
+            return;
+        }
+        // It is not alone.
+        let (before, behind) = ((*node).prev, (*node).next);
+        match before.is_null() {
+            true => (*ordered).od_first = behind,
+            false => (*before).next = behind,
+        }
+        match behind.is_null() {
+            true => (*ordered).od_last = before,
+            false => (*behind).prev = before,
+        }
+        if last {
+            (*node).prev = (*ordered).od_last;
+            (*node).next = std::ptr::null_mut();
+            (*(*ordered).od_last).next = node;
+            (*ordered).od_last = node;
+        } else {
+            (*node).next = (*ordered).od_first;
+            (*node).prev = std::ptr::null_mut();
+            (*(*ordered).od_first).prev = node;
+            (*ordered).od_first = node;
+        }
+        // Taken out, and put in.
+        (*ordered).od_state = (*ordered).od_state.wrapping_add(2);
+    }
+}
