@@ -46,11 +46,12 @@ pub fn of(reason: Reason) -> Advice {
         ),
         OpaqueValue => advice(
             "compute the value before the captured function and pass it in, so that it can be guarded",
-            "n = secrets.randbelow(3)\ny = x * n",
+            "known = x in [x + 1]  # are two tensors one object?",
         ),
-        FrameInspection => {
-            advice("pass names and values as arguments instead of looking them up in frames", "y = x * eval('scale')")
-        }
+        FrameInspection => advice(
+            "pass names and values as arguments instead of looking them up in frames",
+            "y = x * len(inspect.stack())",
+        ),
         Finalizer => advice(
             "keep the object until the end of the function, or release it with `with` instead of `__del__`",
             "handle = open_handle()\ndel handle\ny = x * count_of_handles()",
@@ -68,9 +69,7 @@ pub fn of(reason: Reason) -> Advice {
         InplaceTensor => {
             advice("compute a new tensor: `y = y + x` for `y.add_(x)`, `where` for masks", "y.add_(x)\ny[0] = 0.0")
         }
-        TensorAttribute => {
-            advice("set attributes of tensors outside of the captured function", "y.stop_gradient = False")
-        }
+        TensorAttribute => advice("set attributes of tensors outside of the captured function", "y.name = 'scaled'"),
         Disabled => advice("take the mark away where the function need not stay plain", "@sot.disable\ndef f(x): ..."),
         BreakAsked => advice("take the call away", "sot.graph_break()"),
         FallbackAsked => advice("take the call away", "sot.psdb.fallback()"),
@@ -80,12 +79,15 @@ pub fn of(reason: Reason) -> Advice {
             "nothing: the function changes the framework's state, or has no form in a graph; call it outside of loops",
             "seed(7)  # of the framework",
         ),
-        Opcode => advice("nothing: the instruction runs as Python between two graphs", "class Local: ..."),
+        Opcode => {
+            advice("nothing: the instruction runs as Python between two graphs", "def first[T](items): ...  # 3.12")
+        }
         Generator => advice("collect the items in a list", "async def f(x): ..."),
         Builtin => advice("nothing, if it is rare; else use a simpler form of it", "y = x * id(x)"),
-        ValueKind => {
-            advice("nothing, if it is rare; else use a value of a builtin kind", "y = x * memoryview(b'ab')[0]")
-        }
+        ValueKind => advice(
+            "nothing, if it is rare; else use a value of a builtin kind",
+            "y = x * Count(2)  # a subclass of int",
+        ),
         Reconstruct => advice(
             "finish with the value before the place that breaks: use up an iterator, leave a generator",
             "rows = iter(x)\nnext(rows)\nprint('halfway')\ny = next(rows)",

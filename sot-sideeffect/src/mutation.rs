@@ -38,6 +38,11 @@ pub enum Mutation {
         name: String,
         value: VarRef,
     },
+    /// `global name; del name`
+    DelGlobal {
+        globals: ObjectId,
+        name: String,
+    },
     /// `nonlocal x; x = value`
     SetCell {
         cell: VarRef,
@@ -132,7 +137,7 @@ impl Mutation {
     /// Whose slot is written.
     pub fn target(&self) -> Target {
         match self {
-            Mutation::SetGlobal { globals, .. } => Target::Globals(*globals),
+            Mutation::SetGlobal { globals, .. } | Mutation::DelGlobal { globals, .. } => Target::Globals(*globals),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
             Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
             Mutation::SetMode { mode, .. } => Target::Mode(*mode),
@@ -163,7 +168,9 @@ impl Mutation {
             Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
                 Slot::Attr(*object, name.clone())
             }
-            Mutation::SetGlobal { globals, name, .. } => Slot::Global(*globals, name.clone()),
+            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
+                Slot::Global(*globals, name.clone())
+            }
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
             Mutation::Written { object } => Slot::Position(*object),
@@ -194,6 +201,7 @@ impl Mutation {
             | Mutation::SetCell { value, .. }
             | Mutation::SetMode { value, .. } => Some(*value),
             Mutation::DelAttr { .. }
+            | Mutation::DelGlobal { .. }
             | Mutation::ClearCell { .. }
             | Mutation::SetItem { .. }
             | Mutation::DelItem { .. }
@@ -222,6 +230,7 @@ impl Mutation {
             Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
             Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
             Mutation::SetGlobal { value, .. } | Mutation::SetMode { value, .. } => vec![*value],
+            Mutation::DelGlobal { .. } => Vec::new(),
             Mutation::StoreHashed { object, key, value, found, .. } => [*object, found.unwrap_or(*key), *value].into(),
             Mutation::DeleteHashed { object, found, .. } | Mutation::MoveHashed { object, found, .. } => {
                 vec![*object, *found]
@@ -256,6 +265,7 @@ impl fmt::Display for Mutation {
             Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
             Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
             Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),
+            Mutation::DelGlobal { name, .. } => write!(f, "del {at}[{name:?}]"),
             Mutation::SetCell { value, .. } => write!(f, "{at}.cell_contents = {value}"),
             Mutation::ClearCell { .. } => write!(f, "del {at}.cell_contents"),
             Mutation::ListAppend { value, .. } => write!(f, "{at}.append({value})"),

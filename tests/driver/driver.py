@@ -1,6 +1,6 @@
 """Runs the snippets of one markdown file, eagerly and captured, in this process.
 
-Reads a job from standard input: `{"file": name, "sections": [{"name", "source"}]}`. Writes one JSON object a line to the
+Reads a job from standard input: `{"file": name, "sections": [{"name", "source", "since"}]}`. Writes one JSON object a line to the
 file named by the first argument: `{"begin": section}` before and the section's findings after each, so that
 whoever reads it knows what a crash interrupted. Standard output belongs to the snippets.
 """
@@ -55,6 +55,9 @@ def main():
         for task in job["sections"]:
             name, source = task["name"], task["source"]
             emit(begin=name)
+            if task["since"] and sys.version_info[:2] < tuple(map(int, task["since"].split("."))):
+                emit(end=name, too_old=True)
+                continue
             faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True)
             file = f"{job['file']}/{name.replace(' ', '-')}.py"
             try:

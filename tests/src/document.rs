@@ -14,11 +14,12 @@ pub enum Kind {
     Bytecode,
     Snapshot,
     Mismatches,
+    Since,
     ExpectedFailure,
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 10] = [
         Kind::Py,
         Kind::Stats,
         Kind::Breaks,
@@ -27,6 +28,7 @@ impl Kind {
         Kind::Bytecode,
         Kind::Snapshot,
         Kind::Mismatches,
+        Kind::Since,
         Kind::ExpectedFailure,
     ];
 
@@ -41,6 +43,7 @@ impl Kind {
             Kind::Bytecode => "bytecode",
             Kind::Snapshot => "snapshot",
             Kind::Mismatches => "mismatches",
+            Kind::Since => "since",
             Kind::ExpectedFailure => "expected-failure",
         }
     }
@@ -70,6 +73,11 @@ impl Section {
 
     pub fn source(&self) -> &str {
         self.block(Kind::Py).map_or("", |b| &b.text)
+    }
+
+    /// The first version of Python that can run the section, where that is not the oldest.
+    pub fn since(&self) -> Option<&str> {
+        self.block(Kind::Since).map(|b| b.text.trim())
     }
 
     /// Why the section fails today.

@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 pub struct Findings {
     /// The driver, or the process, failed here.
     pub error: Option<String>,
+    /// The interpreter is too old for the section, which did not run.
+    pub too_old: bool,
     /// Where the captured run differs from the eager one.
     pub mismatches: Vec<String>,
     pub stats: BTreeMap<String, u64>,
@@ -52,6 +54,7 @@ impl Run {
 struct Task<'a> {
     name: &'a str,
     source: &'a str,
+    since: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -119,7 +122,8 @@ impl Driver {
         let mut done = BTreeSet::new();
         loop {
             let todo = doc.sections.iter().filter(|s| !done.contains(&s.name));
-            let sections: Vec<Task<'_>> = todo.map(|s| Task { name: &s.name, source: s.source() }).collect();
+            let sections: Vec<Task<'_>> =
+                todo.map(|s| Task { name: &s.name, source: s.source(), since: s.since() }).collect();
             if sections.is_empty() {
                 return Ok(run);
             }

@@ -15,6 +15,7 @@
 //! | `bytecode` | the rewritten code |
 //! | `snapshot` | empty: graphs, breaks, guards and code are an insta snapshot |
 //! | `mismatches` | what the harness itself must find to differ, one beginning of a line each |
+//! | `since` | the first version of Python that can run the section; older ones pass it over |
 //! | `expected-failure` | why the section fails today; it fails once it passes |
 #![forbid(unsafe_code)]
 

@@ -42,7 +42,7 @@ fn wanted(section: &Section, kind: Kind, found: &Findings) -> Option<String> {
         Kind::Breaks => (!found.breaks.is_empty()).then(|| lines(&found.breaks)),
         Kind::Sir => present.map(|_| listing(&found.sir)),
         Kind::Bytecode => present.map(|_| listing(&found.code)),
-        Kind::Py | Kind::Guards | Kind::Snapshot | Kind::Mismatches | Kind::ExpectedFailure => {
+        Kind::Py | Kind::Guards | Kind::Snapshot | Kind::Mismatches | Kind::Since | Kind::ExpectedFailure => {
             present.map(|b| b.text.clone())
         }
     }

@@ -209,7 +209,7 @@ impl<'py> Executor<'py> {
             // A module's dict is also the globals of its functions.
             match self.journal.global(id, name) {
                 Overlay::Set(value) => return Ok(Some(VarId(value.0))),
-                Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("global {name} was deleted"))),
+                Overlay::Deleted => return Ok(None),
                 Overlay::Untouched => {}
             }
         }

@@ -23,6 +23,9 @@ impl<'py> Executor<'py> {
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);
         }
+        if let Some(made) = self.bound_by_hand(class, args)? {
+            return Ok(Called::Value(made));
+        }
         if let Some(entered) = self.enter_of_iterators(class, args)? {
             return Ok(entered);
         }
@@ -123,6 +126,18 @@ impl<'py> Executor<'py> {
     /// Whether it is `type.__call__`.
     fn is_call_of_type(&self, found: &Bound<'py, PyAny>) -> bool {
         probe::raw(&self.py.get_type::<PyType>(), "__call__").is_some_and(|call| call.is(found))
+    }
+
+    /// `types.MethodType(function, receiver)`
+    fn bound_by_hand(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
+        let [function, receiver] = *args.positional.as_slice() else { return Ok(None) };
+        if !args.keywords.is_empty() || !self.types_attribute("MethodType")?.is(class) {
+            return Ok(None);
+        }
+        if !matches!(self.look(function)?, VarKind::Function(_)) || self.unless_none(Some(receiver))?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.virtual_var(MethodVar { receiver, function })))
     }
 
     /// `type.__call__(class, *args)`

@@ -290,12 +290,12 @@ impl<'py> Executor<'py> {
     /// A name of the frame's globals, or of builtins.
     pub fn load_global(&mut self, name: &str) -> Result<VarId, Stop> {
         let (globals, builtins) = (self.frame().globals, self.frame().builtins);
-        match self.journal.global(globals, name) {
+        let dicts = match self.journal.global(globals, name) {
             Overlay::Set(value) => return Ok(VarId(value.0)),
-            Overlay::Deleted => return Err(Stop::brk(Reason::WouldRaise, format!("global {name} was deleted"))),
-            Overlay::Untouched => {}
-        }
-        for dict in [globals, builtins] {
+            Overlay::Deleted => vec![builtins],
+            Overlay::Untouched => vec![globals, builtins],
+        };
+        for dict in dicts {
             let tracker = self.constant_tracker(dict);
             let object = self.objects.get(self.py, dict);
             let Ok(object) = object.cast::<PyDict>() else { continue };
@@ -303,9 +303,13 @@ impl<'py> Executor<'py> {
                 return Ok(found);
             }
         }
+        Err(self.no_such_name(name)?)
+    }
+
+    fn no_such_name(&mut self, name: &str) -> Result<Stop, Stop> {
         let stop = self.raise_error::<PyNameError>(&format!("name '{name}' is not defined"));
         self.tell_name(&stop, name, None)?;
-        Err(stop)
+        Ok(stop)
     }
 
     pub fn store_global(&mut self, name: &str, value: VarId) -> Result<(), Stop> {
@@ -315,6 +319,27 @@ impl<'py> Executor<'py> {
         self.dict_below(dict, None, true)?;
         self.note_rewritten(dict, name);
         self.journal_record(Mutation::SetGlobal { globals, name: name.into(), value: Self::var_ref(value) });
+        Ok(())
+    }
+
+    pub fn delete_global(&mut self, name: &str) -> Result<(), Stop> {
+        let globals: ObjectId = self.frame().globals;
+        let dict = self.objects.get(self.py, globals);
+        let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        let there = match self.journal.global(globals, name) {
+            Overlay::Set(_) => true,
+            Overlay::Deleted => false,
+            Overlay::Untouched => {
+                let tracker = self.constant_tracker(globals);
+                self.dict_item(dict, tracker, name)?.is_some()
+            }
+        };
+        if !there {
+            return Err(self.no_such_name(name)?);
+        }
+        self.dict_below(dict, None, true)?;
+        self.note_rewritten(dict, name);
+        self.journal_record(Mutation::DelGlobal { globals, name: name.into() });
         Ok(())
     }
 

@@ -164,6 +164,16 @@ impl<'py> Emitter<'_, 'py> {
                     self.emit(Op::StoreSubscr);
                 }
             }
+            Mutation::DelGlobal { globals, name } if Some(globals) == self.captured.entry_globals => {
+                let name = self.b.name(&name);
+                self.emit(Op::DeleteGlobal(name));
+            }
+            Mutation::DelGlobal { globals, name } => {
+                self.push_object(globals);
+                let name = pyo3::types::PyString::intern(self.py, &name).into_any();
+                self.push_constant(&name);
+                self.emit(Op::DeleteSubscr);
+            }
             Mutation::SetCell { cell, value } => {
                 self.push(var(value))?;
                 self.push(var(cell))?;

@@ -95,7 +95,7 @@ impl Tail {
         let stack: Vec<VarId> = frame.stack.clone();
         match op {
             // A stand-in has the right globals, but such a module is the framework's as a rule, and better left alone.
-            Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::ImportName(_) if !same_globals => {
+            Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::DeleteGlobal(_) | Op::ImportName(_) if !same_globals => {
                 return Err(Stop::fallback(Reason::Reconstruct, "a name of another module"));
             }
             Op::LoadFast { .. } | Op::DeleteFast(_) | Op::LoadDeref(_) | Op::DeleteDeref(_) | Op::ReturnValue => {

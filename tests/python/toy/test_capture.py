@@ -11,6 +11,7 @@ import pytest
 
 from capture_cases import (  # noqa: F401
     arithmetic,
+    bound_by_hand,
     break_positions,
     calls,
     calls_in_between,
@@ -20,6 +21,7 @@ from capture_cases import (  # noqa: F401
     class_hooks,
     classes,
     compared,
+    comprehension_cells,
     containers,
     control,
     copies,
@@ -43,6 +45,7 @@ from capture_cases import (  # noqa: F401
     generator_ends,
     generator_waits,
     generators,
+    globals_deleted,
     hashed_keys,
     hashed_members,
     hashed_tables,

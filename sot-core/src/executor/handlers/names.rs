@@ -3,8 +3,9 @@
 use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
 use crate::stop::{Reason, Stop};
+use crate::variables::{CellVar, NullVar, VarKind};
 use pyo3::exceptions::{PyNameError, PyUnboundLocalError};
-use sot_opcodes::{Local, NameId, Op, handling};
+use sot_opcodes::{Cell, Local, NameId, Op, handling};
 
 handlers! {
     LoadConst => load_const;
@@ -14,10 +15,14 @@ handlers! {
     DeleteFast => delete_fast;
     LoadGlobal => load_global;
     StoreGlobal => store_global;
+    DeleteGlobal => delete_global;
     LoadDeref => load_deref;
     StoreDeref => store_deref;
     DeleteDeref => delete_deref;
     LoadClosure => load_closure;
+    MakeCell => make_cell;
+    LoadClosureAndClear => load_closure_and_clear;
+    StoreClosure => store_closure;
     LoadAssertionError => load_assertion_error;
 }
 
@@ -40,7 +45,7 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         None if check => return Err(unbound_local(ex, local)),
         // An unchecked load of an unbound local pushes NULL.
         None => {
-            let null = ex.virtual_var(crate::variables::NullVar);
+            let null = ex.virtual_var(NullVar);
             ex.push(null);
         }
     }
@@ -76,7 +81,7 @@ fn load_fast_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadFastAndClear(Local(local)) = op else { return Err(mismatch()) };
     let var = match ex.frame_mut().locals[local as usize].take() {
         Some(var) => var,
-        None => ex.virtual_var(crate::variables::NullVar),
+        None => ex.virtual_var(NullVar),
     };
     ex.push(var);
     Ok(Flow::Next)
@@ -86,7 +91,7 @@ fn store_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::StoreFast(Local(local)) = op else { return Err(mismatch()) };
     let value = ex.pop()?;
     // A saved local of an inlined comprehension may have been unbound: NULL goes back as unbound.
-    let value = (!matches!(ex.var(value).kind, crate::variables::VarKind::Null(_))).then_some(value);
+    let value = (!matches!(ex.var(value).kind, VarKind::Null(_))).then_some(value);
     ex.frame_mut().locals[local as usize] = value;
     Ok(Flow::Next)
 }
@@ -113,6 +118,13 @@ fn store_global(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let name = name(ex, id);
     let value = ex.pop()?;
     ex.store_global(&name, value)?;
+    Ok(Flow::Next)
+}
+
+fn delete_global(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::DeleteGlobal(id) = op else { return Err(mismatch()) };
+    let name = name(ex, id);
+    ex.delete_global(&name)?;
     Ok(Flow::Next)
 }
 
@@ -152,6 +164,37 @@ fn load_closure(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadClosure(index) = op else { return Err(mismatch()) };
     let cell = cell(ex, index.0)?;
     ex.push(cell);
+    Ok(Flow::Next)
+}
+
+/// The cells of a frame are made with it; those of a comprehension that is inlined are made where it begins, around what is in their
+/// places: nothing, or, where a variable of an outer function has that name, too, its cell.
+fn make_cell(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::MakeCell(Cell(index)) = op else { return Err(mismatch()) };
+    let frame = ex.frame();
+    if frame.ip >= frame.unit.code.prelude_len() {
+        let content = frame.cells[index as usize];
+        let cell = ex.virtual_var(CellVar { content, object: None, known: true });
+        ex.frame_mut().cells[index as usize] = Some(cell);
+    }
+    Ok(Flow::Next)
+}
+
+fn load_closure_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::LoadClosureAndClear(index) = op else { return Err(mismatch()) };
+    let cell = match ex.frame_mut().cells[index.0 as usize].take() {
+        Some(cell) => cell,
+        None => ex.virtual_var(NullVar),
+    };
+    ex.push(cell);
+    Ok(Flow::Next)
+}
+
+fn store_closure(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let Op::StoreClosure(index) = op else { return Err(mismatch()) };
+    let cell = ex.pop()?;
+    let cell = (!matches!(ex.var(cell).kind, VarKind::Null(_))).then_some(cell);
+    ex.frame_mut().cells[index.0 as usize] = cell;
     Ok(Flow::Next)
 }
 

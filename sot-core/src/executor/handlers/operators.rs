@@ -156,7 +156,11 @@ impl<'py> Executor<'py> {
                 self.list_method(left, list, "extend", &Args::positional(vec![right]))?;
                 return Ok(left);
             }
-            (VarKind::List(a), VarKind::Constant(_), BinaryOp::Multiply) if !inplace && a.class.is_none() => {
+            (VarKind::List(list), VarKind::Constant(_), BinaryOp::Multiply) if inplace && list.class.is_none() => {
+                self.repeat_in_place(left, list, right)?;
+                return Ok(left);
+            }
+            (VarKind::List(a), VarKind::Constant(_), BinaryOp::Multiply) if a.class.is_none() => {
                 return self.repeat(&a.items, right, false);
             }
             (VarKind::Constant(_), VarKind::List(a), BinaryOp::Multiply) if a.class.is_none() => {
@@ -213,12 +217,27 @@ impl<'py> Executor<'py> {
 
     fn repeat(&mut self, items: &[VarId], count: VarId, tuple: bool) -> Result<VarId, Stop> {
         let count = self.index_value(count)?.ok_or(Stop::brk(Reason::WouldRaise, "repetition"))?;
-        let count = usize::try_from(count).unwrap_or(0);
+        let repeated = self.repeated(items, usize::try_from(count).unwrap_or(0))?;
+        Ok(if tuple { self.virtual_var(TupleVar::new(repeated)) } else { self.virtual_var(ListVar::new(repeated)) })
+    }
+
+    fn repeated(&self, items: &[VarId], count: usize) -> Result<Vec<VarId>, Stop> {
         if count.saturating_mul(items.len()) > 1_000_000 {
             return Err(Stop::brk(Reason::Builtin, "a huge repetition"));
         }
-        let repeated: Vec<VarId> = (0..count).flat_map(|_| items.iter().copied()).collect();
-        Ok(if tuple { self.virtual_var(TupleVar::new(repeated)) } else { self.virtual_var(ListVar::new(repeated)) })
+        Ok((0..count).flat_map(|_| items.iter().copied()).collect())
+    }
+
+    /// `list *= count`: its items once more and once more, or none.
+    fn repeat_in_place(&mut self, me: VarId, list: &ListVar, count: VarId) -> Result<(), Stop> {
+        let count = self.index_value(count)?.ok_or(Stop::brk(Reason::WouldRaise, "repetition"))?;
+        let more = match usize::try_from(count) {
+            Ok(1) => return Ok(()),
+            Ok(count) if count > 0 => self.repeated(&list.items, count - 1)?,
+            _ => return self.list_method(me, list, "clear", &Args::default()).map(drop),
+        };
+        let more = self.virtual_var(TupleVar::new(more));
+        self.list_method(me, list, "extend", &Args::positional(vec![more])).map(drop)
     }
 
     /// Whether two values are the same object, where that is known.

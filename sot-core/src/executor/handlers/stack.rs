@@ -10,7 +10,6 @@ handlers! {
     Nop => nop;
     Resume => nop;
     CopyFreeVars => nop;
-    MakeCell => nop;
     PopTop => pop_top;
     PushNull => push_null;
     Copy => copy;

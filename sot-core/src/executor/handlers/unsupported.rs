@@ -7,12 +7,9 @@ use crate::stop::{Reason, Stop};
 use sot_opcodes::{Intrinsic, Op};
 
 handlers! {
-    DeleteGlobal => python;
     LoadName => run;
     StoreName => run;
     DeleteName => run;
-    LoadClosureAndClear => run;
-    StoreClosure => run;
     LoadClassDeref => run;
     LoadFromDictOrDeref => run;
     LoadFromDictOrGlobals => run;
@@ -107,8 +104,6 @@ mod tests {
             ],
         ),
         ("it makes parameters of types: it breaks, but for the end of a generator", &["Intrinsic1", "Intrinsic2"]),
-        ("a cell of an inlined comprehension: the frame runs as it is", &["LoadClosureAndClear", "StoreClosure"]),
-        ("not yet: it breaks", &["DeleteGlobal"]),
     ];
 
     /// The kinds whose handlers are above.
