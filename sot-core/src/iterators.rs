@@ -293,8 +293,11 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
 }
 
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
-/// of a callable that is made of them.
+/// of a callable that is made of them. Of a draw it is the number.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if let Some(number) = crate::draws::drawn(iterator) {
+        return Some(number);
+    }
     if let Some((_, parts)) = opened(iterator) {
         return Some(parts.into_any());
     }

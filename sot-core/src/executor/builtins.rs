@@ -129,6 +129,9 @@ impl<'py> Executor<'py> {
             if name == "__init__" && args.keywords.is_empty() && self.init_from_before(*first, &owner, rest)? {
                 return self.fold_none().map(Called::Value);
             }
+            if let Some(drawn) = self.draw_by_function(callee, args)? {
+                return Ok(Called::Value(drawn));
+            }
             let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(called) = self.method_of_exception(&owner, &name, *first, &given)? {
                 return Ok(called);
