@@ -34,6 +34,7 @@ mod numbers;
 mod numpy;
 pub mod objects;
 pub mod probe;
+mod process;
 pub mod python;
 pub mod replaced;
 mod replay;

@@ -23,6 +23,9 @@ impl<'py> Executor<'py> {
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);
         }
+        if let Some(made) = self.make_method(class, args)? {
+            return Ok(Called::Value(made));
+        }
         if let Some(entered) = self.enter_of_iterators(class, args)? {
             return Ok(entered);
         }

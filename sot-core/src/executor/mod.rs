@@ -52,6 +52,7 @@ mod itertools;
 mod kinds;
 mod layers;
 mod leaf;
+mod library;
 mod lifetimes;
 mod limits;
 mod members;
