@@ -12,7 +12,6 @@ use std::any::Any;
 const ASKED: &[(&str, &str)] = &[
     ("_thread", "get_ident"),
     ("_thread", "get_native_id"),
-    ("gc", "isenabled"),
     ("nt", "getcwd"),
     ("nt", "getpid"),
     ("nt", "getppid"),
@@ -20,6 +19,8 @@ const ASKED: &[(&str, &str)] = &[
     ("posix", "getpid"),
     ("posix", "getppid"),
     ("posix", "getuid"),
+    ("sys", "exc_info"),
+    ("sys", "exception"),
     ("sys", "getdefaultencoding"),
     ("sys", "getfilesystemencoding"),
     ("sys", "getrecursionlimit"),
@@ -32,24 +33,32 @@ pub(crate) fn is_asked(module: &str, name: &str) -> bool {
     ASKED.contains(&(module, name))
 }
 
-/// The question as an object.
-pub(crate) fn question(function: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    new_native(function.py(), Box::new(Question { function: function.clone().unbind() }))
+/// The question as an object. `item`: of a tuple that is the answer, this is wanted.
+pub(crate) fn question(function: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<Py<PyAny>> {
+    new_native(function.py(), Box::new(Question { function: function.clone().unbind(), item }))
 }
 
 /// What it is answered now; `None`: this is no question.
 pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let body = body_of(question)?.as_any().downcast_ref::<Question>()?;
-    body.function.bind(question.py()).call0().ok()
+    body.ask(question.py()).ok()
 }
 
 struct Question {
     function: Py<PyAny>,
+    item: Option<usize>,
+}
+
+impl Question {
+    fn ask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let answer = self.function.bind(py).call0()?;
+        self.item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
+    }
 }
 
 impl NativeBody for Question {
     fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        self.function.bind(py).call0()
+        self.ask(py)
     }
 
     fn name(&self) -> &str {

@@ -332,4 +332,6 @@ def itertools__grouper__counted(turn, number, key, iterator, current, waiting, w
             del named
         if not (wanted is current[0] or wanted == current[0]):
             return
+        # Whose item was had is a key no more.
+        current.clear()
         yield waiting.pop()

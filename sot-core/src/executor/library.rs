@@ -4,12 +4,13 @@
 use super::Executor;
 use super::calls::name_of;
 use crate::cpython::facts;
+use crate::probe;
 use crate::process;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Tracker;
+use sot_tracker::{ObjectId, Tracker};
 
 /// Functions that are pure, where they are given constants alone.
 const PURE: &[(&str, &str)] = &[
@@ -46,12 +47,26 @@ impl<'py> Executor<'py> {
         if !nothing || !process::is_asked(module, name) {
             return Ok(None);
         }
-        let question = process::question(callee).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        // A tuple that is made for who asks: all of it is `None`, or there is an exception.
+        let handled = matches!(name, "exc_info" | "exception");
+        let question = process::question(callee, (name == "exc_info").then_some(1));
+        let question = question.map_err(|e| self.internal(&e))?.into_bound(self.py);
         let answer = process::answer(&question).ok_or_else(|| Stop::brk(Reason::WouldRaise, name_of(callee)))?;
+        // Who handles an exception is the caller of the frame, or else it is known.
+        if handled && (self.handled().is_some() || !answer.is_none()) {
+            return Ok(None);
+        }
         let question = self.objects.add(&question);
         let base = self.constant_tracker(question);
         let at = self.trackers.intern(Tracker::IterSource(base));
-        Ok(Some(self.wrap(&answer, at)))
+        let answer = self.wrap(&answer, at);
+        if handled {
+            self.constant_value(answer);
+        }
+        Ok(Some(match name {
+            "exc_info" => self.virtual_var(TupleVar::new(vec![answer; 3])),
+            _ => answer,
+        }))
     }
 
     /// `types.MethodType(function, receiver)`; `None`: it is another class, or left to Python.
@@ -70,6 +85,11 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         Ok(Some(self.virtual_var(MethodVar { receiver, function })))
+    }
+
+    /// Whether a class is one of C's records: of what is found of it, the items tell all.
+    pub(super) fn is_record_of_c(&self, class: ObjectId) -> bool {
+        self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(probe::is_record_of_c)
     }
 
     /// Whether both are lists, or both are tuples, of these very types.
