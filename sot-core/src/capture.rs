@@ -118,6 +118,12 @@ pub fn capture(
                 found.silent.extend(sites);
                 continue;
             }
+            Err(Failed::ReliesOn { sites, steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                found.relied_on.extend(sites);
+                continue;
+            }
             Err(Failed::Rewrites { places, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
@@ -149,6 +155,8 @@ enum Failed {
     Rewrites { places: Vec<(usize, String)>, steps: usize },
     /// It has guarded what it looked at to find out what these instructions raise, in vain.
     Silent { sites: Vec<frame::Site>, steps: usize },
+    /// It decides something by the numbers that these calls draw.
+    ReliesOn { sites: Vec<frame::Site>, steps: usize },
     /// It names what may be another class at the next call.
     NamesAnew { steps: usize },
 }
@@ -184,6 +192,9 @@ fn attempt(
     let (captured, builder) = ex.into_captured();
     if captured.names_anew.get() {
         return Err(Failed::NamesAnew { steps: captured.steps });
+    }
+    if !captured.relied_on.is_empty() {
+        return Err(Failed::ReliesOn { sites: captured.relied_on, steps: captured.steps });
     }
     if !silent.is_empty() {
         return Err(Failed::Silent { sites: silent, steps: captured.steps });

@@ -301,8 +301,12 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
 }
 
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
-/// of a callable that is made of them.
+/// of a callable that is made of them. Of a draw it is the number, of a
+/// question the answer.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    if let Some(value) = crate::draws::drawn(iterator).or_else(|| crate::process::answer(iterator)) {
+        return Some(value);
+    }
     if let Some((_, parts)) = opened(iterator) {
         return Some(parts.into_any());
     }

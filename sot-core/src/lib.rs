@@ -20,6 +20,7 @@ pub mod code_unit;
 pub mod control;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
 pub mod cpython;
+mod draws;
 pub mod executor;
 pub mod frame;
 pub mod graph_fn;
@@ -33,6 +34,7 @@ mod numbers;
 mod numpy;
 pub mod objects;
 pub mod probe;
+mod process;
 pub mod python;
 pub mod replaced;
 mod replay;

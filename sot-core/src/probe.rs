@@ -200,8 +200,14 @@ pub fn is_named_tuple(ty: &Bound<'_, PyType>) -> bool {
     let tuple = py.get_type::<PyTuple>();
     ty.get_type().is(py.get_type::<PyType>())
         && facts::mro(ty).iter().any(|c| c.is(&tuple))
-        && raw(ty, "_fields").is_some_and(|fields| fields.is_exact_instance_of::<PyTuple>())
+        && (raw(ty, "_fields").is_some_and(|fields| fields.is_exact_instance_of::<PyTuple>()) || is_record_of_c(ty))
         && agree(ty, &tuple, OF_TUPLES)
+}
+
+/// Whether a type is one of C's records (`sys.version_info`), all of whose fields are items.
+pub fn is_record_of_c(ty: &Bound<'_, PyType>) -> bool {
+    let fields = |name: &str| raw(ty, name).and_then(|count| count.extract::<usize>().ok());
+    !facts::is_written_class(ty) && fields("n_sequence_fields").is_some_and(|items| fields("n_fields") == Some(items))
 }
 
 /// The place of a field that a descriptor of a named tuple reads.

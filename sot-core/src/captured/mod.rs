@@ -80,6 +80,10 @@ pub struct Captured {
     pub guards: GuardSet,
     /// Numbers that vary, and the places by which that is known.
     pub(crate) varying: HashMap<TrackerId, Place>,
+    /// Numbers that are drawn, and the calls that draw them.
+    pub(crate) draws: HashMap<TrackerId, frame::Site>,
+    /// The calls whose number a guard is on.
+    pub(crate) relied_on: Vec<frame::Site>,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
     pub(crate) by_identity: Vec<(TrackerId, ObjectId)>,
     /// The hashes that keys and members were stored with, where they are what code of the program said: each the same everywhere.
@@ -132,6 +136,8 @@ impl Default for Captured {
             names_anew: Cell::new(false),
             guards: GuardSet::default(),
             varying: HashMap::new(),
+            draws: HashMap::new(),
+            relied_on: Vec::new(),
             by_identity: Vec::new(),
             hashes: HashMap::new(),
             tensor_checks: Vec::new(),
@@ -289,12 +295,22 @@ impl Captured {
     /// Leave a guard, with the current source line as its origin.
     pub fn guard(&mut self, tracker: TrackerId, check: Check) {
         self.note_if_anew(tracker, &check);
+        self.note_if_drawn(tracker, &check);
         let origin = self.shown_frame().map(|frame| Origin {
             file: frame.unit.file.clone(),
             line: frame.unit.line(frame.ip),
             what: String::new(),
         });
         self.guards.add(Guard { tracker, check, origin });
+    }
+
+    /// A guard on a number that is drawn depends on the value, unless it is on the type.
+    fn note_if_drawn(&mut self, tracker: TrackerId, check: &Check) {
+        if self.draws.is_empty() || matches!(check, Check::TypeIs(_)) {
+            return;
+        }
+        let drawn = self.trackers.path(tracker).into_iter().filter_map(|step| self.draws.get(&step).copied());
+        self.relied_on.extend(drawn.collect::<Vec<_>>());
     }
 
     // ----- frames

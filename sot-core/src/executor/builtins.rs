@@ -84,6 +84,11 @@ impl<'py> Executor<'py> {
         if module.as_deref().is_some_and(|m| PURE_MODULES.contains(&m)) {
             return self.fold_call(callee, args).map(Called::Value);
         }
+        if let Some(of) = module.as_deref()
+            && let Some(result) = self.call_of_c_module(callee, of, &name, args)?
+        {
+            return Ok(Called::Value(result));
+        }
         if name == "fromkeys"
             && let Some(entered) = self.enter_from_keys(callee, args)?
         {
@@ -128,6 +133,9 @@ impl<'py> Executor<'py> {
             }
             if name == "__init__" && args.keywords.is_empty() && self.init_from_before(*first, &owner, rest)? {
                 return self.fold_none().map(Called::Value);
+            }
+            if let Some(drawn) = self.draw_by_function(callee, args)? {
+                return Ok(Called::Value(drawn));
             }
             let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(called) = self.method_of_exception(&owner, &name, *first, &given)? {
@@ -185,6 +193,9 @@ impl<'py> Executor<'py> {
                     "is_" | "is_not" => {
                         let same = self.same_object(left, right)?;
                         return self.fold_bool(same == (name == "is_"));
+                    }
+                    "concat" if self.are_sequences(left, right)? => {
+                        return self.binary(sot_opcodes::BinaryOp::Add, false, left, right);
                     }
                     "contains" => {
                         let found = self.contains(left, right)?;

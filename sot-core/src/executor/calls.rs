@@ -5,6 +5,7 @@ use crate::backend::{CallKind, Kind, LayerCall, Place};
 use crate::code_unit::CodeUnit;
 use crate::control;
 use crate::cpython::{entry, facts};
+use crate::draws;
 use crate::frame::Skipped;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -32,6 +33,11 @@ impl<'py> Executor<'py> {
             FunctionVar::Object(object) => {
                 let object = self.objects.get(self.py, *object);
                 self.may_simulate(&object)?;
+                if draws::may_draw(&object)
+                    && let Some(drawn) = self.draw_by_function(&object, args)?
+                {
+                    return Ok(Called::Value(drawn));
+                }
                 existing = Some(object.clone());
                 self.function_object_parts(&object)?
             }
@@ -503,6 +509,9 @@ impl<'py> Executor<'py> {
     pub fn call_bound(&mut self, receiver: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
         if let Some(entered) = self.enter_method(receiver, name, args)? {
             return Ok(entered);
+        }
+        if let Some(drawn) = self.draw_by_name(receiver, name, args)? {
+            return Ok(Called::Value(drawn));
         }
         match self.look(receiver)? {
             VarKind::Tensor(_) => {

@@ -280,3 +280,58 @@ def itertools__deque_reverse_iterator__counted(target, length):
         at = at - 1
         given = [target[at]]
         yield given.pop()
+
+
+def itertools_groupby__counted(key, iterator):
+    # The number of the group that may go on; the key of the item read last, that item until somebody has it, and the group's key.
+    turn, current, waiting, wanted = [0], [], [], []
+    while True:
+        turn[0] = turn[0] + 1
+        while True:
+            if current:
+                if not wanted:
+                    break
+                if not (wanted[0] is current[0] or wanted[0] == current[0]):
+                    break
+            for item in iterator:
+                break
+            else:
+                return
+            if key is None:
+                named = item
+            else:
+                try:
+                    named = key(item)
+                except StopIteration:
+                    return
+            waiting[:] = [item]
+            del item
+            current[:] = [named]
+            del named
+        wanted[:] = current
+        yield (current[0], grouper(turn, turn[0], key, iterator, current, waiting, current[0]))
+
+
+def itertools__grouper__counted(turn, number, key, iterator, current, waiting, wanted):
+    while turn[0] == number:
+        if not waiting:
+            for item in iterator:
+                break
+            else:
+                return
+            if key is None:
+                named = item
+            else:
+                try:
+                    named = key(item)
+                except StopIteration:
+                    return
+            waiting[:] = [item]
+            del item
+            current[:] = [named]
+            del named
+        if not (wanted is current[0] or wanted == current[0]):
+            return
+        # Whose item was had is a key no more.
+        current.clear()
+        yield waiting.pop()

@@ -60,6 +60,19 @@ impl<'py> Executor<'py> {
         self.new_generator(frame).ok_or(Stop::fallback(Reason::InternalError, "no generator"))
     }
 
+    /// One group of a `groupby` that is being asked. Who cannot have it is left the `groupby` itself.
+    pub(super) fn group_in_disguise(&mut self, args: &[VarId]) -> Result<VarId, Stop> {
+        let made = match self.frame().generator.map(|groups| self.var(groups).kind.clone()) {
+            Some(VarKind::Generator(groups)) => groups.made,
+            _ => None,
+        };
+        let group = self.in_disguise("_grouper__counted", args)?;
+        if let VarKind::Generator(group) = &mut self.var_mut(group).kind {
+            group.made = made;
+        }
+        Ok(group)
+    }
+
     /// An iterator over items, in disguise.
     fn items_in_disguise(&mut self, definition: &str, items: Vec<VarId>) -> Result<VarId, Stop> {
         let items = self.virtual_var(TupleVar::new(items));
@@ -196,6 +209,14 @@ impl<'py> Executor<'py> {
                     Some(initial) => self.in_disguise("accumulate__counted_from", &[function, iterator, initial])?,
                     None => self.in_disguise("accumulate__counted", &[function, iterator])?,
                 }
+            }
+            ("groupby", [iterable, rest @ ..]) if rest.len() <= 1 && known(&["key"]) => {
+                let key = match rest.first().copied().or(keyword("key")) {
+                    Some(key) => key,
+                    None => self.fold_none()?,
+                };
+                let iterator = self.iterate_openly(*iterable)?;
+                self.in_disguise("groupby__counted", &[key, iterator])?
             }
             ("pairwise", [iterable]) if known(&[]) => {
                 let iterator = self.iterate_openly(*iterable)?;

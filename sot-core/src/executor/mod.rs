@@ -35,6 +35,7 @@ mod definitions;
 mod deques;
 mod dicts_of_c;
 mod doubles;
+mod draws;
 mod exceptions;
 mod extended;
 mod flags;
@@ -52,6 +53,7 @@ mod itertools;
 mod kinds;
 mod layers;
 mod leaf;
+mod library;
 mod lifetimes;
 mod limits;
 mod members;
@@ -123,6 +125,8 @@ pub struct Found {
     pub denied: HashMap<Site, Why>,
     /// Sites where what an instruction raises is not to be asked for: nothing came of it.
     pub silent: HashSet<Site>,
+    /// Calls that draw a number by whose value something is decided.
+    pub relied_on: HashSet<Site>,
     /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
     pub rewritten: HashSet<(usize, String)>,
     /// Classes that are made anew are to be known by their identity, as all others.

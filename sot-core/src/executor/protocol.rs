@@ -92,6 +92,13 @@ impl<'py> Executor<'py> {
                 copies.open.remove(&tuple);
                 PyTuple::new(self.py, items).map_err(|e| self.internal(&e))?.into_any()
             }
+            VarKind::Tuple(TupleVar { items, class: Some(class) }) if self.is_record_of_c(class) => {
+                for item in items.iter() {
+                    self.plain_copy(*item, copies)?;
+                }
+                let object = self.known_object(var).ok_or_else(opaque)?;
+                self.objects.get(self.py, object)
+            }
             VarKind::List(l) => {
                 let list = PyList::empty(self.py);
                 if l.class.is_none() {

@@ -56,7 +56,7 @@ impl<'py> Executor<'py> {
             return false;
         };
         let (tracker, object) = (*tracker, constant.object);
-        if self.found.numbers.is_empty() || !self.has_path(tracker) || self.is_constant(tracker) {
+        if !self.may_vary() || !self.has_path(tracker) || self.is_constant(tracker) {
             return false;
         }
         let number = self.objects.get(self.py, object);
@@ -66,8 +66,16 @@ impl<'py> Executor<'py> {
         self.is_varying_at(tracker, &number)
     }
 
+    /// Whether there is any such number.
+    fn may_vary(&self) -> bool {
+        !self.found.numbers.is_empty() || !self.captured.draws.is_empty()
+    }
+
     /// Whether another number has been found at a place before.
     pub(super) fn is_varying_at(&mut self, tracker: TrackerId, number: &Bound<'py, PyAny>) -> bool {
+        if self.captured.draws.contains_key(&tracker) {
+            return true;
+        }
         if self.found.numbers.is_empty() || !varies(number) || self.steady.contains(&tracker) {
             return false;
         }
@@ -111,7 +119,7 @@ impl<'py> Executor<'py> {
         callee: &Bound<'py, PyAny>,
         args: &[VarId],
     ) -> Result<Option<VarId>, Stop> {
-        if self.found.numbers.is_empty() {
+        if !self.may_vary() {
             return Ok(None);
         }
         if !args.iter().any(|arg| self.is_varying(*arg)) {

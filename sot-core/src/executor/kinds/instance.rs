@@ -2,6 +2,7 @@
 //! a virtual one was made by calling a class during the simulation.
 
 use super::*;
+use crate::draws;
 use pyo3::types::PyType;
 
 /// What a framework asks of a number.
@@ -47,6 +48,14 @@ impl Operations for InstanceVar {
     }
 
     fn call(&self, ex: &mut Executor<'_>, me: VarId, args: &Args) -> Result<Called, Stop> {
+        if let (Some(object), true) = (self.object, self.pinned) {
+            let object = ex.objects.get(ex.py, object);
+            if draws::is_of_cython(&object)
+                && let Some(drawn) = ex.draw_by_function(&object, args)?
+            {
+                return Ok(Called::Value(drawn));
+            }
+        }
         let method = ex.special_method(me, "__call__")?;
         ex.call(method, args)
     }

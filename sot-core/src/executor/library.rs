@@ -1,0 +1,103 @@
+//! Functions of C modules of the standard library: those that are pure over constants are folded, those that say something about the
+//! process are asked by their path, and a method may be made by its class.
+
+use super::Executor;
+use super::calls::name_of;
+use crate::cpython::facts;
+use crate::probe;
+use crate::process;
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{ObjectId, Tracker};
+
+/// Functions that are pure, where they are given constants alone.
+const PURE: &[(&str, &str)] = &[
+    ("_bisect", "bisect_left"),
+    ("_bisect", "bisect_right"),
+    ("_struct", "calcsize"),
+    ("_struct", "pack"),
+    ("_struct", "unpack"),
+    ("binascii", "crc32"),
+    ("binascii", "hexlify"),
+    ("binascii", "unhexlify"),
+    ("nt", "fspath"),
+    ("posix", "fspath"),
+    ("zlib", "adler32"),
+    ("zlib", "crc32"),
+];
+
+impl<'py> Executor<'py> {
+    /// A function of a C module; `None`: it is none of these.
+    pub(super) fn call_of_c_module(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        module: &str,
+        name: &str,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        if !callee.is_exact_instance_of::<PyCFunction>() {
+            return Ok(None);
+        }
+        if PURE.contains(&(module, name)) && self.are_constants(args)? {
+            return self.fold_call(callee, args).map(Some);
+        }
+        let nothing = args.positional.is_empty() && args.keywords.is_empty();
+        if !nothing || !process::is_asked(module, name) {
+            return Ok(None);
+        }
+        // A tuple that is made for who asks: all of it is `None`, or there is an exception.
+        let handled = matches!(name, "exc_info" | "exception");
+        let question = process::question(callee, (name == "exc_info").then_some(1));
+        let question = question.map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let answer = process::answer(&question).ok_or_else(|| Stop::brk(Reason::WouldRaise, name_of(callee)))?;
+        // Who handles an exception is the caller of the frame, or else it is known.
+        if handled && (self.handled().is_some() || !answer.is_none()) {
+            return Ok(None);
+        }
+        let question = self.objects.add(&question);
+        let base = self.constant_tracker(question);
+        let at = self.trackers.intern(Tracker::IterSource(base));
+        let answer = self.wrap(&answer, at);
+        if handled {
+            self.constant_value(answer);
+        }
+        Ok(Some(match name {
+            "exc_info" => self.virtual_var(TupleVar::new(vec![answer; 3])),
+            _ => answer,
+        }))
+    }
+
+    /// Whether a class is one of C's records: of what is found of it, the items tell all.
+    pub(super) fn is_record_of_c(&self, class: ObjectId) -> bool {
+        self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(probe::is_record_of_c)
+    }
+
+    /// Whether both are lists, or both are tuples, of these very types.
+    pub(super) fn are_sequences(&mut self, left: VarId, right: VarId) -> Result<bool, Stop> {
+        Ok(match (self.look(left)?, self.look(right)?) {
+            (VarKind::List(left), VarKind::List(right)) => left.class.is_none() && right.class.is_none(),
+            (VarKind::Tuple(left), VarKind::Tuple(right)) => left.class.is_none() && right.class.is_none(),
+            _ => false,
+        })
+    }
+
+    /// Whether arguments are constants, or lists and tuples of such: nothing that C code asks of them runs code.
+    fn are_constants(&mut self, args: &Args) -> Result<bool, Stop> {
+        let keywords = args.keywords.iter().map(|(_, value)| *value);
+        let mut asked: Vec<VarId> = args.positional.iter().copied().chain(keywords).collect();
+        let mut left = 1024;
+        while let Some(value) = asked.pop() {
+            left -= 1;
+            match self.look(value)? {
+                _ if left == 0 => return Ok(false),
+                VarKind::Constant(_) if !self.is_scalar_of_numpy(value) => {}
+                VarKind::Tuple(TupleVar { items, class: None }) => asked.extend(items.iter()),
+                VarKind::List(ListVar { items, class: None, .. }) => asked.extend(items.iter()),
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,75 @@
+//! What functions of C say about the process: its number, its thread, its limits.
+//!
+//! Such a call has no effect, and nothing that captured code does changes the answer. It is asked where a guard or new code follows
+//! the path to it.
+
+use crate::cpython::native::{NativeBody, body_of, new_native};
+use crate::cpython::slots::Slots;
+use pyo3::prelude::*;
+use std::any::Any;
+
+/// Functions without arguments, by module and name.
+const ASKED: &[(&str, &str)] = &[
+    ("_thread", "get_ident"),
+    ("_thread", "get_native_id"),
+    ("nt", "getcwd"),
+    ("nt", "getpid"),
+    ("nt", "getppid"),
+    ("posix", "getcwd"),
+    ("posix", "getpid"),
+    ("posix", "getppid"),
+    ("posix", "getuid"),
+    ("sys", "exc_info"),
+    ("sys", "exception"),
+    ("sys", "getdefaultencoding"),
+    ("sys", "getfilesystemencoding"),
+    ("sys", "getrecursionlimit"),
+    ("sys", "getswitchinterval"),
+    ("sys", "is_finalizing"),
+];
+
+/// Whether a function of C is one of them.
+pub(crate) fn is_asked(module: &str, name: &str) -> bool {
+    ASKED.contains(&(module, name))
+}
+
+/// The question as an object. `item`: of a tuple that is the answer, this is wanted.
+pub(crate) fn question(function: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<Py<PyAny>> {
+    new_native(function.py(), Box::new(Question { function: function.clone().unbind(), item }))
+}
+
+/// What it is answered now; `None`: this is no question.
+pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let body = body_of(question)?.as_any().downcast_ref::<Question>()?;
+    body.ask(question.py()).ok()
+}
+
+struct Question {
+    function: Py<PyAny>,
+    item: Option<usize>,
+}
+
+impl Question {
+    fn ask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let answer = self.function.bind(py).call0()?;
+        self.item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
+    }
+}
+
+impl NativeBody for Question {
+    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        self.ask(py)
+    }
+
+    fn name(&self) -> &str {
+        "question"
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.function);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
