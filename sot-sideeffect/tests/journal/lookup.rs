@@ -76,6 +76,7 @@ fn every_mutation_has_a_text() {
         Mutation::IterAdvance { iterator: object, item: None },
         Mutation::Written { object },
         Mutation::SetMode { mode: 0, value },
+        Mutation::DelGlobal { globals: G, name: name() },
     ];
     let mut journal = Journal::new();
     for (line, mutation) in all.into_iter().enumerate() {
@@ -104,5 +105,6 @@ fn every_mutation_has_a_text() {
     next(v0) ends  # f.py:18
     repr(v0) ends  # f.py:19
     mode_0 = v2  # f.py:20
+    del globals_0["n"]  # f.py:21
     "#);
 }

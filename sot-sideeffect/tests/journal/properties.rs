@@ -17,6 +17,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
         2 => (object(), name()).prop_map(|(object, name)| Mutation::DelAttr { object, name }),
         2 => (object(), value(), value()).prop_map(|(object, key, value)| Mutation::SetItem { object, key, value }),
         1 => (object(), value()).prop_map(|(object, key)| Mutation::DelItem { object, key }),
+        2 => (globals(), name()).prop_map(|(globals, name)| Mutation::DelGlobal { globals, name }),
         4 => (globals(), name(), value()).prop_map(|(globals, name, value)| Mutation::SetGlobal { globals, name, value }),
         2 => (object(), value()).prop_map(|(cell, value)| Mutation::SetCell { cell, value }),
         1 => object().prop_map(|cell| Mutation::ClearCell { cell }),

@@ -46,6 +46,7 @@ impl Heap {
             Mutation::SetAttr { object, name, value } => set(&mut self.at(*object).attrs, name, *value),
             Mutation::DelAttr { object, name } => return remove(&mut self.at(*object).attrs, name),
             Mutation::SetGlobal { globals, name, value } => set(&mut self.globals[globals.index()], name, *value),
+            Mutation::DelGlobal { globals, name } => return remove(&mut self.globals[globals.index()], name),
             Mutation::SetCell { cell, value } => self.at(*cell).cell = Some(*value),
             Mutation::ClearCell { cell } => self.at(*cell).cell = None,
             Mutation::SetItem { object, key, value } => set(&mut self.at(*object).dict, key, *value),
@@ -111,6 +112,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         Mutation::SetAttr { .. }
         | Mutation::DelAttr { .. }
         | Mutation::SetGlobal { .. }
+        | Mutation::DelGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }
         | Mutation::Method { .. }
