@@ -57,7 +57,7 @@ fn decoded(code: &Bound<'_, PyAny>) -> PyResult<Vec<(Option<u32>, &'static str)>
 fn instruction_sets(py: Python<'_>) -> PyResult<(Bound<'_, PyDict>, Vec<&'static str>)> {
     let opcodes = PyDict::new(py);
     for version in Version::ALL {
-        opcodes.set_item(version.minor(), version.opcodes().collect::<Vec<_>>())?;
+        opcodes.set_item(version.minor(), sot_opcodes::opcodes(version).collect::<Vec<_>>())?;
     }
     Ok((opcodes, OpKind::ALL.iter().map(|kind| kind.name()).collect()))
 }

@@ -44,4 +44,5 @@ pub use kind::OpKind;
 pub use location::Location;
 pub use op::{BinaryOp, Cell, CompareOp, ConstId, Conversion, Intrinsic, JumpCond, Label, Local, NameId, Op, UnaryOp};
 pub use raw::RawCode;
+pub use tables::opcodes;
 pub use version::Version;

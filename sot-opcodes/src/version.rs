@@ -1,6 +1,5 @@
 //! The supported minor versions of CPython, as data: no table or format is chosen by the build.
 
-use crate::tables::Table;
 use std::fmt;
 
 /// A minor version of CPython.
@@ -28,11 +27,6 @@ impl Version {
     #[must_use]
     pub fn from_minor(minor: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|v| v.minor() == minor)
-    }
-
-    /// What its opcodes are called, but for specialised and instrumented forms.
-    pub fn opcodes(self) -> impl Iterator<Item = &'static str> {
-        Table::of(self).names()
     }
 
     /// `11` of 3.11.

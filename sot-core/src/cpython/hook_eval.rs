@@ -280,9 +280,8 @@ unsafe fn finish(active: &dyn FrameHook, token: Token, result: *mut PyObject) ->
     let finished = Python::try_attach(|py| {
         // SAFETY: by contract.
         let result = unsafe { Bound::from_owned_ptr_or_err(py, result) };
-        let outcome = trampoline(|| active.finish(py, token, result)).unwrap_or_else(|panic| {
-            Err(panic.into_error(py, "the end of a replaced frame"))
-        });
+        let outcome = trampoline(|| active.finish(py, token, result))
+            .unwrap_or_else(|panic| Err(panic.into_error(py, "the end of a replaced frame")));
         match outcome {
             Ok(value) => value.into_ptr(),
             Err(error) => {

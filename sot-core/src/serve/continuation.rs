@@ -276,7 +276,12 @@ impl Continuation {
     }
 
     /// An exception that came before the first instruction: it is raised there, into the handlers of the program.
-    pub fn raise_at_start<'py>(&self, py: Python<'py>, values: OwnedSlots, error: PyErr) -> PyResult<Bound<'py, PyAny>> {
+    pub fn raise_at_start<'py>(
+        &self,
+        py: Python<'py>,
+        values: OwnedSlots,
+        error: PyErr,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let waiting = Waiting::of(py, &self.place.shape, values.0.into_iter().collect()).generators_become_real()?;
         let (next, values) = waiting.raised(error, Asker::Driver)?;
         self.outer.request(py, &next, values)

@@ -4,7 +4,7 @@
 //! made the call. One hook belongs to the process, for programs that capture every frame.
 
 use super::cache::{Action, CodeCache, Entry};
-use super::driver::{raised_behind_request, call_original, drive};
+use super::driver::{call_original, drive, raised_behind_request};
 use super::lookup::{entry_for, inside_capture};
 use super::orphans;
 use crate::capture::Subject;

@@ -82,5 +82,10 @@ impl Table {
     }
 }
 
+/// What the opcodes of a version are called, but for specialised and instrumented forms.
+pub fn opcodes(version: Version) -> impl Iterator<Item = &'static str> {
+    Table::of(version).names()
+}
+
 #[cfg(test)]
 mod tests;
