@@ -97,7 +97,10 @@ pub(crate) fn is_of_cython(value: &Bound<'_, PyAny>) -> bool {
 /// Whether a function of Python is likely to be such a method.
 pub(crate) fn may_draw(function: &Bound<'_, PyAny>) -> bool {
     facts::func_parts(function).is_some_and(|parts| {
-        parts.code.getattr("co_name").is_ok_and(|name| name.eq(pyo3::intern!(function.py(), "_randbelow_with_getrandbits")).unwrap_or(false))
+        parts
+            .code
+            .getattr("co_name")
+            .is_ok_and(|name| name.eq(pyo3::intern!(function.py(), "_randbelow_with_getrandbits")).unwrap_or(false))
     })
 }
 
@@ -190,9 +193,8 @@ fn give_back(kind: Stream, copy: Bound<'_, PyAny>) {
 
 fn random_of_c(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let class = CLASS.get_or_try_init(py, || {
-        crate::cpython::module(py, "_random")?.getattr("Random").map(Bound::unbind)
-    })?;
+    let class =
+        CLASS.get_or_try_init(py, || crate::cpython::module(py, "_random")?.getattr("Random").map(Bound::unbind))?;
     Ok(class.bind(py).clone())
 }
 

@@ -26,7 +26,6 @@ def known(name):
 
 
 note("ordered_dict_and_deque", "deques that existed before the call")
-note("import_in_the_frame", "import")
 note("list_methods", "some builtins and methods of lists")
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a dict guards all of its keys")
