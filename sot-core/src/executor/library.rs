@@ -3,7 +3,6 @@
 
 use super::Executor;
 use super::calls::name_of;
-use crate::cpython::facts;
 use crate::probe;
 use crate::process;
 use crate::stop::{Reason, Stop};
