@@ -12,6 +12,7 @@ import pytest
 from capture_cases import (  # noqa: F401
     arithmetic,
     break_positions,
+    byte_arrays,
     calls,
     calls_in_between,
     calls_in_the_middle,
