@@ -171,9 +171,9 @@ impl Captured {
             Dict(dict) => dict.class.is_some(),
             Generator(generator) => generator.frame().is_some(),
             // Nobody refers to methods weakly, as each look-up makes another one. The others cannot be, or others hold them.
-            Method(_) | Bound(_) | Constant(_) | Tensor(_) | Tuple(_) | List(_) | View(_) | Slice(_) | Iterator(_)
-            | Builtin(_) | Class(_) | Module(_) | Layer(_) | Super(_) | Cell(_) | Traceback(_) | Null(_)
-            | Previous(_) => false,
+            Method(_) | Bound(_) | Constant(_) | Tensor(_) | Tuple(_) | List(_) | ByteArray(_) | View(_) | Slice(_)
+            | Iterator(_) | Builtin(_) | Class(_) | Module(_) | Layer(_) | Super(_) | Cell(_) | Traceback(_)
+            | Null(_) | Previous(_) => false,
         }
     }
 

@@ -50,6 +50,7 @@ impl Captured {
             VarKind::Tuple(t) => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),
             VarKind::Deque(d) => d.items.to_vec(),
+            VarKind::ByteArray(_) => Vec::new(),
             VarKind::Dict(DictVar { owner: Some(owner), .. }) => vec![*owner],
             VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
             VarKind::Set(s) => self.parts_of_set(s),

@@ -290,7 +290,7 @@ impl<'py> Executor<'py> {
         self.fold_call_with(&method, args, &mut copies)
     }
 
-    fn fold_call_with(
+    pub(super) fn fold_call_with(
         &mut self,
         callee: &Bound<'py, PyAny>,
         args: &Args,

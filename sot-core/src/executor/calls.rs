@@ -522,6 +522,7 @@ impl<'py> Executor<'py> {
             VarKind::Set(_) => self.set_method(receiver, name, args).map(Called::Value),
             VarKind::Generator(_) => self.generator_method(receiver, name, args),
             VarKind::Deque(deque) => self.deque_method(receiver, &deque, name, args),
+            VarKind::ByteArray(_) => self.bytearray_method(receiver, name, args).map(Called::Value),
             VarKind::Slice(_) => self.slice_method(receiver, name, args).map(Called::Value),
             VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
             // What a `__setattr__` of the program ends in.

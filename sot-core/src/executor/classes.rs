@@ -32,6 +32,9 @@ impl<'py> Executor<'py> {
         if let Some(made) = self.call_itertools(class, args)? {
             return Ok(Called::Value(made));
         }
+        if let Some(made) = self.call_bytearray(class, args)? {
+            return Ok(Called::Value(made));
+        }
         if let Some(made) = self.call_deque(class, args)? {
             return Ok(made);
         }

@@ -279,6 +279,7 @@ impl<'py> Executor<'py> {
             | VarKind::Dict(DictVar { class: None, .. })
             | VarKind::Set(_)
             | VarKind::Deque(_)
+            | VarKind::ByteArray(_)
             | VarKind::Slice(_) => true,
             VarKind::Class(class) => {
                 let class = self.objects.get(self.py, class.object);
@@ -348,6 +349,11 @@ impl<'py> Executor<'py> {
             VarKind::Deque(deque) => {
                 let items = deque.items.iter().map(|item| self.double(*item, cast)).collect::<Result<Vec<_>, _>>()?;
                 let made = deque.of_plain(self, items)?;
+                changes(cast, &made)?;
+                made
+            }
+            VarKind::ByteArray(array) => {
+                let made = PyByteArray::new(self.py, &array.bytes).into_any();
                 changes(cast, &made)?;
                 made
             }

@@ -29,6 +29,7 @@ impl<'py> Executor<'py> {
         Ok(match self.look(sequence)? {
             VarKind::Tuple(_) => self.virtual_var(TupleVar::new(Vec::new())),
             VarKind::List(_) => self.virtual_var(ListVar::new(Vec::new())),
+            VarKind::ByteArray(_) => self.virtual_var(ByteArrayVar { bytes: Default::default() }),
             _ => {
                 let whole = self.constant_value(sequence).ok_or(Stop::brk(Reason::ValueKind, "iteration"))?;
                 let empty = whole.get_type().call0().map_err(|e| self.internal(&e))?;
@@ -91,6 +92,10 @@ impl<'py> Executor<'py> {
                 let item = match self.look(sequence)? {
                     VarKind::Tuple(t) => t.items.get(index).copied(),
                     VarKind::List(l) => l.items.get(index).copied(),
+                    VarKind::ByteArray(array) => match array.bytes.get(index) {
+                        Some(byte) => Some(self.fold_int(i64::from(*byte))?),
+                        None => None,
+                    },
                     _ => self.constant_item(sequence, index)?,
                 };
                 match item {

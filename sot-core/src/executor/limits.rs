@@ -112,7 +112,7 @@ impl Executor<'_> {
     /// The parts of a value that may be made of constants only; `None`: it is not.
     fn plain_parts(&mut self, var: VarId) -> Result<Option<Vec<VarId>>, Stop> {
         Ok(Some(match self.look(var)? {
-            VarKind::Constant(_) => Vec::new(),
+            VarKind::Constant(_) | VarKind::ByteArray(_) => Vec::new(),
             VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
             VarKind::List(l) => l.items.to_vec(),
             VarKind::Deque(d) => d.items.to_vec(),

@@ -25,6 +25,7 @@ impl Executor<'_> {
             | VarKind::Function(_)
             | VarKind::Set(_)
             | VarKind::Deque(_)
+            | VarKind::ByteArray(_)
             | VarKind::View(_)
             | VarKind::Slice(_)
             | VarKind::Iterator(_)

@@ -23,6 +23,7 @@ mod attribute_dicts;
 mod attributes;
 mod builtin_methods;
 mod builtins;
+mod byte_arrays;
 mod calls;
 mod class_methods;
 mod classes;

@@ -198,6 +198,9 @@ impl<'py> Executor<'py> {
                 self.replace_deque(container, items, false);
                 return Ok(());
             }
+            VarKind::ByteArray(_) => {
+                return self.bytearray_method(container, "__setitem__", &Args::positional(vec![key, value])).map(drop);
+            }
             VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
                 let method = self.special_method(container, "__setitem__")?;
                 return self.call_tail(method, &Args::positional(vec![key, value])).map(drop);
@@ -245,6 +248,9 @@ impl<'py> Executor<'py> {
                 items.remove(at);
                 self.replace_deque(container, items, true);
                 return Ok(());
+            }
+            VarKind::ByteArray(_) => {
+                return self.bytearray_method(container, "__delitem__", &Args::positional(vec![key])).map(drop);
             }
             VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
                 let method = self.special_method(container, "__delitem__")?;

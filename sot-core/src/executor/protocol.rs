@@ -8,7 +8,7 @@ use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyByteArray, PyDict, PyList, PyTuple, PyType};
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {
@@ -150,6 +150,7 @@ impl<'py> Executor<'py> {
                 }
                 d.of_plain(self, items)?
             }
+            VarKind::ByteArray(array) => PyByteArray::new(self.py, &array.bytes).into_any(),
             VarKind::Slice(s) => {
                 let mut parts = Vec::with_capacity(3);
                 for part in s.parts {
@@ -193,6 +194,9 @@ impl<'py> Executor<'py> {
                 entries.push((self.fold_result(&key, copies)?, self.fold_result(&value, copies)?));
             }
             return Ok(self.virtual_var(DictVar::new(entries)));
+        }
+        if let Ok(array) = object.cast_exact::<PyByteArray>() {
+            return self.bytearray_of(array);
         }
         self.fold(object)
     }

@@ -146,7 +146,7 @@ impl<'py> Executor<'py> {
         let sequence = match self.look(container)? {
             VarKind::List(list) => list.class.is_none(),
             VarKind::Tuple(tuple) => tuple.class.is_none(),
-            VarKind::Deque(_) => true,
+            VarKind::Deque(_) | VarKind::ByteArray(_) => true,
             VarKind::Constant(_) => {
                 let value = self.constant_value(container);
                 value.is_some_and(|value| value.cast::<pyo3::types::PySequence>().is_ok())

@@ -476,6 +476,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::View(_)
             | VarKind::Deque(_)
+            | VarKind::ByteArray(_)
             | VarKind::Super(_)
             | VarKind::Generator(_)
             | VarKind::Traceback(_)

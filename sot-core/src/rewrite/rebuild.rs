@@ -27,6 +27,7 @@ impl Rebuild for VarKind {
             VarKind::Dict(v) => v.rebuild(em, me),
             VarKind::Set(v) => v.rebuild(em, me),
             VarKind::Deque(v) => v.rebuild(em, me),
+            VarKind::ByteArray(v) => v.rebuild(em, me),
             VarKind::View(v) => v.rebuild(em, me),
             VarKind::Slice(v) => v.rebuild(em, me),
             VarKind::Iterator(v) => v.rebuild(em, me),
@@ -523,6 +524,17 @@ impl Rebuild for DequeVar {
             None => em.push_none(),
         }
         em.call(2);
+        Ok(())
+    }
+}
+
+impl Rebuild for ByteArrayVar {
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
+        let class = em.builtins_attribute("bytearray")?;
+        em.push_callable(class);
+        let bytes = pyo3::types::PyBytes::new(em.py, &self.bytes);
+        em.push_constant(bytes.as_any());
+        em.call(1);
         Ok(())
     }
 }

@@ -53,6 +53,18 @@ pub struct DequeVar {
     pub changes: u32,
 }
 
+/// A `bytearray` that the simulation made.
+#[derive(Clone)]
+pub struct ByteArrayVar {
+    pub bytes: Rc<[u8]>,
+}
+
+impl Nature for ByteArrayVar {
+    fn kind_name(&self) -> &'static str {
+        "a bytearray"
+    }
+}
+
 impl Nature for DequeVar {
     fn kind_name(&self) -> &'static str {
         "a deque"

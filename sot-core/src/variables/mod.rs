@@ -20,7 +20,9 @@ mod iteration;
 mod objects;
 
 pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, NativeVar, SuperVar};
-pub use containers::{DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat};
+pub use containers::{
+    ByteArrayVar, DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat,
+};
 pub use frames::{
     CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar, PassedFrame,
     PreviousVar, TracebackVar,
@@ -84,6 +86,7 @@ pub enum VarKind {
     Dict(DictVar),
     Set(SetVar),
     Deque(DequeVar),
+    ByteArray(ByteArrayVar),
     View(ViewVar),
     Slice(SliceVar),
     Iterator(IteratorVar),

@@ -73,7 +73,10 @@ impl Heap {
             Mutation::ListExtend { object, values } => self.at(*object).list.extend(values),
             Mutation::ListClear { object } => self.at(*object).list.clear(),
             // Methods of C are nobody's here.
-            Mutation::Method { .. } | Mutation::Answered { .. } | Mutation::Written { .. } => {}
+            Mutation::MoveHashed { .. }
+            | Mutation::Method { .. }
+            | Mutation::Answered { .. }
+            | Mutation::Written { .. } => {}
             Mutation::SetMode { mode, value } => self.modes[*mode as usize] = Some(*value),
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
             Mutation::DictClear { object } => self.at(*object).dict.clear(),
@@ -115,6 +118,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::DelGlobal { .. }
         | Mutation::SetCell { .. }
         | Mutation::ClearCell { .. }
+        | Mutation::MoveHashed { .. }
         | Mutation::Method { .. }
         | Mutation::Answered { .. }
         | Mutation::Written { .. }

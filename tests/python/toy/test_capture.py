@@ -13,6 +13,7 @@ from capture_cases import (  # noqa: F401
     arithmetic,
     bound_by_hand,
     break_positions,
+    byte_arrays,
     calls,
     calls_in_between,
     calls_in_the_middle,

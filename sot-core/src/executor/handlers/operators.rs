@@ -199,6 +199,13 @@ impl<'py> Executor<'py> {
         {
             return Err(Stop::brk(Reason::Mutation, "an in-place operator"));
         }
+        if let VarKind::ByteArray(_) = left_kind
+            && inplace
+        {
+            let operator = self.operator(inplace_name)?;
+            return self.bytearray_in_place(operator, left, right);
+        }
+        self.fits(left, right)?;
         // What it raises names the operator.
         let operator = self.operator(if inplace { inplace_name } else { name })?;
         let formats = op == BinaryOp::Remainder && self.is_text(left)?;

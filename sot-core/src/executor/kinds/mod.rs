@@ -5,6 +5,7 @@
 
 mod bound;
 mod builtin;
+mod byte_array;
 mod cell;
 mod class;
 mod constant;
@@ -98,6 +99,7 @@ macro_rules! asked {
             VarKind::Dict($of) => $answer,
             VarKind::Set($of) => $answer,
             VarKind::Deque($of) => $answer,
+            VarKind::ByteArray($of) => $answer,
             VarKind::View($of) => $answer,
             VarKind::Slice($of) => $answer,
             VarKind::Iterator($of) => $answer,
