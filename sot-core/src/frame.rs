@@ -58,8 +58,6 @@ pub struct Frame {
     /// Exceptions that were caught here, and the number of this frame among those that each has passed: their tracebacks hold
     /// it, unless they were cut since.
     pub caught: Rc<Vec<(VarId, u32)>>,
-    /// Of the body of a class: the dict of its names, which nobody else has.
-    pub names: Option<VarId>,
 }
 
 impl Frame {
@@ -82,7 +80,6 @@ impl Frame {
             lasti: Vec::new(),
             raised_again: None,
             caught: Rc::default(),
-            names: None,
         }
     }
 
@@ -104,14 +101,12 @@ impl Frame {
             lasti,
             raised_again,
             caught,
-            names,
         } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
         }
         (self.globals, self.builtins, self.ip, self.awaits, self.held, self.generator) =
             (*globals, *builtins, *ip, *awaits, *held, *generator);
-        self.names = *names;
         self.locals.clone_from(locals);
         self.cells.clone_from(cells);
         self.stack.clone_from(stack);
@@ -131,13 +126,13 @@ impl Frame {
     /// All that the frame holds.
     pub fn values(&self) -> impl Iterator<Item = VarId> + '_ {
         let places = self.locals.iter().chain(&self.cells).flatten();
-        self.stack.iter().chain(&self.handled).chain(places).chain(&self.names).copied()
+        self.stack.iter().chain(&self.handled).chain(places).copied()
     }
 
     /// What the frame holds when it ends, in the order in which the interpreter lets go of it.
     pub fn values_at_end(&self) -> Vec<VarId> {
         let mut values = self.locals_at_end();
-        values.extend(self.stack.iter().chain(&self.handled).chain(&self.names));
+        values.extend(self.stack.iter().chain(&self.handled));
         values
     }
 

@@ -15,8 +15,6 @@ pub enum Native {
     MethodCaller,
     /// Of a class that the framework calls a record. It is not called.
     Record,
-    /// `property`, `staticmethod`, `classmethod`, in the body of a class.
-    Descriptor,
 }
 
 /// Which of them a class is, if it is the one of C.

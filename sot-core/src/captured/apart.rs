@@ -32,7 +32,6 @@ impl Captured {
         self.guard_aliasing(py);
         self.guard_identities(py);
         self.guard_classes(py);
-        self.keep_classes_real();
         self.guards.drop_implied_presence(&self.trackers);
     }
 

@@ -288,9 +288,6 @@ impl Captured {
 
     /// Leave a guard, with the current source line as its origin.
     pub fn guard(&mut self, tracker: TrackerId, check: Check) {
-        if !self.anew.is_empty() && !self.has_path(tracker) {
-            return;
-        }
         self.note_if_anew(tracker, &check);
         let origin = self.shown_frame().map(|frame| Origin {
             file: frame.unit.file.clone(),

@@ -76,10 +76,6 @@ impl Captured {
                 let rest = [made.annotations, made.closure, made.qualname].into_iter().flatten();
                 first.chain(named).chain(rest).collect()
             }
-            VarKind::Class(ClassVar { made: Some(made), .. }) => {
-                let names = made.names.iter().flat_map(|(name, value)| [*name, *value]);
-                [made.name, made.bases].into_iter().chain(names).collect()
-            }
             VarKind::Native(n) => {
                 n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value)).collect()
             }
@@ -110,7 +106,7 @@ impl Captured {
             | VarKind::Tensor(_)
             | VarKind::Function(FunctionVar::Object(_))
             | VarKind::Builtin(_)
-            | VarKind::Class(ClassVar { made: None, .. })
+            | VarKind::Class(_)
             | VarKind::Module(_)
             | VarKind::Layer(_)
             | VarKind::Null(_)

@@ -149,7 +149,7 @@ impl<'py> Executor<'py> {
     /// The class at its path is like this one, with such an MRO.
     pub(super) fn guard_alike(&mut self, class: ObjectId, var: VarId) {
         let base = self.var(var).tracker;
-        if self.is_prototype(var) || self.guards.contains(base, &Check::Alike(class)) {
+        if self.guards.contains(base, &Check::Alike(class)) {
             return;
         }
         let object = self.objects.get(self.py, class);
@@ -186,9 +186,6 @@ impl<'py> Executor<'py> {
         name: &Bound<'py, PyString>,
         found: Option<&Bound<'py, PyAny>>,
     ) -> Result<(), Stop> {
-        if self.is_prototype(var) {
-            return Ok(());
-        }
         self.guard_alike(id, var);
         let key = self.objects.add(name.as_any());
         let mut lacking = Vec::new();

@@ -680,9 +680,6 @@ impl<'py> Executor<'py> {
 
     /// `__name__`, `__mro__` and the like of a class, guarded.
     fn class_part(&mut self, class: &Bound<'py, PyType>, name: &str, value: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
-        if self.made_anew(class).is_some_and(|(_, var)| self.is_prototype(var)) {
-            return self.part_of_prototype(value);
-        }
         if name == "__mro__" && self.made_anew(class).is_none() {
             self.guard_mro(class);
             return Ok(self.pin(value));

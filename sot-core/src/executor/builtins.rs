@@ -38,11 +38,6 @@ impl<'py> Executor<'py> {
             return Ok(made);
         }
         if from_builtins {
-            if name == "__build_class__"
-                && let Some(entered) = self.enter_class_statement(args)?
-            {
-                return Ok(entered);
-            }
             if let Some(entered) = self.enter_function(&name, args)? {
                 return Ok(entered);
             }

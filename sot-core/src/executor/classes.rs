@@ -40,9 +40,6 @@ impl<'py> Executor<'py> {
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
         }
         if !facts::is_heap_type(&ty) {
-            if let Some(made) = self.call_descriptor_class(&ty, args)? {
-                return Ok(Called::Value(made));
-            }
             if let Some(number) = self.call_of_numpy(class, args)? {
                 return Ok(Called::Value(number));
             }

@@ -155,8 +155,6 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         // Those who ask are not run for real.
         ("changes_of", make(c"changes_of", |args| Ok(args.get_item(0)?.unbind()))?),
         ("constructed", make(c"constructed", constructed)?),
-        ("body_run", make(c"body_run", |args| Ok(args.get_item(0)?.unbind()))?),
-        ("class_made", make(c"class_made", |args| Ok(args.get_item(0)?.unbind()))?),
         (
             "end_writing",
             make(c"end_writing", |args| {
@@ -501,10 +499,6 @@ impl<'py> Executor<'py> {
                     args.keywords.push((key, *value));
                 }
                 self.constructed(*made, *class, &args).map(Some)
-            }
-            ("body_run", [body, names]) => self.enter_class_body(*body, *names).map(Some),
-            ("class_made", [cell, name, bases, names]) => {
-                self.class_made(*cell, *name, *bases, *names).map(|made| Some(Called::Value(made)))
             }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("pair", [item, index]) if self.iterates_by_code(*item)? => {

@@ -48,7 +48,6 @@ impl Executor<'_> {
                 let sample = match native.native {
                     Native::Record => self.record(&native.positional)?,
                     Native::Partial => class.call1((&class,)).map_err(|e| self.internal(&e))?,
-                    Native::Descriptor => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
                     Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
                         class.call1((PyString::intern(self.py, "name"),)).map_err(|e| self.internal(&e))?
                     }

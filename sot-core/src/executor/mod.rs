@@ -53,7 +53,6 @@ mod layers;
 mod leaf;
 mod lifetimes;
 mod limits;
-mod made_classes;
 mod members;
 mod membership;
 mod missing;
@@ -663,11 +662,7 @@ impl<'py> Executor<'py> {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.begun().is_none() => {
-                return match self
-                    .class_statement_under_way()
-                    .or_else(|| self.call_of_library())
-                    .or_else(|| self.generator_of_framework())
-                {
+                return match self.call_of_library().or_else(|| self.generator_of_framework()) {
                     Some(site) => Err((Some(site), why)),
                     None => {
                         self.writing = self.being_written(self.given);

@@ -40,7 +40,7 @@ impl<'py> Executor<'py> {
                 }
                 (args.positional.clone(), Vec::new())
             }
-            Native::ItemGetter | Native::Descriptor => (args.positional.clone(), Vec::new()),
+            Native::ItemGetter => (args.positional.clone(), Vec::new()),
             Native::Record => {
                 let maker = self.pin(class);
                 let made_of: Vec<VarId> = std::iter::once(maker).chain(args.positional.iter().copied()).collect();
@@ -138,7 +138,7 @@ impl<'py> Executor<'py> {
 
     pub(super) fn call_native(&mut self, native: &NativeVar, args: &Args) -> Result<Called, Stop> {
         let own = &native.positional;
-        if let Native::Record | Native::Descriptor = native.native {
+        if native.native == Native::Record {
             return Err(Stop::brk(Reason::WouldRaise, "call of a record"));
         }
         if native.native == Native::Partial {
@@ -201,9 +201,6 @@ impl<'py> Executor<'py> {
         native: &NativeVar,
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
-        if native.native == Native::Descriptor {
-            return Err(Stop::brk(Reason::ValueKind, "attribute of a descriptor"));
-        }
         let part = match name {
             "func" => Some(0),
             "args" => Some(1),

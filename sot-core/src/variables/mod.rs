@@ -19,9 +19,7 @@ mod frames;
 mod iteration;
 mod objects;
 
-pub use callables::{
-    BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeClass, MadeFunction, MethodVar, NativeVar, SuperVar,
-};
+pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, NativeVar, SuperVar};
 pub use containers::{DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat};
 pub use frames::{
     CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar, PassedFrame,

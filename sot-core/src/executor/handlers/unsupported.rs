@@ -8,9 +8,17 @@ use sot_opcodes::{Intrinsic, Op};
 
 handlers! {
     DeleteGlobal => python;
+    LoadName => run;
+    StoreName => run;
+    DeleteName => run;
     LoadClosureAndClear => run;
     StoreClosure => run;
+    LoadClassDeref => run;
+    LoadFromDictOrDeref => run;
+    LoadFromDictOrGlobals => run;
+    LoadLocals => run;
     LoadBuildClass => load_build_class;
+    SetupAnnotations => run;
     Intrinsic1 => intrinsic;
     Intrinsic2 => python;
     ReturnGenerator => run;
@@ -67,7 +75,20 @@ mod tests {
     /// Why each of the instructions above is not simulated. Class bodies and modules are no functions: their names live in a
     /// dict that others see. Coroutines are run by somebody else's loop.
     const WHY: &[(&str, &[&str])] = &[
-        ("it speaks of the names of a module", &["ImportStar"]),
+        (
+            "it speaks of the names of a class body or module",
+            &[
+                "LoadName",
+                "StoreName",
+                "DeleteName",
+                "LoadClassDeref",
+                "LoadFromDictOrDeref",
+                "LoadFromDictOrGlobals",
+                "LoadLocals",
+                "SetupAnnotations",
+                "ImportStar",
+            ],
+        ),
         ("it pushes what makes classes, whose call breaks", &["LoadBuildClass"]),
         ("only the interactive interpreter has it", &["PrintExpr"]),
         ("the call makes the generator, whose frame begins behind it", &["ReturnGenerator"]),

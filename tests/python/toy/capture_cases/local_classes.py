@@ -1,7 +1,6 @@
 """Classes that are made in the frame, by a statement or a call: others at each call, of the same code.
 
-A plain one is made by the simulation. Making another one is a break; what follows finds the class by its path and knows it by
-what it is like, so that it is captured once.
+Making one is a break; what follows finds the class by its path and knows it by what it is like, so that it is captured once.
 """
 
 import abc
@@ -14,7 +13,6 @@ from toy_framework import toy
 
 t = toy.tensor
 made = case(captures=2, breaks=1, reasons=("builtin",))
-simulated = case(captures=1, breaks=0, reasons=())
 called = case(captures=2, breaks=1, reasons=("opaque-call",))
 
 
@@ -22,7 +20,7 @@ def x1():
     return (t([1.0, 2.0]),)
 
 
-@simulated
+@made
 def instance_of_a_local_class():
     def f(x):
         class Local:
@@ -39,7 +37,7 @@ def instance_of_a_local_class():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def local_class_that_is_returned():
     def f(x):
         class Local:
@@ -53,7 +51,7 @@ def local_class_that_is_returned():
     return {"f": f, "args": x1}
 
 
-@simulated
+@case(captures=3, breaks=2, reasons=("builtin",))
 def local_class_and_its_base():
     def f(x):
         class Base:
@@ -105,7 +103,7 @@ def methods_that_close_over_values():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def special_methods_of_a_local_class():
     def f(x):
         class Local:
@@ -141,7 +139,7 @@ def special_methods_of_a_local_class():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def local_class_with_slots():
     def f(x):
         class Local:
@@ -156,7 +154,7 @@ def local_class_with_slots():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def local_exception_class():
     def f(x):
         class Local(ValueError):
@@ -172,7 +170,7 @@ def local_exception_class():
     return {"f": f, "args": x1}
 
 
-@case(captures=1, breaks=1, reasons=("would-raise",))
+@case(captures=2, breaks=2, reasons=("builtin", "would-raise"))
 def local_exception_that_leaves():
     def f(x):
         class Local(ValueError):
@@ -199,7 +197,7 @@ def local_class_of_lists():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def containers_in_a_local_class():
     def f(x):
         class Local:
@@ -236,7 +234,7 @@ def make(k):
     return Made
 
 
-@simulated
+@made
 def class_of_a_factory():
     def f(x):
         return make(2)().go(x)
@@ -244,7 +242,7 @@ def class_of_a_factory():
     return {"f": f, "args": x1}
 
 
-@simulated
+@case(graphs=2, captures=3, breaks=2, reasons=("builtin",))
 def classes_of_a_factory_that_differ_by_a_value():
     def f(x):
         return make(2)().go(x) + make(3)().go(x)
@@ -252,7 +250,7 @@ def classes_of_a_factory_that_differ_by_a_value():
     return {"f": f, "args": x1}
 
 
-@simulated
+@case(graphs=3, captures=4, breaks=3, reasons=("builtin",))
 def local_class_in_a_loop():
     def f(x):
         for _ in range(5):
@@ -386,7 +384,7 @@ def instance_alone_over_a_break():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def annotations_and_names_of_a_local_class():
     def f(x):
         class Local:
@@ -399,7 +397,7 @@ def annotations_and_names_of_a_local_class():
     return {"f": f, "args": x1}
 
 
-@simulated
+@case(captures=2, breaks=1, reasons=("builtin",))
 def local_class_in_a_dict():
     def f(x):
         class Local:
@@ -412,7 +410,7 @@ def local_class_in_a_dict():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def descriptors_in_a_local_class():
     def f(x):
         class Local:
@@ -434,7 +432,7 @@ def descriptors_in_a_local_class():
     return {"f": f, "args": x1}
 
 
-@simulated
+@made
 def hooks_of_a_local_class():
     def f(x):
         class Local:
