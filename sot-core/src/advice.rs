@@ -42,7 +42,7 @@ pub fn of(reason: Reason) -> Advice {
         ),
         OpaqueCall => advice(
             "nothing, if the call is rare; else call it outside of the captured function, or use what Python code can say instead",
-            "import zlib\ny = x * zlib.crc32(name)",
+            "import zlib\ny = x * len(zlib.compress(name))",
         ),
         OpaqueValue => advice(
             "compute the value before the captured function and pass it in, so that it can be guarded",
