@@ -109,8 +109,19 @@ def swap(x, y):
     return y, x
 
 
+def one_break(x, y):
+    time.time()
+    return y, x
+
+
 def multiply_add(x, y):
     return x * 2 + y
+
+
+def break_between(x, y):
+    doubled = x * 2
+    time.time()
+    return doubled + y
 
 
 def many_operations(x, y):
@@ -171,7 +182,9 @@ def encoder():
 
 WORKLOADS = {
     "swap": lambda: function(swap, paddle.ones([4, 4]), paddle.ones([4, 4])),
+    "one break": lambda: function(one_break, paddle.ones([4, 4]), paddle.ones([4, 4])),
     "x*2+y": lambda: function(multiply_add, paddle.ones([4, 4]), paddle.ones([4, 4])),
+    "break in x*2+y": lambda: function(break_between, paddle.ones([4, 4]), paddle.ones([4, 4])),
     "200 ops": lambda: function(many_operations, paddle.ones([4, 4]), paddle.ones([4, 4])),
     "resnet18": lambda: vision("resnet18"),
     "resnet50": lambda: vision("resnet50"),

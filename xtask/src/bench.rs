@@ -53,14 +53,22 @@ struct Workload {
     cold_target_ms: Option<f64>,
     steady_target_us: Option<f64>,
     graphs_target: Option<u64>,
+    /// What captured code costs is asked, even where plain Python is faster and a clock would choose it.
+    captured_only: bool,
 }
 
 const fn workload(name: &'static str, what: &'static str) -> Workload {
-    Workload { name, what, cold_target_ms: None, steady_target_us: None, graphs_target: None }
+    Workload { name, what, cold_target_ms: None, steady_target_us: None, graphs_target: None, captured_only: false }
 }
 
 const WORKLOADS: &[Workload] = &[
     Workload { steady_target_us: Some(0.5), ..workload("swap", "returns its two tensors: guards and dispatch alone") },
+    Workload {
+        steady_target_us: Some(3.5),
+        captured_only: true,
+        ..workload("one break", "the same behind a call that breaks: what a break costs a hit")
+    },
+    Workload { captured_only: true, ..workload("break in x*2+y", "a break between its two operations: two graphs") },
     Workload {
         cold_target_ms: Some(8.0),
         steady_target_us: Some(8.0),
@@ -85,7 +93,11 @@ const WORKLOADS: &[Workload] = &[
     Workload { graphs_target: Some(1), ..workload("LeNet train step", "forward, loss, backward, Adam; batch 8") },
     Workload { graphs_target: Some(1), ..workload("TransformerEncoderLayer", "2x16x64, 4 heads, no_grad") },
     workload("while tensor, 200 rounds", "a loop that the data ends"),
-    workload("break in for", "a data-dependent branch in each of 10 rounds"),
+    Workload {
+        cold_target_ms: Some(8.0),
+        graphs_target: Some(4),
+        ..workload("break in for", "a data-dependent branch in each of 10 rounds")
+    },
 ];
 
 #[derive(Clone, Copy)]
@@ -165,7 +177,7 @@ pub(crate) fn run(options: &Options<'_>) -> Result<()> {
 }
 
 fn about(env: &Environment, options: &Options<'_>) -> Result<BTreeMap<String, String>> {
-    let mut about = Worker::start(env, System::Sot, options.paddle_defaults)?.about()?;
+    let mut about = Worker::start(env, System::Sot, options.paddle_defaults, false)?.about()?;
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     about.insert("cores".to_owned(), cores.to_string());
     let graphs = if options.paddle_defaults { "as shipped (small graphs run eagerly)" } else { "MIN_GRAPH_SIZE=0" };
@@ -216,7 +228,7 @@ impl Bench<'_> {
 
     /// Everything before the batches: the cold call, the first hits, warming up, and how many calls make a batch.
     fn begin(&self, workload: &Workload, system: System, samples: &mut Samples) -> Result<(Worker, u64)> {
-        let mut worker = Worker::start(self.env, system, self.paddle_defaults)?;
+        let mut worker = Worker::start(self.env, system, self.paddle_defaults, workload.captured_only)?;
         samples.first_capture_ms.push(worker.setup(workload.name)?);
         let cold = worker.cold()?;
         samples.cold_ms.push(cold.ms);

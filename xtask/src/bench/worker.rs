@@ -31,13 +31,17 @@ pub(super) struct Cold {
 }
 
 impl Worker {
-    pub(super) fn start(env: &Environment, system: System, paddle_defaults: bool) -> Result<Self> {
+    /// `captured_only`: sot serves what it has captured, whatever a clock says.
+    pub(super) fn start(env: &Environment, system: System, paddle_defaults: bool, captured_only: bool) -> Result<Self> {
         let log = env.target_dir().join(format!("bench-{}.log", system.argument()));
         let mut command = env.command();
         command.args(["-E", "xtask/py/bench_worker.py", "--system", system.argument()]);
         if !paddle_defaults {
             // By default Paddle's SOT runs graphs of fewer than ten operations eagerly; sot is compared with capture.
             command.env("MIN_GRAPH_SIZE", "0");
+        }
+        if captured_only {
+            command.env("SOT_MEASURE", "0");
         }
         let log = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = command
