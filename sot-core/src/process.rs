@@ -1,11 +1,13 @@
-//! What functions of C say about the process: its number, its thread, its limits.
+//! What functions of C say about the process: its number, its thread, its limits; and whether it has one thread.
 //!
 //! Such a call has no effect, and nothing that captured code does changes the answer. It is asked where a guard or new code follows
 //! the path to it.
 
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
+use crate::cpython::thread;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use std::any::Any;
 
 /// Functions without arguments, by module and name.
@@ -35,7 +37,12 @@ pub(crate) fn is_asked(module: &str, name: &str) -> bool {
 
 /// The question as an object. `item`: of a tuple that is the answer, this is wanted.
 pub(crate) fn question(function: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<Py<PyAny>> {
-    new_native(function.py(), Box::new(Question { function: function.clone().unbind(), item }))
+    new_native(function.py(), Box::new(Question::Function(function.clone().unbind(), item)))
+}
+
+/// The question whether no other thread runs Python code in this interpreter.
+pub(crate) fn is_alone(py: Python<'_>) -> PyResult<Py<PyAny>> {
+    new_native(py, Box::new(Question::Alone))
 }
 
 /// What it is answered now; `None`: this is no question.
@@ -44,15 +51,20 @@ pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyA
     body.ask(question.py()).ok()
 }
 
-struct Question {
-    function: Py<PyAny>,
-    item: Option<usize>,
+enum Question {
+    Function(Py<PyAny>, Option<usize>),
+    Alone,
 }
 
 impl Question {
     fn ask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let answer = self.function.bind(py).call0()?;
-        self.item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
+        match self {
+            Question::Function(function, item) => {
+                let answer = function.bind(py).call0()?;
+                item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
+            }
+            Question::Alone => Ok(PyBool::new(py, thread::is_alone(py)).to_owned().into_any()),
+        }
     }
 }
 
@@ -66,7 +78,9 @@ impl NativeBody for Question {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        visit(&self.function);
+        if let Question::Function(function, _) = self {
+            visit(function);
+        }
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -35,6 +35,15 @@ pub(super) unsafe fn inside_trace_function(tstate: *mut ThreadState) -> bool {
     unsafe { (*tstate).tracing > 0 }
 }
 
+/// Whether this interpreter knows of no other thread.
+pub fn is_alone(py: Python<'_>) -> bool {
+    // SAFETY: the current thread state is alive; whoever adds one to the list or takes one off writes a pointer at once.
+    unsafe {
+        let tstate = current(py);
+        (&raw const (*tstate).prev).read_volatile().is_null() && (&raw const (*tstate).next).read_volatile().is_null()
+    }
+}
+
 /// Frames of Python code that this thread may enter before it is a `RecursionError`.
 #[inline]
 pub fn frames_left(py: Python<'_>) -> usize {

@@ -201,6 +201,7 @@ impl<'py> Executor<'py> {
             ("setdefault", [key]) => match dict.position(self, *key)? {
                 Some(at) => Ok(dict.entries[at].1),
                 None => {
+                    self.no_thread_comes_between(me)?;
                     let none = self.fold_none()?;
                     self.set_item(me, *key, none)?;
                     Ok(none)
@@ -209,6 +210,7 @@ impl<'py> Executor<'py> {
             ("setdefault", [key, default]) => match dict.position(self, *key)? {
                 Some(at) => Ok(dict.entries[at].1),
                 None => {
+                    self.no_thread_comes_between(me)?;
                     self.set_item(me, *key, *default)?;
                     Ok(*default)
                 }

@@ -301,6 +301,9 @@ impl<'py> Executor<'py> {
             None => self.fold_none()?,
         };
         let ordered = self.is_ordered(&dict);
+        if name == "setdefault" {
+            self.no_thread_comes_between(table)?;
+        }
         match name {
             "pop" if ordered => {
                 let default = self.virtual_var(TupleVar::new(rest.to_vec()));

@@ -68,6 +68,25 @@ impl<'py> Executor<'py> {
         }))
     }
 
+    /// A dict is asked for a key and given it in one step, which no other thread comes between; the journal gives it later. A break where
+    /// another thread may have the dict.
+    pub(super) fn no_thread_comes_between(&mut self, table: VarId) -> Result<(), Stop> {
+        if !self.is_sourced_container(table) {
+            return Ok(());
+        }
+        let question = process::is_alone(self.py).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let alone = process::answer(&question).is_some_and(|alone| alone.is_truthy().unwrap_or(false));
+        if !alone {
+            return Err(Stop::brk(Reason::Mutation, "dict.setdefault, and there are other threads"));
+        }
+        let question = self.objects.add(&question);
+        let base = self.constant_tracker(question);
+        let at = self.trackers.intern(Tracker::IterSource(base));
+        let answer = self.wrap(&PyBool::new(self.py, alone), at);
+        self.constant_value(answer);
+        Ok(())
+    }
+
     /// Whether a class is one of C's records: of what is found of it, the items tell all.
     pub(super) fn is_record_of_c(&self, class: ObjectId) -> bool {
         self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(probe::is_record_of_c)

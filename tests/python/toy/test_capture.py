@@ -87,6 +87,7 @@ from capture_cases import (  # noqa: F401
     streams,
     subclasses,
     texts,
+    threads_beside,
     thrown,
     tracebacks_set,
     walked,
