@@ -26,7 +26,7 @@ pub(crate) enum Stream {
 }
 
 /// Methods that give one int or float, if they are given ints and floats alone.
-const OF_PYTHON: &[&str] = &["random", "getrandbits"];
+const OF_PYTHON: &[&str] = &["random", BITS];
 const OF_NUMPY: &[&str] = &[
     "beta",
     "binomial",
@@ -42,8 +42,9 @@ const OF_NUMPY: &[&str] = &[
     "standard_normal",
     "uniform",
 ];
+pub(crate) const BITS: &str = "getrandbits";
 /// What the other methods of `random.Random` make their ints of.
-const BELOW: &str = "_randbelow_with_getrandbits";
+pub(crate) const BELOW: &str = "_randbelow_with_getrandbits";
 /// Copies that are kept for the next who asks.
 const KEPT: usize = 4;
 
@@ -60,12 +61,25 @@ pub(crate) fn stream(value: &Bound<'_, PyAny>) -> Option<Stream> {
         let module = facts::imported(value.py(), module)?.cast_into::<PyModule>().ok()?;
         Some(facts::value_of_name(&module.dict(), name)?.is(&ty))
     };
-    let named = ty.name().ok()?;
-    match named.to_str().ok()? {
+    match last_name(&ty).as_str() {
         "Random" if is("random", "Random")? => Some(Stream::Python),
         "RandomState" if is("numpy.random.mtrand", "RandomState")? => Some(Stream::Numpy),
         _ => None,
     }
+}
+
+/// What a stream of numpy makes its numbers of.
+pub(crate) fn generator_of_bits<'py>(kind: Stream, stream: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    match kind {
+        Stream::Python => None,
+        Stream::Numpy => stream.getattr("_bit_generator").ok(),
+    }
+}
+
+/// The name of a type without its module, for which no metaclass is asked.
+fn last_name(ty: &Bound<'_, PyType>) -> String {
+    let name = facts::name_in_messages(ty);
+    name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
 /// Whether a method of a stream, found in its class, draws a number and does nothing else.
@@ -91,17 +105,13 @@ pub(crate) fn draws(stream: Stream, class: &Bound<'_, PyType>, method: &Bound<'_
 
 /// Whether a value is a function that Cython has made, as those of numpy's streams are.
 pub(crate) fn is_of_cython(value: &Bound<'_, PyAny>) -> bool {
-    value.get_type().name().is_ok_and(|name| name == "cython_function_or_method")
+    last_name(&value.get_type()) == "cython_function_or_method"
 }
 
 /// Whether a function of Python is likely to be such a method.
 pub(crate) fn may_draw(function: &Bound<'_, PyAny>) -> bool {
-    facts::func_parts(function).is_some_and(|parts| {
-        parts
-            .code
-            .getattr("co_name")
-            .is_ok_and(|name| name.eq(pyo3::intern!(function.py(), "_randbelow_with_getrandbits")).unwrap_or(false))
-    })
+    facts::func_parts(function)
+        .is_some_and(|parts| parts.code.getattr("co_name").is_ok_and(|name| name.eq(BELOW).unwrap_or(false)))
 }
 
 /// A draw as an object: the last of these calls is its own.

@@ -82,6 +82,8 @@ pub struct Captured {
     pub(crate) varying: HashMap<TrackerId, Place>,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, frame::Site>,
+    /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
+    pub(crate) drawn_from: Vec<(ObjectId, ObjectId)>,
     /// The calls whose number a guard is on.
     pub(crate) relied_on: Vec<frame::Site>,
     /// Where different objects were found that hashing or comparing told apart by nothing but their identity: members of sets, keys.
@@ -137,6 +139,7 @@ impl Default for Captured {
             guards: GuardSet::default(),
             varying: HashMap::new(),
             draws: HashMap::new(),
+            drawn_from: Vec::new(),
             relied_on: Vec::new(),
             by_identity: Vec::new(),
             hashes: HashMap::new(),

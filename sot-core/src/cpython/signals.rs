@@ -152,8 +152,8 @@ impl Deferral<'_> {
             for _ in 0..8 {
                 match set.call1((number, &handler)) {
                     Ok(_) => break,
-                    // What nobody has raised.
-                    Err(error) if error.is_instance_of::<PyMemoryError>(py) => {}
+                    // What no handler has raised.
+                    Err(error) if error.is_instance_of::<PyMemoryError>(py) && !raised_by_handler(py, &error) => {}
                     Err(error) => raise_soon(error),
                 }
             }
@@ -249,9 +249,17 @@ fn raise_again(functions: Option<&Functions<'_>>, noted: u64) {
 /// What handlers have raised that no frame has seen yet, oldest first.
 static SOON: Mutex<Vec<PyErr>> = Mutex::new(Vec::new());
 
+/// Whether there are any, so that nobody locks for none.
+static WAITING: AtomicBool = AtomicBool::new(false);
+
 fn raised_first() -> Option<PyErr> {
+    if !WAITING.load(Ordering::Acquire) {
+        return None;
+    }
     let mut soon = SOON.lock().unwrap_or_else(PoisonError::into_inner);
-    (!soon.is_empty()).then(|| soon.remove(0))
+    let first = (!soon.is_empty()).then(|| soon.remove(0));
+    WAITING.store(!soon.is_empty(), Ordering::Release);
+    first
 }
 
 /// Raises an exception in the frame that the interpreter executes next, or where [`due`] is asked before.
@@ -263,7 +271,10 @@ fn raise_soon(error: PyErr) {
         error.restore(unsafe { Python::assume_attached() });
         -1
     }
-    SOON.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+    let mut soon = SOON.lock().unwrap_or_else(PoisonError::into_inner);
+    soon.push(error);
+    WAITING.store(true, Ordering::Release);
+    drop(soon);
     // SAFETY: the function may be called at any time. If it is refused, 32 others are waiting, that raise this one, too.
     unsafe { pyo3::ffi::Py_AddPendingCall(Some(raise_now), std::ptr::null_mut()) };
 }

@@ -199,13 +199,14 @@ impl<'py> Executor<'py> {
         if equality {
             let (yes, no) = (self.fold_bool(op == CompareOp::Eq)?, self.fold_bool(op == CompareOp::Ne)?);
             if definition == "equal_ordered" {
-                // The one that has an order is asked first.
+                // The one that has an order is asked first, where its class extends that of the other.
                 let of = |ex: &mut Self, side| {
                     Ok::<_, Stop>(matches!(ex.look(side)?, VarKind::Dict(d) if ex.is_ordered(&d)))
                 };
                 let (first, second) = (of(self, left)?, of(self, right)?);
                 let ordered = self.fold_bool(first && second)?;
-                let (left, right) = if first { (left, right) } else { (right, left) };
+                let extended = matches!(self.look(left)?, VarKind::Dict(d) if d.class.is_none());
+                let (left, right) = if first || !extended { (left, right) } else { (right, left) };
                 return self.enter(definition, &[left, right, ordered, yes, no]).map(Some);
             }
             return self.enter(definition, &[left, right, yes, no]).map(Some);

@@ -64,9 +64,16 @@ impl<'py> Executor<'py> {
         if !args.keywords.is_empty() || !draws::draws(kind, &class, method, name) {
             return Ok(None);
         }
-        // Which the replay would call.
-        if self.instance_dict_item(receiver, stream, name)?.is_some() {
-            return Ok(None);
+        // Which the replay would call, and what that asks of the stream.
+        let asked: &[&str] = if name == draws::BELOW { &[name, draws::BITS] } else { &[name] };
+        for name in asked {
+            if self.instance_dict_item(receiver, stream, name)?.is_some() {
+                return Ok(None);
+            }
+            match self.class_lookup(class.as_any(), name)? {
+                Some(found) if draws::draws(kind, &class, &found, name) => {}
+                _ => return Ok(None),
+            }
         }
         let opaque = || Stop::brk(Reason::OpaqueCall, name.to_owned());
         let frame = self.frame();
@@ -84,6 +91,13 @@ impl<'py> Executor<'py> {
                 Some(number) => given.push(number),
                 None => return Ok(None),
             }
+        }
+        if let Some(bits) = draws::generator_of_bits(kind, stream) {
+            let (bits, stream) = (self.objects.add(&bits), self.objects.add(stream));
+            if self.captured.drawn_from.iter().any(|(other, of)| *other == bits && *of != stream) {
+                return Err(opaque());
+            }
+            self.captured.drawn_from.push((bits, stream));
         }
         let Some(mut calls) = self.drawn_before(receiver) else { return Err(opaque()) };
         if calls.len() >= DRAWS {

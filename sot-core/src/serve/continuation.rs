@@ -28,7 +28,7 @@ use crate::user_frames;
 use hashbrown::HashMap;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -140,25 +140,50 @@ pub struct Request(Mutex<Option<PyResult<Pending>>>);
 /// What a returned object asks for, if it is a request.
 #[inline]
 pub fn requested(value: &Bound<'_, PyAny>) -> Option<PyResult<Pending>> {
-    value.cast_exact::<Request>().ok()?.get().0.lock().ok()?.take()
+    let request = value.cast_exact::<Request>().ok()?;
+    let followed = OPEN.with(|open| {
+        let mut open = open.try_borrow_mut().ok()?;
+        open.pop_if(|newest| newest.is(request))
+    });
+    drop(followed);
+    request.get().0.lock().ok()?.take()
 }
+
+/// Requests that nobody has followed are kept for as many programs as may be interrupted one inside the other.
+const OPEN_REQUESTS: usize = 16;
 
 thread_local! {
-    /// The newest request of the thread, which a driver may have followed already.
-    static NEWEST: RefCell<Option<Py<Request>>> = const { RefCell::new(None) };
+    /// The requests of the thread that no driver has followed yet, the newest last.
+    static OPEN: RefCell<Vec<Py<Request>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What rewritten code has asked for without coming to return it: an exception of a signal handler came between. Whatever ran
-/// below that code has had its requests followed.
-pub fn left_behind(py: Python<'_>) -> Option<PyResult<Pending>> {
-    let newest = NEWEST.with(|newest| newest.try_borrow_mut().ok()?.take())?;
-    newest.bind(py).get().0.lock().ok()?.take()
+/// What this rewritten code has asked for without coming to return it: an exception of a signal handler came between. Others may
+/// be open as well: of a program below, whose handler runs this code.
+pub fn left_behind(py: Python<'_>, code: &Py<PyCode>) -> Option<PyResult<Pending>> {
+    let consts = code.bind(py).getattr("co_consts").ok()?.cast_into::<PyTuple>().ok()?;
+    let asks: Vec<Arc<Continuation>> = consts.iter().filter_map(|constant| asked_for(&constant)).collect();
+    let asked = |request: &Py<Request>| {
+        let pending = request.get().0.lock();
+        let continuation = pending.as_ref().ok().and_then(|p| p.as_ref()?.as_ref().ok().map(|p| &p.continuation));
+        continuation.is_some_and(|continuation| asks.iter().any(|asked| Arc::ptr_eq(asked, continuation)))
+    };
+    let request = OPEN.with(|open| {
+        let mut open = open.try_borrow_mut().ok()?;
+        let at = open.iter().rposition(asked)?;
+        Some(open.remove(at))
+    })?;
+    request.get().0.lock().ok()?.take()
 }
 
 fn request<'py>(py: Python<'py>, continuation: Arc<Continuation>, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
     let request = Bound::new(py, Request(Mutex::new(Some(Ok(Pending { continuation, values })))))?;
-    let before = NEWEST.with(|newest| Some(newest.try_borrow_mut().ok()?.replace(request.clone().unbind())));
-    drop(before);
+    let oldest = OPEN.with(|open| {
+        let mut open = open.try_borrow_mut().ok()?;
+        let oldest = (open.len() >= OPEN_REQUESTS).then(|| open.remove(0));
+        open.push(request.clone().unbind());
+        oldest
+    });
+    drop(oldest);
     Ok(request.into_any())
 }
 

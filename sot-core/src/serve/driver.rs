@@ -114,7 +114,7 @@ pub(super) fn raised_behind_request<'py>(
     error: &PyErr,
     code: &Py<PyCode>,
 ) -> Option<PyResult<Bound<'py, PyAny>>> {
-    let Ok(Pending { continuation, values }) = continuation::left_behind(py)? else { return None };
+    let Ok(Pending { continuation, values }) = continuation::left_behind(py, code)? else { return None };
     user_frames::drop_rewritten(py, error, code, false);
     Some(continuation.raise_at_start(py, values, error.clone_ref(py)))
 }
@@ -130,7 +130,7 @@ pub(super) fn drive<'py>(
     mut result: PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     // What led to a continuation may be forgotten while it runs. A loop comes back to it.
-    let mut passed: Vec<Arc<Continuation>> = Vec::new();
+    let (mut passed, mut oldest): (Vec<Arc<Continuation>>, usize) = (Vec::new(), 0);
     loop {
         let value = result?;
         let Some(pending) = continuation::requested(&value) else { return Ok(value) };
@@ -139,10 +139,12 @@ pub(super) fn drive<'py>(
         STATS.add(&STATS.continuations);
         let continuation = pending.continuation.clone();
         if !passed.iter().any(|other| Arc::ptr_eq(other, &continuation)) {
-            if passed.len() >= PASSED {
-                passed.remove(0);
+            if passed.len() < PASSED {
+                passed.push(continuation.clone());
+            } else {
+                passed[oldest] = continuation.clone();
+                oldest = (oldest + 1) % PASSED;
             }
-            passed.push(continuation.clone());
         }
         let place = &continuation.place;
         let subject = Subject::Continuation { number: place.number, shape: &place.shape };
@@ -150,7 +152,9 @@ pub(super) fn drive<'py>(
             true => None,
             false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),
         };
-        if let Some((first, entry)) = first.zip(entry.as_deref()) {
+        if capture_all::on()
+            && let Some((first, entry)) = first.zip(entry.as_deref())
+        {
             first.leads_to(entry);
         }
         result = match continuation.handlers_run(py, pending.values.as_slots()) {

@@ -134,7 +134,9 @@ impl Worth {
     pub fn met(&self, work: usize, first: bool) {
         self.hits.fetch_add(1, Ordering::Relaxed);
         if first {
-            self.unmet.fetch_sub(work as u64, Ordering::Relaxed);
+            // Made where another one asked first, it was never counted here.
+            let less = |unmet: u64| Some(unmet.saturating_sub(work as u64));
+            let _ = self.unmet.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         }
     }
 
