@@ -435,7 +435,6 @@ NEVER = {
     "PRINT_EXPR": "only the interactive interpreter has it",
     "END_FOR": "the end of a loop goes behind it, in the interpreter too",
     "RETURN_GENERATOR": "the call makes the generator, whose frame begins behind it",
-    "DELETE_GLOBAL": "the capture breaks at it: a program that takes a name out of its module is rare",
     "GET_AWAITABLE": OF_A_COROUTINE,
     "GET_AITER": OF_A_COROUTINE,
     "GET_ANEXT": OF_A_COROUTINE,
@@ -460,8 +459,6 @@ NEVER_ON = {("NOP", 8): "no compiler of this version leaves one", ("NOP", 9): "n
 
 # The same of normalised instructions that no opcode of that name decodes to.
 NEVER_KINDS = {
-    "LoadClosureAndClear": "a cell of an inlined comprehension: the frame runs as it is",
-    "StoreClosure": "a cell of an inlined comprehension: the frame runs as it is",
     "Intrinsic1": "a generator that raises is unwound past it, and the others make parameters of types: the capture breaks",
     "Intrinsic2": "it makes parameters of types: the capture breaks at it",
     "EndAsyncForTriple": OF_A_COROUTINE,
@@ -520,6 +517,7 @@ OPCODES = {
     "DELETE_ATTR": ("attributes",),
     "DELETE_DEREF": ("cells",),
     "DELETE_FAST": ("deleted",),
+    "DELETE_GLOBAL": ("a deleted global",),
     "DELETE_SUBSCR": ("items",),
     "DICT_MERGE": ("calls",),
     "DICT_UPDATE": ("unpacked displays",),
@@ -669,6 +667,7 @@ VERSIONS = {
     "ListExtend": "9-13",
     "ListToTuple": "9-13",
     "LoadAssertionError": "9-13",
+    "LoadClosureAndClear": "12-13",
     "LoadFastAndClear": "12-13",
     "LoadSuperAttr": "12-13",
     "MakeCell": "11-13",
@@ -695,6 +694,7 @@ VERSIONS = {
     "SetUpdate": "9-13",
     "SetupFinally": "8-10",
     "SetupWith": "8-10",
+    "StoreClosure": "12-13",
     "StoreSlice": "12-13",
     "WithCleanupFinish": "8-8",
     "WithCleanupStart": "8-8",
