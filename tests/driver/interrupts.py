@@ -223,6 +223,8 @@ def as_it_is(name, framework):
     """The states that plain Python comes to, in two calls: those before each instruction of the program, and those when an
     exception is raised there. What a handler raises at an instruction unwinds from there."""
     file = "<%s>" % name
+    # 3.12 tells of opcodes from the next `settrace` on after a frame has asked for the first time.
+    sys._getframe().f_trace_opcodes = True
     lengths = []
     for call in range(2):
         module = world(name, framework)

@@ -2,8 +2,9 @@
 
 use super::{Flow, handlers, mismatch};
 use crate::executor::Executor;
+use crate::frame::Frame;
 use crate::stop::{Reason, Stop};
-use crate::variables::{CellVar, NullVar, VarKind};
+use crate::variables::{CellVar, NullVar, VarId, VarKind};
 use pyo3::exceptions::{PyNameError, PyUnboundLocalError};
 use sot_opcodes::{Cell, Local, NameId, Op, handling};
 
@@ -40,7 +41,8 @@ fn load_const(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadFast { local, check } = op else { return Err(mismatch()) };
-    match ex.frame().locals[local.0 as usize] {
+    let frame = ex.frame();
+    match frame.locals[local.0 as usize].or_else(|| in_place_of_cell(frame, local)) {
         Some(var) => ex.push(var),
         None if check => return Err(unbound_local(ex, local)),
         // An unchecked load of an unbound local pushes NULL.
@@ -50,6 +52,13 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         }
     }
     Ok(Flow::Next)
+}
+
+/// The plain variable of an inlined comprehension that has the name of a cell, and lies in its place (3.12+).
+fn in_place_of_cell(frame: &Frame, local: Local) -> Option<VarId> {
+    let code = &frame.unit.code;
+    let index = code.cellvars.iter().position(|name| *name == code.varnames[local.0 as usize])?;
+    frame.cells[index]
 }
 
 /// UnboundLocalError, as the interpreter words it.
