@@ -321,6 +321,10 @@ impl<'py> Executor<'py> {
             {
                 return Ok(Some(found));
             }
+            if hooked && let Some(getter) = self.getter_of_class(&found)? {
+                let class_itself = self.pin(class);
+                return self.read_or_hook(me, class, name, getter, vec![class_itself]).map(Some);
+            }
             return self.bind_class_attribute(me, class, &found, name).map(Some);
         }
         if !hook {

@@ -198,15 +198,18 @@ impl<'py> Executor<'py> {
         }
         if equality {
             let (yes, no) = (self.fold_bool(op == CompareOp::Eq)?, self.fold_bool(op == CompareOp::Ne)?);
+            let of = match (self.look(left)?, self.look(right)?) {
+                (VarKind::Dict(a), VarKind::Dict(b)) => Some((a, b)),
+                _ => None,
+            };
+            // The right one is asked first where its class extends that of the left.
+            let (left, right) = match &of {
+                Some((a, b)) if a.class.is_none() && b.class.is_some() => (right, left),
+                _ => (left, right),
+            };
             if definition == "equal_ordered" {
-                // The one that has an order is asked first, where its class extends that of the other.
-                let of = |ex: &mut Self, side| {
-                    Ok::<_, Stop>(matches!(ex.look(side)?, VarKind::Dict(d) if ex.is_ordered(&d)))
-                };
-                let (first, second) = (of(self, left)?, of(self, right)?);
-                let ordered = self.fold_bool(first && second)?;
-                let extended = matches!(self.look(left)?, VarKind::Dict(d) if d.class.is_none());
-                let (left, right) = if first || !extended { (left, right) } else { (right, left) };
+                let both = of.is_some_and(|(a, b)| self.is_ordered(&a) && self.is_ordered(&b));
+                let ordered = self.fold_bool(both)?;
                 return self.enter(definition, &[left, right, ordered, yes, no]).map(Some);
             }
             return self.enter(definition, &[left, right, yes, no]).map(Some);

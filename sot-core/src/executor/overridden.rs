@@ -285,7 +285,7 @@ impl<'py> Executor<'py> {
     }
 
     /// What code of the program reads; the `__getattr__` of the class of `me` answers where that raises AttributeError.
-    fn read_or_hook(
+    pub(super) fn read_or_hook(
         &mut self,
         me: VarId,
         class: &Bound<'py, PyAny>,
@@ -350,12 +350,29 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyAny>,
         wrapped: &Bound<'py, PyAny>,
     ) -> Result<VarId, Stop> {
-        let version = self.frame().unit.code.version;
-        if probe::is_exact_property(wrapped) && handling::class_methods_bind_descriptors(version) {
-            let getter = wrapped.getattr("fget").map_err(|e| self.internal(&e))?;
-            let (getter, class) = (self.pin(&getter), self.pin(class));
+        if let Some(getter) = self.getter_in_class_method(wrapped)? {
+            let class = self.pin(class);
             return self.call_tail(getter, &Args::positional(vec![class]));
         }
         Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"))
+    }
+
+    /// The getter of a property that a class method wraps, where class methods bind what they wrap.
+    fn getter_in_class_method(&mut self, wrapped: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        let version = self.frame().unit.code.version;
+        if !probe::is_exact_property(wrapped) || !handling::class_methods_bind_descriptors(version) {
+            return Ok(None);
+        }
+        let getter = wrapped.getattr("fget").map_err(|e| self.internal(&e))?;
+        Ok(Some(self.pin(&getter)))
+    }
+
+    /// The same, if an attribute of a class is such a class method.
+    pub(super) fn getter_of_class(&mut self, found: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        if probe::descriptor(found) != Descriptor::ClassMethod {
+            return Ok(None);
+        }
+        let wrapped = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+        self.getter_in_class_method(&wrapped)
     }
 }

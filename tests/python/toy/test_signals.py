@@ -263,3 +263,54 @@ def test_control_c_in_a_long_capture_is_quick():
         time.sleep(5)
     assert time.time() - start < 2
     assert toy.stats()["captures"] == 0
+
+
+def test_captured_code_of_a_handler_takes_nothing_of_the_program_below():
+    """A handler's own captured code raises, or breaks and raises, while the program that it interrupts goes from a break on."""
+
+    @toy.to_static
+    def raises(x):
+        y = x + 1
+        raise Late(y.tolist())
+
+    @toy.to_static
+    def breaks_and_raises(x):
+        y = x + 1
+        toy.graph_break()
+        raise Late((y * 2).tolist())
+
+    other = t([1.0])
+    for broken in (raises, breaks_and_raises):
+        for _ in range(3):
+            with pytest.raises(Late):
+                broken(other)
+    met = []
+
+    @toy.disable
+    def handler(number, frame):
+        for broken in (raises, breaks_and_raises):
+            try:
+                broken(other)
+            except Late as late:
+                met.append(late.args[0])
+
+    @toy.to_static
+    def program(x):
+        for i in range(40):
+            x = x + i
+            toy.graph_break()
+        return x
+
+    expected = program(t([0.0])).tolist()
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 2e-4, 2e-4)
+    try:
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            result = program(t([0.0]))
+            assert type(result) is type(other)
+            assert result.tolist() == expected
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    assert len(met) > 20
+    assert all(values in ([2.0], [4.0]) for values in met)

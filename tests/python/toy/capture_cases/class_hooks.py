@@ -172,3 +172,29 @@ def class_methods_of_c_twice():
         return x + 1, first is second, first == second, first(b"\1", "big"), dict.fromkeys("ab", 1)
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def hooks_of_instances_and_class_methods_of_properties():
+    """From 3.9 to 3.12 a class method binds the property that it wraps; the hook of the instance answers where that fails."""
+
+    class Hooked:
+        @classmethod
+        @property
+        def fails(cls):
+            raise AttributeError("fails")
+
+        @classmethod
+        @property
+        def answers(cls):
+            return cls.__name__
+
+        def __getattr__(self, name):
+            return "hook " + name
+
+    def f(x):
+        one = Hooked()
+        read = one.fails, one.answers, one.missing, getattr(one, "fails", "default")
+        return x + 1, [part if isinstance(part, str) else type(part).__name__ for part in read]
+
+    return {"f": f, "args": x1}

@@ -207,3 +207,30 @@ def ordered_many_of_one_hash():
         return t([1.0]), lambda n: Key(log, n)
 
     return {"f": f, "args": args}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def ordered_compared_with_dicts_of_all_kinds():
+    """Whose items are asked: those of the left, unless the class of the right extends its class."""
+
+    class Item:
+        def __init__(self, log, name):
+            self.log, self.name = log, name
+
+        def __eq__(self, other):
+            self.log.append((self.name, other.name))
+            return True
+
+        __hash__ = None
+
+    class Extends(OrderedDict):
+        pass
+
+    def f(x):
+        log = []
+        kinds = dict, OrderedDict, lambda items: defaultdict(None, items), Extends
+        made = [kind({1: Item(log, index), 2: Item(log, -index)}) for index, kind in enumerate(kinds)]
+        equal = [left == right for left in made for right in made if left is not right]
+        return x + 1, equal, log
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

@@ -2,7 +2,7 @@
 
 import random
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -274,3 +274,34 @@ def nobody_wants_the_number():
         return x + 1.0
 
     return {"f": f, "args": x1, "watch": state_of(rng)}
+
+
+@open_case
+def what_a_stream_asks_of_itself_is_replaced():
+    fixed = random.Random(4)
+    fixed.getrandbits = lambda bits: 0
+
+    def f(x):
+        return x + fixed.randrange(10), fixed.randint(3, 8), fixed.random()
+
+    return {"f": f, "args": x1, "watch": state_of(fixed)}
+
+
+@open_case
+def a_method_of_the_class_is_replaced_and_asked_by_the_class():
+    class Drawn(random.Random):
+        pass
+
+    drawn = Drawn(5)
+    log = []
+
+    def f(x):
+        if len(log) == 1:
+            Drawn.random = lambda self: 0.25
+        log.append(1)
+        return x + drawn.random(), random.Random.random(drawn), drawn.uniform(0, 1)
+
+    def watch():
+        return [len(log), hash(drawn.getstate())]
+
+    return {"f": f, "args": x1, "watch": watch}
