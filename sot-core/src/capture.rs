@@ -329,7 +329,8 @@ impl Given<'_> {
         for cell in 0..shape.cells {
             let var = self.take(ex)?;
             if !matches!(ex.var(var).kind, VarKind::Cell(CellVar { .. })) {
-                return Err(Stop::fallback(Reason::InternalError, "not a cell"));
+                // A comprehension that is inlined keeps a variable in the place of a cell (3.12+).
+                return Err(Stop::fallback(Reason::Reconstruct, "a variable in the place of a cell"));
             }
             frame.cells[cell] = Some(var);
         }
