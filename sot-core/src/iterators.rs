@@ -4,7 +4,7 @@
 //! and `zip` over peekable ones. Guards peek, and so
 //! does rewritten code, through the native callables made here.
 
-use crate::cpython::facts::{IterState, iterator_state};
+use crate::cpython::facts::{self, IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, builtin, call_slots};
 use crate::probe;
@@ -195,7 +195,7 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
     }
     // An ordered dict looks up each key that is left.
     if let Some(dict) = dict_of(iterator)
-        && probe::is_ordered_dict(&dict.get_type())
+        && facts::is_ordered(&dict)
         && dict.keys().iter().any(|key| !probe::is_quiet_key(&key))
     {
         return None;
@@ -301,8 +301,7 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
 }
 
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
-/// of a callable that is made of them. Of a draw it is the number, of a
-/// question the answer.
+/// of a callable that is made of them. Of a draw it is the number, of a question the answer.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     if let Some(value) = crate::draws::drawn(iterator).or_else(|| crate::process::answer(iterator)) {
         return Some(value);

@@ -51,12 +51,12 @@ impl<'py> Executor<'py> {
         if self.is_hashed_by_code(key)? {
             return Ok(true);
         }
-        // What comes into an ordered dict may have it look for all of its nodes.
-        if self.is_ordered(dict) && dict.entries.iter().any(|(have, _)| self.hashes.contains_key(have)) {
-            return Ok(true);
-        }
         if self.hashes.is_empty() || !dict.entries.iter().any(|(have, _)| self.hashes.contains_key(have)) {
             return Ok(false);
+        }
+        // What comes into an ordered dict may have it look for all of its nodes.
+        if self.is_ordered(dict) {
+            return Ok(true);
         }
         let Some(hash) = self.quiet_hash(key)? else { return Ok(false) };
         Ok(dict.entries.iter().any(|(have, _)| self.hashes.get(have) == Some(&hash)))

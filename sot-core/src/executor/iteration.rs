@@ -111,10 +111,7 @@ impl<'py> Executor<'py> {
                 let VarKind::Dict(now) = self.look(dict)? else {
                     return Err(Stop::brk(Reason::ValueKind, "iteration of a view"));
                 };
-                let ordered = now.class.map(|class| self.objects.get(self.py, class));
-                let ordered =
-                    ordered.is_some_and(|class| class.cast::<PyType>().is_ok_and(crate::probe::is_ordered_dict));
-                if !ordered && (now.entries.len() != seen.len() || removed == u32::MAX) {
+                if !self.is_ordered(&now) && (now.entries.len() != seen.len() || removed == u32::MAX) {
                     // It says so again, whatever becomes of the dict.
                     let removed = u32::MAX;
                     self.set_iteration(iterator, Iteration::Dict { dict, what, backwards, index, seen, removed });

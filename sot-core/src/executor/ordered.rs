@@ -8,7 +8,7 @@ use super::Executor;
 use super::hashed::fallback;
 use super::searched::{Helper, Searched};
 use crate::cpython::facts;
-use crate::probe::{self, DictOfC};
+use crate::probe::DictOfC;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyRuntimeError;
@@ -21,11 +21,7 @@ use std::rc::Rc;
 const FIRST: usize = 5;
 
 fn keys_for_real<'py>(table: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let table = table.cast::<PyDict>()?;
-    Ok(match probe::is_ordered_dict(&table.get_type()) {
-        true => facts::ordered_entries(table).into_iter().map(|entry| entry.0).collect(),
-        false => table.keys().iter().collect(),
-    })
+    Ok(facts::keys_in_order(table.cast::<PyDict>()?))
 }
 
 /// What these definitions call, for real.
@@ -259,14 +255,12 @@ impl<'py> Executor<'py> {
                     None => {
                         let VarKind::Tuple(then) = self.look(*keys)? else { return Err(fallback("keys")) };
                         let now: Vec<VarId> = dict.entries.iter().map(|entry| entry.0).collect();
-                        let mut same = now.len() == then.items.len();
                         let (mut forwards, mut backwards) = (true, true);
                         for (at, key) in then.items.iter().enumerate().take(now.len()) {
                             forwards &= self.is_stored_key(now[at], *key)?;
                             backwards &= self.is_stored_key(now[now.len() - 1 - at], *key)?;
                         }
-                        same &= forwards || backwards;
-                        same
+                        now.len() == then.items.len() && (forwards || backwards)
                     }
                 };
                 match same {

@@ -551,7 +551,7 @@ impl<'py> Executor<'py> {
         }
         // Looking a key up would hash it, which may be code of the program: the pairs are read as they lie.
         let mut pairs: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)> = Vec::with_capacity(dict.len());
-        if !probe::is_ordered_dict(&dict.get_type()) {
+        if !facts::is_ordered(dict) {
             pairs.extend(dict.iter());
         } else {
             // An ordered dict has an order of its own, which only its own iteration knows.

@@ -341,10 +341,7 @@ impl<'py> Live<'_, 'py> {
             Check::Keys(keys) => {
                 let Ok(dict) = value.cast::<PyDict>() else { return Ok(false) };
                 // Who extends the type may iterate otherwise.
-                let have: Vec<Bound<'_, PyAny>> = match crate::probe::is_ordered_dict(&value.get_type()) {
-                    true => facts::ordered_entries(dict).into_iter().map(|entry| entry.0).collect(),
-                    false => dict.keys().iter().collect(),
-                };
+                let have = facts::keys_in_order(dict);
                 have.len() == keys.len() && have.iter().zip(keys).all(|(a, b)| equal(a, &self.object(*b)))
             }
             Check::Hashes { hashes, alike } => {

@@ -229,7 +229,7 @@ fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bo
     if dict.len() != keys.len() {
         return false;
     }
-    if !crate::probe::is_ordered_dict(&value.get_type()) {
+    if !facts::is_ordered(dict) {
         return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
     }
     let own = facts::ordered_entries(dict);

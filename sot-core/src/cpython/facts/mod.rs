@@ -29,7 +29,9 @@ pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
     own_death_is_seen,
 };
-pub use ordered::{delete_hashed, hashes_in_order, move_ordered, nodes_of, ordered_entries, store_hashed};
+pub use ordered::{
+    delete_hashed, hashes_in_order, is_ordered, keys_in_order, move_ordered, nodes_of, ordered_entries, store_hashed,
+};
 pub use sets::{
     Hash, SetEntry, SetTable, add_hashed, discard_hashed, exchange_members, exchange_tables, members_of_hash,
     new_frozen_set, set_entry, set_of_hashed, set_table, set_with_table,

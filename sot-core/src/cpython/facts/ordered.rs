@@ -13,10 +13,18 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Whether it is an `OrderedDict`, or extends one.
-fn is_ordered(dict: &Bound<'_, PyDict>) -> bool {
+/// Whether it is an `OrderedDict`, or extends one: it has an order of its own.
+pub fn is_ordered(dict: &Bound<'_, PyDict>) -> bool {
     // SAFETY: live types.
     unsafe { ffi::PyType_IsSubtype(ffi::Py_TYPE(dict.as_ptr()), &raw mut capi::PyODict_Type) != 0 }
+}
+
+/// The keys of a dict in its own order, whatever a subclass says of them.
+pub fn keys_in_order<'py>(dict: &Bound<'py, PyDict>) -> Vec<Bound<'py, PyAny>> {
+    match is_ordered(dict) {
+        true => ordered_entries(dict).into_iter().map(|entry| entry.0).collect(),
+        false => dict.iter().map(|entry| entry.0).collect(),
+    }
 }
 
 /// As [`stored_hashes`], of a dict whose order is that of its table, as ordered dicts need not have it.
