@@ -82,22 +82,22 @@ fn last_name(ty: &Bound<'_, PyType>) -> String {
     name.rsplit('.').next().unwrap_or_default().to_owned()
 }
 
-/// Whether a method of a stream, found in its class, draws a number and does nothing else.
-pub(crate) fn draws(stream: Stream, class: &Bound<'_, PyType>, method: &Bound<'_, PyAny>, name: &str) -> bool {
-    let known = match stream {
+/// Whether a method of this name draws a number and does nothing else, if the class of the stream has its own.
+pub(crate) fn is_known(stream: Stream, name: &str) -> bool {
+    match stream {
         Stream::Python => OF_PYTHON.contains(&name) || name == BELOW,
         Stream::Numpy => OF_NUMPY.contains(&name),
-    };
-    let found = || facts::type_lookup(class, &PyString::intern(class.py(), name));
-    if !known || !found().is_some_and(|found| found.is(method)) {
-        return false;
     }
+}
+
+/// Whether that is what was found in the class.
+pub(crate) fn is_its_own(stream: Stream, method: &Bound<'_, PyAny>, name: &str) -> bool {
     // A class of Python may have been given others.
     match (stream, name) {
         (Stream::Numpy, _) => true,
         (Stream::Python, BELOW) => facts::func_parts(method).is_some_and(|parts| {
             let file = parts.code.getattr("co_filename").and_then(|file| file.extract::<String>());
-            file.is_ok_and(|file| libraries::is_standard_library(class.py(), &file))
+            file.is_ok_and(|file| libraries::is_standard_library(method.py(), &file))
         }),
         (Stream::Python, _) => !facts::is_function(method) && method.getattr("__objclass__").is_ok(),
     }
@@ -110,13 +110,15 @@ pub(crate) fn is_of_cython(value: &Bound<'_, PyAny>) -> bool {
 
 /// Whether a function of Python is likely to be such a method.
 pub(crate) fn may_draw(function: &Bound<'_, PyAny>) -> bool {
-    facts::func_parts(function)
-        .is_some_and(|parts| parts.code.getattr("co_name").is_ok_and(|name| name.eq(BELOW).unwrap_or(false)))
+    facts::func_parts(function).is_some_and(|parts| {
+        parts.code.getattr("co_name").is_ok_and(|name| name.is(pyo3::intern!(function.py(), BELOW)))
+    })
 }
 
 /// A draw as an object: the last of these calls is its own.
-pub(crate) fn draw(stream: &Bound<'_, PyAny>, calls: Vec<Drawing>) -> PyResult<Py<PyAny>> {
-    new_native(stream.py(), Box::new(Draw { stream: stream.clone().unbind(), calls }))
+pub(crate) fn draw(kind: Stream, stream: &Bound<'_, PyAny>, calls: Vec<Drawing>) -> PyResult<Py<PyAny>> {
+    let class = stream.get_type().unbind();
+    new_native(stream.py(), Box::new(Draw { kind, class, stream: stream.clone().unbind(), calls }))
 }
 
 /// The number that a draw is about to give; `None`: this is no draw.
@@ -126,6 +128,9 @@ pub(crate) fn drawn<'py>(draw: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> 
 }
 
 struct Draw {
+    kind: Stream,
+    /// Of a stream whose class is another one by now, nothing is known.
+    class: Py<PyType>,
     stream: Py<PyAny>,
     calls: Vec<Drawing>,
 }
@@ -133,10 +138,12 @@ struct Draw {
 impl Draw {
     /// What a copy of the stream gives.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let stream_object = self.stream.bind(py);
-        let kind = stream(stream_object).ok_or_else(|| PyTypeError::new_err("sot: no stream"))?;
+        let (kind, stream) = (self.kind, self.stream.bind(py));
+        if !stream.get_type().is(&self.class) {
+            return Err(PyTypeError::new_err("sot: no stream"));
+        }
         let copy = taken(py, kind)?;
-        let result = copy_state(kind, stream_object, &copy).and_then(|()| {
+        let result = copy_state(kind, stream, &copy).and_then(|()| {
             let mut last = None;
             for call in &self.calls {
                 last = Some(asked(&copy, call)?);
@@ -235,6 +242,7 @@ impl NativeBody for Draw {
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         visit(&self.stream);
+        visit(self.class.as_any());
         for call in &self.calls {
             visit(call.name.as_any());
             visit(call.args.as_any());

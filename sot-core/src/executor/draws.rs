@@ -22,24 +22,21 @@ impl<'py> Executor<'py> {
     /// A method of a stream, which is its first argument. `None`: it is something else.
     pub(super) fn draw_by_function(&mut self, method: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
         let Some((receiver, rest)) = args.positional.split_first() else { return Ok(None) };
-        let Some(object) = self.stream_of(*receiver)? else { return Ok(None) };
+        let Some(stream) = self.stream_of(*receiver)? else { return Ok(None) };
         let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
         let name = name_of(method);
-        let name = name.rsplit('.').next().unwrap_or_default().to_owned();
-        self.draw(&object, *receiver, method, &name, &rest)
+        self.draw(stream, *receiver, Some(method), name.rsplit('.').next().unwrap_or_default(), &rest)
     }
 
     /// The same, of one that is known by its name.
     pub(super) fn draw_by_name(&mut self, receiver: VarId, name: &str, args: &Args) -> Result<Option<VarId>, Stop> {
-        let Some(object) = self.stream_of(receiver)? else { return Ok(None) };
-        let found = self.class_lookup(object.get_type().as_any(), name)?;
-        match found {
-            Some(method) => self.draw(&object, receiver, &method, name, args),
+        match self.stream_of(receiver)? {
+            Some(stream) => self.draw(stream, receiver, None, name, args),
             None => Ok(None),
         }
     }
 
-    fn stream_of(&mut self, receiver: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+    fn stream_of(&mut self, receiver: VarId) -> Result<Option<(draws::Stream, Bound<'py, PyAny>)>, Stop> {
         let kind = self.look(receiver)?;
         let VarKind::Instance(InstanceVar { object: Some(object), .. }) = &kind else { return Ok(None) };
         // Where its identity is a guarded fact.
@@ -48,30 +45,30 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let object = self.objects.get(self.py, *object);
-        Ok(Some(object).filter(|object| draws::stream(object).is_some()))
+        Ok(draws::stream(&object).map(|kind| (kind, object)))
     }
 
+    /// `method`: what is called, if that is known by more than its name.
     fn draw(
         &mut self,
-        stream: &Bound<'py, PyAny>,
+        (kind, stream): (draws::Stream, Bound<'py, PyAny>),
         receiver: VarId,
-        method: &Bound<'py, PyAny>,
+        method: Option<&Bound<'py, PyAny>>,
         name: &str,
         args: &Args,
     ) -> Result<Option<VarId>, Stop> {
-        let class = stream.get_type();
-        let Some(kind) = draws::stream(stream) else { return Ok(None) };
-        if !args.keywords.is_empty() || !draws::draws(kind, &class, method, name) {
+        if !args.keywords.is_empty() || !draws::is_known(kind, name) {
             return Ok(None);
         }
         // Which the replay would call, and what that asks of the stream.
         let asked: &[&str] = if name == draws::BELOW { &[name, draws::BITS] } else { &[name] };
-        for name in asked {
-            if self.instance_dict_item(receiver, stream, name)?.is_some() {
+        for (at, name) in asked.iter().enumerate() {
+            if self.instance_dict_item(receiver, &stream, name)?.is_some() {
                 return Ok(None);
             }
-            match self.class_lookup(class.as_any(), name)? {
-                Some(found) if draws::draws(kind, &class, &found, name) => {}
+            match self.class_lookup(stream.get_type().as_any(), name)? {
+                Some(found) if at == 0 && method.is_some_and(|method| !method.is(&found)) => return Ok(None),
+                Some(found) if draws::is_its_own(kind, &found, name) => {}
                 _ => return Ok(None),
             }
         }
@@ -92,8 +89,8 @@ impl<'py> Executor<'py> {
                 None => return Ok(None),
             }
         }
-        if let Some(bits) = draws::generator_of_bits(kind, stream) {
-            let (bits, stream) = (self.objects.add(&bits), self.objects.add(stream));
+        if let Some(bits) = draws::generator_of_bits(kind, &stream) {
+            let (bits, stream) = (self.objects.add(&bits), self.objects.add(&stream));
             if self.captured.drawn_from.iter().any(|(other, of)| *other == bits && *of != stream) {
                 return Err(opaque());
             }
@@ -105,7 +102,7 @@ impl<'py> Executor<'py> {
         }
         let given = PyTuple::new(self.py, given).map_err(|e| self.internal(&e))?.unbind();
         calls.push(Drawing { name: PyString::intern(self.py, name).unbind(), args: given });
-        let draw = draws::draw(stream, calls).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let draw = draws::draw(kind, &stream, calls).map_err(|e| self.internal(&e))?.into_bound(self.py);
         // It may refuse what it is given, or give something else.
         let Some(number) = draws::drawn(&draw) else { return Err(opaque()) };
         let draw = self.objects.add(&draw);
