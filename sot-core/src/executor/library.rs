@@ -55,10 +55,7 @@ impl<'py> Executor<'py> {
         if handled && (self.handled().is_some() || !answer.is_none()) {
             return Ok(None);
         }
-        let question = self.objects.add(&question);
-        let base = self.constant_tracker(question);
-        let at = self.trackers.intern(Tracker::IterSource(base));
-        let answer = self.wrap(&answer, at);
+        let answer = self.answered_by_path(&question, &answer);
         if handled {
             self.constant_value(answer);
         }
@@ -75,16 +72,19 @@ impl<'py> Executor<'py> {
             return Ok(());
         }
         let question = process::is_alone(self.py).map_err(|e| self.internal(&e))?.into_bound(self.py);
-        let alone = process::answer(&question).is_some_and(|alone| alone.is_truthy().unwrap_or(false));
-        if !alone {
-            return Err(Stop::brk(Reason::Mutation, "dict.setdefault, and there are other threads"));
-        }
-        let question = self.objects.add(&question);
+        let alone = process::answer(&question).filter(|alone| alone.is_truthy().unwrap_or(false));
+        let alone = alone.ok_or(Stop::brk(Reason::Mutation, "dict.setdefault, and there are other threads"))?;
+        let alone = self.answered_by_path(&question, &alone);
+        self.constant_value(alone);
+        Ok(())
+    }
+
+    /// What a question is answered now, known by the path to it.
+    fn answered_by_path(&mut self, question: &Bound<'py, PyAny>, answer: &Bound<'py, PyAny>) -> VarId {
+        let question = self.objects.add(question);
         let base = self.constant_tracker(question);
         let at = self.trackers.intern(Tracker::IterSource(base));
-        let answer = self.wrap(&PyBool::new(self.py, alone), at);
-        self.constant_value(answer);
-        Ok(())
+        self.wrap(answer, at)
     }
 
     /// Whether a class is one of C's records: of what is found of it, the items tell all.
