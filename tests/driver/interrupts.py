@@ -219,6 +219,27 @@ def picture(module):
     return repr((module.LOG, thing, module.ITEMS, module.TABLE, module.COUNT))
 
 
+def counted(file, call, stop=None):
+    """What a call gives, and before how many instructions of a file it came; before the one of number `stop` it is interrupted."""
+    count = [0]
+
+    def traced(frame, event, argument):
+        if frame.f_code.co_filename == file:
+            frame.f_trace_opcodes = True
+            if event == "opcode":
+                count[0] += 1
+                if count[0] == stop:
+                    raise Late("now")
+            return traced
+        return None
+
+    sys.settrace(traced)
+    try:
+        return call(), count[0]
+    finally:
+        sys.settrace(None)
+
+
 def as_it_is(name, framework):
     """The states that plain Python comes to, in two calls: those before each instruction of the program, and those when an
     exception is raised there. What a handler raises at an instruction unwinds from there."""
@@ -230,22 +251,8 @@ def as_it_is(name, framework):
         module = world(name, framework)
         for _ in range(call):
             module.f(framework.tensor([1.0]))
-        count = [0]
-
-        def traced(frame, event, argument):
-            if frame.f_code.co_filename == file:
-                frame.f_trace_opcodes = True
-                if event == "opcode":
-                    count[0] += 1
-                return traced
-            return None
-
-        sys.settrace(traced)
-        try:
-            result = module.f(framework.tensor([1.0])).tolist()
-        finally:
-            sys.settrace(None)
-        lengths.append((count[0], result, picture(module)))
+        result, length = counted(file, lambda: module.f(framework.tensor([1.0])).tolist())
+        lengths.append((length, result, picture(module)))
     states = []
     for call, (length, _, _) in enumerate(lengths):
         found = set()
@@ -253,25 +260,10 @@ def as_it_is(name, framework):
             module = world(name, framework)
             for _ in range(call):
                 module.f(framework.tensor([1.0]))
-            count = [0]
-
-            def traced(frame, event, argument):
-                if frame.f_code.co_filename == file:
-                    frame.f_trace_opcodes = True
-                    if event == "opcode":
-                        count[0] += 1
-                        if count[0] == stop:
-                            raise Late("now")
-                    return traced
-                return None
-
-            sys.settrace(traced)
             try:
-                module.f(framework.tensor([1.0]))
+                counted(file, lambda: module.f(framework.tensor([1.0])), stop)
             except Late:
                 found.add(picture(module))
-            finally:
-                sys.settrace(None)
         # The signal comes before the first instruction, or behind the last one.
         found.add(lengths[0][2] if call else picture(world(name, framework)))
         found.add(lengths[call][2])
