@@ -43,6 +43,7 @@ pub mod rewrite;
 pub mod serve;
 pub mod settings;
 pub mod shapes;
+#[doc(hidden)]
 pub mod simulated;
 pub mod stats;
 pub mod stop;

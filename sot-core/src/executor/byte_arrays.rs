@@ -76,13 +76,11 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::Builtin, format!("bytearray.{name}")));
         }
         for arg in &args.positional {
-            // One that takes from itself takes what it holds by now.
             if self.holds_tensor_or_code(*arg)? {
                 return Err(Stop::brk(Reason::Builtin, format!("bytearray.{name}")));
             }
         }
-        let name = name.to_owned();
-        self.done_with_bytes(me, args, move |real| Ok((real.getattr(name.as_str())?, false)))
+        self.done_with_bytes(me, args, |real| Ok((real.getattr(name)?, false)))
     }
 
     fn holds_tensor_or_code(&mut self, arg: VarId) -> Result<bool, Stop> {

@@ -248,10 +248,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
 
 /// Numbers that `sum` adds without asking them.
 pub(super) fn is_number(value: &Bound<'_, PyAny>) -> bool {
-    value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyFloat>()
-        || value.is_exact_instance_of::<PyBool>()
-        || value.is_exact_instance_of::<PyComplex>()
+    is_whole(value) || value.is_exact_instance_of::<PyFloat>() || value.is_exact_instance_of::<PyComplex>()
 }
 
 /// Numbers whose sum is the same however it is computed.

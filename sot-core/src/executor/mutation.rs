@@ -296,12 +296,12 @@ impl<'py> Executor<'py> {
     /// A name of the frame's globals, or of builtins.
     pub fn load_global(&mut self, name: &str) -> Result<VarId, Stop> {
         let (globals, builtins) = (self.frame().globals, self.frame().builtins);
-        let dicts = match self.journal.global(globals, name) {
+        let deleted = match self.journal.global(globals, name) {
             Overlay::Set(value) => return Ok(VarId(value.0)),
-            Overlay::Deleted => vec![builtins],
-            Overlay::Untouched => vec![globals, builtins],
+            Overlay::Deleted => true,
+            Overlay::Untouched => false,
         };
-        for dict in dicts {
+        for dict in [globals, builtins].into_iter().skip(usize::from(deleted)) {
             let tracker = self.constant_tracker(dict);
             let object = self.objects.get(self.py, dict);
             let Ok(object) = object.cast::<PyDict>() else { continue };

@@ -155,27 +155,23 @@ impl FrameHook for NestedHook {
         result: PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
+        let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
         let result = match (result, values, function) {
             (Err(error), Some(slots), Some(function)) if take_failure(py, &error) => {
                 STATS.add(&STATS.graph_failures);
                 call_original(py, function.bind(py), slots.as_slots())
             }
-            (Err(error), _, Some(function)) => {
-                let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
-                match entry.map(|entry| &entry.action) {
-                    Some(Action::Run { code, shown, .. }) => {
-                        raised_behind_request(py, &error, code).unwrap_or_else(|| {
-                            user_frames::after_rewritten(py, &error, shown, code, function.bind(py));
-                            Err(error)
-                        })
-                    }
-                    _ => Err(error),
-                }
-            }
+            (Err(error), _, Some(function)) => match entry.map(|entry| &entry.action) {
+                Some(Action::Run { code, shown, .. }) => raised_behind_request(py, &error, code).unwrap_or_else(|| {
+                    user_frames::after_rewritten(py, &error, shown, code, function.bind(py));
+                    Err(error)
+                }),
+                _ => Err(error),
+            },
             (result, _, _) => result,
         };
         match self.me.upgrade() {
-            Some(hook) => drive(py, &hook, owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>()), result),
+            Some(hook) => drive(py, &hook, entry, result),
             None => result,
         }
     }
