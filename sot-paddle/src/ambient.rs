@@ -187,7 +187,7 @@ pub(crate) fn unsupported(py: Python<'_>, handles: &Handles) -> Option<Why> {
         return Some(Why::new(Reason::AmbientMode, "paddle.jit.enable_to_static(False) is in force"));
     }
     if !pir {
-        return Some(Why::new(Reason::AmbientMode, "FLAGS_enable_pir_api is off"));
+        return Some(Why::new(Reason::FrameworkUnusable, "Paddle's FLAGS_enable_pir_api is off"));
     }
     None
 }

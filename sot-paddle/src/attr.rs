@@ -161,11 +161,14 @@ fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) 
     Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))
 }
 
-/// The dtype of a value, as the one object that tensors give and that `paddle.float32` names: a value of a program gives
-/// a new one each time.
+/// The dtype of a value: the one object that tensors give and that `paddle.float32` names, where they do. A value of a program
+/// gives a new one each time.
 fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let own = value.getattr(intern!(py, "dtype"))?;
+    if !handles.one_dtype {
+        return Ok(own);
+    }
     let known =
         own.getattr(intern!(py, "name")).and_then(|name| handles.dtype.bind(py).getattr(name.cast::<PyString>()?));
     Ok(match known {

@@ -14,6 +14,10 @@ use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
+/// Functions and the positional arguments whose number they write or compute with, and do not look at.
+const NUMBERS: &[(&str, usize)] =
+    &[("clip", 1), ("clip", 2), ("full", 1), ("full_like", 1), ("scale", 1), ("scale", 2)];
+
 /// Operators of tensors: no number decides the shape or the type of what they give.
 const OPERATORS: &[&str] = &[
     "__add__",
@@ -87,9 +91,13 @@ impl Backend for PaddleBackend {
         name == "stop_gradient" && (class.is(&self.handles.tensor) || class.is(&self.handles.parameter))
     }
 
-    /// An operator looks at the type of a number alone.
-    fn takes_numbers(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        kind == CallKind::Method && OPERATORS.contains(&name)
+    /// An operator looks at the type of a number alone, and so do functions that fill and scale.
+    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
+        match kind {
+            CallKind::Method => OPERATORS.contains(&name),
+            CallKind::Api => NUMBERS.contains(&(crate::alias::bare(name), at)),
+            CallKind::Layer => false,
+        }
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

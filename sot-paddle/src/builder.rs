@@ -205,6 +205,36 @@ impl PaddleBuilder {
         Some(Why::new(Reason::ApiRejected, why))
     }
 
+    /// The operands of an operator, where some are numbers that eager takes for Python's own: members of an `IntEnum`, and beside
+    /// floats scalars of numpy. A program is built of Python's own.
+    fn with_plain_numbers<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let py = op.args.py();
+        let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
+        let others = || op.args.iter().filter(|a| !self.grown.handles.is_value(a));
+        if !operator || op.name.contains("getitem") || others().all(|a| is_number(&a, op.name)) {
+            return Ok(None);
+        }
+        let floating = |value: &Bound<'py, PyAny>| {
+            meta::of_value(value, &self.grown.place, None).is_ok_and(|meta| meta.dtype.contains("float"))
+        };
+        let beside_floats = op.args.iter().filter(|a| self.grown.handles.is_value(a)).all(|a| floating(&a));
+        let mut args = Vec::with_capacity(op.args.len());
+        for arg in op.args.iter() {
+            let ty = arg.get_type();
+            let name = ty.name()?;
+            let of_numpy = ty.module()? == "numpy" && SCALARS.iter().any(|known| name == *known);
+            args.push(match () {
+                () if is_number(&arg, op.name) || self.grown.handles.is_value(&arg) => arg,
+                () if of_numpy && beside_floats => arg.call_method0("item")?,
+                () if arg.is_instance_of::<PyInt>() && !arg.is_instance_of::<PyBool>() => {
+                    py.get_type::<PyInt>().call_method1("__int__", (arg,))?
+                }
+                () => arg,
+            });
+        }
+        PyTuple::new(py, args).map(Some)
+    }
+
     /// Indexing that takes everything gives the value itself in a program, and a new view in eager.
     fn new_view<'py>(&self, base: &Bound<'py, PyAny>, result: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = result.py();
@@ -355,6 +385,9 @@ impl PaddleBuilder {
     }
 }
 
+/// Scalars of numpy that eager takes for numbers.
+const SCALARS: &[&str] = &["float16", "float32", "int16", "int32", "int64", "int8", "uint8"];
+
 /// A Python number that an operator treats beside a symbolic value as it does beside a tensor.
 fn is_number(obj: &Bound<'_, PyAny>, operator: &str) -> bool {
     let compares = matches!(operator.trim_matches('_'), "eq" | "ne" | "and" | "or" | "xor");
@@ -394,6 +427,11 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
+        let plain = self.with_plain_numbers(op).map_err(|e| rejected(op.args.py(), op.name, e))?;
+        let op = &match &plain {
+            Some(args) => OpCall { args, ..*op },
+            None => OpCall { ..*op },
+        };
         if let Some(why) = alias::forbidden(op).or_else(|| self.differs(op)).or_else(|| holds_large_int(op)) {
             return Err(BuildError { why, cause: None });
         }

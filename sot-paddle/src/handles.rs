@@ -1,9 +1,10 @@
 //! The objects of Paddle that the backend works with, looked up once per process.
 //!
 //! Everything here is reached by public or semi-public Python names, so a Paddle release that moves one is a clear
-//! error at start-up (`PaddleBackend::new`), not a wrong graph later.
+//! error at start-up (`PaddleBackend::new`), not a wrong graph later. What has moved is in [`releases`].
 
 use crate::number_parameters::NumberParameters;
+use crate::releases;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -22,6 +23,8 @@ pub(crate) struct Handles {
     pub(crate) layer: Py<PyType>,
     /// `paddle.dtype`
     pub(crate) dtype: Py<PyType>,
+    /// Whether tensors give one object for a dtype, that of `paddle.float32`; before Paddle 3.3 each read gives a new one.
+    pub(crate) one_dtype: bool,
     /// `paddle.base.framework`
     pub(crate) framework: Py<PyModule>,
     /// The thread-local state object of the framework: `framework.global_var`.
@@ -60,8 +63,11 @@ impl Handles {
         let core = py.import("paddle.base.core")?;
         let pir = py.import("paddle.base.libpaddle")?.getattr("pir")?.cast_into::<PyModule>()?;
         let pir_core = py.import("paddle.pir.core")?;
-        let recorder = py.import("paddle.jit.dy2static.parameter_recorder")?.getattr("_global_parameter_recorder")?;
+        let recorder = releases::RECORDER.find(py)?;
+        let scalar = paddle.call_method1("zeros", ([0i64; 0], "float32"))?;
+        let one_dtype = scalar.getattr("dtype")?.is(&scalar.getattr("dtype")?);
         Ok(Handles {
+            one_dtype,
             tensor: class(&paddle, "Tensor")?,
             parameter: class(&framework, "EagerParamBase")?,
             value: class(&pir, "Value")?,

@@ -1,6 +1,7 @@
 //! Paddle on demand: `import sot` must not import Paddle, and must work where Paddle is not installed.
 
-use crate::PaddleBackend;
+use crate::{PaddleBackend, releases};
+use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -31,17 +32,26 @@ impl LazyPaddle {
         if self.loaded.get(py).is_none() && capture_all::on() && !is_imported(py) {
             return Err("the program has not imported it");
         }
-        let loaded = self.loaded.get_or_init(py, || PaddleBackend::new(py).map_err(|e| e.to_string()));
-        loaded.as_ref().map_err(String::as_str)
+        let known = self.loaded.get(py).is_some();
+        let loaded = self.loaded.get_or_init(py, || load(py)).as_ref().map_err(String::as_str);
+        if !known && loaded.is_ok() {
+            releases::warn_of_untried(py);
+        }
+        loaded
     }
 
     fn need(&self, py: Python<'_>) -> PyResult<&PaddleBackend> {
-        self.get(py).map_err(|e| {
-            pyo3::exceptions::PyImportError::new_err(format!(
-                "sot needs PaddlePaddle (pip install paddlepaddle), which cannot be imported: {e}"
-            ))
-        })
+        self.get(py).map_err(|why| PyImportError::new_err(format!("sot needs PaddlePaddle: {why}")))
     }
+}
+
+/// The backend, or why there is none.
+fn load(py: Python<'_>) -> Result<PaddleBackend, String> {
+    if let Err(error) = py.import("paddle") {
+        return Err(format!("PaddlePaddle cannot be imported (pip install paddlepaddle): {error}"));
+    }
+    PaddleBackend::new(py)
+        .map_err(|error| format!("PaddlePaddle {} lacks what sot needs: {error}", releases::version(py)))
 }
 
 /// Whether the program has imported Paddle, to the end.
@@ -100,7 +110,7 @@ impl Backend for LazyPaddle {
             Ok(backend) => backend.unavailable(py),
             // A program without Paddle is captured, too: it has no tensors.
             Err(_) if capture_all::on() => None,
-            Err(error) => Some(Why::new(Reason::AmbientMode, format!("PaddlePaddle cannot be imported: {error}"))),
+            Err(error) => Some(Why::new(Reason::FrameworkUnusable, error)),
         }
     }
 
@@ -112,14 +122,14 @@ impl Backend for LazyPaddle {
         self.get(class.py()).is_ok_and(|b| b.is_flag(class, name))
     }
 
-    fn takes_numbers(&self, py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        self.get(py).is_ok_and(|b| b.takes_numbers(py, kind, name))
+    fn takes_number(&self, py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
+        self.get(py).is_ok_and(|b| b.takes_number(py, kind, name, at))
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         match self.get(layer.py()) {
             Ok(backend) => backend.layer_call(layer),
-            Err(error) => LayerCall::Break(Why::new(Reason::AmbientMode, error)),
+            Err(error) => LayerCall::Break(Why::new(Reason::FrameworkUnusable, error)),
         }
     }
 

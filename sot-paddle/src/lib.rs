@@ -7,6 +7,7 @@
 //!   [`number_parameters`];
 //! - closing a graph: [`prune`], [`autograd`], [`program`];
 //! - running it: [`run_program`];
+//! - what differs between releases of Paddle: [`releases`];
 //! - [`probe`]: the backend as Python sees it, for tests.
 //!
 //! **Invariant:** no unsafe code; the raw look at a tensor goes through `sot_core::cpython::cxx_tensor`.
@@ -42,6 +43,7 @@ pub mod probe;
 mod program;
 mod prune;
 mod recipe;
+mod releases;
 mod run_program;
 mod static_mode;
 mod tensor_check;
