@@ -109,6 +109,10 @@ pub fn of(reason: Reason) -> Advice {
             "find with `sot.explain` what differs from call to call, and pass it as a tensor or take it out of the function",
             "for step in range(1000):\n    f(x, step)",
         ),
+        Varies => advice(
+            "nothing, if it is rare; else find with `sot.explain` what differs from call to call",
+            "for name in dir(model):\n    looks(name)  # with everything captured",
+        ),
         Tracing => advice(
             "measure and debug without `sot`, or expect plain Python while a tool is active",
             "sys.settrace(tool)",
@@ -121,6 +125,11 @@ pub fn of(reason: Reason) -> Advice {
         AmbientMode => advice(
             "leave the mode before the call, or call the function outside of it",
             "enable_static()  # the framework builds a program",
+        ),
+        FrameworkUnusable => advice(
+            "install a release of the framework that the README lists, or undo the setting that is named; until then every function \
+             runs as plain Python",
+            "import sot  # beside a release of the framework that nobody has tried",
         ),
         NoTensor => advice("nothing: there is no graph to gain", "def f(a, b): return b, a"),
         BackendFailed => advice(

@@ -66,7 +66,7 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             name: "instance_dict",
             run: |py, args| {
                 let object = args.get(py, 0).expect("an object").to_owned();
-                match facts::instance_dict(&object) {
+                match facts::instance_dict(&object).or_else(|| facts::class_dict(&object)) {
                     Some(dict) => Ok(dict.into_any()),
                     None => object.getattr("__dict__"),
                 }

@@ -13,6 +13,7 @@ use crate::control;
 use crate::cpython::{Slots, facts};
 use crate::executor::{Executor, Found};
 use crate::frame::{self, Frame};
+use crate::libraries::comes_with_python;
 use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
@@ -79,37 +80,54 @@ pub struct Break {
     pub fallback: bool,
 }
 
-/// Capture a subject. `None`: run the original, and ask again next time.
+/// Why nothing was captured this time: the original runs, and the next call asks again.
+pub enum NotNow {
+    /// As the backend says.
+    Unavailable(Why),
+    /// A signal arrived or memory ended, or every attempt found out something new.
+    GivenUp,
+}
+
+/// Capture a subject. `general`: in general ([`Found::general`]).
 pub fn capture(
     py: Python<'_>,
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
     numbers: Arc<Varying>,
+    general: Option<usize>,
     go_on: &dyn GoOn,
-) -> Option<Capture> {
+) -> Result<Capture, NotNow> {
     let start = Instant::now();
     if let Some(why) = backend.unavailable(py) {
-        STATS.note(why.reason);
-        return None;
+        return Err(NotNow::Unavailable(why));
     }
-    let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).ok()?.into();
-    let mut found = Found { numbers, ..Found::default() };
+    let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
+    let mut found = Found { numbers, general, ..Found::default() };
     let mut work = 0;
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(done) => {
                 work += done.captured.steps;
-                return Some(Capture { work, ..finish(py, done, ambient, subject, start) });
+                return Ok(Capture { work, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {
                 work += failed.2.steps;
                 *failed
             }
-            Err(Failed::NamesAnew { steps }) => {
+            Err(Failed::Asks { site, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
-                found.by_identity = true;
+                found.denied.insert(site, Why::new(Reason::Varies, ""));
+                continue;
+            }
+            Err(Failed::NamesAnew { prototypes, steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                match prototypes {
+                    true => found.real_classes = true,
+                    false => found.by_identity = true,
+                }
                 continue;
             }
             Err(Failed::Silent { sites, steps }) => {
@@ -134,17 +152,17 @@ pub fn capture(
         capture_all::failed(&why);
         if why.reason == Reason::Interrupted {
             STATS.note(why.reason);
-            return None;
+            return Err(NotNow::GivenUp);
         }
         match site {
             Some(site) => {
                 STATS.add(&STATS.restarts);
                 found.denied.insert(site, inside(why, &captured));
             }
-            None => return Some(Capture { work, ..fallback(py, captured, ambient, why, start) }),
+            None => return Ok(Capture { work, ..fallback(py, captured, ambient, why, start) }),
         }
     }
-    None
+    Err(NotNow::GivenUp)
 }
 
 /// An attempt that is not the last.
@@ -157,8 +175,10 @@ enum Failed {
     Silent { sites: Vec<frame::Site>, steps: usize },
     /// It decides something by the numbers that these calls draw.
     ReliesOn { sites: Vec<frame::Site>, steps: usize },
-    /// It names what may be another class at the next call.
-    NamesAnew { steps: usize },
+    /// This instruction of a general capture asks for what varies.
+    Asks { site: frame::Site, steps: usize },
+    /// It names what may be another class at the next call. `prototypes`: it has made some.
+    NamesAnew { prototypes: bool, steps: usize },
 }
 
 /// An attempt that came to its end.
@@ -188,10 +208,16 @@ fn attempt(
     let simulated = simulated.and_then(|done| settled(&mut ex).map(|()| done));
     let outer_site = ex.outer_site();
     let (rewritten, silent) = (ex.take_rewritten(), ex.take_silent());
+    let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (captured, builder) = ex.into_captured();
+    if let Some(site) = asked {
+        return Err(Failed::Asks { site, steps: captured.steps });
+    }
+    captured.keep_classes_real();
+    let names_anew = || Failed::NamesAnew { prototypes: captured.has_prototypes(), steps: captured.steps };
     if captured.names_anew.get() {
-        return Err(Failed::NamesAnew { steps: captured.steps });
+        return Err(names_anew());
     }
     if !captured.relied_on.is_empty() {
         return Err(Failed::ReliesOn { sites: captured.relied_on, steps: captured.steps });
@@ -208,7 +234,7 @@ fn attempt(
     }
     let rewritten = rewrite(py, &captured, builder, &head, &outcome, go_on);
     if captured.names_anew.get() {
-        return Err(Failed::NamesAnew { steps: captured.steps });
+        return Err(names_anew());
     }
     match rewritten {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
@@ -268,7 +294,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     ex.entry_unit = Some(unit.clone());
     ex.entry_globals = Some(globals);
     ex.push_frame(frame)?;
-    match unit.keeps_its_frame(ex.py) {
+    match unit.keeps_its_frame(ex.py, comes_with_python) {
         true => Err(Stop::fallback(Reason::FrameInspection, unit.code.name.clone())),
         false => Ok(head),
     }
@@ -311,7 +337,8 @@ impl Given<'_> {
         for slot in &shape.stack {
             let var = match slot {
                 SlotShape::Value => self.take(ex)?,
-                SlotShape::Null => ex.virtual_var(NullVar),
+                SlotShape::Null => ex.virtual_var(NullVar::default()),
+                SlotShape::Finally(state) => ex.virtual_var(NullVar { finally: Some(*state) }),
                 SlotShape::Previous => ex.virtual_var(PreviousVar),
                 SlotShape::Generator(at) => self.generator(*at)?,
             };
@@ -334,6 +361,7 @@ impl Given<'_> {
             }
             frame.cells[cell] = Some(var);
         }
+        frame.blocks.clone_from(&shape.blocks);
         frame.ip = shape.ip;
         frame.awaits = shape.awaits.unwrap_or_default();
         frame.held = shape.held;

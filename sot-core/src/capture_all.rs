@@ -34,6 +34,7 @@ fn hook() -> Arc<dyn FrameHook> {
 
 static ENTERED: AtomicU64 = AtomicU64::new(0);
 static REWRITTEN: AtomicU64 = AtomicU64::new(0);
+static IN_GENERAL: AtomicU64 = AtomicU64::new(0);
 static SKIPPED: AtomicU64 = AtomicU64::new(0);
 static PLAIN: [AtomicU64; Reason::ALL.len()] = [const { AtomicU64::new(0) }; Reason::ALL.len()];
 
@@ -90,6 +91,8 @@ pub fn wanted(code: &Bound<'_, PyCode>) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Served {
     Rewritten,
+    /// Rewritten, by a capture that leaves to run time what varies.
+    InGeneral,
     /// Code that is never captured.
     Skipped,
     Plain(Reason),
@@ -111,6 +114,7 @@ pub fn note(served: Served, code: &Bound<'_, PyCode>) {
     }
     let counter = match served {
         Served::Rewritten => &REWRITTEN,
+        Served::InGeneral => &IN_GENERAL,
         Served::Skipped => &SKIPPED,
         Served::Plain(reason) => &PLAIN[reason as usize],
     };
@@ -191,14 +195,17 @@ pub fn stop(py: Python<'_>) -> PyResult<()> {
 /// _capture_counts()
 /// --
 ///
-/// While everything was captured: frames that were entered, of these rewritten and run as plain Python by reason; frames of
+/// While everything was captured: frames that were entered, of these rewritten (and of those, by captures that leave to run time what
+/// varies) and run as plain Python by reason; frames of
 /// code that is never captured, not counted as entered; functions met, and the last one that was captured if not all are;
 /// the functions that ran as plain Python most often, each with the reason; what went wrong inside the translator.
 #[pyfunction]
 fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let counts = PyDict::new(py);
     counts.set_item("entered", ENTERED.load(Ordering::Relaxed))?;
-    counts.set_item("rewritten", REWRITTEN.load(Ordering::Relaxed))?;
+    let in_general = IN_GENERAL.load(Ordering::Relaxed);
+    counts.set_item("rewritten", REWRITTEN.load(Ordering::Relaxed) + in_general)?;
+    counts.set_item("in_general", in_general)?;
     counts.set_item("skipped", SKIPPED.load(Ordering::Relaxed))?;
     counts.set_item("functions", MET.load(Ordering::Relaxed))?;
     counts.set_item("last", LAST_MET.lock().map(|last| last.clone()).unwrap_or_default())?;

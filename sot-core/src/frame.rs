@@ -5,7 +5,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
 use pyo3::prelude::*;
-use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, calls};
+use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, calls, handling};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,6 +28,15 @@ fn only_restores(code: &Code, handler: usize) -> Option<usize> {
     None
 }
 
+/// 3.8: how a `finally` block was entered without an exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finally {
+    /// From above: NULL.
+    Fallen,
+    /// By CALL_FINALLY, for what comes at an instruction: its address.
+    Called(usize),
+}
+
 /// One simulated frame.
 #[derive(Clone)]
 pub struct Frame {
@@ -46,6 +55,9 @@ pub struct Frame {
     pub held: usize,
     /// Exceptions that are being handled, the innermost last. Each has its slot (or slots) of the previous one on the stack.
     pub handled: Vec<VarId>,
+    /// 3.8: how much of the stack lies under each block of `try` and `with` that is open, the outermost first. The code alone does
+    /// not say it: a `finally` block stands on one slot, or on the six of an exception.
+    pub blocks: Vec<u32>,
     /// The generator that this frame belongs to.
     pub generator: Option<VarId>,
     /// The frame between this one and the caller's, if the simulation left it out.
@@ -58,6 +70,8 @@ pub struct Frame {
     /// Exceptions that were caught here, and the number of this frame among those that each has passed: their tracebacks hold
     /// it, unless they were cut since.
     pub caught: Rc<Vec<(VarId, u32)>>,
+    /// Of the body of a class: the dict of its names, which nobody else has.
+    pub names: Option<VarId>,
 }
 
 impl Frame {
@@ -75,11 +89,13 @@ impl Frame {
             awaits: Awaits::Push,
             held: 0,
             handled: Vec::new(),
+            blocks: Vec::new(),
             generator: None,
             skipped: None,
             lasti: Vec::new(),
             raised_again: None,
             caught: Rc::default(),
+            names: None,
         }
     }
 
@@ -96,21 +112,25 @@ impl Frame {
             awaits,
             held,
             handled,
+            blocks,
             generator,
             skipped,
             lasti,
             raised_again,
             caught,
+            names,
         } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
         }
         (self.globals, self.builtins, self.ip, self.awaits, self.held, self.generator) =
             (*globals, *builtins, *ip, *awaits, *held, *generator);
+        self.names = *names;
         self.locals.clone_from(locals);
         self.cells.clone_from(cells);
         self.stack.clone_from(stack);
         self.handled.clone_from(handled);
+        self.blocks.clone_from(blocks);
         self.skipped.clone_from(skipped);
         self.lasti.clone_from(lasti);
         self.raised_again = *raised_again;
@@ -123,16 +143,28 @@ impl Frame {
         self.stack.truncate(self.stack.len().saturating_sub(held));
     }
 
+    /// A block begins on what the stack holds now.
+    pub fn open_block(&mut self) {
+        if handling::finally_has_state(self.unit.code.version) {
+            self.blocks.push(self.stack.len() as u32);
+        }
+    }
+
+    /// An exception at the current instruction goes to the handler of this region: how much of the stack stays.
+    pub fn leave_for(&mut self, region: &Region) -> usize {
+        depth_in_handler(&self.unit, self.ip, &mut self.blocks, region)
+    }
+
     /// All that the frame holds.
     pub fn values(&self) -> impl Iterator<Item = VarId> + '_ {
         let places = self.locals.iter().chain(&self.cells).flatten();
-        self.stack.iter().chain(&self.handled).chain(places).copied()
+        self.stack.iter().chain(&self.handled).chain(places).chain(&self.names).copied()
     }
 
     /// What the frame holds when it ends, in the order in which the interpreter lets go of it.
     pub fn values_at_end(&self) -> Vec<VarId> {
         let mut values = self.locals_at_end();
-        values.extend(self.stack.iter().chain(&self.handled));
+        values.extend(self.stack.iter().chain(&self.handled).chain(&self.names));
         values
     }
 
@@ -226,6 +258,14 @@ pub fn catches_at(code: &Code, ip: usize) -> bool {
         }
     }
     true
+}
+
+/// How much of the stack stays when an exception at an instruction goes to the handler of a region. `blocks`: those that are open at
+/// the instruction, as `Frame::blocks` has them, and afterwards those that are open in the handler.
+pub fn depth_in_handler(unit: &CodeUnit, ip: usize, blocks: &mut Vec<u32>, region: &Region) -> usize {
+    // What opens a block may raise before that.
+    blocks.truncate(unit.open_blocks(ip));
+    blocks.pop().unwrap_or(region.depth) as usize
 }
 
 /// The innermost region that covers an instruction.

@@ -31,13 +31,18 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
 
 /// Whether a file is of the standard library. Not where the whole program is to be captured: then it is like any other.
 pub fn is_standard_library(py: Python<'_>, file: &str) -> bool {
+    !capture_all::on() && comes_with_python(py, file)
+}
+
+/// Whether a file comes with the interpreter.
+pub fn comes_with_python(py: Python<'_>, file: &str) -> bool {
     static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
     let paths = PATHS.get_or_init(py, || {
         let sysconfig = crate::cpython::module(py, "sysconfig").and_then(|m| m.call_method0("get_paths"));
         let path = |key: &str| sysconfig.as_ref().ok()?.get_item(key).ok()?.extract::<String>().ok();
         ["stdlib", "platstdlib"].into_iter().filter_map(path).collect()
     });
-    !capture_all::on() && paths.iter().any(|p| file.starts_with(p.as_str())) && !file.contains("-packages")
+    paths.iter().any(|p| file.starts_with(p.as_str())) && !file.contains("-packages")
 }
 
 /// Whether a code object comes from a file that is never captured.

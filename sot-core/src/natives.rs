@@ -15,6 +15,12 @@ pub enum Native {
     MethodCaller,
     /// Of a class that the framework calls a record. It is not called.
     Record,
+    /// A match of a pattern. It is not called.
+    Match,
+    /// The id of an object that may be another one at the next call: a number. It is not called.
+    Id,
+    /// `property`, `staticmethod`, `classmethod`, in the body of a class.
+    Descriptor,
 }
 
 /// Which of them a class is, if it is the one of C.

@@ -7,7 +7,7 @@ use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::thread;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::*;
 use std::any::Any;
 
 /// Functions without arguments, by module and name.
@@ -78,8 +78,9 @@ impl NativeBody for Question {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        if let Question::Function(function, _) = self {
-            visit(function);
+        match self {
+            Question::Function(function, _) => visit(function),
+            Question::Alone => {}
         }
     }
 

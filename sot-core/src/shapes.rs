@@ -4,7 +4,7 @@
 
 use crate::awaits::Awaits;
 use crate::code_unit::CodeUnit;
-use crate::frame::Skipped;
+use crate::frame::{Finally, Skipped};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCode;
@@ -25,6 +25,8 @@ pub struct FrameShape {
     pub locals: Vec<u32>,
     /// Exceptions that are being handled; each has a `Previous` slot (up to 3.10 three).
     pub handled: usize,
+    /// As `Frame::blocks`.
+    pub blocks: Vec<u32>,
     pub cells: usize,
     /// The frame between this one and the caller's, if the simulation left it out.
     pub skipped: Option<Arc<Skipped>>,
@@ -39,6 +41,8 @@ pub struct FrameShape {
 pub enum SlotShape {
     Value,
     Null,
+    /// 3.8: how a `finally` block was entered without an exception.
+    Finally(Finally),
     /// What was handled before an exception: put there by handling the exception again.
     Previous,
     /// A generator that is no object yet.
@@ -97,6 +101,7 @@ impl FrameShape {
             held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
+            blocks: self.blocks.clone(),
             cells: self.cells,
             skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
             generator: self.generator,
@@ -109,7 +114,7 @@ impl FrameShape {
     pub fn generators(&self) -> impl Iterator<Item = GeneratorAt> + '_ {
         let slots = self.stack.iter().filter_map(|slot| match slot {
             SlotShape::Generator(at) => Some(*at),
-            SlotShape::Value | SlotShape::Null | SlotShape::Previous => None,
+            SlotShape::Value | SlotShape::Null | SlotShape::Finally(_) | SlotShape::Previous => None,
         });
         slots.chain(self.generators.iter().map(|(_, at)| *at))
     }
@@ -135,6 +140,7 @@ impl FrameShape {
             held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
+            blocks: self.blocks.clone(),
             cells: self.cells,
             skipped: self.skipped.clone(),
             generator: self.generator,
@@ -204,6 +210,7 @@ pub struct FrameKey {
     held: usize,
     locals: Vec<u32>,
     handled: usize,
+    blocks: Vec<u32>,
     cells: usize,
     skipped: Option<(usize, usize)>,
     generator: bool,

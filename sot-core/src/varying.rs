@@ -4,15 +4,24 @@
 //! capture, the number *varies*: that capture reads no value but goes on by the path, and leaves guards of what it relied on
 //! (`n > 0`, `n % 2 == 0`). This is a record for decisions alone: nothing is wrong if it is, since whatever a capture depends on it
 //! guards.
+//!
+//! The same of all that guards ask for, where everything is captured: *facts*. When a cache is full, a *general* capture breaks where
+//! it would guard a fact that has differed from capture to capture.
 
+use crate::capture_all;
 use crate::captured::{Captured, Place, place};
-use crate::numbers::{are_alike, varies};
+use crate::numbers::{are_alike, is_number, is_text, varies};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use sot_tracker::{Access, Check};
+use pyo3::types::{PyBool, PyBytes, PyComplex};
+use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Places of one cache that are kept in mind.
 const PLACES: usize = 4096;
+/// Facts of one cache that are kept in mind, and of each so many answers.
+const FACTS: usize = 16_384;
+const ANSWERS: usize = 3;
 
 enum Seen {
     Once(Py<PyAny>),
@@ -23,6 +32,8 @@ enum Seen {
 #[derive(Default)]
 pub struct Varying {
     seen: HashMap<Place, Seen>,
+    /// What guards have asked for, and the first answers that differed.
+    facts: HashMap<u64, Vec<u64>>,
 }
 
 impl Varying {
@@ -46,11 +57,41 @@ impl Varying {
             Seen::Once(number) => Seen::Once(number.clone_ref(py)),
             Seen::Varies => Seen::Varies,
         };
-        Varying { seen: self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect() }
+        let seen = self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect();
+        Varying { seen, facts: self.facts.clone() }
+    }
+
+    /// Whether so many answers were given to what a guard asks, this one among them.
+    pub(crate) fn is_fact_that_varies(
+        &self,
+        py: Python<'_>,
+        captured: &Captured,
+        tracker: TrackerId,
+        check: &Check,
+        answers: usize,
+    ) -> bool {
+        let Some((question, answer)) = fact(py, captured, tracker, check) else { return false };
+        self.facts.get(&question).is_some_and(|seen| seen.len() + usize::from(!seen.contains(&answer)) >= answers)
+    }
+
+    fn learn_facts(&mut self, py: Python<'_>, captured: &Captured) {
+        for guard in &captured.guards {
+            let Some((question, answer)) = fact(py, captured, guard.tracker, &guard.check) else { continue };
+            if self.facts.len() >= FACTS {
+                return;
+            }
+            let seen = self.facts.entry(question).or_default();
+            if seen.len() < ANSWERS && !seen.contains(&answer) {
+                seen.push(answer);
+            }
+        }
     }
 
     /// What one more capture has found.
     pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured) {
+        if capture_all::on() {
+            self.learn_facts(py, captured);
+        }
         if self.seen.len() >= PLACES {
             self.seen.retain(|_, seen| matches!(seen, Seen::Varies));
         }
@@ -74,6 +115,115 @@ impl Varying {
                 false => Seen::Once(number.unbind()),
             };
             self.seen.insert(place, seen);
+        }
+    }
+}
+
+/// A number for an object: the same for equal constants of C, else its own.
+fn number_of(value: &Bound<'_, PyAny>) -> u64 {
+    let is_plain = is_number(value)
+        || is_text(value)
+        || value.is_exact_instance_of::<PyBytes>()
+        || value.is_exact_instance_of::<PyComplex>()
+        || value.is_exact_instance_of::<PyBool>();
+    let mut hasher = DefaultHasher::new();
+    match is_plain.then(|| value.hash()) {
+        Some(Ok(hash)) => (value.get_type_ptr() as usize, hash).hash(&mut hasher),
+        _ => (value.as_ptr() as usize).hash(&mut hasher),
+    }
+    hasher.finish()
+}
+
+/// What a guard asks of which place, and the answer that it wants; `None`: there is but one.
+fn fact(py: Python<'_>, captured: &Captured, tracker: TrackerId, check: &Check) -> Option<(u64, u64)> {
+    let object = |id: &ObjectId| number_of(captured.objects.get_ref(py, *id));
+    let all = |ids: &[ObjectId]| ids.iter().map(object).collect::<Vec<_>>();
+    let mut answer = DefaultHasher::new();
+    // The question: its kind, and what it names.
+    let (kind, named) = match check {
+        Check::Is(o) => {
+            object(o).hash(&mut answer);
+            (0, 0)
+        }
+        Check::TypeIs(o) => {
+            object(o).hash(&mut answer);
+            (1, 0)
+        }
+        Check::Equals(o) => {
+            object(o).hash(&mut answer);
+            (2, 0)
+        }
+        Check::Len(len) => {
+            len.hash(&mut answer);
+            (3, 0)
+        }
+        Check::Keys(keys) => {
+            all(keys).hash(&mut answer);
+            (4, 0)
+        }
+        Check::Hashes { hashes, .. } => {
+            hashes.hash(&mut answer);
+            (5, 0)
+        }
+        Check::Member { key, is } => {
+            is.hash(&mut answer);
+            (6, object(key))
+        }
+        Check::Table { members, .. } => {
+            let members: Vec<_> = members.iter().map(|(at, member)| (*at, member.as_ref().map(object))).collect();
+            members.hash(&mut answer);
+            (7, 0)
+        }
+        Check::HasNext(has) => {
+            has.hash(&mut answer);
+            (8, 0)
+        }
+        Check::IterIndex(index) => {
+            index.hash(&mut answer);
+            (9, 0)
+        }
+        Check::ClassLookup { name, found } => {
+            found.as_ref().map(object).hash(&mut answer);
+            let mut named = DefaultHasher::new();
+            name.hash(&mut named);
+            (10, named.finish())
+        }
+        Check::Alike(o) => {
+            object(o).hash(&mut answer);
+            (13, 0)
+        }
+        Check::Mro(classes) => {
+            all(classes).hash(&mut answer);
+            (11, 0)
+        }
+        Check::SubclassOf { of, holds } => {
+            holds.hash(&mut answer);
+            (12, object(of))
+        }
+        Check::Lacks(_)
+        | Check::LacksAttr(_)
+        | Check::Quiet { .. }
+        | Check::Tensor(_)
+        | Check::SameAs(_)
+        | Check::Distinct { .. }
+        | Check::Unbound => return None,
+    };
+    let mut question = DefaultHasher::new();
+    (kind, named).hash(&mut question);
+    hash_path(py, captured, tracker, &mut question);
+    Some((question.finish(), answer.finish()))
+}
+
+fn hash_path(py: Python<'_>, captured: &Captured, tracker: TrackerId, hasher: &mut DefaultHasher) {
+    let path = captured.trackers.path(tracker);
+    // What is computed of numbers comes behind them, and says which.
+    let place = |operand: &TrackerId| path.iter().position(|step| step == operand);
+    for step in path.iter().map(|step| captured.trackers.get(*step)) {
+        if let Tracker::Arithmetic { left, right, .. } = step {
+            (place(left), right.as_ref().map(place)).hash(hasher);
+        }
+        if let Some(access) = step.access() {
+            access.map(|object| number_of(captured.objects.get_ref(py, *object)), String::clone).hash(hasher);
         }
     }
 }

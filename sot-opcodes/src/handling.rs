@@ -38,6 +38,12 @@ pub const fn class_methods_bind_descriptors(version: Version) -> bool {
     matches!(version.minor(), 9..=12)
 }
 
+/// An ordered dict that is cleared has been changed for its iterators (3.13); before, its size alone has.
+#[must_use]
+pub const fn clearing_is_a_mutation(version: Version) -> bool {
+    version.minor() >= 13
+}
+
 /// `locals()` is a new dict at each call (3.13); before, it is the frame's only one.
 #[must_use]
 pub const fn locals_are_snapshots(version: Version) -> bool {

@@ -8,6 +8,7 @@
 use super::Captured;
 use crate::cpython::facts;
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
@@ -15,6 +16,20 @@ use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
 impl Captured {
     pub(crate) fn is_made_anew(&self, object: ObjectId) -> bool {
         self.anew.contains_key(&object)
+    }
+
+    /// Whether it is the prototype of a class that the simulation makes.
+    pub(crate) fn is_prototype(&self, var: VarId) -> bool {
+        matches!(&self.var(var).kind, VarKind::Class(ClassVar { made: Some(_), .. }))
+    }
+
+    /// Classes that the simulation has made: as each refers to itself, it lives on when nobody has it, until the collector comes.
+    pub(super) fn prototypes(&self) -> impl Iterator<Item = VarId> + '_ {
+        self.anew.values().copied().filter(|var| self.is_prototype(*var))
+    }
+
+    pub(crate) fn has_prototypes(&self) -> bool {
+        self.prototypes().next().is_some()
     }
 
     /// Where a class is found: itself, if it is the same at each call.
@@ -56,6 +71,32 @@ impl Captured {
         for step in self.trackers.path(tracker) {
             if let Tracker::Constant(object) | Tracker::DictItem { key: object, .. } = self.trackers.get(step) {
                 self.note_named(*object);
+            }
+        }
+    }
+
+    /// A class refers to itself: what it holds lives on, when nobody has it any more, until the collector comes. Where somebody
+    /// could notice that, the class has to be real.
+    pub(crate) fn keep_classes_real(&self) {
+        let mut work: Vec<VarId> = self.prototypes().collect();
+        let mut seen: HashSet<VarId> = work.iter().copied().collect();
+        while let Some(held) = work.pop() {
+            let Variable { kind, looked, tracker, .. } = self.var(held);
+            let missed = match (self.found_outside(held), kind) {
+                (true, VarKind::Cell(cell)) => {
+                    work.extend(cell.content.into_iter().filter(|content| seen.insert(*content)));
+                    !cell.known && !self.is_under_constant(*tracker)
+                }
+                (true, _) => !looked && !self.is_fixed(*tracker) || self.watched.vars.contains(&held),
+                (false, VarKind::Function(_) | VarKind::Native(_)) => false,
+                (false, _) => self.takes_weak_references(held),
+            };
+            if missed {
+                self.names_anew.set(true);
+                return;
+            }
+            if !self.found_outside(held) {
+                work.extend(self.parts(held).into_iter().filter(|part| seen.insert(*part)));
             }
         }
     }

@@ -229,6 +229,7 @@ impl Captured {
         for frame in &self.frames {
             work.extend(frame.values());
         }
+        work.extend(self.prototypes());
         while let Some(var) = work.pop() {
             let var = self.whole(var);
             if seen.len() > SEARCHED {

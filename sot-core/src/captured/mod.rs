@@ -30,10 +30,10 @@ use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::probe;
 use crate::stop::{Reason, Stop, Why};
-use crate::variables::{FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
+use crate::variables::{ClassVar, FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
 use sot_sideeffect::Journal;
 use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
 use std::cell::Cell;
@@ -60,6 +60,21 @@ pub struct Snapshot {
     pub copy: Py<PyDict>,
 }
 
+/// Whose `__getattribute__` reads attributes as the simulation did, where the class has one of the program.
+#[derive(Clone, Copy)]
+pub(crate) enum PlainLookup {
+    OfObject,
+    OfType,
+}
+
+impl PlainLookup {
+    /// For values of `class`, which may be a metaclass.
+    pub(crate) fn of(class: &Bound<'_, PyType>) -> Self {
+        let meta = class.is_subclass_of::<PyType>().unwrap_or(false);
+        if meta { Self::OfType } else { Self::OfObject }
+    }
+}
+
 /// See the module.
 pub struct Captured {
     pub objects: ObjectTable,
@@ -70,7 +85,7 @@ pub struct Captured {
     /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
     pub(crate) passing: HashSet<TrackerId>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
-    pub(crate) overridden: HashSet<TrackerId>,
+    pub(crate) overridden: HashMap<TrackerId, PlainLookup>,
     /// What leads to instances of classes that extend a builtin type, and that type: new code reads their items by its methods.
     pub(crate) extending: HashMap<TrackerId, ObjectId>,
     /// Classes that may be others at each call, made by the same code, and what was found in them: by the object, its variable.
@@ -132,7 +147,7 @@ impl Default for Captured {
             sourced: HashMap::new(),
             trackers,
             passing: HashSet::new(),
-            overridden: HashSet::new(),
+            overridden: HashMap::new(),
             extending: HashMap::new(),
             anew: HashMap::new(),
             names_anew: Cell::new(false),
@@ -231,7 +246,9 @@ impl Captured {
             VarKind::Exception(e) => e.object.is_some(),
             VarKind::Cell(c) => c.object.is_some(),
             VarKind::Function(FunctionVar::Made(made)) => made.object.is_some(),
-            VarKind::Layer(_) | VarKind::Function(FunctionVar::Object(_)) => true,
+            VarKind::Layer(_)
+            | VarKind::Function(FunctionVar::Object(_))
+            | VarKind::Class(ClassVar { made: None, .. }) => true,
             _ => false,
         }
     }
@@ -297,6 +314,9 @@ impl Captured {
 
     /// Leave a guard, with the current source line as its origin.
     pub fn guard(&mut self, tracker: TrackerId, check: Check) {
+        if !self.anew.is_empty() && !self.has_path(tracker) {
+            return;
+        }
         self.note_if_anew(tracker, &check);
         self.note_if_drawn(tracker, &check);
         let origin = self.shown_frame().map(|frame| Origin {

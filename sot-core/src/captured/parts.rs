@@ -77,8 +77,14 @@ impl Captured {
                 let rest = [made.annotations, made.closure, made.qualname].into_iter().flatten();
                 first.chain(named).chain(rest).collect()
             }
+            VarKind::Class(ClassVar { made: Some(made), .. }) => {
+                let names = made.names.iter().flat_map(|(name, value)| [*name, *value]);
+                [made.name, made.bases].into_iter().chain(names).collect()
+            }
             VarKind::Native(n) => {
-                n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value)).collect()
+                let named = self.virtual_attributes(var).into_iter().map(|(_, value)| value);
+                let made_of = n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value));
+                made_of.chain(named).collect()
             }
             VarKind::Method(m) => vec![m.function, m.receiver],
             VarKind::Bound(b) => vec![b.receiver],
@@ -107,7 +113,7 @@ impl Captured {
             | VarKind::Tensor(_)
             | VarKind::Function(FunctionVar::Object(_))
             | VarKind::Builtin(_)
-            | VarKind::Class(_)
+            | VarKind::Class(ClassVar { made: None, .. })
             | VarKind::Module(_)
             | VarKind::Layer(_)
             | VarKind::Null(_)

@@ -10,7 +10,7 @@ use crate::cpython::new_function;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
-use sot_opcodes::analysis::{FrameUse, Liveness, frame_uses, liveness};
+use sot_opcodes::analysis::{FrameUse, Liveness, frame_uses, liveness, open_blocks};
 use sot_opcodes::{Code, ConstId, Op};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -28,6 +28,7 @@ pub struct UnitData {
     pub asks_for_locals: bool,
     liveness: OnceLock<Liveness>,
     may_catch: OnceLock<bool>,
+    open_blocks: OnceLock<Vec<u32>>,
     keeps_its_frame: OnceLock<bool>,
     /// What its generators are called in full, where the code does not say it.
     qualname: OnceLock<Box<str>>,
@@ -81,6 +82,7 @@ impl CodeUnit {
             consts,
             liveness: OnceLock::new(),
             may_catch: OnceLock::new(),
+            open_blocks: OnceLock::new(),
             keeps_its_frame: OnceLock::new(),
             qualname: OnceLock::new(),
         });
@@ -101,20 +103,22 @@ impl UnitData {
 
     /// Whether it takes a frame object of itself in hand, and not only to ask at once what does not change: by name, or from the
     /// traceback of what it may have caught. All of it must then run in one frame, and as it is.
-    pub fn keeps_its_frame(&self, py: Python<'_>) -> bool {
+    /// `is_library`: whose files look at tracebacks that they are given, and let go of frames.
+    pub fn keeps_its_frame(&self, py: Python<'_>, is_library: fn(Python<'_>, &str) -> bool) -> bool {
         let asks = |name: &String| matches!(name.as_str(), "_getframe" | "currentframe" | "tb_frame");
         *self.keeps_its_frame.get_or_init(|| {
-            self.code.names.iter().any(asks) && (0..self.code.instrs.len()).any(|at| self.keeps_frame_of(py, at))
+            self.code.names.iter().any(asks)
+                && (0..self.code.instrs.len()).any(|at| self.keeps_frame_of(py, at, is_library))
         })
     }
 
     /// Whether an instruction asks for a frame object of this code that is kept.
-    fn keeps_frame_of(&self, py: Python<'_>, at: usize) -> bool {
+    fn keeps_frame_of(&self, py: Python<'_>, at: usize, is_library: fn(Python<'_>, &str) -> bool) -> bool {
         let code = &self.code;
         let op = |at: usize| code.instrs.get(at).map(|i| i.op);
         let Some(Op::LoadAttr(name) | Op::LoadMethod(name) | Op::LoadGlobal(name)) = op(at) else { return false };
         let (instr, level, stored) = match code.names.get(name.0 as usize).map_or("", String::as_str) {
-            "tb_frame" if !code.regions.is_empty() => (at + 1, 0, true),
+            "tb_frame" if !code.regions.is_empty() && !is_library(py, &self.file) => (at + 1, 0, true),
             "_getframe" | "currentframe" => {
                 // The NULL of a call may stand behind the callable.
                 let at = at + usize::from(matches!(op(at + 1), Some(Op::PushNull)));
@@ -139,6 +143,11 @@ impl UnitData {
 
     pub fn liveness(&self) -> &Liveness {
         self.liveness.get_or_init(|| liveness(&self.code))
+    }
+
+    /// How many blocks of `try` and `with` are open before an instruction (up to 3.10).
+    pub fn open_blocks(&self, ip: usize) -> usize {
+        self.open_blocks.get_or_init(|| open_blocks(&self.code)).get(ip).map_or(0, |count| *count as usize)
     }
 
     /// Whether some instruction has a handler that the program could notice; it is asked once.

@@ -55,6 +55,7 @@ pub mod symbols;
 pub mod thread;
 pub mod traceback;
 pub mod trampoline;
+mod warnings;
 
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
 pub use code::{VERSION, build_code, new_function, read_code};
@@ -67,3 +68,4 @@ pub use native::{NativeBody, body_of, new_native};
 pub use python_api::{add_python_api, add_test_probes};
 pub use slots::{OwnedSlots, Slots};
 pub use trampoline::{Panic, hook_failures, trampoline};
+pub use warnings::warn;

@@ -12,11 +12,10 @@
 //! A callback that raises, answers anything else or gives code that does not fit never disturbs the
 //! program: the frame runs as it is, and the first time of each kind there is a `RuntimeWarning`.
 
-use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRecursionError, PyRuntimeWarning, PyTypeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRecursionError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -27,6 +26,7 @@ use super::hook::{Decision, FrameHook, Misfit, Token};
 use super::hook_install::set_global;
 use super::offsets::offsets;
 use super::trampoline::{hook_failures, note_failure};
+use super::warnings::warn;
 
 /// What a callback gets to see of a frame that is about to run.
 #[pyclass(frozen, get_all, module = "sot", name = "Frame")]
@@ -131,11 +131,7 @@ impl PythonHook {
              sot.CustomCode(code, disable_eval_frame) with code None or one of the same arguments and \
              free variables (co_freevars), or None; sot.set_eval_frame(None) removes the callback"
         );
-        let text = CString::new(text.replace('\0', " ")).unwrap_or_default();
-        let category = py.get_type::<PyRuntimeWarning>();
-        if let Err(error) = PyErr::warn(py, &category, &text, 1) {
-            error.write_unraisable(py, Some(self.callback.bind(py)));
-        }
+        warn(py, &text, Some(self.callback.bind(py)));
     }
 }
 

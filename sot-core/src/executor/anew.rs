@@ -109,6 +109,7 @@ impl<'py> Executor<'py> {
         self.captured.anew.insert(id, var);
         let base = self.var(var).tracker;
         let Ok(class) = class.cast::<PyType>() else { return };
+        self.note_overridden(base, class.as_any());
         let at = self.trackers.intern(Tracker::Attr { base, name: "__mro__".into() });
         for (index, base) in facts::mro(class).iter().enumerate().skip(1) {
             let at = self.trackers.intern(Tracker::SeqItem { base: at, index: index as i64 });
@@ -149,7 +150,7 @@ impl<'py> Executor<'py> {
     /// The class at its path is like this one, with such an MRO.
     pub(super) fn guard_alike(&mut self, class: ObjectId, var: VarId) {
         let base = self.var(var).tracker;
-        if self.guards.contains(base, &Check::Alike(class)) {
+        if self.is_prototype(var) || self.guards.contains(base, &Check::Alike(class)) {
             return;
         }
         let object = self.objects.get(self.py, class);
@@ -186,12 +187,16 @@ impl<'py> Executor<'py> {
         name: &Bound<'py, PyString>,
         found: Option<&Bound<'py, PyAny>>,
     ) -> Result<(), Stop> {
+        if self.is_prototype(var) {
+            return Ok(());
+        }
         self.guard_alike(id, var);
         let key = self.objects.add(name.as_any());
         let mut lacking = Vec::new();
         for base in facts::mro(class).iter() {
             let Some((_, var)) = self.made_anew(&base) else { break };
             let at = self.var(var).tracker;
+            self.note_overridden(at, &base);
             let dict = self.trackers.intern(Tracker::InstanceDict(at));
             let own = facts::class_dict(&base).and_then(|dict| dict.get_item(name).ok().flatten());
             let Some(own) = own else {

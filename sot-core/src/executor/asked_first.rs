@@ -48,6 +48,9 @@ impl<'py> Executor<'py> {
         if self.has_iterators() || !builtin && !self.is_of_itertools(callee) {
             return Ok(None);
         }
+        if !self.asks_first(&name, args)? {
+            return Ok(None);
+        }
         let mut by_code = false;
         for iterable in &args.positional[asked.clone()] {
             by_code |= match definition {
@@ -65,6 +68,52 @@ impl<'py> Executor<'py> {
             }
             false => Ok(None),
         }
+    }
+
+    /// Whether nothing but asking for iterators comes of a call: what else is given is looked at before, and is not refused.
+    fn asks_first(&mut self, name: &str, args: &Args) -> Result<bool, Stop> {
+        let (positional, keywords) = (args.positional.as_slice(), args.keywords.as_slice());
+        let count = |ex: &mut Self, value: VarId| {
+            ex.look(value)?;
+            Ok::<_, Stop>(ex.constant_int(value).filter(|count| *count >= 0))
+        };
+        Ok(match (name, positional, keywords) {
+            ("zip", _, [(key, strict)]) if key == "strict" => {
+                self.look(*strict)?;
+                self.py.version_info() >= (3, 10)
+                    && self.constant_value(*strict).is_some_and(|strict| strict.is_exact_instance_of::<PyBool>())
+            }
+            ("zip_longest", _, [(key, _)]) => key == "fillvalue",
+            ("enumerate", [_], [(key, start)]) => key == "start" && count(self, *start)?.is_some(),
+            ("accumulate", [_] | [_, _], keywords) => {
+                keywords.iter().all(|(key, _)| key == "initial" || key == "func" && positional.len() == 1)
+            }
+            ("permutations", [_], [(key, _)]) => key == "r",
+            ("product", _, [(key, repeat)]) => key == "repeat" && count(self, *repeat)?.is_some(),
+            ("combinations" | "combinations_with_replacement", [_], [(key, length)]) if key == "r" => {
+                count(self, *length)?.is_some()
+            }
+            (_, _, [_, ..]) => false,
+            ("zip" | "zip_longest" | "map" | "product", ..) => true,
+            ("enumerate", [_, start], []) => count(self, *start)?.is_some(),
+            ("islice", [_, bounds @ ..], []) => {
+                let mut numbers = (1..4).contains(&bounds.len());
+                for (at, bound) in bounds.iter().enumerate() {
+                    let number = match self.unless_none(Some(*bound))? {
+                        Some(bound) => count(self, bound)?,
+                        None => Some(1),
+                    };
+                    numbers &= number.is_some_and(|number| at < 2 || number > 0);
+                }
+                numbers
+            }
+            ("combinations" | "combinations_with_replacement", [_, length], []) => count(self, *length)?.is_some(),
+            // They look at it afterwards.
+            ("permutations", [_, _], []) => true,
+            ("filter" | "takewhile" | "dropwhile" | "filterfalse" | "starmap" | "compress", [_, _], []) => true,
+            ("enumerate" | "pairwise" | "cycle" | "from_iterable" | "permutations", [_], []) => true,
+            _ => false,
+        })
     }
 
     /// Whether `iter(value)` is a method of the program.

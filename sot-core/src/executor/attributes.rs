@@ -39,6 +39,8 @@ impl<'py> Executor<'py> {
             return self.attribute_by_method(var, &own, name).map(Some);
         }
         match self.journal.attr(Self::var_ref(var), name) {
+            // What its metaclass has may come first.
+            Overlay::Set(_) if matches!(self.var(var).kind, VarKind::Class(_)) => {}
             Overlay::Set(value) => {
                 let class = self.class_of(var)?;
                 self.require_generic_lookup(&class)?;
@@ -105,6 +107,9 @@ impl<'py> Executor<'py> {
         if facts::finds_names_by_code(ty) {
             return Err(Stop::brk(Reason::UserCode, "a class with keys that are no names"));
         }
+        if self.written_to_class(class, name)?.is_some() {
+            return Err(Stop::brk(Reason::Mutation, format!("{name} of a class that was written to")));
+        }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
         // What was found elsewhere may be the same object.
@@ -143,8 +148,9 @@ impl<'py> Executor<'py> {
         name: &Bound<'py, PyString>,
         found: &Bound<'py, PyAny>,
     ) -> Result<bool, Stop> {
-        if !facts::is_heap_type(&found.get_type()) && !facts::is_plain_container(found) || !self.death_runs_code(found)
-        {
+        let may_pass = facts::is_heap_type(&found.get_type()) || facts::is_plain_container(found);
+        let passes = may_pass && self.death_runs_code(found);
+        if !passes && !self.is_rewritten_in_class(class, name) {
             return Ok(false);
         }
         let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };
@@ -168,9 +174,10 @@ impl<'py> Executor<'py> {
         let key = self.objects.add(name.as_any());
         self.guard_mro(class);
         let mut dicts = Vec::with_capacity(owner + 1);
-        for base in mro.iter().take(owner + 1) {
-            let id = self.objects.add(&base);
+        for class in mro.iter().take(owner + 1) {
+            let id = self.objects.add(&class);
             let base = self.constant_tracker(id);
+            self.note_overridden(base, &class);
             dicts.push(self.trackers.intern(Tracker::InstanceDict(base)));
         }
         let Some(base) = dicts.pop() else { return Ok(None) };
@@ -282,6 +289,13 @@ impl<'py> Executor<'py> {
         name: &str,
         hook: bool,
     ) -> Result<Option<VarId>, Stop> {
+        if let Some(written) = self.written_to_class(class, name)? {
+            let own = match object {
+                Some(object) => self.instance_dict_item(me, object, name)?,
+                None => None,
+            };
+            return Ok(Some(own.unwrap_or(written)));
+        }
         let found = self.class_lookup(class, name)?;
         let mut failed = false;
         if let Some(descriptor) = &found
@@ -544,6 +558,9 @@ impl<'py> Executor<'py> {
             }
             return self.attribute_of_metaclass(me, &meta, descriptor, name, hook).map(Some);
         }
+        if let Some(written) = self.written_to_class(class, name)? {
+            return Ok(Some(written));
+        }
         let Some(found) = self.class_lookup(class, name)? else {
             return match of_meta {
                 Some(found) => self.attribute_of_metaclass(me, &meta, &found, name, hook).map(Some),
@@ -688,6 +705,9 @@ impl<'py> Executor<'py> {
 
     /// `__name__`, `__mro__` and the like of a class, guarded.
     fn class_part(&mut self, class: &Bound<'py, PyType>, name: &str, value: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+        if self.made_anew(class).is_some_and(|(_, var)| self.is_prototype(var)) {
+            return self.part_of_prototype(value);
+        }
         if name == "__mro__" && self.made_anew(class).is_none() {
             self.guard_mro(class);
             return Ok(self.pin(value));
@@ -697,6 +717,7 @@ impl<'py> Executor<'py> {
         }
         let id = self.objects.add(class.as_any());
         let base = self.class_tracker(id);
+        self.note_overridden(base, class.as_any());
         let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
         let var = self.wrap(value, at);
         if let "__bases__" | "__mro__" = name {

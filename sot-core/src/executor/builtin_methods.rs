@@ -63,6 +63,7 @@ impl<'py> Executor<'py> {
                     let text = if items.is_empty() { "pop from empty list" } else { "pop index out of range" };
                     return Err(self.raise_error::<PyIndexError>(text));
                 }
+                self.no_thread_comes_between(me)?;
                 let item = items.remove(at as usize);
                 self.replace_list(me, items);
                 if let Some(item) = self.known_object(item)
@@ -170,6 +171,7 @@ impl<'py> Executor<'py> {
                 let Some((key, value)) = dict.entries.last().copied() else {
                     return Err(self.raise_error::<PyKeyError>("popitem(): dictionary is empty"));
                 };
+                self.no_thread_comes_between(me)?;
                 self.replace_dict(me, dict.entries[..dict.entries.len() - 1].to_vec())?;
                 if self.hashes.contains_key(&key)
                     && let Some(object) = self.known_object(key)
@@ -190,6 +192,7 @@ impl<'py> Executor<'py> {
             ("popitem" | "move_to_end", _) => Err(Stop::brk(Reason::Builtin, format!("dict.{name}"))),
             ("pop", [key]) | ("pop", [key, _]) => match dict.position(self, *key)? {
                 Some(at) => {
+                    self.no_thread_comes_between(me)?;
                     let mut entries = dict.entries.to_vec();
                     let (_, value) = entries.remove(at);
                     self.replace_dict(me, entries)?;

@@ -85,9 +85,9 @@ impl<'py> Executor<'py> {
             return self.fold_call(callee, args).map(Called::Value);
         }
         if let Some(of) = module.as_deref()
-            && let Some(result) = self.call_of_c_module(callee, of, &name, args)?
+            && let Some(called) = self.call_of_c_module(callee, of, &name, args)?
         {
-            return Ok(Called::Value(result));
+            return Ok(called);
         }
         if name == "fromkeys"
             && let Some(entered) = self.enter_from_keys(callee, args)?
@@ -138,7 +138,7 @@ impl<'py> Executor<'py> {
                 return Ok(Called::Value(drawn));
             }
             let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
-            if let Some(called) = self.method_of_exception(&owner, &name, *first, &given)? {
+            if let Some(called) = self.method_of_object(&owner, &name, *first, &given)? {
                 return Ok(called);
             }
             if let ("with_traceback", [traceback]) = (&*name, rest)
@@ -241,6 +241,7 @@ impl<'py> Executor<'py> {
         {
             return Ok(result);
         }
+        self.require_written_by_c(callee, args)?;
         if args.keywords.is_empty()
             && let Some(result) = self.fold_constants(callee, &args.positional)?
         {
@@ -334,12 +335,10 @@ impl<'py> Executor<'py> {
                 let answer = self.is_subclass(&class, *classes, true)?;
                 self.fold_bool(answer)?
             }
-            ("id", [value]) => {
-                let kind = self.look(*value)?;
-                let singleton = self.constant_value(*value).filter(|v| v.is_none() || v.is_instance_of::<PyBool>());
-                let Some(object) = self.pinned(&kind).or(singleton) else { return Ok(None) };
-                self.fold_int(object.as_ptr() as i64)?
-            }
+            ("id", [value]) => match self.id_of(*value)? {
+                Some(id) => id,
+                None => return Ok(None),
+            },
             ("callable", [value]) => {
                 let class = self.class_of(*value)?;
                 let callable = self.class_lookup(&class, "__call__")?.is_some();
@@ -392,7 +391,7 @@ impl<'py> Executor<'py> {
             }
             ("iter", [function, last]) => self.iterate_calls(*function, *last)?,
             ("iter", [value]) => self.iterate(*value)?,
-            ("next", [iterator]) => match self.look(*iterator)? {
+            ("next", [iterator]) => match self.look_to_advance(*iterator)? {
                 VarKind::Generator(_) => return self.ask(*iterator, None).map(Some),
                 VarKind::Instance(_) => {
                     let next = self.special_method(*iterator, "__next__")?;
@@ -406,7 +405,7 @@ impl<'py> Executor<'py> {
                     },
                 },
             },
-            ("next", [iterator, default]) => self.next_item(*iterator)?.unwrap_or(*default),
+            ("next", [iterator, default]) => self.advance(*iterator)?.unwrap_or(*default),
             ("all" | "any", [iterable]) => {
                 let stop_at = name == "any";
                 let iterator = self.iterate(*iterable)?;

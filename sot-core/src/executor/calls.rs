@@ -7,11 +7,12 @@ use crate::control;
 use crate::cpython::{entry, facts};
 use crate::draws;
 use crate::frame::Skipped;
+use crate::libraries::comes_with_python;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::CodeFlags;
+use sot_opcodes::{Code, CodeFlags};
 use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ impl<'py> Executor<'py> {
             }
         };
         let code = &callee.unit.code;
-        if callee.unit.keeps_its_frame(self.py) {
+        if callee.unit.keeps_its_frame(self.py, comes_with_python) {
             return Err(Stop::brk(Reason::FrameInspection, code.name.clone()));
         }
         let generator_like = code.is_generator_like();
@@ -299,6 +300,12 @@ impl<'py> Executor<'py> {
 
     /// Put arguments into the argument slots, by Python's rules. `false`: they do not fit.
     fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
+        let bound = self.bind_in(callee, args, frame)?;
+        self.refused = (!bound).then(|| refused(&callee.unit.code, args));
+        Ok(bound)
+    }
+
+    fn bind_in(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
         let code = &callee.unit.code;
         let argcount = code.argcount as usize;
         let kwonly = code.kwonlyargcount as usize;
@@ -519,8 +526,15 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
             VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
+            VarKind::Set(_) if name == "__reduce_ex__" && args.keywords.is_empty() => {
+                let class = self.class_of(receiver)?;
+                let class = self.pin(&class);
+                self.enter("reduced_set", &[receiver, class])
+            }
             VarKind::Set(_) => self.set_method(receiver, name, args).map(Called::Value),
             VarKind::Generator(_) => self.generator_method(receiver, name, args),
+            VarKind::Function(_) if name == "__get__" => self.bind_function(receiver, args),
+            VarKind::Native(_) => self.method_of_match(receiver, name, args).map(Called::Value),
             VarKind::Deque(deque) => self.deque_method(receiver, &deque, name, args),
             VarKind::ByteArray(_) => self.bytearray_method(receiver, name, args).map(Called::Value),
             VarKind::Slice(_) => self.slice_method(receiver, name, args).map(Called::Value),
@@ -540,7 +554,10 @@ impl<'py> Executor<'py> {
                 let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
                 self.enter_write_by_object(receiver, &name, None)
             }
-            other => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
+            other => match self.method_of_pattern(receiver, name, args)? {
+                Some(result) => Ok(Called::Value(result)),
+                None => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
+            },
         }
     }
 }
@@ -560,4 +577,29 @@ pub(super) fn api_name(callee: &Bound<'_, PyAny>) -> String {
         Ok(module) => format!("{module}.{name}"),
         Err(_) => name,
     }
+}
+
+/// Arguments that a function does not take, in the order in which it lets go of them where it was handed them: positional ones
+/// that are too many, from the first keyword that it refuses, and then its variables.
+fn refused(code: &Code, args: &Args) -> Vec<VarId> {
+    let (argcount, kwonly) = (code.argcount as usize, code.kwonlyargcount as usize);
+    let taken = args.positional.len().min(argcount);
+    let mut order = args.positional[taken..].to_vec();
+    let mut variables: Vec<Option<VarId>> = args.positional[..taken].iter().copied().map(Some).collect();
+    variables.resize(argcount + kwonly, None);
+    let from = code.posonlyargcount as usize;
+    let mut others = args.keywords.iter();
+    while let Some((name, value)) = others.next() {
+        let at = code.varnames[from..argcount + kwonly].iter().position(|n| n == name).map(|at| at + from);
+        match at {
+            Some(at) if variables[at].is_none() => variables[at] = Some(*value),
+            None if code.flags.contains(CodeFlags::VARKEYWORDS) => variables.push(Some(*value)),
+            _ => {
+                order.push(*value);
+                order.extend(others.by_ref().map(|(_, value)| *value));
+            }
+        }
+    }
+    order.extend(variables.into_iter().flatten());
+    order
 }

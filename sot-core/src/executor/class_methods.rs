@@ -5,8 +5,8 @@
 //! is the second: within one, two reads are two objects, as they are in Python.
 
 use super::Executor;
-use crate::stop::Stop;
-use crate::variables::VarId;
+use crate::stop::{Reason, Stop, Why};
+use crate::variables::{BoundVar, VarId};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
@@ -28,6 +28,11 @@ impl<'py> Executor<'py> {
         found: &Bound<'py, PyAny>,
         name: &str,
     ) -> Result<VarId, Stop> {
+        if let Some((_, class)) = self.made_anew(class) {
+            // The one of this call's class: it is read again where it is needed, and runs as Python.
+            let blocked = Some(Why::new(Reason::OpaqueCall, name));
+            return Ok(self.virtual_var(BoundVar { receiver: class, name: name.into(), blocked }));
+        }
         let bound = found.call_method1("__get__", (self.py.None(), class)).map_err(|e| self.would_raise(&e))?;
         let key = (class.as_ptr() as usize, name.to_owned());
         let count = self.class_methods.entry(key.clone()).or_default();

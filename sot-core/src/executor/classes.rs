@@ -46,6 +46,9 @@ impl<'py> Executor<'py> {
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
         }
         if !facts::is_heap_type(&ty) {
+            if let Some(made) = self.call_descriptor_class(&ty, args)? {
+                return Ok(Called::Value(made));
+            }
             if let Some(number) = self.call_of_numpy(class, args)? {
                 return Ok(Called::Value(number));
             }
@@ -221,7 +224,7 @@ impl<'py> Executor<'py> {
             return Err(opaque_class(class));
         }
         let (new, class) = (self.pin(&new), self.pin(class));
-        let positional = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let positional = self.tuple_of_arguments(args.positional.clone());
         let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
             keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));

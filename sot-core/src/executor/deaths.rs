@@ -15,7 +15,7 @@ use crate::awaits::Awaits;
 use crate::captured::Watched;
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
-use sot_opcodes::{Op, calls};
+use sot_opcodes::{Op, calls, stack_effect};
 use sot_sideeffect::{Mutation, Overlay};
 
 impl Executor<'_> {
@@ -24,16 +24,18 @@ impl Executor<'_> {
         !self.watched.open.is_empty()
     }
 
+    /// What the variables that have changed since a mark held before.
+    fn held_before_changes(&self, mark: &Mark) -> Vec<VarId> {
+        self.changed_since(mark).flat_map(|(var, before)| self.captured.held_before(var, before)).collect()
+    }
+
     /// A step was made: what was changed by it holds something no more, then the innermost frame. What is only moved is noted
     /// as well: to what was not dropped something comes later.
     pub(super) fn note_taken_by_step(&mut self, mark: &Mark) {
         if !self.ends_matter() {
             return;
         }
-        let mut taken: Vec<VarId> = Vec::new();
-        for (var, before) in self.changed_since(mark) {
-            taken.extend(self.captured.held_before(var, before));
-        }
+        let mut taken = self.held_before_changes(mark);
         // Who unwinds frames says so.
         if let Some((at, before)) = self.frame_before(mark)
             && let Some(frame) = self.frames.get(at)
@@ -48,6 +50,49 @@ impl Executor<'_> {
             }
             taken.extend(rest(&before.stack, &frame.stack));
             taken.extend(rest(&before.handled, &frame.handled));
+        }
+        self.note_taken_references(taken);
+    }
+
+    /// The instruction raises: it has let go of its operands before anybody looks for a handler, in its own order.
+    pub(super) fn let_go_before_raise(&mut self, mark: &Mark, op: &Op) {
+        let keeps = op.raises_again() || matches!(op, Op::ForIter(_) | Op::Send(_));
+        if keeps || !self.ends_matter() {
+            return;
+        }
+        let Some((at, before)) = self.frame_before(mark).filter(|(at, _)| at + 1 == self.frames.len()) else { return };
+        let (pops, _) = stack_effect(op, false);
+        let Some(rest) = before.stack.len().checked_sub(pops as usize) else { return };
+        let operands = &before.stack[rest..];
+        let version = before.unit.code.version;
+        let refused = self.refused.take().filter(|_| self.hands_over(op, Awaits::Push, operands));
+        let mut taken = match refused {
+            // What the new frame was given is in its hands, the function last.
+            Some(mut refused) => {
+                let others = operands.iter().filter(|var| !refused.contains(var)).copied().collect::<Vec<_>>();
+                refused.extend(others);
+                refused
+            }
+            None => operands.to_vec(),
+        };
+        if calls::drops_from_the_top(version, op) {
+            taken.reverse();
+        }
+        self.frames[at].stack.truncate(rest);
+        self.note_taken_references(taken);
+    }
+
+    /// An exception has come to its handler: what held something before, and no more.
+    pub(super) fn note_changed_by_raise(&mut self, mark: &Mark) {
+        if !self.ends_matter() {
+            return;
+        }
+        let mut taken = self.held_before_changes(mark);
+        if let Some((at, before)) = self.frame_before(mark)
+            && let Some(frame) = self.frames.get(at)
+        {
+            let same = before.handled.iter().zip(&frame.handled).take_while(|(old, new)| old == new).count();
+            taken.extend(&before.handled[same..]);
         }
         self.note_taken_references(taken);
     }

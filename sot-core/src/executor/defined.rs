@@ -435,6 +435,7 @@ impl<'py> Executor<'py> {
         let keyword = |name: &str| args.keywords.iter().find(|(k, _)| k == name).map(|(_, value)| *value);
         let known = |names: &[&str]| args.keywords.iter().all(|(k, _)| names.contains(&k.as_str()));
         match (name, args.positional.as_slice()) {
+            ("__build_class__", _) => self.enter_class_statement(args),
             ("any" | "all", [iterable]) if args.keywords.is_empty() => {
                 if !self.iterates_by_code(*iterable)? && !self.any_item_has(*iterable, &["__bool__", "__len__"])? {
                     return Ok(None);

@@ -22,7 +22,7 @@ use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashMap;
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -61,7 +61,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         include_str!("definitions_of_exceptions.py"),
         include_str!("definitions_of_keys.py"),
         include_str!("definitions_of_members.py"),
-        include_str!("definitions_of_ordered.py")
+        include_str!("definitions_of_ordered.py"),
+        include_str!("definitions_of_library.py")
     )
     .to_owned();
     if py.version_info() >= (3, 11) {
@@ -72,6 +73,8 @@ fn compile(py: Python<'_>) -> PyResult<Definitions> {
         source = source.replace("item == wanted", "wanted == item");
     }
     if py.version_info() < (3, 11) {
+        // Who had a dict was taken apart into that, full or empty.
+        source = source.replace("empty_is_none = True", "empty_is_none = False");
         // An ordered dict looked a key up, and then once more to delete it.
         source = source.replace("searches = 2", "searches = 3");
     }
@@ -168,6 +171,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("changes_of", make(c"changes_of", |args| Ok(args.get_item(0)?.unbind()))?),
         ("constructed", make(c"constructed", constructed)?),
         ("grouper", make(c"grouper", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("body_run", make(c"body_run", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("class_made", make(c"class_made", |args| Ok(args.get_item(0)?.unbind()))?),
         (
             "end_writing",
             make(c"end_writing", |args| {
@@ -270,7 +275,14 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let namespace = PyDict::new(py);
     namespace.set_item(name, method)?;
     let class = py.get_type::<PyType>().call1((args.get_item(3)?, PyTuple::empty(py), namespace))?;
-    Ok(args.get_item(1)?.call1((class.call0()?,))?.unbind())
+    let made = args.get_item(1)?.call1((class.call0()?,))?;
+    // An index of a sequence has to be one that a sequence could have.
+    let index = crate::cpython::module(py, "operator")?.getattr("index")?;
+    if args.get_item(1)?.is(&index) && made.extract::<isize>().is_err() {
+        let kind: String = args.get_item(3)?.extract()?;
+        return Err(PyIndexError::new_err(format!("cannot fit '{kind}' into an index-sized integer")));
+    }
+    Ok(made.unbind())
 }
 
 /// `as_given(iterator)`: what gives this iterator when it is asked for one.
@@ -503,6 +515,7 @@ impl<'py> Executor<'py> {
         match (*name, args) {
             ("hint", [iterable]) => self.enter_hint(*iterable).map(Some),
             ("constructed", [made, class, positional, keywords]) => {
+                self.spread = Some(*positional);
                 let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
                     (self.look(*positional)?, self.look(*keywords)?)
                 else {
@@ -514,6 +527,10 @@ impl<'py> Executor<'py> {
                     args.keywords.push((key, *value));
                 }
                 self.constructed(*made, *class, &args).map(Some)
+            }
+            ("body_run", [body, names]) => self.enter_class_body(*body, *names).map(Some),
+            ("class_made", [cell, name, bases, names]) => {
+                self.class_made(*cell, *name, *bases, *names).map(|made| Some(Called::Value(made)))
             }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("pair", [item, index]) if self.iterates_by_code(*item)? => {
@@ -669,8 +686,12 @@ impl<'py> Executor<'py> {
             .ok_or(Stop::fallback(Reason::InternalError, "no builtin"))?;
         let is = |ex: &Self, name: &str| ex.builtins_attribute(name).is_ok_and(|b| b.is(&builtin));
         let answer = self.constant_value(result);
+        let index = self.operator("index")?;
         let exact = answer.as_ref().is_some_and(|answer| match name.as_str() {
             "__int__" => answer.is_exact_instance_of::<PyInt>(),
+            "__index__" if index.is(&builtin) => {
+                answer.is_exact_instance_of::<PyInt>() && answer.extract::<isize>().is_ok()
+            }
             "__index__" => answer.is_exact_instance_of::<PyInt>() && is(self, "int"),
             "__float__" => answer.is_exact_instance_of::<PyFloat>(),
             "__length_hint__" => {

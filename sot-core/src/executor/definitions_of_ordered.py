@@ -5,9 +5,7 @@
 def store_ordered(table, key, value):
     hash = hashed(key)
     place = placed(table, key, hash)
-    before = nodes_of(table)
-    put(table, place, key, hash, value)
-    settled(table, before)
+    put_ordered(table, place, key, hash, value)
     try:
         # The node is looked for, or where it belongs.
         placed(table, key, hash)
@@ -81,11 +79,12 @@ def copy_ordered(table, entries, result):
         del value
         if hash is None:
             hash = stored_hash(table, key)
-        value = value_of(table, placed(table, key, hashed(key)))
+        place = placed(table, key, hashed(key))
+        if len(place) == 0:
+            raise KeyError(key)
+        value = value_of(table, place)
         place = placed(result, key, hash)
-        before = nodes_of(result)
-        put(result, place, key, hash, value)
-        settled(result, before)
+        put_ordered(result, place, key, hash, value)
         placed(result, key, hash)
         del key, value, place
         unchanged(table, entries)
@@ -98,6 +97,9 @@ def equal_ordered(left, right, ordered, yes, no):
         return no
     entries = entries_of(left)
     for key, hash, item in entries:
+        # What code of the program has taken out is not compared any more.
+        if not still_held(left, entries, key):
+            continue
         if hash is None:
             hash = stored_hash(left, key)
         place = placed(right, key, hash)
@@ -109,7 +111,6 @@ def equal_ordered(left, right, ordered, yes, no):
             if not item == other:
                 return no
         del key, item, other
-        unchanged(left, entries)
     del entries
     if not ordered:
         return yes
@@ -129,7 +130,8 @@ def itertools__ordered_keys(table, keys):
     index = 0
     while index < len(keys):
         as_before(table, keys)
-        placed(table, keys[index], hashed(keys[index]))
+        if len(placed(table, keys[index], hashed(keys[index]))) == 0:
+            raise KeyError(keys[index])
         index = index + 1
         yield keys[index - 1]
 
@@ -138,18 +140,27 @@ def itertools__ordered_values(table, keys):
     index = 0
     while index < len(keys):
         as_before(table, keys)
-        placed(table, keys[index], hashed(keys[index]))
+        # Once for the node, and once for the value.
+        if len(placed(table, keys[index], hashed(keys[index]))) == 0:
+            raise KeyError(keys[index])
+        place = placed(table, keys[index], hashed(keys[index]))
+        if len(place) == 0:
+            raise KeyError(keys[index])
         index = index + 1
-        yield value_of(table, placed(table, keys[index - 1], hashed(keys[index - 1])))
+        yield value_of(table, place)
 
 
 def itertools__ordered_items(table, keys):
     index = 0
     while index < len(keys):
         as_before(table, keys)
-        placed(table, keys[index], hashed(keys[index]))
+        if len(placed(table, keys[index], hashed(keys[index]))) == 0:
+            raise KeyError(keys[index])
+        place = placed(table, keys[index], hashed(keys[index]))
+        if len(place) == 0:
+            raise KeyError(keys[index])
         index = index + 1
-        yield keys[index - 1], value_of(table, placed(table, keys[index - 1], hashed(keys[index - 1])))
+        yield keys[index - 1], value_of(table, place)
 
 
 def fill_ordered_by_keys(table, source, rest, result):

@@ -422,3 +422,7 @@ def kept(function, keep, object, name):
     value = function(object)
     keep(object, name, value)
     return value
+
+
+def class_of(body, name, bases, names):
+    return class_made(body_run(body, names), name, bases, names)

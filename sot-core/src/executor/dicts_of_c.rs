@@ -141,6 +141,7 @@ impl<'py> Executor<'py> {
             else {
                 return Err(self.raise_error::<PyKeyError>("dictionary is empty"));
             };
+            self.no_thread_comes_between(me)?;
             let (key, value) = entries.remove(at);
             self.replace_dict(me, entries)?;
             self.record_if_sourced(me, Mutation::DictPop { object: Self::var_ref(me), key: Self::var_ref(key) });

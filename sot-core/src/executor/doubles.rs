@@ -9,6 +9,7 @@
 
 use super::Executor;
 use super::copies::Copies;
+use super::limits::is_long_number;
 use crate::code_unit::{HIDDEN_FILE, assemble, function_of};
 use crate::cpython::{VERSION, facts};
 use crate::objects::is_constant_type;
@@ -314,6 +315,9 @@ impl<'py> Executor<'py> {
                 let number = value.is_exact_instance_of::<PyInt>().then(|| value.extract::<i64>().unwrap_or(i64::MAX));
                 if length.or(number).is_some_and(|size| size.unsigned_abs() > LARGE as u64) {
                     return Err(Stop::brk(Reason::OpaqueValue, "a large number"));
+                }
+                if cast.for_call && is_long_number(&value) {
+                    return Err(Stop::brk(Reason::OpaqueValue, "a long text"));
                 }
                 value
             }

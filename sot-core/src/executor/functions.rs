@@ -53,8 +53,27 @@ impl<'py> Executor<'py> {
             return Ok(Some(value));
         }
         match of_type {
+            Some(_) if name == "__get__" => Ok(Some(self.virtual_var(BoundVar::new(me, name)))),
             Some(_) => Err(unanswered(name)),
             None => Ok(None),
+        }
+    }
+
+    /// `function.__get__(value, class)`
+    pub(super) fn bind_function(&mut self, function: VarId, args: &Args) -> Result<Called, Stop> {
+        let wrong = || Stop::brk(Reason::WouldRaise, "__get__");
+        let ([value, class @ ..], []) = (args.positional.as_slice(), args.keywords.as_slice()) else {
+            return Err(wrong());
+        };
+        if class.len() > 1 {
+            return Err(wrong());
+        }
+        if !self.is_none(*value)? {
+            return Ok(Called::Value(self.virtual_var(MethodVar { receiver: *value, function })));
+        }
+        match class {
+            [class] if !self.is_none(*class)? => Ok(Called::Value(function)),
+            _ => Err(wrong()),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use smallvec::SmallVec;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
 use sot_tracker::ObjectId;
 
@@ -102,6 +103,31 @@ impl<'py> Executor<'py> {
         found.is_some_and(|f| crate::cpython::facts::is_function(&f) || self.is_plain_callable(&f))
     }
 
+    /// The arguments of an operation that are numbers of run time, and that it takes as such wherever they are.
+    fn numbers_taken(&mut self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 2]> {
+        let mut taken = SmallVec::new();
+        for (at, arg) in args.positional.iter().enumerate() {
+            if self.backend.takes_number(self.py, kind, name, at) && self.is_varying_number(*arg) {
+                taken.push(*arg);
+            }
+        }
+        if taken.is_empty() {
+            return taken;
+        }
+        // One that is also given elsewhere is what it is there.
+        let named = args.keywords.iter().map(|(_, value)| *value);
+        let elsewhere: Vec<VarId> = args
+            .positional
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !self.backend.takes_number(self.py, kind, name, *at))
+            .map(|(_, arg)| *arg)
+            .chain(named)
+            .collect();
+        taken.retain(|arg| !elsewhere.contains(arg));
+        taken
+    }
+
     /// Append an operation and give its result.
     pub fn record_call(
         &mut self,
@@ -118,12 +144,11 @@ impl<'py> Executor<'py> {
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
         self.tell_modes()?;
-        let takes_numbers = args.keywords.is_empty() && self.backend.takes_numbers(self.py, kind, name);
-        let (tuple, kwargs) =
-            self.convert_arguments(args, |ex, arg| match takes_numbers && ex.is_varying_number(arg) {
-                true => ex.number_as_operand(arg),
-                false => ex.argument(arg),
-            })?;
+        let numbers = self.numbers_taken(kind, name, args);
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| match numbers.contains(&arg) {
+            true => ex.number_as_operand(arg),
+            false => ex.argument(arg),
+        })?;
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
@@ -134,7 +159,7 @@ impl<'py> Executor<'py> {
         let mut objects = Vec::new();
         let mut operands = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
-            operands.push(match takes_numbers.then(|| self.number_symbol(*arg)).flatten() {
+            operands.push(match numbers.contains(arg).then(|| self.number_symbol(*arg)).flatten() {
                 Some(symbol) => Operand::Symbol(symbol),
                 None => self.operand(*arg, &mut objects)?,
             });

@@ -301,7 +301,7 @@ impl<'py> Executor<'py> {
             None => self.fold_none()?,
         };
         let ordered = self.is_ordered(&dict);
-        if name == "setdefault" {
+        if let "setdefault" | "pop" = name {
             self.no_thread_comes_between(table)?;
         }
         match name {

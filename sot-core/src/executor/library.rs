@@ -35,12 +35,15 @@ impl<'py> Executor<'py> {
         module: &str,
         name: &str,
         args: &Args,
-    ) -> Result<Option<VarId>, Stop> {
+    ) -> Result<Option<Called>, Stop> {
         if !callee.is_exact_instance_of::<PyCFunction>() {
             return Ok(None);
         }
         if PURE.contains(&(module, name)) && self.are_constants(args)? {
-            return self.fold_call(callee, args).map(Some);
+            return self.fold_call(callee, args).map(|result| Some(Called::Value(result)));
+        }
+        if let Some(entered) = self.enter_heap_or_bisect(module, name, args)? {
+            return Ok(Some(entered));
         }
         let nothing = args.positional.is_empty() && args.keywords.is_empty();
         if !nothing || !process::is_asked(module, name) {
@@ -59,28 +62,52 @@ impl<'py> Executor<'py> {
         if handled {
             self.constant_value(answer);
         }
-        Ok(Some(match name {
+        Ok(Some(Called::Value(match name {
             "exc_info" => self.virtual_var(TupleVar::new(vec![answer; 3])),
             _ => answer,
-        }))
+        })))
     }
 
-    /// A dict is asked for a key and given it in one step, which no other thread comes between; the journal gives it later. A break where
-    /// another thread may have the dict.
-    pub(super) fn no_thread_comes_between(&mut self, table: VarId) -> Result<(), Stop> {
-        if !self.is_sourced_container(table) {
+    /// A dict is asked for a key and given it in one step, and so is an item found and taken, which no other thread comes between; the
+    /// journal does it later. A break where another thread may have the container.
+    pub(super) fn no_thread_comes_between(&mut self, container: VarId) -> Result<(), Stop> {
+        match self.is_sourced_container(container) {
+            true => self.has_no_threads_beside(),
+            false => Ok(()),
+        }
+    }
+
+    /// The same of an iterator that the program advances by hand.
+    pub(super) fn look_to_advance(&mut self, iterator: VarId) -> Result<VarKind, Stop> {
+        let kind = self.look(iterator)?;
+        if let VarKind::Iterator(IteratorVar { state: Iteration::Real { .. } }) = &kind
+            && !self.frame().is_hidden()
+        {
+            self.has_no_threads_beside()?;
+        }
+        Ok(kind)
+    }
+
+    pub(super) fn advance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
+        self.look_to_advance(iterator)?;
+        self.next_item(iterator)
+    }
+
+    fn has_no_threads_beside(&mut self) -> Result<(), Stop> {
+        if self.alone {
             return Ok(());
         }
         let question = process::is_alone(self.py).map_err(|e| self.internal(&e))?.into_bound(self.py);
         let alone = process::answer(&question).filter(|alone| alone.is_truthy().unwrap_or(false));
-        let alone = alone.ok_or(Stop::brk(Reason::Mutation, "dict.setdefault, and there are other threads"))?;
+        let alone = alone.ok_or(Stop::brk(Reason::Mutation, "what is one step, and there are other threads"))?;
         let alone = self.answered_by_path(&question, &alone);
         self.constant_value(alone);
+        self.alone = true;
         Ok(())
     }
 
     /// What a question is answered now, known by the path to it.
-    fn answered_by_path(&mut self, question: &Bound<'py, PyAny>, answer: &Bound<'py, PyAny>) -> VarId {
+    pub(super) fn answered_by_path(&mut self, question: &Bound<'py, PyAny>, answer: &Bound<'py, PyAny>) -> VarId {
         let question = self.objects.add(question);
         let base = self.constant_tracker(question);
         let at = self.trackers.intern(Tracker::IterSource(base));

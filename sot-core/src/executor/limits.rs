@@ -8,8 +8,10 @@
 use super::Executor;
 use crate::cpython::signals;
 use crate::stop::{Reason, Stop};
-use crate::variables::{VarId, VarKind};
+use crate::variables::{Args, VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
 use sot_opcodes::Op;
 
 /// Questions inside questions.
@@ -20,6 +22,8 @@ const MAX_PATH: u32 = 400;
 const MAX_COPIES: u64 = 16;
 /// A value of so many parts is never too large.
 const SMALL: u64 = 10_000;
+/// Numbers of more digits (or bits) may be read and written by Python code (3.12+), which a program can change.
+const DIGITS: usize = 4096;
 /// Instructions between two looks for signals.
 const SIGNAL_INTERVAL: usize = 16;
 
@@ -27,7 +31,31 @@ fn too_deep(what: &str) -> Stop {
     Stop::brk(Reason::Depth, what)
 }
 
+/// Whether C might leave it to a module of Python to read a number from this, or to write it.
+pub(super) fn is_long_number(value: &Bound<'_, PyAny>) -> bool {
+    match value.cast_exact::<PyString>() {
+        Ok(text) => text.len().is_ok_and(|length| length > DIGITS),
+        Err(_) => {
+            let bits = || value.call_method0("bit_length").and_then(|bits| bits.extract::<usize>());
+            value.is_exact_instance_of::<PyInt>() && value.extract::<i64>().is_err() && bits().is_ok_and(|n| n > DIGITS)
+        }
+    }
+}
+
 impl Executor<'_> {
+    /// `int`, `str` and their like are given no number that Python code reads or writes.
+    pub(super) fn require_written_by_c(&mut self, callee: &Bound<'_, PyAny>, args: &Args) -> Result<(), Stop> {
+        let reads = callee.is(self.py.get_type::<PyInt>());
+        for arg in &args.positional {
+            let VarKind::Constant(constant) = &self.var(*arg).kind else { continue };
+            let value = self.objects.get(self.py, constant.object);
+            if (reads || !value.is_exact_instance_of::<PyString>()) && is_long_number(&value) {
+                return Err(Stop::brk(Reason::OpaqueValue, "a large number"));
+            }
+        }
+        Ok(())
+    }
+
     /// Ask a part of a value.
     pub fn nested<R>(&mut self, ask: impl FnOnce(&mut Self) -> Result<R, Stop>) -> Result<R, Stop> {
         if self.nested_too_deeply() {

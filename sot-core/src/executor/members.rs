@@ -141,6 +141,11 @@ impl Member {
 }
 
 impl Member {
+    /// Of what is equal to itself alone.
+    pub(super) fn alone(var: VarId) -> Member {
+        Member { var, asked: false, hash: var.0 as isize, known: false, value: Value::Alone }
+    }
+
     pub(super) fn var(&self) -> VarId {
         self.var
     }
@@ -200,6 +205,15 @@ impl<'py> Executor<'py> {
         if self.hashes.contains_key(&var) {
             return Err(Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a member of a set"));
         }
+        self.may_be_member(var)?;
+        self.member_anywhere(var)
+    }
+
+    /// The same, as a part of a member.
+    fn member_anywhere(&mut self, var: VarId) -> Result<Bound<'py, Member>, Stop> {
+        if self.is_id_of(var).is_some() {
+            return self.key_of_id(var);
+        }
         if let Some(known) = self.shadows.members.get(&var) {
             return Ok(known.bind(self.py).clone());
         }
@@ -228,7 +242,7 @@ impl<'py> Executor<'py> {
             VarKind::Tuple(TupleVar { items, class: None }) => {
                 let (mut values, mut known) = (Vec::with_capacity(items.len()), true);
                 for item in items.iter() {
-                    let item = self.member(*item)?;
+                    let item = self.member_anywhere(*item)?;
                     known &= item.get().known;
                     values.push(match &item.get().value {
                         Value::Equal(value) => value.bind(self.py).clone(),

@@ -47,8 +47,10 @@ impl Executor<'_> {
                 // Any other one that is made alike says the same.
                 let class = self.objects.get(self.py, native.class);
                 let sample = match native.native {
-                    Native::Record => self.record(&native.positional)?,
+                    Native::Id => class.call0().map_err(|e| self.internal(&e))?,
+                    Native::Record | Native::Match => self.record(&native.positional)?,
                     Native::Partial => class.call1((&class,)).map_err(|e| self.internal(&e))?,
+                    Native::Descriptor => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
                     Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
                         class.call1((PyString::intern(self.py, "name"),)).map_err(|e| self.internal(&e))?
                     }

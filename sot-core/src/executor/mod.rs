@@ -26,6 +26,7 @@ mod builtins;
 mod byte_arrays;
 mod calls;
 mod class_methods;
+mod class_writes;
 mod classes;
 mod collected;
 mod compared;
@@ -47,7 +48,9 @@ mod graph;
 mod handlers;
 mod hashed;
 mod hashed_members;
+mod heaps;
 mod identity;
+mod ids;
 mod inspected;
 mod iteration;
 mod itertools;
@@ -57,6 +60,7 @@ mod leaf;
 mod library;
 mod lifetimes;
 mod limits;
+mod made_classes;
 mod members;
 mod membership;
 mod missing;
@@ -68,7 +72,9 @@ mod operated;
 mod ordered;
 mod overridden;
 mod own_names;
+mod patterns;
 mod protocol;
+mod reduced;
 mod rehearsed;
 mod rewritten;
 mod searched;
@@ -102,7 +108,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use sot_opcodes::Op;
 use sot_sideeffect::VarRef;
-use sot_tracker::{ObjectId, TrackerId};
+use sot_tracker::{Check, ObjectId, TrackerId};
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -132,8 +138,12 @@ pub struct Found {
     pub rewritten: HashSet<(usize, String)>,
     /// Classes that are made anew are to be known by their identity, as all others.
     pub by_identity: bool,
+    /// Class statements are to run as Python.
+    pub real_classes: bool,
     /// Numbers that earlier captures of the same code have found.
     pub numbers: Arc<Varying>,
+    /// Of a general capture: after how many answers a fact varies, so that the instruction which asks for it is a break.
+    pub general: Option<usize>,
 }
 
 /// One capture.
@@ -158,6 +168,8 @@ pub struct Executor<'py> {
     dicts_of_names: HashSet<usize>,
     key_indexes: Vec<kinds::KeyIndex>,
     shadows: sets::Shadows,
+    /// Whether it is guarded that there are no other threads.
+    alone: bool,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
     claimed: HashSet<usize>,
     /// How many of the frames the capture started with: each is a real frame, or has a stand-in, when the break runs eagerly.
@@ -168,6 +180,10 @@ pub struct Executor<'py> {
     spare: Vec<Frame>,
     /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
     pub tail: Option<Awaits>,
+    /// Arguments that a call of this instruction did not take, in the order in which the frame that was to have them lets go.
+    refused: Option<Vec<VarId>>,
+    /// The very tuple that the call of this instruction hands over as its arguments.
+    spread: Option<VarId>,
     /// What lists hold that are being sorted, by marks of the sorts, each of which one instruction makes and nobody else has.
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
     /// Dicts that the capture made, and where keys were first taken out of them.
@@ -204,12 +220,16 @@ pub struct Executor<'py> {
     ignored: Vec<String>,
     /// What the journal writes of that, found in this attempt.
     rewritten: Vec<(usize, String)>,
+    /// Given classes that the journal writes to, by address.
+    classes_written: Vec<(usize, VarId)>,
     /// Sites that are silent, found in this attempt.
     silent: Vec<Site>,
     /// Frames that exceptions have passed.
     passings: u32,
     /// The outermost frame that must run as it is, in one piece.
     in_one_piece: Option<usize>,
+    /// An instruction of a general capture that has asked for what varies.
+    asked_what_varies: Option<Site>,
 }
 
 /// What was found out is read and written as the executor's own.
@@ -240,6 +260,7 @@ impl<'py> Executor<'py> {
             built_flags: HashMap::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),
+            alone: false,
             dicts_of_names: HashSet::new(),
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),
@@ -249,6 +270,8 @@ impl<'py> Executor<'py> {
             undo: Vec::new(),
             spare: Vec::new(),
             tail: None,
+            refused: None,
+            spread: None,
             emptied: HashMap::new(),
             gaps: HashMap::new(),
             class_methods: HashMap::new(),
@@ -267,9 +290,11 @@ impl<'py> Executor<'py> {
             steady: HashSet::new(),
             ignored: crate::control::ignored_modules(py),
             rewritten: Vec::new(),
+            classes_written: Vec::new(),
             silent: Vec::new(),
             passings: 0,
             in_one_piece: None,
+            asked_what_varies: None,
         }
     }
 
@@ -297,6 +322,12 @@ impl<'py> Executor<'py> {
     }
 
     // ----- guards
+
+    /// Leave a guard, with the current source line as its origin.
+    pub fn guard(&mut self, tracker: TrackerId, check: Check) {
+        self.note_if_it_varies(tracker, &check);
+        self.captured.guard(tracker, check);
+    }
 
     /// The tracker from which paths to parts of this variable start: the object itself once its identity is guarded.
     pub fn base_tracker(&mut self, var: VarId) -> TrackerId {
@@ -544,6 +575,9 @@ impl<'py> Executor<'py> {
         if spent > BUDGET || spent - self.busy.1 > IDLE {
             return Err(Stop::fallback(Reason::Budget, ""));
         }
+        if self.asked_what_varies.is_some() {
+            return Err(Stop::fallback(Reason::Varies, ""));
+        }
         let frame = self.frames.last().expect("a frame");
         let Some(instruction) = frame.unit.code.instrs.get(frame.ip) else {
             return Err(Stop::fallback(Reason::InternalError, "ran off the end of the code"));
@@ -558,7 +592,7 @@ impl<'py> Executor<'py> {
         let noted = simulated::wanted().then(|| (frame.unit.clone(), frame.ip));
         let mark = self.step_mark();
         // What an earlier one has left is none of this instruction's business.
-        (self.tail, self.cause, self.thrown) = (None, None, None);
+        (self.tail, self.cause, self.thrown, self.refused, self.spread) = (None, None, None, None, None);
         let mut ran = match denied {
             Some(why) => Err(Stop::Break(why)),
             None => handlers::run(self, op),
@@ -594,9 +628,10 @@ impl<'py> Executor<'py> {
                 return Ok(Flow::Entered(awaits));
             }
             Err(Stop::Raised(exception)) => {
+                self.let_go_before_raise(&mark, &op);
                 let flow = self.raise_in_step(exception, op);
                 if let Ok(Flow::Placed) = flow {
-                    self.note_taken_by_step(&mark);
+                    self.note_changed_by_raise(&mark);
                 }
                 flow
             }
@@ -677,7 +712,11 @@ impl<'py> Executor<'py> {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.begun().is_none() => {
-                return match self.call_of_library().or_else(|| self.generator_of_framework()) {
+                return match self
+                    .class_statement_under_way()
+                    .or_else(|| self.call_of_library())
+                    .or_else(|| self.generator_of_framework())
+                {
                     Some(site) => Err((Some(site), why)),
                     None => {
                         self.writing = self.being_written(self.given);
@@ -714,10 +753,8 @@ impl<'py> Executor<'py> {
         let caller = self.frames.iter().rposition(|frame| !frame.is_hidden() && !library(frame))?;
         let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
         let frame = &self.frames[caller];
-        // 3.8's call of `__exit__` cannot be a break itself.
-        let can_break = !matches!(frame.unit.code.instrs[frame.ip].op, Op::WithCleanupStart);
         let site = (frame.unit.address(), frame.ip);
-        (entered_here && can_break && !self.found.denied.contains_key(&site)).then_some(site)
+        (entered_here && !self.found.denied.contains_key(&site)).then_some(site)
     }
 
     /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at

@@ -2,6 +2,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
+use crate::natives::Native;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -37,6 +38,10 @@ impl<'py> Executor<'py> {
             }
             VarKind::Function(_) => return self.set_in_dict_of_function(object, name, value),
             VarKind::Tensor(_) => return self.set_flag(object, name, value),
+            VarKind::Native(native) if native.native == Native::Partial && native.object.is_none() => {
+                self.objects.get(self.py, native.class)
+            }
+            VarKind::Class(class) => return self.set_class_attribute(object, class.object, name, value),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         let own = self.class_lookup(&class, "__setattr__")?;
@@ -44,7 +49,9 @@ impl<'py> Executor<'py> {
             true => probe::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
             false => probe::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
         };
-        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+        // A partial's own does what that of `object` does.
+        let native = matches!(self.var(object).kind, VarKind::Native(_));
+        if !native && !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
         self.set_by_object(object, name, value)
@@ -53,7 +60,8 @@ impl<'py> Executor<'py> {
     /// `object.__setattr__(object, name, value)`, or that of `BaseException`.
     pub fn set_by_object(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let class = self.class_of(object)?;
-        if let Some(descriptor) = self.class_lookup(&class, name)?
+        if self.written_to_class(&class, name)?.is_none()
+            && let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
             let of_exceptions = || self.py.get_type::<PyBaseException>().getattr("__traceback__");
@@ -310,6 +318,16 @@ impl<'py> Executor<'py> {
             }
         }
         Err(self.no_such_name(name)?)
+    }
+
+    /// What the frame's builtins have under a name.
+    pub fn load_builtin(&mut self, name: &str) -> Result<VarId, Stop> {
+        let builtins = self.frame().builtins;
+        let tracker = self.constant_tracker(builtins);
+        let object = self.objects.get(self.py, builtins);
+        let missing = || Stop::fallback(Reason::WouldRaise, format!("{name} not found"));
+        let object = object.cast::<PyDict>().map_err(|_| missing())?;
+        self.dict_item(object, tracker, name)?.ok_or_else(missing)
     }
 
     fn no_such_name(&mut self, name: &str) -> Result<Stop, Stop> {

@@ -40,7 +40,8 @@ impl<'py> Executor<'py> {
                 }
                 (args.positional.clone(), Vec::new())
             }
-            Native::ItemGetter => (args.positional.clone(), Vec::new()),
+            Native::Id | Native::Match => return Err(wrong()),
+            Native::ItemGetter | Native::Descriptor => (args.positional.clone(), Vec::new()),
             Native::Record => {
                 let maker = self.pin(class);
                 let made_of: Vec<VarId> = std::iter::once(maker).chain(args.positional.iter().copied()).collect();
@@ -138,7 +139,7 @@ impl<'py> Executor<'py> {
 
     pub(super) fn call_native(&mut self, native: &NativeVar, args: &Args) -> Result<Called, Stop> {
         let own = &native.positional;
-        if native.native == Native::Record {
+        if let Native::Record | Native::Match | Native::Id | Native::Descriptor = native.native {
             return Err(Stop::brk(Reason::WouldRaise, "call of a record"));
         }
         if native.native == Native::Partial {
@@ -201,6 +202,9 @@ impl<'py> Executor<'py> {
         native: &NativeVar,
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
+        if native.native == Native::Descriptor {
+            return Err(Stop::brk(Reason::ValueKind, "attribute of a descriptor"));
+        }
         let part = match name {
             "func" => Some(0),
             "args" => Some(1),
@@ -209,6 +213,23 @@ impl<'py> Executor<'py> {
         };
         if let (Native::Partial, Some(part)) = (native.native, part) {
             return Ok(Some(native.positional[part]));
+        }
+        if native.object.is_none()
+            && let Some((_, value)) = self.virtual_attributes(me).into_iter().rev().find(|(known, _)| known == name)
+        {
+            return Ok(Some(value));
+        }
+        if native.native == Native::Match {
+            match name {
+                "re" => return Ok(Some(native.positional[1])),
+                "string" => return Ok(Some(native.positional[2])),
+                "pos" | "endpos" | "lastindex" | "lastgroup" => {
+                    let found = self.record(&native.positional)?;
+                    let value = found.getattr(name).map_err(|e| self.internal(&e))?;
+                    return self.fold(&value).map(Some);
+                }
+                _ => {}
+            }
         }
         if native.native == Native::Record {
             let class = self.objects.get(self.py, native.class);

@@ -313,6 +313,18 @@ impl<'py> Executor<'py> {
         methods: &[&str],
         args: &[VarId],
     ) -> Result<Option<Called>, Stop> {
+        let builtin = self.builtin(builtin)?;
+        self.enter_answer_for(builtin, value, methods, args)
+    }
+
+    /// As `enter_answer`, of any callable of C.
+    pub(super) fn enter_answer_for(
+        &mut self,
+        builtin: VarId,
+        value: VarId,
+        methods: &[&str],
+        args: &[VarId],
+    ) -> Result<Option<Called>, Stop> {
         let (VarKind::Instance(_) | VarKind::Exception(_)) = self.look(value)? else { return Ok(None) };
         let class = self.class_of(value)?;
         for name in methods {
@@ -320,7 +332,6 @@ impl<'py> Executor<'py> {
             match self.class_lookup(&class, name)? {
                 Some(found) if facts::is_function(&found) => {
                     let method = self.special_method(value, name)?;
-                    let builtin = self.builtin(builtin)?;
                     let name = self.fold(PyString::new(self.py, name).as_any())?;
                     let class = self.fold(PyString::new(self.py, &class_name(&class)).as_any())?;
                     let args = self.virtual_var(TupleVar::new(args.to_vec()));
@@ -342,6 +353,11 @@ impl<'py> Executor<'py> {
                 false => Ok(None),
             };
         };
+        // What is no text is refused before anybody is asked.
+        let text = self.py.get_type::<PyString>();
+        if !self.class_of(spec)?.is(&text) {
+            return Ok(None);
+        }
         let class = self.class_of(value)?;
         let found = self.class_lookup(&class, "__format__")?;
         let by_default = self.py.get_type::<PyAny>().getattr("__format__").map_err(|e| self.internal(&e))?;

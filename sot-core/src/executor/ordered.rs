@@ -7,13 +7,14 @@
 use super::Executor;
 use super::hashed::fallback;
 use super::searched::{Helper, Searched};
-use crate::cpython::facts;
+use crate::cpython::{VERSION, facts};
 use crate::probe::DictOfC;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::handling;
 use sot_sideeffect::Mutation;
 use std::rc::Rc;
 
@@ -26,12 +27,11 @@ fn keys_for_real<'py>(table: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAn
 
 /// What these definitions call, for real.
 pub(super) const HELPERS: &[Helper] = &[
-    ("nodes_of", |args| {
-        Ok(facts::nodes_of(args.get_item(0)?.cast::<PyDict>()?).into_pyobject(args.py())?.into_any().unbind())
-    }),
-    // With a new table, all nodes but the new one have been looked for.
-    ("settled", |args| {
-        let (table, before) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(1)?.extract::<usize>()?);
+    ("put_ordered", |args| {
+        let table = args.get_item(0)?.cast_into::<PyDict>()?;
+        let before = facts::nodes_of(&table);
+        super::searched::put_for_real(args)?;
+        // With a new table, all nodes but the new one have been looked for.
         if facts::nodes_of(&table) != before {
             let entries = facts::ordered_entries(&table);
             for (key, hash) in entries.iter().take(entries.len().saturating_sub(1)) {
@@ -61,7 +61,10 @@ pub(super) const HELPERS: &[Helper] = &[
         let (now, then) = (keys_for_real(&args.get_item(0)?)?, args.get_item(1)?.cast_into::<PyTuple>()?);
         let same = |then: &mut dyn Iterator<Item = Bound<'_, PyAny>>| now.iter().zip(then).all(|(a, b)| a.is(&b));
         match now.len() == then.len() {
-            false => Err(PyRuntimeError::new_err("OrderedDict changed size during iteration")),
+            false if now.is_empty() && !handling::clearing_is_a_mutation(VERSION) => {
+                Err(PyRuntimeError::new_err("OrderedDict changed size during iteration"))
+            }
+            false => Err(PyRuntimeError::new_err("OrderedDict mutated during iteration")),
             true if same(&mut then.iter()) || same(&mut then.iter().collect::<Vec<_>>().into_iter().rev()) => {
                 Ok(args.py().None())
             }
@@ -161,6 +164,7 @@ impl<'py> Executor<'py> {
                 if !self.has_hashed_keys(table)? {
                     return Ok(None);
                 }
+                self.no_thread_comes_between(table)?;
                 let hash = match self.hashes.get(&end).copied() {
                     Some(hash) => Some(hash),
                     None => self.quiet_hash(end)?,
@@ -209,14 +213,12 @@ impl<'py> Executor<'py> {
     /// What a helper of these definitions does.
     pub(super) fn call_ordered_helper(&mut self, name: &str, args: &[VarId]) -> Result<Option<VarId>, Stop> {
         match (name, args) {
-            ("nodes_of", [_]) => self.fold_none().map(Some),
-            ("settled", [table, _]) => {
+            // Whether the table grows is seen where it does: what has been put there for real has been settled for real.
+            ("put_ordered", [table, place, key, hash, value]) => {
+                self.put(*table, *place, *key, *hash, *value)?;
+                self.require_room(*table)?;
                 let dict = self.table(*table)?;
                 if self.is_ordered(&dict) && !self.are_told_apart(&dict)? {
-                    // A table that has room for it stays what it is.
-                    if dict.entries.len() + dict.removed as usize > FIRST {
-                        return Err(fallback("keys of one hash in an ordered dict that grows"));
-                    }
                     self.found_in_order(*table, &dict)?;
                 }
                 self.fold_none().map(Some)
@@ -270,6 +272,16 @@ impl<'py> Executor<'py> {
                 }
             }
             _ => Ok(None),
+        }
+    }
+
+    /// A table that has room for one key more stays what it is, and asks nothing; nor does one whose keys have hashes of their own.
+    fn require_room(&mut self, table: VarId) -> Result<(), Stop> {
+        let dict = self.table(table)?;
+        let has_room = dict.entries.len() + dict.removed as usize <= FIRST;
+        match has_room || !self.is_ordered(&dict) || self.are_told_apart(&dict)? {
+            true => Ok(()),
+            false => Err(fallback("keys of one hash in an ordered dict that grows")),
         }
     }
 

@@ -4,6 +4,7 @@
 //! [`super::attributes`] without the hook `__getattr__`, which is asked by whoever asked for the attribute.
 
 use super::Executor;
+use crate::captured::PlainLookup;
 use crate::cpython::facts::{self, GetattrKind};
 use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
@@ -137,12 +138,12 @@ impl<'py> Executor<'py> {
         self.nested(|ex| ex.attribute_by_default(me, object.as_ref(), &class, name, false))
     }
 
-    /// A path goes on below an object: new code that follows it must not ask a `__getattribute__` of the program, nor a
-    /// `__dict__` that is another one.
+    /// A path goes on below an object: new code that follows it must not ask a `__getattribute__` of the program, of
+    /// its class or metaclass, nor a `__dict__` that is another one.
     pub(super) fn note_overridden(&mut self, base: TrackerId, object: &Bound<'py, PyAny>) {
         let ty = object.get_type();
         if probe::asks_the_program(&ty) || !probe::reads_own_dict(&ty) {
-            self.captured.overridden.insert(base);
+            self.captured.overridden.insert(base, PlainLookup::of(&ty));
         }
     }
 

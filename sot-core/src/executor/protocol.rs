@@ -204,6 +204,9 @@ impl<'py> Executor<'py> {
     /// A dict key: a constant, or a tuple of such, or what stands in for an object that is compared by identity.
     pub fn require_key(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let kind = self.look(var)?;
+        if self.is_id_of(var).is_some() {
+            return self.key_of_id(var).map(Bound::into_any);
+        }
         let plain = matches!(kind, VarKind::Constant(_)) || matches!(kind, VarKind::Tuple(_)) && self.is_plain(var)?;
         if plain {
             let key = self.require_plain(var)?;

@@ -24,6 +24,14 @@ pub(super) struct Searched {
 /// A helper of the definitions: its name, and what it does for real.
 pub(super) type Helper = (&'static str, fn(&Bound<'_, PyTuple>) -> PyResult<Py<PyAny>>);
 
+/// `put(table, place, key, hash, value)`, for real.
+pub(super) fn put_for_real(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    let (table, key, value) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(2)?, args.get_item(4)?);
+    let found = args.get_item(1)?.cast_into::<PyTuple>()?.iter().next();
+    facts::store_hashed(&table, found.as_ref(), &key, args.get_item(3)?.extract()?, &value)?;
+    Ok(args.py().None())
+}
+
 /// What definitions call, for real.
 pub(super) const HELPERS: &[Helper] = &[
     ("hashed", |args| Ok(args.get_item(0)?.hash()?.into_pyobject(args.py())?.into_any().unbind())),
@@ -82,12 +90,7 @@ pub(super) const HELPERS: &[Helper] = &[
             false => Err(PyKeyError::new_err((key.unbind(),))),
         }
     }),
-    ("put", |args| {
-        let (table, key, value) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(2)?, args.get_item(4)?);
-        let found = args.get_item(1)?.cast_into::<PyTuple>()?.iter().next();
-        facts::store_hashed(&table, found.as_ref(), &key, args.get_item(3)?.extract()?, &value)?;
-        Ok(args.py().None())
-    }),
+    ("put", put_for_real),
     // Where it is not simulated, each key is one that might ask.
     ("by_hash", |args| Ok(PyBool::new(args.py(), true).to_owned().into_any().unbind())),
     ("stored_hash", |args| {
@@ -112,6 +115,11 @@ pub(super) const HELPERS: &[Helper] = &[
         false if facts::set_table(&args.get_item(0)?).is_some() => Ok(args.py().None()),
         true => Ok(args.py().None()),
         false => Err(PyRuntimeError::new_err("dict mutated during update")),
+    }),
+    ("still_held", |args| {
+        let (table, key) = (args.get_item(0)?.cast_into::<PyDict>()?, args.get_item(2)?);
+        let held = table.len() == args.get_item(1)?.len()? || table.iter().any(|(other, _)| other.is(&key));
+        Ok(PyBool::new(args.py(), held).to_owned().into_any().unbind())
     }),
     ("put_member", |args| {
         let set = args.get_item(0)?.cast_into::<PySet>()?;
@@ -257,7 +265,7 @@ impl<'py> Executor<'py> {
                 self.fold_int(hash.ok_or_else(|| fallback("a hash"))? as i64)?
             }
             ("entries_of", [source]) => self.entries_held(*source)?,
-            ("unchanged", [source, entries]) => {
+            ("unchanged", [source, entries]) | ("still_held", [source, entries, _]) => {
                 let dict = self.table(*source)?;
                 let same = match self.searched.get(entries) {
                     Some(searched) => dict.same_keys(&searched.entries, searched.removed),
@@ -267,9 +275,9 @@ impl<'py> Executor<'py> {
                     },
                 };
                 if !same {
-                    return Err(fallback("a dict that changes while it is added to another one"));
+                    return Err(fallback("a dict that changes while it is walked through"));
                 }
-                self.fold_none()?
+                if name == "still_held" { self.fold_bool(true)? } else { self.fold_none()? }
             }
             _ => return Ok(None),
         };

@@ -396,6 +396,7 @@ impl<'py> Executor<'py> {
         if had.members.is_empty() {
             return Err(self.raise_error::<PyKeyError>("pop from an empty set"));
         }
+        self.no_thread_comes_between(me)?;
         self.change_set(me, "pop", Vec::new(), Answers::Nothing)?;
         let after = self.set_state(me)?.unwrap_or(state);
         let left: hashbrown::HashSet<VarId> = self.ordered(after)?.vars().collect();

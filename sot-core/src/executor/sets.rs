@@ -45,6 +45,7 @@ impl Content {
 #[derive(Default)]
 pub(super) struct Shadows {
     pub(super) members: HashMap<VarId, Py<Member>>,
+    pub(super) ids: super::ids::Ids,
     /// Something is tried with real sets: these stand in for what has no hash yet.
     pub(super) trying: bool,
     pub(super) tried: HashMap<VarId, Py<Member>>,
@@ -160,6 +161,9 @@ impl<'py> Executor<'py> {
         let set = self.objects.get(self.py, object);
         let table = facts::set_table(&set).ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
         let asked = table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key));
+        if table.entries.iter().any(|entry| entry.key.is_instance_of::<PyTuple>()) {
+            self.may_have_found_tuples()?;
+        }
         let constant = matches!(self.var(var).kind, VarKind::Constant(_));
         let mut paths = vec![None; table.entries.len()];
         let mut by_path = 0;

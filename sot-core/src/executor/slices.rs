@@ -143,12 +143,14 @@ impl<'py> Executor<'py> {
     /// The frame of the `__index__` of an instance of the program that is to be the index of a builtin sequence.
     pub(super) fn enter_index(&mut self, container: VarId, key: VarId) -> Result<Option<Called>, Stop> {
         let VarKind::Instance(InstanceVar { part: None, .. }) = self.look(key)? else { return Ok(None) };
+        let mut limited = true;
         let sequence = match self.look(container)? {
             VarKind::List(list) => list.class.is_none(),
             VarKind::Tuple(tuple) => tuple.class.is_none(),
             VarKind::Deque(_) | VarKind::ByteArray(_) => true,
             VarKind::Constant(_) => {
                 let value = self.constant_value(container);
+                limited = !value.as_ref().is_some_and(|value| value.is_instance_of::<PyRange>());
                 value.is_some_and(|value| value.cast::<pyo3::types::PySequence>().is_ok())
             }
             _ => false,
@@ -159,7 +161,12 @@ impl<'py> Executor<'py> {
         if !sequence || is_int || self.method_of_program(key, "__index__")?.is_none() {
             return Ok(None);
         }
-        self.enter_answer("int", key, &["__index__"], &[])
+        if !limited {
+            return self.enter_answer("int", key, &["__index__"], &[]);
+        }
+        let index = self.operator("index")?;
+        let index = self.pin(&index);
+        self.enter_answer_for(index, key, &["__index__"], &[])
     }
 
     /// TypeError for what is no index of a sequence; a break where it may have an `__index__`.

@@ -28,6 +28,7 @@ pub(super) enum Undo {
 }
 
 /// Which frames a mark can restore.
+#[expect(clippy::large_enum_variant, reason = "a box would be an allocation at each step")]
 enum Saved {
     Innermost(Option<Frame>),
     All(Vec<Frame>),

@@ -3,7 +3,7 @@
 
 use super::Executor;
 use crate::probe;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -28,6 +28,21 @@ const ASKED: &[(&str, &[&str])] = &[
 /// What comparisons ask of their operands.
 pub(super) const COMPARED: &[&str] = &["__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"];
 
+/// Another object of the same value, or this one where the interpreter has but one.
+fn is_copied<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let py = value.py();
+    if let Ok(value) = value.cast_exact::<PyFloat>() {
+        return Some(PyFloat::new(py, value.value()).into_any());
+    }
+    if let Ok(value) = value.cast_exact::<PyString>() {
+        return Some(PyString::new(py, value.to_str().ok()?).into_any());
+    }
+    if value.is_exact_instance_of::<PyInt>() {
+        return PyInt::new(py, value.extract::<i64>().ok()?).into_any().into();
+    }
+    None
+}
+
 impl<'py> Executor<'py> {
     /// The object of a value whose class leaves these methods to a value type of C, if it is such a type's or extends one.
     pub(super) fn value_of_c(&mut self, var: VarId, methods: &[&str]) -> Result<Option<Bound<'py, PyAny>>, Stop> {
@@ -36,9 +51,15 @@ impl<'py> Executor<'py> {
             VarKind::Instance(instance) => instance,
             _ => return Ok(None),
         };
-        let Some(object) = instance.object else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
-        if !instance.pinned && !probe::is_enumeration(&class) {
+        // Of one that the simulation made C is asked with the value that it extends: nobody sees the difference.
+        let part = instance.part.filter(|_| instance.object.is_none());
+        let part = part.and_then(|part| match &self.var(part).kind {
+            VarKind::Constant(value) => Some(value.object),
+            _ => None,
+        });
+        let Some(object) = instance.object.or(part) else { return Ok(None) };
+        if part.is_none() && !instance.pinned && !probe::is_enumeration(&class) {
             return Ok(None);
         }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
@@ -55,8 +76,10 @@ impl<'py> Executor<'py> {
                 return Ok(None);
             }
         }
-        // A member is one object.
-        self.look_identity(var)?;
+        if part.is_none() {
+            // A member is one object.
+            self.look_identity(var)?;
+        }
         Ok(Some(self.objects.get(self.py, object)))
     }
 
@@ -111,7 +134,15 @@ impl<'py> Executor<'py> {
         values: &[Bound<'py, PyAny>],
         operands: &[VarId],
     ) -> Result<VarId, Stop> {
-        match values.iter().position(|value| value.is(result)) {
+        let at = values.iter().position(|value| value.is(result));
+        if let Some(at) = at
+            && let VarKind::Instance(InstanceVar { object: None, .. }) = &self.var(operands[at]).kind
+        {
+            // A value of its own, which C would have made of the instance.
+            let own = is_copied(result).ok_or(Stop::brk(Reason::OpaqueValue, "a value made of an instance"))?;
+            return self.fold(&own);
+        }
+        match at {
             Some(at) if !result.is_none() && !result.is_instance_of::<PyBool>() => Ok(operands[at]),
             _ => self.fold(result),
         }

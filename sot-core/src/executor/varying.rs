@@ -9,6 +9,7 @@ use super::Executor;
 use super::calls::name_of;
 use super::handlers::{binary_operator, compare_operator};
 use crate::captured::{class_place, place};
+use crate::frame::Site;
 use crate::numbers::{computed, is_number, is_text, of_comparison, of_operator, varies};
 use crate::stop::Stop;
 use crate::variables::*;
@@ -50,6 +51,23 @@ fn computed_by(function: &str, of_two: bool) -> Option<Arithmetic> {
 }
 
 impl<'py> Executor<'py> {
+    /// A general capture is of no use with a guard on what varies: the instruction that asks is to be a break.
+    pub(super) fn note_if_it_varies(&mut self, tracker: TrackerId, check: &Check) {
+        let Some(answers) = self.found.general.filter(|_| self.asked_what_varies.is_none()) else { return };
+        let Some(frame) = self.frames.last() else { return };
+        let site = (frame.unit.address(), frame.ip);
+        if !self.found.denied.contains_key(&site)
+            && self.found.numbers.is_fact_that_varies(self.py, &self.captured, tracker, check, answers)
+        {
+            self.asked_what_varies = Some(site);
+        }
+    }
+
+    /// The instruction of this attempt that has asked for what varies.
+    pub fn asked_what_varies(&self) -> Option<Site> {
+        self.asked_what_varies
+    }
+
     /// Whether a number, or its text, is known by its path alone.
     pub(super) fn is_varying(&mut self, var: VarId) -> bool {
         let Variable { kind: VarKind::Constant(constant), tracker, valued: false, .. } = self.var(var) else {

@@ -39,7 +39,7 @@ impl<'py> Executor<'py> {
         let anew = object.cast::<PyType>().is_ok_and(|class| self.may_be_made_anew(class, tracker));
         let id = self.objects.add(object);
         let kind = match anew {
-            true => ClassVar { object: id, anew }.into(),
+            true => ClassVar { object: id, anew, made: None }.into(),
             false => {
                 self.note_class_of(object, tracker);
                 self.kind_at_depth(object, id, tracker)
@@ -146,7 +146,7 @@ impl<'py> Executor<'py> {
             };
         }
         if object.is_instance_of::<PyType>() {
-            return ClassVar { object: id, anew: false }.into();
+            return ClassVar { object: id, anew: false, made: None }.into();
         }
         if object.is_instance_of::<PyModule>() {
             return ModuleVar { object: id }.into();
@@ -430,7 +430,7 @@ impl<'py> Executor<'py> {
                     }
                 }
             }
-            VarKind::Class(ClassVar { object, anew: true }) => self.guard_alike(object, var),
+            VarKind::Class(ClassVar { object, anew: true, .. }) => self.guard_alike(object, var),
             kind @ (VarKind::Function(FunctionVar::Object(_))
             | VarKind::Builtin(_)
             | VarKind::Class(_)

@@ -10,7 +10,7 @@ use super::names::Namer;
 use super::{alike, identity};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
-use crate::cpython::{Slots, facts};
+use crate::cpython::{Slots, facts, thread};
 use crate::iterators;
 use crate::numbers;
 use crate::probe;
@@ -21,6 +21,9 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Access, Accessed, Check, GuardSet, GuardTree, ObjectId, Tracker, TrackerTable, World};
 use std::sync::{Arc, OnceLock};
+
+/// What of the stack must be left to ask Python: where it ends, answers are errors.
+const ROOM: usize = 64;
 
 /// Whether looking a key up in a set, or anything, runs no code of the program.
 fn is_quiet(set: &Bound<'_, PyAny>, key: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
@@ -116,6 +119,9 @@ impl Reference {
 
     /// Compare with the verdict of the native form.
     pub(super) fn compare(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>], native: bool) {
+        if thread::frames_left(py) < ROOM {
+            return;
+        }
         let mut world = Live { py, slots, objects: &self.objects, tensors };
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         let miss = self.tree.evaluate(&mut world).err();

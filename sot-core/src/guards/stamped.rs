@@ -218,18 +218,29 @@ impl Stamped {
 impl StampedDict {
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {
-        if let Some(owner) = &self.owner
-            && !instance_dict(owner.bind(py)).is_some_and(|d| d.is(self.stamp.dict()))
-        {
-            return false;
+        if let Some(owner) = &self.owner {
+            match instance_dict(owner.bind(py)) {
+                Some(dict) if dict.is(self.stamp.dict()) => {}
+                // The instance was given another one.
+                Some(dict) => return self.holds_in(py, &dict),
+                None => return false,
+            }
         }
         self.stamp.fresh() || self.recheck(py)
     }
 
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
-        let dict = self.stamp.dict().bind(py);
-        let holds = self.items.iter().all(|(key, check)| {
+        let holds = self.holds_in(py, self.stamp.dict().bind(py));
+        if holds {
+            self.stamp.refresh();
+        }
+        holds
+    }
+
+    #[cold]
+    fn holds_in(&self, py: Python<'_>, dict: &Bound<'_, PyDict>) -> bool {
+        self.items.iter().all(|(key, check)| {
             let Ok(value) = dict.get_item(key) else { return false };
             match (check, value) {
                 (Check::Lacks(_), value) => value.is_none(),
@@ -240,11 +251,7 @@ impl StampedDict {
                 (Check::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
                 (_, Some(_)) => false,
             }
-        });
-        if holds {
-            self.stamp.refresh();
-        }
-        holds
+        })
     }
 }
 

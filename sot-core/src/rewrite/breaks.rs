@@ -145,20 +145,32 @@ impl BreakPlan {
                 em.emit(Op::ReturnValue);
             }
             BreakKind::ExitCall { exit } => {
-                let [function, exception] = self.operands[..] else {
-                    return Err(Stop::fallback(Reason::InternalError, "not an exit"));
+                let (function, exception) = match self.operands[..] {
+                    [function] => (function, None),
+                    [function, exception] => (function, Some(exception)),
+                    _ => return Err(Stop::fallback(Reason::InternalError, "not an exit")),
                 };
                 em.push(function)?;
                 for op in sot_opcodes::calls::callable_on_top(em.unit.code.version) {
                     em.emit(op);
                 }
-                em.push_class(exception)?;
-                em.push(exception)?;
-                em.push_own(exception, "__traceback__")?;
+                match exception {
+                    Some(exception) => {
+                        em.push_class(exception)?;
+                        em.push(exception)?;
+                        em.push_own(exception, "__traceback__")?;
+                    }
+                    None => (0..3).for_each(|_| em.push_none()),
+                }
                 em.let_go_of_operands();
                 em.call(3);
                 end(em);
-                let results = store_results(em, 1);
+                let mut results = store_results(em, 1);
+                if exception.is_none() {
+                    em.push_none();
+                    results.push(em.new_temp());
+                    em.store(results[1]);
+                }
                 over(em)?;
                 leave(em, exit, &results)?;
             }
@@ -303,7 +315,7 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
         match item {
             Item::Var(var) => em.push(*var)?,
             Item::Result(n) => em.load(results[*n]),
-            Item::Null | Item::Previous | Item::Generator(_) => continue,
+            Item::Null | Item::Finally(_) | Item::Previous | Item::Generator(_) => continue,
         }
         count += 1;
     }

@@ -500,6 +500,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
+    /// Whether more than one place of what is built holds a value.
+    pub(super) fn is_used_twice(&self, var: VarId) -> bool {
+        self.uses.count_of(var) > 1
+    }
+
     /// Whether a variable is virtual and has an identity that the program could see.
     pub(super) fn must_be_built_once(&self, var: VarId) -> bool {
         !self.temps.contains_key(&var)

@@ -6,7 +6,7 @@
 use super::uses;
 use crate::awaits::Awaits;
 use crate::captured::Captured;
-use crate::frame::Frame;
+use crate::frame::{Finally, Frame};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -22,6 +22,8 @@ pub(super) enum Item {
     /// The n-th result of the break instruction, deepest first.
     Result(usize),
     Null,
+    /// 3.8: how a `finally` block was entered without an exception.
+    Finally(Finally),
     Previous,
     /// A generator that is no object yet.
     Generator(GeneratorAt),
@@ -36,7 +38,7 @@ impl Item {
     pub(super) fn var(&self) -> Option<VarId> {
         match self {
             Item::Var(var) => Some(*var),
-            Item::Result(_) | Item::Null | Item::Previous | Item::Generator(_) => None,
+            Item::Result(_) | Item::Null | Item::Finally(_) | Item::Previous | Item::Generator(_) => None,
         }
     }
 }
@@ -68,8 +70,8 @@ impl Exit {
 
 /// What a slot of the simulated stack is to a continuation.
 pub(super) fn item(captured: &Captured, var: VarId) -> Item {
-    match captured.var(var).kind {
-        VarKind::Null(_) => Item::Null,
+    match &captured.var(var).kind {
+        VarKind::Null(null) => null.finally.map_or(Item::Null, Item::Finally),
         VarKind::Previous(_) => Item::Previous,
         _ => Item::Var(var),
     }
@@ -132,6 +134,11 @@ impl Generators<'_> {
         items.extend(locals.iter().map(|l| Item::Var(bound(*l))));
         // Levels that the stack has lost are over.
         let slots = handling::slots(frame.unit.code.version);
+        // What opens a block leaves the block's slot, and what it gives the block above that.
+        let mut blocks = frame.blocks.clone();
+        if handling::finally_has_state(frame.unit.code.version) && frame.unit.open_blocks(ip) > blocks.len() {
+            blocks.push(stack.len().saturating_sub(1) as u32);
+        }
         let handled = (stack.iter().filter(|i| **i == Item::Previous).count() / slots).min(frame.handled.len());
         items.extend(frame.handled[..handled].iter().map(|e| Item::Var(*e)));
         items.extend(frame.cells.iter().flatten().map(|c| Item::Var(*c)));
@@ -145,6 +152,7 @@ impl Generators<'_> {
                 .map(|i| match i {
                     Item::Var(_) | Item::Result(_) => SlotShape::Value,
                     Item::Null => SlotShape::Null,
+                    Item::Finally(state) => SlotShape::Finally(*state),
                     Item::Previous => SlotShape::Previous,
                     Item::Generator(at) => SlotShape::Generator(*at),
                 })
@@ -152,6 +160,7 @@ impl Generators<'_> {
             held,
             locals,
             handled,
+            blocks,
             cells: frame.cells.iter().flatten().count(),
             skipped: frame.skipped.clone(),
             generator: frame.generator.is_some(),

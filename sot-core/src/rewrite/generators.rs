@@ -15,8 +15,8 @@ use pyo3::types::PyCode;
 use sot_opcodes::{ConstId, Op};
 
 fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
-    let slot = |v: &VarId| match captured.var(*v).kind {
-        VarKind::Null(_) => SlotShape::Null,
+    let slot = |v: &VarId| match &captured.var(*v).kind {
+        VarKind::Null(null) => null.finally.map_or(SlotShape::Null, SlotShape::Finally),
         VarKind::Previous(_) => SlotShape::Previous,
         _ => SlotShape::Value,
     };
@@ -29,6 +29,7 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
         stack: frame.stack.iter().map(slot).collect(),
         locals: captured.live_locals(frame),
         handled: frame.handled.len(),
+        blocks: frame.blocks.clone(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,
         generator: true,

@@ -3,10 +3,12 @@
 
 use super::emit::{Callee, Emitter};
 use crate::called_by_code::{Held, Passed};
+use crate::captured::PlainLookup;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::InlinedFrame;
 use crate::variables::*;
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use sot_opcodes::Op;
@@ -23,12 +25,12 @@ impl<'py> Emitter<'_, 'py> {
     pub(super) fn load_own(&mut self, owner: VarId, name: &str) -> Result<(), Stop> {
         let whole = self.captured.whole_of(owner).unwrap_or(owner);
         let class = self.captured.known_class(self.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
-        if !class.is_some_and(|class| probe::asks_the_program(&class)) {
+        let Some(class) = class.filter(probe::asks_the_program) else {
             self.load_attr(name);
             return Ok(());
-        }
+        };
         self.emit(Op::PopTop);
-        self.ask_object(name, |em| em.push(owner))
+        self.ask_plainly(PlainLookup::of(&class), name, |em| em.push(owner))
     }
 
     /// The builtin type whose part of an instance this is, if it is one.
@@ -136,6 +138,20 @@ impl<'py> Emitter<'_, 'py> {
         Ok(())
     }
 
+    /// The items of a tuple. Of one that was found they are read there: they may have no place of their own any more.
+    fn push_items(&mut self, tuple: VarId, items: &TupleVar) -> Result<(), Stop> {
+        for (at, item) in items.items.iter().enumerate() {
+            if self.captured.found_outside(tuple) {
+                self.push(tuple)?;
+                self.push_int(at as i64)?;
+                self.emit(Op::BinarySubscr);
+            } else {
+                self.push(*item)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A new exception, with what raising set: the class's own `__new__` and `__init__` of C, then the attributes.
     pub(super) fn new_exception(&mut self, e: &ExceptionVar, me: VarId) -> Result<(), Stop> {
         let Some(args) = e.state.args else {
@@ -153,19 +169,32 @@ impl<'py> Emitter<'_, 'py> {
         };
         self.push_callable(Callee::Object(method("__new__")?));
         self.push_known_class(e.class)?;
-        let given = e.state.group.map_or_else(|| items.items.to_vec(), |group| vec![group.message, group.exceptions]);
-        for item in &given {
-            self.push(*item)?;
+        match e.state.group {
+            Some(group) => {
+                self.push(group.message)?;
+                self.push(group.exceptions)?;
+                self.call(3);
+            }
+            None => {
+                self.push_items(args, &items)?;
+                self.call(1 + items.items.len() as u32);
+            }
         }
-        self.call(1 + given.len() as u32);
         self.remember(me);
         self.push_callable(Callee::Object(method("__init__")?));
         self.push(me)?;
-        for item in items.items.iter() {
-            self.push(*item)?;
-        }
+        self.push_items(args, &items)?;
         self.call(1 + items.items.len() as u32);
         self.emit(Op::PopTop);
+        // It holds the very tuple, where others have that, too.
+        if self.captured.found_outside(args) || self.is_used_twice(args) {
+            let set = self.py.get_type::<PyBaseException>().getattr("args").and_then(|args| args.getattr("__set__"));
+            self.push_callable(Callee::Object(set.map_err(|e| Stop::internal(&e))?));
+            self.push(me)?;
+            self.push(args)?;
+            self.call(2);
+            self.emit(Op::PopTop);
+        }
         for (name, value) in &e.state.about {
             self.push(*value)?;
             self.push(me)?;

@@ -2,6 +2,7 @@
 
 use super::emit::{Callee, Emitter};
 use crate::called_by_code;
+use crate::captured::PlainLookup;
 use crate::iterators::{peek_function, source_function};
 use crate::numbers;
 use crate::stop::{Reason, Stop};
@@ -20,7 +21,7 @@ impl Emitter<'_, '_> {
             },
             Tracker::Constant(object) => self.push_object(object),
             Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
-            Tracker::InstanceDict(base) if self.captured.overridden.contains(&base) => {
+            Tracker::InstanceDict(base) if self.captured.overridden.contains_key(&base) => {
                 let dict = called_by_code::instance_dict(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callee::Object(dict));
                 self.push_path(base)?;
@@ -129,23 +130,28 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What `object.__getattribute__` gives, which any other is not asked for.
+    /// What `object.__getattribute__`, or that of `type`, gives, which any other is not asked for.
     fn push_attribute(&mut self, base: TrackerId, name: &str) -> Result<(), Stop> {
-        if !self.captured.overridden.contains(&base) {
+        let Some(&lookup) = self.captured.overridden.get(&base) else {
             self.push_path(base)?;
             self.load_attr(name);
             return Ok(());
-        }
-        self.ask_object(name, |em| em.push_path(base))
+        };
+        self.ask_plainly(lookup, name, |em| em.push_path(base))
     }
 
-    /// `object.__getattribute__(owner, name)`, of what is pushed for the owner.
-    pub(super) fn ask_object(
+    /// `object.__getattribute__(owner, name)`, or that of `type`, of what is pushed for the owner.
+    pub(super) fn ask_plainly(
         &mut self,
+        lookup: PlainLookup,
         name: &str,
         push_owner: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        let plain = self.py.get_type::<PyAny>().getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
+        let asked = match lookup {
+            PlainLookup::OfObject => self.py.get_type::<PyAny>(),
+            PlainLookup::OfType => self.py.get_type::<PyType>(),
+        };
+        let plain = asked.getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
         self.push_callable(Callee::Object(plain));
         push_owner(self)?;
         self.push_constant(PyString::intern(self.py, name).as_any());

@@ -4,6 +4,7 @@ use super::exits::{self, Exit, Item, carried, item};
 use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
+use crate::frame::Finally;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -43,7 +44,8 @@ pub(super) enum BreakKind {
     Loop { next: Exit, end: Exit },
     /// `with`, up to 3.10: an attribute access and a call.
     Enter { exit: Exit },
-    /// `__exit__` with the exception; the function is the first operand, the exception the second.
+    /// `__exit__` with the exception; the function is the first operand, the exception the second. Without one it is called with
+    /// three times None, which is a second result (3.8: later versions have a call of their own there).
     ExitCall { exit: Exit },
     /// `yield from` something that is no simulated generator: who delegates becomes a real generator and asks by itself.
     Delegate { exit: Exit },
@@ -70,7 +72,7 @@ fn operand_count(op: &Op) -> usize {
     match op {
         Op::Send(_) | Op::YieldFrom => 0,
         Op::JumpIfOrPop { .. } | Op::ForIter(_) | Op::LoadMethod(_) | Op::SetupWith(_) => 1,
-        Op::WithExceptStart | Op::WithExceptStartTriple => 7,
+        Op::WithExceptStart | Op::WithExceptStartTriple | Op::WithCleanupStart => 7,
         // The callable of a bad `f(*args, **kwargs)` is further down.
         Op::DictMerge(n) => *n as usize + 4,
         Op::BuildMapUnpackWithCall(_) | Op::BuildTupleUnpackWithCall(_) => usize::MAX,
@@ -132,7 +134,7 @@ impl Tail {
             Op::WithCleanupFinish => {
                 let next = exit(ip + 1, under(2)?);
                 let mut silenced = under(RAISED_IN_WITH)?;
-                silenced.push(Item::Null);
+                silenced.push(Item::Finally(Finally::Fallen));
                 let jump = exit(ip + 1, silenced);
                 (operands_of(1), BreakKind::Branch { by: Jump::If(JumpCond::True), next, jump })
             }
@@ -188,6 +190,25 @@ impl Tail {
                 let mut rest = under(0)?;
                 rest.push(Item::Result(0));
                 let operands = vec![captured.peek(function)?, captured.peek(exception)?];
+                (operands, BreakKind::ExitCall { exit: exit(ip + 1, rest) })
+            }
+            // The function goes from under the state of the block.
+            Op::WithCleanupStart => {
+                let state = item(captured, captured.peek(1)?);
+                let raised = !matches!(state, Item::Finally(_));
+                let below = if raised { 7 } else { 2 };
+                let mut operands = vec![captured.peek(below)?];
+                let mut rest = under(below)?;
+                if raised {
+                    let slots = &stack[stack.len() + 1 - below..];
+                    operands.push(slots[4]);
+                    rest.extend(slots[..3].iter().map(|v| item(captured, *v)));
+                    rest.push(Item::Null);
+                    rest.extend(slots[3..].iter().chain([&slots[5]]).map(|v| item(captured, *v)));
+                } else {
+                    rest.extend([state, Item::Result(1)]);
+                }
+                rest.push(Item::Result(0));
                 (operands, BreakKind::ExitCall { exit: exit(ip + 1, rest) })
             }
             _ => {

@@ -194,9 +194,16 @@ impl Rebuild for BuiltinVar {
 
 impl Rebuild for NativeVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        if let (Native::Record, [maker, arguments @ ..]) = (self.native, &self.positional[..]) {
+        if let (Native::Record | Native::Match, [maker, arguments @ ..]) = (self.native, &self.positional[..]) {
             em.push(*maker)?;
             return em.call_pushed(arguments);
+        }
+        if let (Native::Id, [of]) = (self.native, &self.positional[..]) {
+            let id = em.builtins_attribute("id")?;
+            em.push_callable(id);
+            em.push(*of)?;
+            em.call(1);
+            return Ok(());
         }
         em.push_callable(self.class);
         match (self.native, &self.positional[..]) {
@@ -215,6 +222,7 @@ impl Rebuild for NativeVar {
                 em.emit(Op::BuildTuple(4));
                 em.call(1);
                 em.emit(Op::PopTop);
+                em.set_attributes(me)?;
                 em.push(me)
             }
             (_, positional) => {
@@ -246,9 +254,37 @@ impl Rebuild for CellVar {
 }
 
 impl Rebuild for ClassVar {
-    fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
-        em.push_object(self.object);
-        Ok(())
+    fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
+        let Some(made) = &self.made else {
+            em.push_object(self.object);
+            return Ok(());
+        };
+        // What its functions refer to by cells may be the class.
+        let mut cells = Vec::new();
+        for (_, value) in &made.names {
+            let functions = match em.captured.var(*value).kind.clone() {
+                VarKind::Native(native) => native.positional.to_vec(),
+                _ => vec![*value],
+            };
+            for function in functions {
+                if let VarKind::Function(FunctionVar::Made(function)) = em.captured.var(function).kind.clone() {
+                    cells.extend(empty_cells(em, function.closure)?);
+                }
+            }
+        }
+        let class = em.py.get_type::<PyType>().into_any();
+        em.push_callable(Callee::Object(class));
+        em.push(made.name)?;
+        em.push(made.bases)?;
+        for (name, value) in &made.names {
+            em.push(*name)?;
+            em.push(*value)?;
+        }
+        em.emit(Op::BuildMap(made.names.len() as u32));
+        em.call(3);
+        em.remember(me);
+        fill_cells(em, &cells)?;
+        em.push(me)
     }
 }
 

@@ -6,12 +6,12 @@
 use crate::awaits::Awaits;
 use crate::called_by_code;
 use crate::code_unit::assemble;
-use crate::frame::handler_at;
+use crate::frame::{Finally, depth_in_handler, handler_at};
 use crate::iterators::pass_function;
 use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use sot_opcodes::analysis::{Slot, block_regions, blocks_at, stack_layouts};
+use sot_opcodes::analysis::{block_regions, blocks_at};
 use sot_opcodes::{
     Cell, Code, CodeFlags, CompareOp, ConstId, Instr, JumpCond, Label, Local, Location, Op, Region, handling,
 };
@@ -25,7 +25,8 @@ use sot_opcodes::{
 /// offset are opened again, each under the slots that stand on it.
 ///
 /// 3.8 has no instruction that makes the stack what it is behind the call of `__exit__` at the end of a `with`: the call is
-/// made once more, to a function that answers what the real one did.
+/// made once more, to a function that answers what the real one did. A `finally` block that was called is called again, and what it
+/// returns to jumps to where it would have returned.
 pub(super) fn resume_code(frame: &Stand<'_>, helpers: Helpers) -> Result<Code, String> {
     set_up(frame, helpers, Entry::Function)
 }
@@ -97,12 +98,13 @@ pub(super) struct Stand<'a> {
     pub(super) stack: &'a [SlotShape],
     pub(super) locals: &'a [u32],
     pub(super) handled: usize,
+    pub(super) blocks: &'a [u32],
 }
 
 impl<'a> Stand<'a> {
     pub(super) fn of(shape: &'a FrameShape) -> Stand<'a> {
-        let FrameShape { unit, ip, stack, locals, handled, .. } = shape;
-        Stand { code: &unit.code, ip: *ip, stack, locals, handled: *handled }
+        let FrameShape { unit, ip, stack, locals, handled, blocks, .. } = shape;
+        Stand { code: &unit.code, ip: *ip, stack, locals, handled: *handled, blocks }
     }
 
     fn stack_values(&self) -> usize {
@@ -112,12 +114,13 @@ impl<'a> Stand<'a> {
     /// Whether the slot begins what stands on the stack behind the call of `__exit__`: the state of the block, what the call
     /// had first, and its answer.
     fn left_with(&self, at: usize) -> Option<LeftWith> {
-        use SlotShape::{Null, Previous, Value};
+        use crate::frame::Finally::Fallen;
+        use SlotShape::{Finally, Null, Previous, Value};
         if !matches!(self.code.instrs[self.ip].op, Op::WithCleanupFinish) {
             return None;
         }
         match self.stack[at..] {
-            [Null, Value, Value] => Some(LeftWith { raised: false, values: 2 }),
+            [Finally(Fallen), Value, Value] => Some(LeftWith { raised: false, values: 2 }),
             [Previous, Previous, Previous, Null, Value, Value, Value, Value, Value] => {
                 Some(LeftWith { raised: true, values: 5 })
             }
@@ -155,11 +158,11 @@ enum Entry {
 
 fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, String> {
     let mut code = frame.code.clone();
-    let blocks = blocks_at(&code, frame.ip);
-    let layout = match handling::finally_has_state(code.version) {
-        true => stack_layouts(&code).ok().and_then(|l| l.before(frame.ip)).unwrap_or_default(),
-        false => Vec::new(),
-    };
+    let mut blocks = blocks_at(&code, frame.ip);
+    if handling::finally_has_state(code.version) {
+        // None are known of code that control never gets to, as behind a `raise`.
+        blocks.iter_mut().zip(frame.blocks).for_each(|((_, depth), known)| *depth = *known);
+    }
 
     // Arguments come first among the locals: give the live locals the slots behind the stack values.
     let stack = frame.stack_values();
@@ -248,8 +251,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
             put.op(Op::SetupFinally(*handler));
         }
         let Some(slot) = frame.stack.get(at) else { break };
-        let finally = layout.get(at) == Some(&Slot::Finally);
-        if let Some(with) = frame.left_with(at).filter(|_| finally) {
+        if let Some(with) = frame.left_with(at) {
             let last = next + with.values - 1;
             put.op(Op::LoadConst(helpers.answers));
             put.load(last);
@@ -266,7 +268,13 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
             continue;
         }
         match slot {
-            SlotShape::Null if finally => put.op(Op::BeginFinally),
+            SlotShape::Finally(Finally::Fallen) => put.op(Op::BeginFinally),
+            SlotShape::Finally(Finally::Called(back)) => {
+                let (onwards, returns) = (put.code.new_label(0), put.code.new_label(*back));
+                put.op(Op::CallFinally(onwards));
+                put.op(Op::Jump { target: returns, no_interrupt: false });
+                put.bound.push((onwards, put.ops.len()));
+            }
             SlotShape::Null if sot_opcodes::calls::can_push_null(put.code.version) => put.op(Op::PushNull),
             SlotShape::Null => put.op(Op::LoadConst(helpers.pass)),
             SlotShape::Generator(_) => return Err("a generator that is no object".to_owned()),
@@ -537,9 +545,10 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
             let handler = handler_at(&frame.unit.code, frame.ip).is_none_or(|region| {
                 let mut next = frame.with_real_generators(py);
                 next.awaits = None;
+                let depth = depth_in_handler(&frame.unit, frame.ip, &mut next.blocks, &region);
                 next.ip = frame.unit.code.target(region.handler);
                 next.held = 0;
-                next.stack.truncate(region.depth as usize);
+                next.stack.truncate(depth);
                 next.handled = next.stack.iter().filter(|s| **s == SlotShape::Previous).count() / 3 + 1;
                 next.stack.extend([SlotShape::Previous; 3]);
                 next.stack.extend([SlotShape::Value; 3]);

@@ -2,11 +2,12 @@
 //!
 //! Invariants
 //! - What a cache holds is served until it is reset; when it is full nothing is added. An entry that can never be served again,
-//!   because an object that it names is gone, makes room ([`super::orphans`]).
+//!   because an object that it names is gone, makes room ([`super::orphans`]). Where everything is captured, what no call has met
+//!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::place::Place;
-use super::policy::{Losses, Server, Trial, Unguarded, Worth};
+use super::policy::{Generality, Losses, Server, Trial, Unguarded, Worth};
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
@@ -23,7 +24,7 @@ use crate::user_frames::Shown;
 use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, RwLock, Weak};
 
 /// Entries of one cache.
@@ -79,6 +80,8 @@ pub struct Entry {
     pub trial: Trial,
     /// Whether what is captured behind its breaks pays: of all entries of a cache together.
     behind: OnceLock<Arc<Worth>>,
+    /// It leaves to run time what varies.
+    pub general: bool,
 }
 
 impl Guarded {
@@ -87,6 +90,7 @@ impl Guarded {
         py: Python<'_>,
         capture: Capture,
         subject: &Subject<'_, '_>,
+        general: bool,
         place_of: impl Fn(&Bound<'_, PyAny>) -> Option<Weak<Place>>,
     ) -> Result<Guarded, Stop> {
         let guards = match (NativeGuards::compile(py, &capture.captured, &capture.ambient), &capture.became) {
@@ -146,7 +150,7 @@ impl Guarded {
         let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
         let ambient = capture.ambient;
         let behind = OnceLock::new();
-        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial, behind };
+        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial, behind, general };
         Ok(Guarded { guards, entry: Arc::new(entry) })
     }
 }
@@ -190,6 +194,10 @@ pub struct CodeCache {
     worth: Worth,
     /// The same of all that is captured behind the breaks of this.
     behind: Arc<Worth>,
+    /// It is closed, and keeps only what calls have met.
+    trimmed: AtomicBool,
+    /// Captures that were made when it was full.
+    general: Generality,
     /// Where captures have found numbers.
     numbers: RwLock<Arc<Varying>>,
 }
@@ -259,6 +267,37 @@ impl CodeCache {
         }
     }
 
+    /// A call has missed, and this is why it is not captured: whether it is captured in general, and after how many answers a
+    /// fact varies.
+    pub(super) fn generalises(&self, why: &Why) -> Option<usize> {
+        let full = capture_all::on() && why.reason == Reason::CacheFull;
+        full.then(|| self.general.next()).flatten()
+    }
+
+    /// Entries that no call has met serve no more: guards that never hold cost each call.
+    fn keep_what_is_met(&self) {
+        self.unguarded.revoke();
+        let old = self.entries.write().map(|mut entries| {
+            let kept = entries.iter().filter(|entry| entry.is_met() || entry.entry.general).cloned().collect();
+            std::mem::replace(&mut *entries, Arc::new(kept))
+        });
+        // What it held may die here, and run code of the program.
+        drop(old);
+    }
+
+    /// A general capture.
+    pub(super) fn add_general(&self, guarded: Guarded) {
+        self.general.made(guarded.entry.work);
+        if let Action::Original { .. } = guarded.entry.action {
+            return;
+        }
+        self.unguarded.revoke();
+        let _ = guarded.entry.behind.set(self.behind.clone());
+        if let Ok(mut entries) = self.entries.write() {
+            Arc::make_mut(&mut entries).push(Arc::new(guarded));
+        }
+    }
+
     /// The entries whose guards will not hold again.
     pub(super) fn dead(&self, py: Python<'_>, holders: Option<&Holders>) -> Vec<Arc<Guarded>> {
         let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return Vec::new() };
@@ -280,6 +319,7 @@ impl CodeCache {
             self.close(Why::new(Reason::CacheFull, "captures of what dies before a call meets them"));
         } else if let Ok(mut closed) = self.closed.write() {
             closed.take_if(|why| why.reason == Reason::CacheFull);
+            self.trimmed.store(false, Ordering::Relaxed);
         }
         // It may grow again.
         self.grown.store(0, Ordering::Relaxed);
@@ -312,7 +352,11 @@ impl CodeCache {
         if capture_all::on() && self.behind.is_vain_behind() {
             self.close(Why::new(Reason::CacheFull, "captures behind its breaks that no call has met again"));
         }
-        self.closed().filter(|why| why.reason != Reason::ShortLived || !self.losses.tries_again())
+        let why = self.closed().filter(|why| why.reason != Reason::ShortLived || !self.losses.tries_again())?;
+        if capture_all::on() && why.reason == Reason::CacheFull && !self.trimmed.swap(true, Ordering::Relaxed) {
+            self.keep_what_is_met();
+        }
+        Some(why)
     }
 
     /// Capture nothing here any more. The first reason stays.
@@ -344,6 +388,8 @@ impl CodeCache {
             *closed = None;
         }
         self.losses.forget();
+        self.general.forget();
+        self.trimmed.store(false, Ordering::Relaxed);
         let old = self.entries.write().map(|mut e| std::mem::take(&mut *e));
         drop(old);
     }

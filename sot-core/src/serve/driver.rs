@@ -150,7 +150,7 @@ pub(super) fn drive<'py>(
         let subject = Subject::Continuation { number: place.number, shape: &place.shape };
         let entry = match thread::tracing_active(py) {
             true => None,
-            false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()),
+            false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()).ok(),
         };
         if capture_all::on()
             && let Some((first, entry)) = first.zip(entry.as_deref())

@@ -76,7 +76,7 @@ impl EntryBody for FunctionEntry {
             return call_original(py, func, slots);
         }
         let hook = &self.hook;
-        let entry = entry_for(py, &self.cache, &Subject::Function { function: func, in_frames: false }, slots);
+        let entry = entry_for(py, &self.cache, &Subject::Function { function: func, in_frames: false }, slots).ok();
         if self.full_graph {
             require_full_graph(entry.as_deref())?;
         }

@@ -10,14 +10,13 @@ use super::orphans;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
-use crate::cpython::{Decision, FrameHook, FrameView, Misfit, OwnedSlots, held, new_function, thread};
+use crate::cpython::{Decision, FrameHook, FrameView, Misfit, OwnedSlots, held, new_function, thread, warn};
 use crate::graph_fn::take_failure;
 use crate::libraries::is_never_captured;
 use crate::stats::STATS;
 use crate::stop::Reason;
 use crate::user_frames;
 use hashbrown::HashMap;
-use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -80,13 +79,6 @@ impl NestedHook {
     }
 }
 
-fn complain(py: Python<'_>, complaint: &str) {
-    let text = std::ffi::CString::new(complaint.replace('\0', " ")).unwrap_or_default();
-    if let Err(error) = PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1) {
-        error.write_unraisable(py, None);
-    }
-}
-
 impl FrameHook for NestedHook {
     fn on_frame<'py>(&self, py: Python<'py>, frame: &FrameView<'_, 'py>) -> Decision {
         let run = Decision::Run { keep_hook: true };
@@ -113,14 +105,16 @@ impl FrameHook for NestedHook {
         }
         let slots = frame.slots();
         let subject = Subject::Function { function: &function, in_frames: true };
-        let Some(entry) = entry_for(py, &cache, &subject, slots) else {
-            let why = cache.closed().map_or(Reason::Busy, |why| why.reason);
-            capture_all::note(Served::Plain(why), &code);
-            return run;
+        let entry = match entry_for(py, &cache, &subject, slots) {
+            Ok(entry) => entry,
+            Err(why) => {
+                capture_all::note(Served::Plain(why), &code);
+                return run;
+            }
         };
         if let Some(complaint) = &entry.complaint {
             // A frame cannot be made to raise before it runs.
-            complain(py, complaint);
+            warn(py, complaint, None);
         }
         match &entry.action {
             Action::Original { .. } => {
@@ -130,7 +124,8 @@ impl FrameHook for NestedHook {
             }
             Action::Run { code: new, calls_out, .. } => {
                 STATS.add(&STATS.frames);
-                capture_all::note(Served::Rewritten, &code);
+                let served = if entry.general { Served::InGeneral } else { Served::Rewritten };
+                capture_all::note(served, &code);
                 // What must run should the graph fail; the frame has references of its own.
                 let slots = match entry.mark() {
                     0 => OwnedSlots::default(),

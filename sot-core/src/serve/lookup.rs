@@ -11,7 +11,8 @@ use super::go_on::ByContinuation;
 use super::orphans;
 use super::place::Place;
 use super::recording;
-use crate::capture::{Subject, capture};
+use super::warned;
+use crate::capture::{NotNow, Subject, capture};
 use crate::capture_all;
 use crate::cpython::{Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
 use crate::stats::STATS;
@@ -21,9 +22,14 @@ use pyo3::types::PyTuple;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 /// Frames that a capture may need for Python code of the framework. So near to the limit nothing is captured.
 const ROOM_TO_CAPTURE: usize = 50;
+
+/// How long another thread's capture is waited for, and in which steps.
+const PATIENCE: Duration = Duration::from_millis(20);
+const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// Nothing is captured any more.
 static ENDED: AtomicBool = AtomicBool::new(false);
@@ -52,6 +58,23 @@ impl CaptureLock {
             CaptureLock
         })
     }
+
+    /// Where the whole program is captured, another thread's capture is waited for, a little; it can need nothing of this thread for
+    /// longer than that. And whether it was.
+    fn take_soon(py: Python<'_>) -> (Option<CaptureLock>, bool) {
+        let lock = CaptureLock::take();
+        if lock.is_some() || !capture_all::on() || inside_capture() {
+            return (lock, false);
+        }
+        let until = Instant::now() + PATIENCE;
+        loop {
+            py.detach(|| std::thread::sleep(LOOK_AGAIN));
+            let lock = CaptureLock::take();
+            if lock.is_some() || Instant::now() > until {
+                return (lock, true);
+            }
+        }
+    }
 }
 
 impl Drop for CaptureLock {
@@ -61,13 +84,13 @@ impl Drop for CaptureLock {
     }
 }
 
-/// The entry that serves these slots: from the cache, or captured now. `None`: run the original code.
+/// The entry that serves these slots: from the cache, or captured now. An error: run the original code, and why.
 pub(super) fn entry_for(
     py: Python<'_>,
     cache: &CodeCache,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-) -> Option<Arc<Entry>> {
+) -> Result<Arc<Entry>, Reason> {
     if let Subject::Function { function, .. } = subject
         && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
         && let Ok(closure) = closure.cast::<PyTuple>()
@@ -80,48 +103,65 @@ pub(super) fn entry_for(
     entry_for_slots(py, cache, subject, slots)
 }
 
+/// An entry of the cache whose guards hold, if there is room for it; `None`: there is no such entry.
+fn met(py: Python<'_>, cache: &CodeCache, slots: Slots<'_>) -> Option<Result<Arc<Entry>, Reason>> {
+    let entry = cache.lookup(py, slots)?;
+    if entry.deepest > 1 && entry.deepest > thread::frames_left(py) {
+        STATS.note(Reason::Depth);
+        return Some(Err(Reason::Depth));
+    }
+    STATS.add(&STATS.hits);
+    recording::note(&entry);
+    Some(Ok(entry))
+}
+
 fn entry_for_slots(
     py: Python<'_>,
     cache: &CodeCache,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-) -> Option<Arc<Entry>> {
+) -> Result<Arc<Entry>, Reason> {
     if thread::stack_is_low(py) {
         STATS.note(Reason::Depth);
-        return None;
+        return Err(Reason::Depth);
     }
-    if let Some(entry) = cache.lookup(py, slots) {
-        if entry.deepest > 1 && entry.deepest > thread::frames_left(py) {
-            STATS.note(Reason::Depth);
-            return None;
-        }
-        STATS.add(&STATS.hits);
-        recording::note(&entry);
-        return Some(entry);
+    if let Some(entry) = met(py, cache, slots) {
+        return entry;
     }
     STATS.add(&STATS.misses);
     orphans::drop_dead(py, cache);
+    let mut general = None;
     if let Some(why) = cache.refuses() {
-        recording::note_refusal(&why);
-        return None;
+        // A continuation has an eager form, which costs less than one more break.
+        if let Subject::Function { .. } = subject {
+            general = cache.generalises(&why);
+        }
+        if general.is_none() {
+            recording::note_refusal(&why);
+            return Err(why.reason);
+        }
     }
     if thread::frames_left(py) < ROOM_TO_CAPTURE {
         STATS.note(Reason::Depth);
-        return None;
+        return Err(Reason::Depth);
     }
-    let Some(lock) = CaptureLock::take().filter(|_| !ENDED.load(Ordering::Relaxed)) else {
+    let (lock, waited) = CaptureLock::take_soon(py);
+    if waited && let Some(entry) = met(py, cache, slots) {
+        return entry;
+    }
+    let Some(lock) = lock.filter(|_| !ENDED.load(Ordering::Relaxed)) else {
         STATS.note(Reason::Busy);
-        return None;
+        return Err(Reason::Busy);
     };
-    let backend = crate::backend::registered()?.clone();
+    let Some(backend) = crate::backend::registered().cloned() else { return Err(Reason::AmbientMode) };
     // Nothing of the user's runs in the middle of a capture.
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || {
             without_hook(py, || {
                 trampoline(|| {
-                    capture(py, backend, subject, slots, cache.numbers(), &ByContinuation).map(|captured| {
+                    capture(py, backend, subject, slots, cache.numbers(), general, &ByContinuation).map(|captured| {
                         cache.learn_numbers(py, &captured.captured);
-                        Guarded::of(py, captured, subject, place_of)
+                        Guarded::of(py, captured, subject, general.is_some(), place_of)
                     })
                 })
             })
@@ -130,27 +170,36 @@ fn entry_for_slots(
     drop(lock);
     let Some(captured) = captured else {
         STATS.note(Reason::Interrupted);
-        return None;
+        return Err(Reason::Interrupted);
     };
     match captured {
-        Ok(Some(Ok(guarded))) => {
+        Ok(Ok(Ok(guarded))) => {
             guarded.guards.verify_accepts(py, slots);
             let entry = guarded.entry.clone();
-            cache.add(guarded);
+            match general {
+                Some(_) => cache.add_general(guarded),
+                None => cache.add(guarded),
+            }
             orphans::count_made(py);
             recording::note(&entry);
-            Some(entry)
+            Ok(entry)
         }
-        Ok(Some(Err(stop))) => {
+        Ok(Ok(Err(stop))) => {
             STATS.add(&STATS.fallbacks);
             STATS.note(stop.why().reason);
             recording::note_refusal(stop.why());
-            None
+            Err(stop.why().reason)
         }
-        Ok(None) => None,
+        Ok(Err(NotNow::GivenUp)) => Err(Reason::Interrupted),
+        Ok(Err(NotNow::Unavailable(why))) => {
+            STATS.note(why.reason);
+            recording::note_refusal(&why);
+            warned::of_what_is_unusable(py, &why);
+            Err(why.reason)
+        }
         Err(panic) if panic.for_want_of_memory(py) => {
             STATS.note(Reason::Interrupted);
-            None
+            Err(Reason::Interrupted)
         }
         Err(panic) => {
             STATS.add(&STATS.fallbacks);
@@ -159,7 +208,7 @@ fn entry_for_slots(
             capture_all::failed(&why);
             recording::note_refusal(&why);
             cache.close(why);
-            None
+            Err(Reason::InternalError)
         }
     }
 }

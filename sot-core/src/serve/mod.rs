@@ -22,6 +22,7 @@ pub mod policy;
 pub mod recording;
 pub mod registry;
 pub mod unwind;
+mod warned;
 
 pub use driver::call_original;
 pub use ending::prepare as prepare_for_the_end;

@@ -160,6 +160,38 @@ impl Worth {
     }
 }
 
+/// General captures of one cache.
+const GENERAL: u32 = 16;
+
+/// The captures of a full cache that leave to run time what varies: they serve what would run as plain Python for ever.
+#[derive(Default)]
+pub struct Generality {
+    made: AtomicU32,
+    work: AtomicU64,
+}
+
+impl Generality {
+    /// Another one: after how many answers a fact varies for it. `None`: enough were made.
+    pub fn next(&self) -> Option<usize> {
+        let made = self.made.load(Ordering::Relaxed);
+        let allowed = made < GENERAL && self.work.load(Ordering::Relaxed) < PATIENCE;
+        // What has two answers only may have many together with others like it.
+        allowed.then_some(if made < GENERAL / 2 { 3 } else { 2 })
+    }
+
+    /// It has cost so much.
+    pub fn made(&self, work: usize) {
+        self.made.fetch_add(1, Ordering::Relaxed);
+        self.work.fetch_add(work as u64, Ordering::Relaxed);
+    }
+
+    /// As if there were none.
+    pub fn forget(&self) {
+        self.made.store(0, Ordering::Relaxed);
+        self.work.store(0, Ordering::Relaxed);
+    }
+}
+
 /// Captures that die before a call meets them, and more than there were hits, before capturing pauses: what is made afresh for
 /// each call would be captured for ever.
 const LOST: u64 = 256;
@@ -303,5 +335,17 @@ mod tests {
             assert_eq!(trial.turn(), Turn { server: Server::Captured, timed: false });
         }
         assert!(trial.turn().timed);
+    }
+
+    #[test]
+    fn general_captures_come_to_an_end() {
+        let general = Generality::default();
+        let made: Vec<usize> = std::iter::from_fn(|| general.next().inspect(|_| general.made(10))).take(1000).collect();
+        assert_eq!(made, [[3; GENERAL as usize / 2], [2; GENERAL as usize / 2]].concat());
+        let general = Generality::default();
+        general.made(1_000_000);
+        assert_eq!(general.next(), None);
+        general.forget();
+        assert_eq!(general.next(), Some(3));
     }
 }

@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::cpython::thread::{handled_exception, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
-use crate::frame::{asks_for, catches_at, handler_at};
+use crate::frame::{asks_for, catches_at, depth_in_handler, handler_at};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
@@ -336,7 +336,8 @@ impl<'py> Waiting<'py> {
         let (frame, _) = self.innermost();
         let unit = frame.unit.clone();
         let region = handler_at(&unit.code, frame.ip).expect("found above");
-        self.cut(region.depth as usize);
+        let depth = depth_in_handler(&unit, frame.ip, &mut frame.blocks, &region);
+        self.cut(depth);
         let exception = with_traceback(py, error)?;
         if handling::has_blocks(unit.code.version) {
             let (shape, values) = self.innermost();

@@ -123,11 +123,22 @@ impl Nature for NativeVar {
     }
 }
 
-/// A class: pinned by identity, or one of many that the same code makes, found by its path.
+/// A class: pinned by identity, or one of many that the same code makes, found by its path or made in this capture.
 #[derive(Clone)]
 pub struct ClassVar {
+    /// Of one that the simulation makes: its prototype.
     pub object: ObjectId,
     pub anew: bool,
+    pub made: Option<Rc<MadeClass>>,
+}
+
+/// What a class statement gives to `type`.
+pub struct MadeClass {
+    pub name: VarId,
+    /// A tuple.
+    pub bases: VarId,
+    /// What its body has left.
+    pub names: Vec<(VarId, VarId)>,
 }
 
 impl Nature for ClassVar {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::code_unit::CodeUnit;
-use crate::frame::Frame;
+use crate::frame::{Finally, Frame};
 use crate::user_frames::Site;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -157,8 +157,11 @@ impl Nature for TracebackVar {
 }
 
 /// The NULL slot that CPython's call protocol keeps on the stack.
-#[derive(Clone)]
-pub struct NullVar;
+#[derive(Clone, Default)]
+pub struct NullVar {
+    /// 3.8: it is the state of a `finally` block instead.
+    pub finally: Option<Finally>,
+}
 
 impl Nature for NullVar {
     fn kind_name(&self) -> &'static str {

@@ -19,7 +19,9 @@ mod frames;
 mod iteration;
 mod objects;
 
-pub use callables::{BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeFunction, MethodVar, NativeVar, SuperVar};
+pub use callables::{
+    BoundVar, BuiltinVar, ClassVar, FunctionVar, MadeClass, MadeFunction, MethodVar, NativeVar, SuperVar,
+};
 pub use containers::{
     ByteArrayVar, DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat,
 };

@@ -71,6 +71,17 @@ pub fn blocks_at(code: &Code, at: usize) -> Vec<(Label, u32)> {
     found
 }
 
+/// How many blocks SETUP_* instructions have put on the block stack before each instruction.
+#[must_use]
+pub fn open_blocks(code: &Code) -> Vec<u32> {
+    if !code.instrs.iter().any(|i| i.op.is_setup()) {
+        return vec![0; code.instrs.len()];
+    }
+    let Stacks { blocks, before } = stacks(code);
+    let under = |block: &u32| blocks[*block as usize].under;
+    before.iter().map(|top| std::iter::successors(top.flatten(), under).count() as u32).collect()
+}
+
 /// The regions in which a SETUP_* has put a handler on the block stack; in order, not overlapping.
 #[must_use]
 pub fn block_regions(code: &Code) -> Vec<Region> {

@@ -10,7 +10,7 @@ mod frame_use;
 mod layout;
 mod liveness;
 
-pub use block_stack::{block_regions, blocks_at};
+pub use block_stack::{block_regions, blocks_at, open_blocks};
 pub use blocks::{Block, basic_blocks, reachable};
 pub use depth::{StackDepths, stack_depths};
 pub(crate) use depth::{max_depth, sound_regions};

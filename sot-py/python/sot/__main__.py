@@ -175,6 +175,7 @@ def tell():
     if counts["last"]:
         print("sot: the last function captured is %s" % counts["last"], file=sys.stderr)
     lines = [("functions called", counts["functions"]), ("frames entered", counts["entered"]), ("rewritten", counts["rewritten"])]
+    lines += [("rewritten in general", counts["in_general"])] if counts["in_general"] else []
     lines += [("plain Python: %s" % reason, count) for reason, count in plain]
     print("sot:", file=sys.stderr)
     for what, count in lines:

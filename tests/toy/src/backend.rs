@@ -135,7 +135,7 @@ impl Backend for Toy {
     }
 
     /// A number is a tensor whose element type follows from its own.
-    fn takes_numbers(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
+    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, _at: usize) -> bool {
         kind == CallKind::Method
             && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
     }

@@ -4,7 +4,7 @@
 //! node of a key by looking the key up: keys that code of the program would be asked about are, for the moment of a write, replaced in
 //! both places by objects that have their hashes and equal nothing.
 
-use super::hashed::{Table, delete_in_table, store_in_table, stored_hashes, value_of_key};
+use super::hashed::{Table, delete_in_table, keys_of_hash, store_in_table, stored_hashes, value_of_key};
 use super::sets::Hash;
 use crate::cpython::capi;
 use crate::cpython::layout::OrderedDict;
@@ -32,7 +32,8 @@ pub fn hashes_in_order(dict: &Bound<'_, PyDict>) -> Option<Vec<i64>> {
     (!is_ordered(dict) || lies_in_order(dict)).then(|| stored_hashes(dict)).flatten()
 }
 
-/// `dict[key] = value` of a key that has been hashed and compared: it takes the place of `found`'s value, or it is a new one.
+/// `dict[key] = value` of a key that has been hashed and compared: it takes the place of `found`'s value, or it is a new one,
+/// unless another thread has stored this very object since.
 pub fn store_hashed<'py>(
     dict: &Bound<'py, PyDict>,
     found: Option<&Bound<'py, PyAny>>,
@@ -40,6 +41,8 @@ pub fn store_hashed<'py>(
     hash: isize,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
+    let stored = found.is_none() && keys_of_hash(dict, key, hash).iter().any(|have| have.is(key));
+    let found = if stored { Some(key) } else { found };
     match is_ordered(dict) {
         true => store_ordered(dict, found, key, hash, value),
         false => store_in_table(dict, found, key, hash, value),

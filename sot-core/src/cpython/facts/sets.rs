@@ -242,8 +242,13 @@ impl Hidden<'_> {
     }
 }
 
-/// `set.add(key)` of a key that has been hashed, and compared with all members that it could equal: it is a new one.
+/// `set.add(key)` of a key that has been hashed, and compared with all members that it could equal: it is a new one, unless another
+/// thread has added this very object since.
 pub fn add_hashed<'py>(set: &Bound<'py, PySet>, key: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
+    let table = set_table(set.as_any());
+    if table.is_some_and(|table| table.entries.iter().any(|entry| entry.hash == hash && entry.key.is(key))) {
+        return Ok(());
+    }
     let new = Bound::new(set.py(), Hash(hash))?.into_any();
     let hidden = hide(set, hash, None)?;
     let done = set.add(&new);

@@ -131,11 +131,15 @@ pub fn class_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
     }
 }
 
-/// The classes that look-ups go through: none while the type is still being made, by a `mro()` of its metaclass.
+/// The classes that look-ups go through: none while the type is still being made, by a `mro()` of its metaclass. A static type
+/// whose objects exist before anybody has completed it, as the interpreter has some, is completed: the first look-up would.
 #[inline]
 pub fn mro<'py>(ty: &Bound<'py, PyType>) -> Bound<'py, PyTuple> {
-    // SAFETY: a live type, whose MRO is a tuple or NULL.
+    // SAFETY: a live type, whose MRO is a tuple or NULL. Static types are made by no code of a program.
     unsafe {
+        if (*ty.as_type_ptr()).tp_mro.is_null() && !is_heap_type(ty) && ffi::PyType_Ready(ty.as_type_ptr()) < 0 {
+            ffi::PyErr_Clear();
+        }
         match Bound::from_borrowed_ptr_or_opt(ty.py(), (*ty.as_type_ptr()).tp_mro) {
             Some(mro) => mro.cast_into_unchecked(),
             None => PyTuple::empty(ty.py()),

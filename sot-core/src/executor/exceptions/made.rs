@@ -90,7 +90,7 @@ impl<'py> Executor<'py> {
         if !plain {
             return Ok(None);
         }
-        let args = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let args = self.tuple_of_arguments(args.positional.clone());
         let class = self.objects.add(class.as_any());
         let state = ExceptionState { args: Some(args), ..ExceptionState::default() };
         Ok(Some(self.virtual_var(ExceptionVar { class, object: None, state: Rc::new(state) })))
@@ -166,8 +166,20 @@ impl<'py> Executor<'py> {
 
     /// `BaseException.__init__(self, *args)`.
     pub fn init_exception(&mut self, me: VarId, args: Vec<VarId>) {
-        let tuple = self.virtual_var(TupleVar::new(args));
+        let tuple = self.tuple_of_arguments(args);
         self.change_exception(me, |state| state.args = Some(tuple));
+    }
+
+    /// The tuple of these arguments: the one that the call spreads, if those are all of its items.
+    pub(in crate::executor) fn tuple_of_arguments(&mut self, args: Vec<VarId>) -> VarId {
+        let items = |tuple: &VarId| match &self.var(*tuple).kind {
+            VarKind::Tuple(tuple) => tuple.items.iter().eq(args.iter()),
+            _ => false,
+        };
+        match self.spread.filter(items) {
+            Some(tuple) => tuple,
+            None => self.virtual_var(TupleVar::new(args)),
+        }
     }
 
     /// The same of an exception that existed before the frame: behind a break in its own `__init__`. `false`: not simulated.

@@ -170,7 +170,8 @@ impl Executor<'_> {
         let version = self.frame().unit.code.version;
         let target = self.frame().unit.code.target(region.handler);
         self.frame_mut().let_go_of_operands();
-        self.frame_mut().stack.truncate(region.depth as usize);
+        let depth = self.frame_mut().leave_for(&region);
+        self.frame_mut().stack.truncate(depth);
         if handling::has_blocks(version) {
             // The blocks of handlers above the region end; from 3.11 on the code says so itself.
             let previous = |v: &&VarId| matches!(self.var(**v).kind, VarKind::Previous(_));
@@ -191,7 +192,7 @@ impl Executor<'_> {
             self.frame_mut().handled.push(exception);
         } else {
             if region.lasti {
-                self.frame_mut().remember_place(region.depth as usize);
+                self.frame_mut().remember_place(depth);
                 let zero = self.fold_int(0)?;
                 self.push(zero);
             }

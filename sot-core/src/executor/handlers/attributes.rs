@@ -68,7 +68,7 @@ fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId) {
 
 /// Leave a callable in the two slots of a method call.
 pub(in crate::executor) fn push_callable(ex: &mut Executor<'_>, callable: crate::variables::VarId) {
-    let null = ex.virtual_var(NullVar);
+    let null = ex.virtual_var(NullVar::default());
     if method_layout::null_first(ex.frame().unit.code.version) {
         ex.push(null);
         ex.push(callable);

@@ -228,6 +228,7 @@ fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let sequence = ex.pop()?;
     args.positional = ex.collect_sized(sequence)?;
+    ex.spread = ex.is_exact_tuple(sequence)?.then_some(sequence);
     let callee = if null { pop_callable(ex, true, &mut args)? } else { ex.pop()? };
     finish_call(ex, callee, &args)
 }

@@ -6,6 +6,7 @@
 use super::{Flow, handlers, mismatch};
 use crate::cpython::facts;
 use crate::executor::{Awaits, Executor};
+use crate::frame::Finally;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -27,8 +28,8 @@ handlers! {
     SetupWith => before_with;
     WithExceptStart => with_except_start;
     WithExceptStartTriple => with_except_start_triple;
-    SetupFinally => block;
-    PopBlock => block;
+    SetupFinally => setup_finally;
+    PopBlock => pop_block;
     BeginFinally => begin_finally;
     CallFinally => call_finally;
     EndFinally => end_finally;
@@ -240,11 +241,14 @@ fn prep_reraise_star(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 }
 
 /// Look up both methods on the class, leave `__exit__`, call `__enter__`.
-fn before_with(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+fn before_with(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let manager = ex.pop()?;
     let enter = ex.special_method(manager, "__enter__")?;
     let exit = ex.special_method(manager, "__exit__")?;
     ex.push(exit);
+    if let Op::SetupWith(_) = op {
+        ex.frame_mut().open_block();
+    }
     call(ex, enter, Vec::new())
 }
 
@@ -278,51 +282,48 @@ fn with_except_start_triple(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop
     call(ex, exit, arguments)
 }
 
-/// A block of 3.8 to 3.10 begins or ends: the code's regions say the same.
-fn block(_ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+/// A block of 3.8 to 3.10 begins: the code's regions say the same.
+fn setup_finally(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.frame_mut().open_block();
+    Ok(Flow::Next)
+}
+
+/// It ends.
+fn pop_block(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.frame_mut().blocks.pop();
     Ok(Flow::Next)
 }
 
 // ----- `finally` of 3.8: NULL, the address to return to, or the six slots of an exception
 
 fn begin_finally(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    let null = ex.virtual_var(NullVar);
-    ex.push(null);
+    let state = ex.virtual_var(NullVar { finally: Some(Finally::Fallen) });
+    ex.push(state);
     Ok(Flow::Next)
 }
 
 fn call_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::CallFinally(label) = op else { return Err(mismatch()) };
-    let back = ex.frame().ip as i64 + 1;
-    let back = ex.fold_int(back)?;
-    ex.push(back);
+    let state = Finally::Called(ex.frame().ip + 1);
+    let state = ex.virtual_var(NullVar { finally: Some(state) });
+    ex.push(state);
     Ok(Flow::Jump(ex.frame().unit.code.target(label)))
 }
 
-/// How a `finally` block was entered.
-enum Entry {
-    Fallen,
-    Called(usize),
-    Raised,
-}
-
-fn entry(ex: &mut Executor<'_>, top: VarId) -> Entry {
-    match ex.var(top).kind {
-        VarKind::Null(_) => Entry::Fallen,
-        VarKind::Constant(_) => match ex.constant_int(top) {
-            Some(back) => Entry::Called(back as usize),
-            None => Entry::Raised,
-        },
-        _ => Entry::Raised,
+/// How a `finally` block was entered, if not by an exception.
+fn entry(ex: &Executor<'_>, top: VarId) -> Option<Finally> {
+    match &ex.var(top).kind {
+        VarKind::Null(null) => null.finally,
+        _ => None,
     }
 }
 
 fn end_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let top = ex.peek(1)?;
     match entry(ex, top) {
-        Entry::Fallen => ex.pop().map(|_| Flow::Next),
-        Entry::Called(back) => ex.pop().map(|_| Flow::Jump(back)),
-        Entry::Raised => reraise_triple(ex, op),
+        Some(Finally::Fallen) => ex.pop().map(|_| Flow::Next),
+        Some(Finally::Called(back)) => ex.pop().map(|_| Flow::Jump(back)),
+        None => reraise_triple(ex, op),
     }
 }
 
@@ -330,14 +331,11 @@ fn pop_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::PopFinally(keep) = op else { return Err(mismatch()) };
     let kept = if keep > 0 { Some(ex.pop()?) } else { None };
     let top = ex.peek(1)?;
-    match entry(ex, top) {
-        Entry::Fallen | Entry::Called(_) => {
-            ex.pop()?;
-        }
-        Entry::Raised => {
-            ex.pop_n(6)?;
-            ex.frame_mut().handled.pop();
-        }
+    if entry(ex, top).is_some() {
+        ex.pop()?;
+    } else {
+        ex.pop_n(6)?;
+        ex.frame_mut().handled.pop();
     }
     if let Some(kept) = kept {
         ex.push(kept);
@@ -349,7 +347,7 @@ fn pop_finally(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn with_cleanup_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let top = ex.peek(1)?;
     let none = ex.fold_none()?;
-    if let Entry::Fallen | Entry::Called(_) = entry(ex, top) {
+    if entry(ex, top).is_some() {
         let state = ex.pop()?;
         let exit = ex.pop()?;
         ex.push(state);
@@ -359,7 +357,7 @@ fn with_cleanup_start(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let mut slots = ex.pop_n(7)?;
     let exit = slots.remove(0);
     let (class, exception) = (slots[5], slots[4]);
-    let null = ex.virtual_var(NullVar);
+    let null = ex.virtual_var(NullVar::default());
     slots.insert(3, null);
     ex.frame_mut().stack.extend(slots);
     ex.push(class);

@@ -4,6 +4,7 @@
 //! exactly one. A handler pops its operands, answers, and pushes; on a stop the executor restores the stack.
 
 mod attributes;
+mod class_bodies;
 mod containers;
 mod control;
 mod exceptions;

@@ -47,7 +47,7 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         None if check => return Err(unbound_local(ex, local)),
         // An unchecked load of an unbound local pushes NULL.
         None => {
-            let null = ex.virtual_var(NullVar);
+            let null = ex.virtual_var(NullVar::default());
             ex.push(null);
         }
     }
@@ -90,7 +90,7 @@ fn load_fast_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadFastAndClear(Local(local)) = op else { return Err(mismatch()) };
     let var = match ex.frame_mut().locals[local as usize].take() {
         Some(var) => var,
-        None => ex.virtual_var(NullVar),
+        None => ex.virtual_var(NullVar::default()),
     };
     ex.push(var);
     Ok(Flow::Next)
@@ -193,7 +193,7 @@ fn load_closure_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadClosureAndClear(index) = op else { return Err(mismatch()) };
     let cell = match ex.frame_mut().cells[index.0 as usize].take() {
         Some(cell) => cell,
-        None => ex.virtual_var(NullVar),
+        None => ex.virtual_var(NullVar::default()),
     };
     ex.push(cell);
     Ok(Flow::Next)

@@ -130,6 +130,12 @@ impl<'py> Executor<'py> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
         self.may_meet_scalar(left, right)?;
+        if matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_)) {
+            let (first, second) = (self.as_its_tuple(op, left)?, self.as_its_tuple(op, right)?);
+            if first.is_some() || second.is_some() {
+                return self.binary(op, inplace, first.unwrap_or(left), second.unwrap_or(right));
+            }
+        }
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
             let used = if inplace { inplace_name } else { name };
             let operator = self.operator(used)?;
@@ -220,6 +226,28 @@ impl<'py> Executor<'py> {
             }
         }
         self.fold_call(&operator, &args)
+    }
+
+    /// An instance of a class that extends tuple and leaves this operator to it: a tuple of the same items.
+    fn as_its_tuple(&mut self, op: BinaryOp, value: VarId) -> Result<Option<VarId>, Stop> {
+        let methods: &[&str] = match op {
+            BinaryOp::Add => &["__add__", "__radd__", "__iadd__"],
+            BinaryOp::Multiply => &["__mul__", "__rmul__", "__imul__"],
+            _ => return Ok(None),
+        };
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(value)? else { return Ok(None) };
+        let VarKind::Tuple(tuple) = self.look(part)? else { return Ok(None) };
+        let (class, base) = (self.class_of(value)?, self.py.get_type::<pyo3::types::PyTuple>());
+        for method in methods {
+            let same = match (self.class_lookup(&class, method)?, probe::raw(&base, method)) {
+                (Some(found), Some(own)) => found.is(&own),
+                (found, own) => found.is_none() && own.is_none(),
+            };
+            if !same {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.virtual_var(TupleVar::new(tuple.items.to_vec()))))
     }
 
     fn repeat(&mut self, items: &[VarId], count: VarId, tuple: bool) -> Result<VarId, Stop> {
@@ -313,6 +341,17 @@ impl<'py> Executor<'py> {
         if !self.class_of(a)?.is(&self.class_of(b)?) {
             return Ok(false);
         }
+        // One tuple has the same items.
+        if let (VarKind::Tuple(first), VarKind::Tuple(second)) = (&kind_a, &kind_b) {
+            if first.items.len() != second.items.len() {
+                return Ok(false);
+            }
+            for (first, second) in first.items.iter().zip(second.items.iter()) {
+                if !self.nested(|ex| ex.same_object(*first, *second))? {
+                    return Ok(false);
+                }
+            }
+        }
         Err(Stop::brk(Reason::ValueKind, format!("identity of {} and {}", kind_a.kind_name(), kind_b.kind_name())))
     }
 }
@@ -372,6 +411,11 @@ impl Executor<'_> {
         }
         if let Some(answer) = self.compare_sets(op, left, right)? {
             return Ok(answer);
+        }
+        if let (Some(a), Some(b)) = (self.is_id_of(left), self.is_id_of(right))
+            && matches!(op, CompareOp::Eq | CompareOp::Ne)
+        {
+            return self.fold_bool((a == b) == (op == CompareOp::Eq));
         }
         self.fold_call(&operator, &args)
     }

@@ -31,7 +31,7 @@ fn pop_top(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 }
 
 fn push_null(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    let null = ex.virtual_var(NullVar);
+    let null = ex.virtual_var(NullVar::default());
     ex.push(null);
     Ok(Flow::Next)
 }

@@ -20,6 +20,7 @@ impl DictVar {
     /// Position of a key, by Python's equality of constants.
     pub fn position(&self, ex: &mut Executor<'_>, key: VarId) -> Result<Option<usize>, Stop> {
         let wanted = ex.require_key(key)?;
+        ex.may_search(self, key)?;
         if self.entries.len() < INDEXED {
             return self.position_among(ex, &wanted, 0..self.entries.len());
         }

@@ -15,6 +15,10 @@ impl Operations for NativeVar {
         ex.attribute_of_native(me, self, name)
     }
 
+    fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        ex.method_of_match(me, "__getitem__", &Args::positional(vec![key]))
+    }
+
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         ex.call_native(self, args)
     }

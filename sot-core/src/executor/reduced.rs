@@ -1,0 +1,114 @@
+//! `object.__reduce_ex__(2)` and higher: how an instance is taken apart, which is what `copy` puts together again.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::probe;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_sideeffect::Mutation;
+
+impl<'py> Executor<'py> {
+    /// A method of `object`, or of an exception.
+    pub(super) fn method_of_object(
+        &mut self,
+        owner: &Bound<'py, PyAny>,
+        name: &str,
+        value: VarId,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        if name == "__reduce_ex__"
+            && owner.is(self.py.get_type::<PyAny>())
+            && let Some(entered) = self.enter_taken_apart(value, args)?
+        {
+            return Ok(Some(entered));
+        }
+        self.method_of_exception(owner, name, value, args)
+    }
+
+    /// `object.__reduce_ex__(value, protocol)`, of an instance that leaves all of it to `object`; `None`: it does not.
+    pub(super) fn enter_taken_apart(&mut self, value: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        let ([protocol], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(None) };
+        let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
+        if self.constant_int(*protocol).is_none_or(|protocol| protocol < 2) {
+            return Ok(None);
+        }
+        let class = self.objects.get(self.py, instance.class);
+        let Ok(class) = class.cast_into::<PyType>() else { return Ok(None) };
+        let part = match instance.part {
+            Some(part) => Some(self.look(part)?),
+            None => None,
+        };
+        let (is_list, is_dict) = match part {
+            None => (false, false),
+            Some(VarKind::List(_)) => (true, false),
+            Some(VarKind::Dict(DictVar { class: None, .. })) => (false, true),
+            Some(_) => return Ok(None),
+        };
+        let object = self.py.get_type::<PyAny>();
+        let base = match (is_list, is_dict) {
+            (true, _) => self.py.get_type::<PyList>(),
+            (_, true) => self.py.get_type::<PyDict>(),
+            _ => object.clone(),
+        };
+        if !facts::is_heap_type(&class) || !probe::base_of_c(&class).is_some_and(|of_c| of_c.is(&base)) {
+            return Ok(None);
+        }
+        self.guard_mro(&class);
+        for name in ["__reduce__", "__getstate__", "__getattribute__", "__getnewargs_ex__", "__getnewargs__"] {
+            let (found, own) = (self.class_lookup(class.as_any(), name)?, probe::raw(&base, name));
+            let same = match (&found, &own) {
+                (Some(found), Some(own)) => found.is(own),
+                (found, own) => found.is_none() && own.is_none(),
+            };
+            if !same {
+                return Ok(None);
+            }
+        }
+        // Up to 3.10 it was asked for `__getstate__`.
+        if probe::raw(&object, "__getstate__").is_none() && self.class_lookup(class.as_any(), "__getattr__")?.is_some()
+        {
+            return Ok(None);
+        }
+        let Some(names) = self.slot_names(&class)? else { return Ok(None) };
+        let has_dict = self.class_lookup(class.as_any(), "__dict__")?.is_some();
+        let make = crate::cpython::module(self.py, "copyreg").and_then(|module| module.getattr("__newobj__"));
+        let make = make.map_err(|e| self.internal(&e))?;
+        let (make, class) = (self.pin(&make), self.pin(class.as_any()));
+        let (has_dict, is_list, is_dict) =
+            (self.fold_bool(has_dict)?, self.fold_bool(is_list)?, self.fold_bool(is_dict)?);
+        self.enter("reduced", &[value, class, make, names, has_dict, is_list, is_dict]).map(Some)
+    }
+
+    /// The names of a class's slots: the class remembers them once it was asked. `None`: it has some, and does not yet.
+    fn slot_names(&mut self, class: &Bound<'py, PyType>) -> Result<Option<VarId>, Stop> {
+        let own = class.getattr("__dict__").map_err(|e| self.internal(&e))?;
+        let known = own.call_method1("get", ("__slotnames__",)).map_err(|e| self.internal(&e))?;
+        let found = self.class_lookup(class.as_any(), "__slotnames__")?;
+        if let Ok(names) = known.cast_exact::<PyList>() {
+            if !found.is_some_and(|found| found.is(names)) {
+                return Ok(None);
+            }
+            return Ok(Some(self.pin(names.as_any())));
+        }
+        for base in facts::mro(class) {
+            let Ok(base) = base.cast_into::<PyType>() else { return Ok(None) };
+            let own = base.getattr("__dict__").map_err(|e| self.internal(&e))?;
+            if facts::is_heap_type(&base) && own.contains("__slots__").map_err(|e| self.internal(&e))? {
+                return Ok(None);
+            }
+        }
+        // It would look for them, find none, and remember that.
+        let function = crate::cpython::module(self.py, "copyreg").and_then(|module| module.getattr("_slotnames"));
+        let function = function.map_err(|e| self.internal(&e))?;
+        let (function, class) = (self.pin(&function), self.pin(class.as_any()));
+        self.look(function)?;
+        self.journal_record(Mutation::Method {
+            object: Self::var_ref(function),
+            name: "__call__".to_owned(),
+            args: vec![Self::var_ref(class)],
+        });
+        Ok(Some(self.virtual_var(TupleVar::new(Vec::new()))))
+    }
+}
