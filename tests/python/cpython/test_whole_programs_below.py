@@ -147,9 +147,7 @@ def test_captures_that_no_call_meets_come_to_an_end(tmp_path):
         for n in range(300):
             seen.append(grows(n))
         print(sum(seen))
-        full = counts()["plain"].get("cache-full", 0)
-        told = [name for count, reason, name in counts()["plain_functions"] if reason == "cache-full"]
-        print("captured", full > 0, any("grows" in name for name in told), any("again" in name for name in told))
+        print("captured", counts()["in_general"] > 200, sot.stats()["captures"] < 200)
     """
     out = run(tmp_path, program).splitlines()
-    assert out == run(tmp_path, program, plain=True).splitlines()[:1] + ["captured True True False"]
+    assert out == run(tmp_path, program, plain=True).splitlines()[:1] + ["captured True True"]

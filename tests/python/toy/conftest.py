@@ -11,6 +11,15 @@ sys.path.insert(0, os.path.dirname(__file__))
 os.environ.setdefault("SOT_VERIFY_GUARDS", "1")
 
 
+@pytest.fixture
+def switching():
+    """Threads take turns as often as the interpreter lets them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.fixture(autouse=True)
 def quiet_framework():
     toy = sys.modules.get("toy_backend")

@@ -43,6 +43,12 @@ for what in ("is_set_by_forget_and_speak", "is_set_by_shorten"):
     for when in ("", "_after_a_break"):
         note("same:a_traceback_%s%s" % (what, when), "no continuation is given the traceback of a handler", UP_TO_310)
 note("same:a_traceback_goes_into_a_generator", "no continuation is given the traceback of a handler", UP_TO_310)
-for what in ("list", "tuple", "nest"):
-    for how in ("asked_by_code", "asked_for_real", "asked_and_failing"):
-        note("held_%s_%s held_%s_%s_deep" % (what, how, what, how), "a fallback on 3.8", ALL[:1])
+
+for what in ("too_many_and_named", "unexpected", "given_twice", "given_twice_among_others"):
+    note("same:operands_of_" + what, "the order in which 3.10 lets go of operands that a frame refuses", ALL[2:3])
+
+# Up to 3.10 C takes an item out of a subclass of OrderedDict by its `__getitem__` and `__delitem__`.
+for what in ("emptied", "taken_from_the_end", "moved"):
+    for alike in ("2", "100"):
+        for place in ("from_before", "of_the_frame"):
+            note("same:extended_%s_%s_%s" % (what, alike, place), "how often keys are asked for their hashes", ALL[:3])

@@ -371,6 +371,14 @@ PROGRAMS = {
                 pass
             return [y, Made.__name__]
     """,
+    "names of a class": """
+        def f(x):
+            base = 2
+            class Made:
+                scale: float = base
+                twice = scale * base
+            return [x * Made.twice]
+    """,
     "a deleted global": """
         def f(x):
             global MADE
@@ -418,7 +426,7 @@ PROGRAMS = {
     """),
 }
 
-OF_A_NAMESPACE = "it speaks of the names of a class body or module, which live in a dict that others see"
+OF_A_NAMESPACE = "it speaks of the names of a module or of parameters of types, which live in a dict that others see"
 OF_A_COROUTINE = "it belongs to a coroutine, which is run by somebody else's loop"
 OF_THE_INTERPRETER = "only the interpreter itself has it, in no code object"
 
@@ -443,14 +451,8 @@ NEVER = {
     "END_ASYNC_FOR": OF_A_COROUTINE,
     "ASYNC_GEN_WRAP": OF_A_COROUTINE,
     "CLEANUP_THROW": "it is where `throw` comes to a `yield from` that waits: the frame was entered from outside",
-    "LOAD_NAME": OF_A_NAMESPACE,
-    "STORE_NAME": OF_A_NAMESPACE,
     "DELETE_NAME": OF_A_NAMESPACE,
-    "LOAD_CLASSDEREF": OF_A_NAMESPACE,
-    "LOAD_LOCALS": OF_A_NAMESPACE,
-    "LOAD_FROM_DICT_OR_DEREF": OF_A_NAMESPACE,
     "LOAD_FROM_DICT_OR_GLOBALS": OF_A_NAMESPACE,
-    "SETUP_ANNOTATIONS": OF_A_NAMESPACE,
     "IMPORT_STAR": OF_A_NAMESPACE,
 }
 
@@ -563,6 +565,12 @@ OPCODES = {
     "LOAD_ASSERTION_ERROR": ("asserted",),
     "LOAD_ATTR": ("attributes",),
     "LOAD_BUILD_CLASS": ("a class",),
+    "LOAD_CLASSDEREF": ("names of a class",),
+    "LOAD_FROM_DICT_OR_DEREF": ("names of a class",),
+    "LOAD_LOCALS": ("names of a class",),
+    "LOAD_NAME": ("names of a class",),
+    "SETUP_ANNOTATIONS": ("names of a class",),
+    "STORE_NAME": ("names of a class",),
     "LOAD_CLOSURE": ("cells",),
     "LOAD_CONST": ("operators",),
     "LOAD_DEREF": ("cells",),
@@ -643,6 +651,9 @@ OPCODES = {
 VERSIONS = {
     "LoadClosureAndClear": "12-13",
     "StoreClosure": "12-13",
+    "LoadClassDeref": "8-11",
+    "LoadFromDictOrDeref": "12-13",
+    "LoadLocals": "12-13",
     "BeforeWith": "11-13",
     "BeginFinally": "8-8",
     "BinarySlice": "12-13",

@@ -26,8 +26,9 @@ def handlers_as_before():
 
 
 @pytest.mark.parametrize("name", sorted(interrupts.PROGRAMS))
-def test_by_a_handler_that_raises(name):
-    how = interrupts.by_signal()
+@pytest.mark.parametrize("by", sorted(interrupts.WAYS))
+def test_by_a_handler_that_raises(name, by):
+    how = interrupts.WAYS[by]()
     wrong, came = [], 0
     for seed in range(4):
         found, met = interrupts.differences(name, toy, how, seed, 30)

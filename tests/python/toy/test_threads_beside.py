@@ -1,6 +1,5 @@
 """Threads that ask the same dict for the same key at once are all given one answer."""
 
-import sys
 import threading
 
 import pytest
@@ -8,14 +7,6 @@ import pytest
 from toy_framework import toy
 
 t = toy.tensor
-
-
-@pytest.fixture
-def switching():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 def answers(f, threads=4):

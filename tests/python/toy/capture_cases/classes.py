@@ -258,8 +258,8 @@ def descriptor():
     return {"f": f, "args": x_and(lambda: WithDescriptor(3))}
 
 
-# The class is another one at each call, and found by its path.
-@case(captures=2, breaks=1, reasons=("builtin",))
+# The class is another one at each call, and made by the simulation.
+@case(captures=1, breaks=0, reasons=())
 def class_in_the_frame():
     def f(x):
         class Local:

@@ -234,3 +234,84 @@ def ordered_compared_with_dicts_of_all_kinds():
         return x + 1, equal, log
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Growing:
+    """Another hash each time that it is asked."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __hash__(self):
+        self.log.append("hash")
+        return len(self.log)
+
+
+class Own(OrderedDict):
+    pass
+
+
+def not_found(class_, walk):
+    def build():
+        asked, table = [], class_()
+        for i in range(3):
+            table[Growing(asked)] = i
+
+        def f(x, log):
+            try:
+                log.append(walk(table))
+            except KeyError as error:
+                log.append((type(error.args[0]).__name__, len(asked)))
+            return x * 2
+
+        return {"f": f, "args": lambda: (t([1.0]), [])}
+
+    build.__name__ = f"not_found_{class_.__name__}_{walk.__name__}"
+    case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)(build)
+
+
+def walked_keys(table):
+    return list(table)
+
+
+def walked_values(table):
+    return list(table.values())
+
+
+def walked_items(table):
+    return [item for item in table.items()]
+
+
+def walked_backwards(table):
+    return list(reversed(table))
+
+
+def copied(table):
+    return table.copy()
+
+
+for class_ in (OrderedDict, Own):
+    for walk in (walked_keys, walked_values, walked_items, walked_backwards, copied):
+        not_found(class_, walk)
+
+
+@case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def many_keys_whose_hash_breaks():
+    def f(x, table, log):
+        class Loud:
+            def __init__(self, number):
+                self.number = number
+
+            def __hash__(self):
+                print("hash")
+                return self.number % 7
+
+            def __eq__(self, other):
+                log.append((self.number, other.number))
+                return self is other
+
+        for i in range(70):
+            table[Loud(i)] = i
+        return x * len(table)
+
+    return {"f": f, "args": lambda: (t([1.0]), Own(), [])}

@@ -618,3 +618,26 @@ def names_of_exceptions_that_a_break_asks_for():
             return x + 1, e.args
 
     return own.case(f)
+
+
+@open_case
+def names_of_classes_whose_metaclass_has_a_lookup():
+    asked = []
+
+    class Meta(type):
+        def __getattribute__(cls, name):
+            if name not in ("__dict__", "__module__") and name in cls.__dict__:
+                asked.append(name)
+            return super().__getattribute__(name)
+
+    class Thing(metaclass=Meta):
+        held = [1]
+
+    def f(x, n):
+        asked.clear()
+        Thing.__name__ = "Thing%d" % n
+        Thing.held = [n] + Thing.held[:1]
+        return Thing.__name__, Thing.__qualname__, Thing.__mro__[0] is Thing, Thing.held, asked[:], x + n
+
+    numbers = iter(range(100))
+    return {"f": f, "args": lambda: (t([1.0]), next(numbers))}
