@@ -1,6 +1,7 @@
 //! A literate file: its sections, and their blocks with their places.
 
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// What a fenced block is for.
@@ -15,11 +16,12 @@ pub enum Kind {
     Snapshot,
     Mismatches,
     Since,
+    Release,
     ExpectedFailure,
 }
 
 impl Kind {
-    const ALL: [Kind; 10] = [
+    const ALL: [Kind; 11] = [
         Kind::Py,
         Kind::Stats,
         Kind::Breaks,
@@ -29,6 +31,7 @@ impl Kind {
         Kind::Snapshot,
         Kind::Mismatches,
         Kind::Since,
+        Kind::Release,
         Kind::ExpectedFailure,
     ];
 
@@ -44,6 +47,7 @@ impl Kind {
             Kind::Snapshot => "snapshot",
             Kind::Mismatches => "mismatches",
             Kind::Since => "since",
+            Kind::Release => "release",
             Kind::ExpectedFailure => "expected-failure",
         }
     }
@@ -53,6 +57,8 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     pub kind: Kind,
+    /// The minor versions of Python 3 that it is for, where that is not all that have none of their own.
+    pub minors: Option<RangeInclusive<u32>>,
     pub start: usize,
     pub end: usize,
     pub text: String,
@@ -67,8 +73,15 @@ pub struct Section {
 }
 
 impl Section {
+    /// The block for all versions that have none of their own.
     pub fn block(&self, kind: Kind) -> Option<&Block> {
-        self.blocks.iter().find(|b| b.kind == kind)
+        self.blocks.iter().find(|b| b.kind == kind && b.minors.is_none())
+    }
+
+    /// The block for a minor version of Python 3.
+    pub fn block_for(&self, kind: Kind, minor: u32) -> Option<&Block> {
+        let own = |b: &&Block| b.kind == kind && b.minors.as_ref().is_some_and(|minors| minors.contains(&minor));
+        self.blocks.iter().find(own).or_else(|| self.block(kind))
     }
 
     pub fn source(&self) -> &str {
@@ -78,6 +91,11 @@ impl Section {
     /// The first version of Python that can run the section, where that is not the oldest.
     pub fn since(&self) -> Option<&str> {
         self.block(Kind::Since).map(|b| b.text.trim())
+    }
+
+    /// The first release of Paddle that the decisions are stated for.
+    pub fn release(&self) -> Option<&str> {
+        self.block(Kind::Release).map(|b| b.text.trim())
     }
 
     /// Why the section fails today.
@@ -121,23 +139,28 @@ impl Document {
     pub fn parse(name: &str, path: &Path, text: &str) -> Result<Document, String> {
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let mut sections: Vec<Section> = Vec::new();
-        let mut open: Option<(Kind, usize)> = None;
+        let mut open: Option<(Kind, Option<RangeInclusive<u32>>, usize)> = None;
         let at = |i: usize, what: &str| format!("{name}.md:{}: {what}", i + 1);
         for (i, line) in lines.iter().enumerate() {
-            match (open, line.strip_prefix("```")) {
-                (Some((kind, start)), Some("")) => {
+            match (open.take(), line.strip_prefix("```")) {
+                (Some((kind, minors, start)), Some("")) => {
                     let text = lines[start + 1..i].iter().map(|l| format!("{l}\n")).collect();
                     let section = sections.last_mut().ok_or_else(|| at(start, "a block before the first section"))?;
-                    if section.block(kind).is_some() {
+                    if section.blocks.iter().any(|b| b.kind == kind && overlap(&b.minors, &minors)) {
                         return Err(at(start, "a second block of this kind"));
                     }
-                    section.blocks.push(Block { kind, start, end: i, text });
-                    open = None;
+                    section.blocks.push(Block { kind, minors, start, end: i, text });
                 }
-                (Some(_), _) => {}
-                (None, Some(word)) => {
+                (opened @ Some(_), _) => open = opened,
+                (None, Some(info)) => {
+                    let (word, versions) = info.split_once(' ').map_or((info, None), |(w, v)| (w, Some(v)));
                     let kind = Kind::ALL.into_iter().find(|k| k.word() == word);
-                    open = Some((kind.ok_or_else(|| at(i, "a block of no known kind"))?, i));
+                    let kind = kind.ok_or_else(|| at(i, "a block of no known kind"))?;
+                    let minors = versions.map(|v| {
+                        let known = minors(v).filter(|_| matches!(kind, Kind::Stats | Kind::Breaks));
+                        known.ok_or_else(|| at(i, "versions are 3.8 or 3.8-3.10, of stats or breaks"))
+                    });
+                    open = Some((kind, minors.transpose()?, i));
                 }
                 (None, None) => {
                     if let Some(title) = line.strip_prefix("## ") {
@@ -150,13 +173,27 @@ impl Document {
                 }
             }
         }
-        if let Some((_, start)) = open {
+        if let Some((.., start)) = open {
             return Err(at(start, "a block without an end"));
         }
         if let Some(section) = sections.iter().find(|s| s.block(Kind::Py).is_none()) {
             return Err(format!("{name}.md: section {} has no py block", section.name));
         }
         Ok(Document { name: name.to_owned(), path: path.to_owned(), lines, sections })
+    }
+}
+
+/// `3.8` or `3.8-3.10`.
+fn minors(text: &str) -> Option<RangeInclusive<u32>> {
+    let minor = |version: &str| version.strip_prefix("3.")?.parse().ok();
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    Some(minor(first)?..=minor(last)?).filter(|minors| !minors.is_empty())
+}
+
+fn overlap(a: &Option<RangeInclusive<u32>>, b: &Option<RangeInclusive<u32>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.start() <= b.end() && b.start() <= a.end(),
+        (a, b) => a == b,
     }
 }
 
@@ -181,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn blocks_for_versions() {
+        let text = "## A\n```py\n```\n```stats\na\n```\n```stats 3.8-3.9\nb\n```\n```stats 3.13\nc\n```\n```breaks 3.8\nd\n```\n";
+        let doc = parse(text).expect("parses");
+        let text = |kind, minor| doc.sections[0].block_for(kind, minor).map_or("", |b| b.text.trim());
+        assert_eq!([8, 9, 10, 12, 13].map(|minor| text(Kind::Stats, minor)), ["b", "b", "a", "a", "c"]);
+        assert_eq!([8, 9].map(|minor| text(Kind::Breaks, minor)), ["d", ""]);
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (text, what) in [
             ("## A\n```py\n```\n```what\n```\n", "a.md:4: a block of no known kind"),
@@ -189,6 +235,10 @@ mod tests {
             ("## A\nprose\n", "section A has no py block"),
             ("## A\n```py\n```\n## A\n", "a.md:4: a second section"),
             ("## A\n```py\n```\n```py\n```\n", "a.md:4: a second block"),
+            ("## A\n```py\n```\n```stats 3.8-3.9\n```\n```stats 3.9\n```\n", "a.md:6: a second block"),
+            ("## A\n```py\n```\n```stats 3\n```\n", "a.md:4: versions are"),
+            ("## A\n```py\n```\n```stats 3.9-3.8\n```\n", "a.md:4: versions are"),
+            ("## A\n```py 3.9\n```\n", "a.md:2: versions are"),
         ] {
             let error = parse(text).expect_err(what);
             assert!(error.contains(what), "{error} does not say {what}");

@@ -35,6 +35,8 @@ pub struct Findings {
 pub struct Run {
     /// `3.11.7`
     pub python: String,
+    /// Of Paddle: `3.3.1`
+    pub release: String,
     pub sections: BTreeMap<String, Findings>,
 }
 
@@ -44,10 +46,25 @@ impl Run {
         self.python.split('.').take(2).collect::<Vec<_>>().join(".")
     }
 
-    /// Functions are captured on this version; elsewhere only equality can be checked.
-    pub fn captures(&self) -> bool {
-        self.version() == "3.11"
+    /// `11`
+    pub fn minor(&self) -> u32 {
+        numbers(&self.python).get(1).copied().unwrap_or_default()
     }
+
+    /// Snapshots, bytecode and what is written anew belong to one interpreter.
+    pub fn is_reference(&self) -> bool {
+        self.version() == "3.11" && self.is_since("3.3")
+    }
+
+    /// Whether Paddle is this release or a newer one.
+    pub fn is_since(&self, release: &str) -> bool {
+        numbers(&self.release) >= numbers(release)
+    }
+}
+
+/// The first two numbers of a version.
+fn numbers(version: &str) -> Vec<u32> {
+    version.split('.').take(2).map_while(|number| number.parse().ok()).collect()
 }
 
 #[derive(Serialize)]
@@ -66,6 +83,7 @@ struct Job<'a> {
 #[derive(Deserialize)]
 struct Line {
     python: Option<String>,
+    release: Option<String>,
     begin: Option<String>,
     end: Option<String>,
     #[serde(flatten)]
@@ -134,6 +152,7 @@ impl Driver {
             for line in lines {
                 if let Some(version) = line.python {
                     run.python = version;
+                    run.release = line.release.unwrap_or_default();
                 } else if let Some(name) = line.begin {
                     begun = Some(name);
                 } else if let Some(name) = line.end {

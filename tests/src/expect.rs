@@ -10,8 +10,12 @@ pub const COUNTERS: [&str; 5] = ["graphs", "breaks", "fallbacks", "hits", "misse
 /// What the section's blocks may say.
 #[derive(Clone, Copy, Debug)]
 pub struct Checks {
-    /// Decisions are compared; off where nothing is captured, and while blocks are written anew.
+    /// Of the interpreter.
+    pub minor: u32,
+    /// Decisions are compared; off with an older release than they are stated for, and while blocks are written anew.
     pub decisions: bool,
+    /// So is the bytecode, which is that of one interpreter.
+    pub bytecode: bool,
 }
 
 /// Everything that is not as expected, one text each.
@@ -34,16 +38,16 @@ pub fn failures(section: &Section, found: &Findings, checks: Checks) -> Vec<Stri
     if !checks.decisions {
         return failures;
     }
-    match section.block(Kind::Stats) {
+    match section.block_for(Kind::Stats, checks.minor) {
         None => failures.push("no stats block: write one, or have it written by `cargo xtask golden`".to_owned()),
         Some(block) => failures.extend(stats(&block.text, found)),
     }
-    let breaks = section.block(Kind::Breaks).map_or("", |b| &b.text);
+    let breaks = section.block_for(Kind::Breaks, checks.minor).map_or("", |b| &b.text);
     compare("breaks", breaks, &lines(&found.breaks), &mut failures);
     if let Some(block) = section.block(Kind::Sir) {
         compare("sir", &block.text, &listing(&found.sir), &mut failures);
     }
-    if let Some(block) = section.block(Kind::Bytecode) {
+    if let Some(block) = section.block(Kind::Bytecode).filter(|_| checks.bytecode) {
         compare("bytecode", &block.text, &listing(&found.code), &mut failures);
     }
     if let Some(block) = section.block(Kind::Guards) {
@@ -114,7 +118,7 @@ mod tests {
 
     fn failures_of(blocks: &str, found: &Findings) -> Vec<String> {
         let doc = Document::parse("a", Path::new("a.md"), &format!("## A\n```py\n```\n{blocks}")).expect("parses");
-        failures(&doc.sections[0], found, Checks { decisions: true })
+        failures(&doc.sections[0], found, Checks { minor: 11, decisions: true, bytecode: true })
     }
 
     fn found() -> Findings {

@@ -8,6 +8,7 @@
 //! | block | what it says |
 //! |---|---|
 //! | `py` | the snippet; what its names mean is told in `driver/snippet.py` |
+//! | `stats 3.8-3.10` | the same for these versions; `breaks 3.8` too |
 //! | `stats` | counters after all calls, `graphs 1, breaks 0, hits 2`; those that are named are compared |
 //! | `breaks` | every break and fallback, as `code line`, in the order of the reports |
 //! | `sir` | StatementIR of all graphs |
@@ -16,6 +17,7 @@
 //! | `snapshot` | empty: graphs, breaks, guards and code are an insta snapshot |
 //! | `mismatches` | what the harness itself must find to differ, one beginning of a line each |
 //! | `since` | the first version of Python that can run the section; older ones pass it over |
+//! | `release` | the first release of Paddle that decides so; with older ones the runs are compared alone |
 //! | `expected-failure` | why the section fails today; it fails once it passes |
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Writes the decisions of a run into its document: what `INSTA_UPDATE=always` asks for.
 //!
 //! `stats` and `breaks` are written for every section (a `stats` block keeps the counters that it names), `sir` and
-//! `bytecode` where there is such a block. `guards` are chosen by hand.
+//! `bytecode` where there is such a block. `guards` are chosen by hand, and what is for one version is written by hand.
 
 use crate::document::{Document, Kind, Section};
 use crate::driver::{Findings, Run};
@@ -42,15 +42,19 @@ fn wanted(section: &Section, kind: Kind, found: &Findings) -> Option<String> {
         Kind::Breaks => (!found.breaks.is_empty()).then(|| lines(&found.breaks)),
         Kind::Sir => present.map(|_| listing(&found.sir)),
         Kind::Bytecode => present.map(|_| listing(&found.code)),
-        Kind::Py | Kind::Guards | Kind::Snapshot | Kind::Mismatches | Kind::Since | Kind::ExpectedFailure => {
-            present.map(|b| b.text.clone())
-        }
+        Kind::Py
+        | Kind::Guards
+        | Kind::Snapshot
+        | Kind::Mismatches
+        | Kind::Since
+        | Kind::Release
+        | Kind::ExpectedFailure => present.map(|b| b.text.clone()),
     }
 }
 
 fn edit(text: &mut Vec<String>, section: &Section, found: &Findings) {
     // From the last block to the first, so that the places of the others stay right.
-    for block in section.blocks.iter().rev() {
+    for block in section.blocks.iter().rev().filter(|block| block.minors.is_none()) {
         let fenced = wanted(section, block.kind, found).map(|body| fence(block.kind, &body)).unwrap_or_default();
         text.splice(block.start..=block.end, fenced);
     }

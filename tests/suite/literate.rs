@@ -27,7 +27,7 @@ impl Literate {
         let run = self.run.get_or_init(|| {
             let mut written = Ok(());
             let run = driver.run(&self.doc, |run| {
-                if updating && run.captures() {
+                if updating && run.is_reference() {
                     written = update::write(&self.doc, run);
                 }
             });
@@ -98,13 +98,13 @@ fn check(doc: &Document, section: &Section, run: &Run, updating: bool) -> Result
     if found.too_old {
         return Ok(());
     }
-    let decisions = run.captures();
-    let failed = failures(section, found, Checks { decisions: decisions && !updating });
+    let decisions = !updating && section.release().is_none_or(|release| run.is_since(release));
+    let failed = failures(section, found, Checks { minor: run.minor(), decisions, bytecode: run.is_reference() });
     if !failed.is_empty() {
         let header = format!("{}.md, {}, Python {}", doc.name, section.name, run.python);
         return Err(format!("{header}\n{}", failed.join("\n")).into());
     }
-    if decisions && section.block(Kind::Snapshot).is_some() {
+    if run.is_reference() && section.block(Kind::Snapshot).is_some() {
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path("../snapshots");
         settings.set_prepend_module_to_snapshot(false);
