@@ -51,7 +51,7 @@ def main():
             out.write(json.dumps(line) + "\n")
             out.flush()
 
-        emit(python=platform.python_version())
+        emit(python=platform.python_version(), release=paddle.__version__)
         for task in job["sections"]:
             name, source = task["name"], task["source"]
             emit(begin=name)

@@ -1,10 +1,11 @@
 """Programs that are interrupted at random points, plain and captured: nothing is left half done.
 
-usage: python interrupts.py [--seconds N] [--seed N] [--only NAME] [--memory FIRST:LAST]
+usage: python interrupts.py [--seconds N] [--seed N] [--only NAME] [--by handler|keyboard] [--memory FIRST:LAST]
 
 A program is first run as it is, traced: its state after each instruction is what an interrupt may leave. Then it runs
-captured, and a signal handler that raises (or the interpreter's memory that ends for a while) meets it anywhere in capture,
-guards, rewritten code, breaks and continuations. Afterwards
+captured, and a signal handler that raises (one of the program's, an `Exception`; or the interpreter's own, whose KeyboardInterrupt
+passes by `except Exception`; or the interpreter's memory that ends for a while) meets it anywhere in capture, guards, rewritten
+code, breaks and continuations. Afterwards
 
 - the exception is the very one that was raised, or the result is right;
 - the state is one of those of the plain program (between the effects of one capture the program cannot be unwound yet: where a
@@ -219,7 +220,7 @@ def picture(module):
     return repr((module.LOG, thing, module.ITEMS, module.TABLE, module.COUNT))
 
 
-def counted(file, call, stop=None):
+def counted(file, call, stop=None, error=Late):
     """What a call gives, and before how many instructions of a file it came; before the one of number `stop` it is interrupted."""
     count = [0]
 
@@ -229,7 +230,7 @@ def counted(file, call, stop=None):
             if event == "opcode":
                 count[0] += 1
                 if count[0] == stop:
-                    raise Late("now")
+                    raise error("now")
             return traced
         return None
 
@@ -240,7 +241,7 @@ def counted(file, call, stop=None):
         sys.settrace(None)
 
 
-def as_it_is(name, framework):
+def as_it_is(name, framework, error=Late):
     """The states that plain Python comes to, in two calls: those before each instruction of the program, and those when an
     exception is raised there. What a handler raises at an instruction unwinds from there."""
     file = "<%s>" % name
@@ -261,8 +262,8 @@ def as_it_is(name, framework):
             for _ in range(call):
                 module.f(framework.tensor([1.0]))
             try:
-                counted(file, lambda: module.f(framework.tensor([1.0])), stop)
-            except Late:
+                counted(file, lambda: module.f(framework.tensor([1.0])), stop, error)
+            except error:
                 found.add(picture(module))
         # The signal comes before the first instruction, or behind the last one.
         found.add(lengths[0][2] if call else picture(world(name, framework)))
@@ -283,11 +284,21 @@ def by_signal():
         raise Late("now")
 
     signal.signal(signal.SIGALRM, handler)
+    return by_timer(Late)
+
+
+def by_timer(error):
     return Round(
-        Late,
+        error,
         lambda point: signal.setitimer(signal.ITIMER_REAL, point),
         lambda: signal.setitimer(signal.ITIMER_REAL, 0),
     )
+
+
+def by_keyboard():
+    """What Ctrl-C raises, by the interpreter's own handler, at a chosen time."""
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    return by_timer(KeyboardInterrupt)
 
 
 def begin_again(name, module, framework):
@@ -366,9 +377,9 @@ def environment():
 
 def differences(name, framework, how, seed, rounds, known={}):
     """What went wrong in some rounds, and how often the exception came."""
-    if name not in known:
-        known[name] = as_it_is(name, framework)
-    states, ends = known[name]
+    if (name, how.error) not in known:
+        known[name, how.error] = as_it_is(name, framework, how.error)
+    states, ends = known[name, how.error]
     choose = random.Random(seed)
     wrong, came = [], 0
     module = world(name, framework)
@@ -427,11 +438,15 @@ def differences(name, framework, how, seed, rounds, known={}):
     return wrong, came
 
 
+WAYS = {"handler": by_signal, "keyboard": by_keyboard}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--seed", type=int, help="the first one; otherwise another one each time")
     parser.add_argument("--only", choices=sorted(PROGRAMS))
+    parser.add_argument("--by", choices=sorted(WAYS), help="who raises; otherwise both, in turns")
     parser.add_argument("--memory", metavar="FIRST:LAST", help="allocations of which one fails, instead of signals")
     options = parser.parse_args()
     import toy_backend
@@ -442,10 +457,11 @@ def main():
         found = [text for name in names for text in memory_ends_for(name, toy_backend, first, last)]
         print("\n".join([*found, "through"]))
         return
-    how = by_signal()
+    ways = [WAYS[options.by]] if options.by else list(WAYS.values())
     seed = first = int(time.time()) if options.seed is None else options.seed
     until, total, came, torn, wrong = time.time() + options.seconds, 0, 0, 0, 0
     while seed == first or time.time() < until:
+        how = ways[seed % len(ways)]()
         for name in names:
             found, met = differences(name, toy_backend, how, seed, 20)
             for text in found:

@@ -82,10 +82,10 @@ pub(crate) fn embedding(env: &Environment) -> Result<Outcome> {
     Ok(tests(SUITE, cargo, &EMBEDDING)?.since(start))
 }
 
-/// The equivalence harness, which runs Python by itself.
+/// The equivalence harness: it starts the interpreter, so that one build does for all.
 pub(crate) fn harness(env: &Environment) -> Result<Outcome> {
     let start = Instant::now();
-    let mut cargo = env.cargo();
+    let mut cargo = workspace::cargo();
     cargo.env("SOT_TEST_PYTHON", env.python());
     Ok(tests("equivalence and snapshots", cargo, &[HARNESS])?.since(start))
 }

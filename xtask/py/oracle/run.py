@@ -6,7 +6,7 @@ FILE gets JSON lines as they come, so that a crash leaves what was known until t
     {"begin": test}                                     it runs now
     {"test": test, "outcome": word, "detail": text}     word: ok, failure, error, skipped, expected, unexpected
     {"missing": module}                                 this version has no such test module
-    {"end": {"entered": n, "rewritten": n, "defects": [text, ..], "hook_failures": n}}
+    {"end": {"entered": n, "rewritten": n, "in_general": n, "defects": [text, ..], "hook_failures": n}}
                                                         through; what `sot` counted, {} if plain
 `detail` is what was raised, in one line, of each subtest that failed. Both ways everything but the capture is the same.
 """

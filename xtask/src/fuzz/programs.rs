@@ -1,6 +1,7 @@
 //! Random programs, plain and captured, for a while: `tests/driver/random_programs.py` with both cores.
 //!
-//! The first seed that was not tried yet is kept in `target/fuzz/programs/<version>`, so that each run tries others.
+//! A third of the time is for those about iteration and state, the rest for those about the whole of Python. The first seeds that
+//! were not tried yet are kept in `target/fuzz/programs/<version>` and `<version>-wide`, so that each run tries others.
 
 use crate::console::{self, Step};
 use crate::environment::{self, Needs};
@@ -20,11 +21,16 @@ pub(super) fn run(python: Option<&str>, seconds: u64, made: &Path) -> Result<boo
     fs::create_dir_all(&next).with_context(|| format!("cannot make {}", next.display()))?;
     let time = console::seconds(Duration::from_secs(seconds));
     let step = Step::start(format!("Running random programs for {time}, {python}"));
-    let mut programs = env.command();
-    programs.args(["tests/driver/random_programs.py", "--seconds", &seconds.to_string(), "--next"]);
-    programs.arg(next.join(python.version.short()));
-    programs.args(["--jobs", &thread::available_parallelism().map_or(1, |n| n.get()).to_string()]);
-    let same = process::show(&mut programs)?.success();
+    let jobs = thread::available_parallelism().map_or(1, |n| n.get()).to_string();
+    let version = python.version.short();
+    let wide = format!("{version}-wide");
+    let mut same = true;
+    for (seconds, state, flags) in [(seconds / 3, version, &[][..]), (seconds - seconds / 3, wide, &["--wide"][..])] {
+        let mut programs = env.command();
+        programs.arg("tests/driver/random_programs.py").args(flags);
+        programs.args(["--seconds", &seconds.to_string(), "--jobs", &jobs, "--next"]).arg(next.join(state));
+        same &= process::show(&mut programs)?.success();
+    }
     step.done();
     Ok(same)
 }

@@ -18,6 +18,7 @@ pub(super) struct Compared {
     pub(super) needless: Vec<String>,
     entered: u64,
     rewritten: u64,
+    in_general: u64,
     /// The most frequent reasons why frames ran as plain Python.
     reasons: Vec<(String, u64)>,
 }
@@ -36,8 +37,12 @@ impl Compared {
         let excused = if self.excused.is_empty() { String::new() } else { format!(", {} excused", self.excused.len()) };
         let reasons: String =
             self.reasons.iter().map(|(code, count)| format!(", {:.1} % {code}", share(*count, self.entered))).collect();
+        let general = match self.in_general {
+            0 => String::new(),
+            frames => format!(" ({:.1} % in general)", share(frames, self.entered)),
+        };
         format!(
-            "{:<24} {:>4} tests, {:>4} same, {:>3} failures{excused}; {:.1} % of {} frames rewritten{reasons}",
+            "{:<24} {:>4} tests, {:>4} same, {:>3} failures{excused}; {:.1} % of {} frames rewritten{general}{reasons}",
             self.module,
             self.tests,
             self.same,
@@ -61,7 +66,8 @@ pub(super) fn compare(module: &str, minor: u8, plain: &Ran, captured: &Ran) -> C
     if plain.missing {
         return found;
     }
-    (found.entered, found.rewritten) = (captured.counts.entered, captured.counts.rewritten);
+    let counts = &captured.counts;
+    (found.entered, found.rewritten, found.in_general) = (counts.entered, counts.rewritten, counts.in_general);
     let plain_python = &captured.counts.plain;
     found.reasons = plain_python.iter().map(|(code, count)| (code.clone(), *count)).collect();
     found.reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -132,6 +138,9 @@ mod tests {
         captured.counts.plain = [("budget", 1), ("cache-full", 40), ("opcode", 9)].map(|(c, n)| (c.into(), n)).into();
         let line = compare("m", 11, &plain, &captured).line();
         assert!(line.ends_with("75.0 % of 200 frames rewritten, 20.0 % cache-full, 4.5 % opcode"), "{line}");
+        captured.counts.in_general = 20;
+        let line = compare("m", 11, &plain, &captured).line();
+        assert!(line.contains("75.0 % of 200 frames rewritten (10.0 % in general), 20.0 % cache-full"), "{line}");
     }
 
     #[test]

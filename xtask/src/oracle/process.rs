@@ -42,6 +42,8 @@ pub(super) struct Verdict {
 pub(super) struct Counts {
     pub(super) entered: u64,
     pub(super) rewritten: u64,
+    /// Of the rewritten, those by captures that leave to run time what varies.
+    pub(super) in_general: u64,
     /// Frames that ran as plain Python, by reason.
     pub(super) plain: BTreeMap<String, u64>,
     pub(super) defects: Vec<String>,
