@@ -11,6 +11,7 @@ use crate::iterators::pass_function;
 use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use sot_opcodes::analysis::{block_regions, blocks_at};
 use sot_opcodes::{
     Cell, Code, CodeFlags, CompareOp, ConstId, Instr, JumpCond, Label, Local, Location, Op, Region, handling,
@@ -52,6 +53,8 @@ pub(super) fn generator_within_code(frame: &Stand<'_>, helpers: Helpers) -> Resu
 pub(super) struct Helpers {
     /// Stands for a NULL slot where none can be pushed (see `Emitter::push_null`).
     pub(super) pass: ConstId,
+    /// Up to 3.10: `type`.
+    pub(super) class_of: ConstId,
     /// 3.8: makes a callable that answers with what it is given.
     pub(super) answers: ConstId,
     /// An empty cell.
@@ -69,10 +72,14 @@ impl Helpers {
         if !sot_opcodes::calls::can_push_null(version) {
             consts.push(pass_function(py)?.unbind());
         }
+        if handling::has_blocks(version) {
+            consts.push(py.get_type::<PyType>().into_any().unbind());
+        }
         if handling::finally_has_state(version) {
             consts.push(called_by_code::answers(py)?.unbind());
         }
-        Ok(Helpers { pass: ConstId(next), answers: ConstId(next + 1), empty: ConstId(next - 1) })
+        let [empty, pass, class_of, answers] = [0, 1, 2, 3].map(|at| ConstId(next + at - 1));
+        Ok(Helpers { pass, class_of, answers, empty })
     }
 }
 
@@ -186,7 +193,6 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     let first_handled = names.len() as u32;
     names.extend((0..frame.handled).map(|i| format!("___handled_{i}")));
     (0..old_names.len() as u32).for_each(|old| place(old, &mut names));
-    let saved = names.len() as u32;
     code.varnames = names;
     code.argcount = (stack + frame.locals.len() + frame.handled) as u32;
     code.posonlyargcount = 0;
@@ -257,7 +263,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
             put.load(last);
             put.op(Op::Call { argc: 1, two: false });
             if with.raised {
-                put.handle_again(handled, saved);
+                put.handle_again(handled, helpers.class_of);
                 handled += 1;
                 (next..next + 3).for_each(|part| put.load(part));
             } else {
@@ -292,7 +298,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
                 handled += 1;
             }
             SlotShape::Previous => {
-                put.handle_again(handled, saved);
+                put.handle_again(handled, helpers.class_of);
                 handled += 1;
                 at += 2;
             }
@@ -434,47 +440,24 @@ impl Prologue<'_> {
         self.op(Op::LoadFast { local: Local(local), check: false });
     }
 
-    fn attribute(&mut self, exception: u32, name: &str, from: Option<u32>) {
-        let id = self.code.name_id(name);
-        if let Some(from) = from {
-            self.load(from);
-        }
-        self.load(exception);
-        self.op(if from.is_some() { Op::StoreAttr(id) } else { Op::LoadAttr(id) });
-    }
-
-    /// Up to 3.10: raise the exception under a block and go on in its handler, leaving the three slots of the previous one.
-    /// Raising changes its traceback and context: both are put back. The interpreter keeps a traceback of its own of what is
-    /// handled, which RERAISE (3.8: END_FINALLY) sets as it was.
-    fn handle_again(&mut self, exception: u32, saved: u32) {
-        for name in ["___traceback", "___context", "___class"] {
-            if !self.code.varnames.iter().any(|n| n == name) {
-                self.code.varnames.push(name.to_owned());
-            }
-        }
-        let (traceback, class) = (saved, saved + 2);
-        for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
-            self.attribute(exception, name, None);
-            self.op(Op::StoreFast(Local(saved + i as u32)));
-        }
-        let outer = self.code.new_label(0);
-        self.op(Op::SetupFinally(outer));
+    /// Up to 3.10: the exception comes to a block once more, as one that is raised again does, and its handler goes on, leaving the
+    /// three slots of the previous one. A `raise` would give it another context, and take it out of those of others.
+    fn handle_again(&mut self, exception: u32, class_of: ConstId) {
+        let traceback = self.code.name_id("__traceback__");
         let handler = self.code.new_label(0);
         self.op(Op::SetupFinally(handler));
+        let has_state = handling::finally_has_state(self.code.version);
+        if has_state {
+            // What it is taken to take as well, though the block ends before.
+            (0..3).for_each(|_| self.load(exception));
+        }
         self.load(exception);
-        self.op(Op::RaiseVarargs(1));
-        self.bound.push((handler, self.ops.len()));
-        self.op(Op::StoreFast(Local(class)));
-        for _ in 0..2 {
-            self.op(Op::PopTop);
-        }
-        for (i, name) in ["__traceback__", "__context__"].into_iter().enumerate() {
-            self.attribute(exception, name, Some(saved + i as u32));
-        }
-        for part in [traceback, exception, class] {
-            self.load(part);
-        }
-        if handling::finally_has_state(self.code.version) {
+        self.op(Op::LoadAttr(traceback));
+        self.load(exception);
+        self.op(Op::LoadConst(class_of));
+        self.load(exception);
+        self.op(Op::Call { argc: 1, two: false });
+        if has_state {
             // It may go on behind it, for all that the code says.
             self.op(Op::EndFinally);
             self.load(exception);
@@ -482,13 +465,11 @@ impl Prologue<'_> {
         } else {
             self.op(Op::ReraiseTriple(0));
         }
-        self.bound.push((outer, self.ops.len()));
+        self.bound.push((handler, self.ops.len()));
         for _ in 0..3 {
             self.op(Op::PopTop);
         }
-        for local in [exception, saved, saved + 1, class] {
-            self.op(Op::DeleteFast(Local(local)));
-        }
+        self.op(Op::DeleteFast(Local(exception)));
     }
 }
 

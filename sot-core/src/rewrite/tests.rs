@@ -54,7 +54,7 @@ L1: LOAD_FAST total
   RETURN_VALUE
 ";
 
-const HELPERS: Helpers = Helpers { pass: ConstId(9), answers: ConstId(10), empty: ConstId(11) };
+const HELPERS: Helpers = Helpers { pass: ConstId(9), class_of: ConstId(12), answers: ConstId(10), empty: ConstId(11) };
 
 fn resumed(code: &Code, ip: usize, stack: &[SlotShape], locals: &[u32]) -> String {
     let stand = Stand { code, ip, stack, locals, handled: 0, blocks: &[] };

@@ -1,9 +1,10 @@
 """Exceptions: who raises, at which line, and what has happened by then. `try`, `with`, `finally`."""
 
 import contextlib
+import sys
 
 from capture_cases.protected import log_case
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -526,3 +527,51 @@ def the_context_itself(a, b, c):
 
 for run in (raised_in_its_handler, raised_under_finally, the_last_of_the_chain, the_context_itself):
     contexts_set_by_hand(run.__name__, run)
+
+
+def contexts_that_go_round(depth):
+    """What is handled at a break is handled behind it, with the contexts that it had, in a ring or not."""
+
+    def build():
+        def f(x):
+            first, second, third = ValueError("a"), KeyError("b"), TypeError("c")
+            chain = [first, second, third][:depth]
+
+            def contexts():
+                return [[chain.index(e.__context__) if e.__context__ in chain else None] for e in chain]
+
+            seen = []
+            try:
+                raise first
+            except ValueError:
+                try:
+                    if depth == 1:
+                        raise first
+                    raise second
+                except (KeyError, ValueError) as at:
+                    try:
+                        if depth < 3:
+                            raise at
+                        raise third
+                    except Exception as at:
+                        first.__context__ = chain[-1] if depth > 1 else None
+                        seen.append(contexts())
+                        print("break", sys.exc_info()[1] is at)
+                        seen.append(contexts())
+                        try:
+                            raise at
+                        except Exception as again:
+                            seen.append((again is at, contexts()))
+                            print("break")
+                        seen.append((sys.exc_info()[1] is at, contexts()))
+            return x + len(seen), seen, sys.exc_info()
+
+        return {"f": f, "args": lambda: (t([1.0]),)}
+
+    build.__name__ = f"contexts_that_go_round_{depth}"
+    open_case(build)
+
+
+# Up to 3.8 CPython looks for the end of a ring without end.
+for depth in (1, 2, 3) if sys.version_info >= (3, 9) else (1,):
+    contexts_that_go_round(depth)
