@@ -2,6 +2,7 @@
 
 use super::Captured;
 use crate::frame::Frame;
+use crate::natives::Native;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use sot_tracker::Tracker;
@@ -222,6 +223,27 @@ impl Captured {
         self.search_frames(&[], |_| true)
     }
 
+    /// A value, and all that frames of the program hold; `None`: too much. A definition may hold what C makes anew, or has not made yet.
+    pub(crate) fn held_but_by_hidden_ones(&self, value: VarId) -> Option<HashSet<VarId>> {
+        let mut seen: HashSet<VarId> = HashSet::new();
+        let mut work: Vec<VarId> = vec![value];
+        work.extend(self.frames.iter().filter(|frame| !frame.is_hidden()).flat_map(|frame| frame.values()));
+        while let Some(var) = work.pop() {
+            let var = self.whole(var);
+            if seen.len() > SEARCHED {
+                return None;
+            }
+            let hidden = match &self.var(var).kind {
+                VarKind::Generator(generator) => generator.frame().is_some_and(|frame| frame.is_hidden()),
+                _ => false,
+            };
+            if seen.insert(var) && !hidden {
+                work.extend(self.held_by(var));
+            }
+        }
+        Some(seen)
+    }
+
     /// What frames hold is shown one by one, with what else is at hand, as long as more is asked for; `None`: that was too much.
     fn search_frames(&self, at_hand: &[VarId], mut goes_on: impl FnMut(VarId) -> bool) -> Option<HashSet<VarId>> {
         let mut seen: HashSet<VarId> = HashSet::new();
@@ -258,6 +280,8 @@ impl Captured {
                 self.held_by_traceback(var).chain(e.state.outlives.iter().copied()).collect()
             }
             _ if self.found_outside(var) => Vec::new(),
+            // It is a number.
+            VarKind::Native(native) if native.native == Native::Id => Vec::new(),
             VarKind::Generator(generator) => {
                 let values = generator.frame().into_iter().flat_map(|frame| frame.values());
                 values.map(|value| self.whole(value)).collect()

@@ -2,10 +2,12 @@
 //!
 //! Such an id is a value without a number ([`Native::Id`]), made of what it is the id of. It is equal to the id of the same object,
 //! and it is found as a key, or a member of a set, by that. New code that needs the number asks `id`. What else is
-//! done with it (arithmetic, text, a comparison with other numbers) is a break.
+//! done with it (arithmetic, text, a comparison with other numbers) is a break. So is the first of two ids, where the
+//! object that it was the id of may have died before the other was made: CPython would give that one the same address.
 
 use super::Executor;
 use super::members::Member;
+use crate::frame::Site;
 use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -23,6 +25,8 @@ const TOLD_APART: usize = 512;
 pub(super) struct Ids {
     /// Values, and the first variable that stands for the id of each.
     of: Vec<(VarId, VarId)>,
+    /// The calls that asked for each of these, and in which step.
+    asked_by: Vec<(Option<Site>, usize)>,
     /// Numbers that are ids of objects that are the same at each call.
     numbers: HashSet<ObjectId>,
     /// Sets hold such ids.
@@ -72,6 +76,11 @@ impl<'py> Executor<'py> {
             VarKind::Tensor(_) if self.known_object(value).is_some() => {}
             _ => return Ok(None),
         }
+        if let Some(site) = self.id_of_a_dead_one(value) {
+            // Only real objects tell which addresses come again: the call that asked for that one's is to be real.
+            self.cause = site;
+            return Err(Stop::fallback(Reason::OpaqueValue, "an id that may be that of an object which has died"));
+        }
         let mut known = None;
         for (other, id) in self.shadows.ids.of.clone() {
             if self.is_one_object(other, value)? {
@@ -94,12 +103,41 @@ impl<'py> Executor<'py> {
             if self.shadows.ids.of.len() == TOLD_APART {
                 return Ok(None);
             }
+            let shown = self.frames.iter().rev().find(|frame| !frame.is_hidden());
+            let site = shown.map(|frame| (frame.unit.address(), frame.ip));
             self.shadows.ids.of.push((value, id));
+            let step = self.steps;
+            self.shadows.ids.asked_by.push((site, step));
             if !matches!(kind, VarKind::Constant(_)) {
                 self.keep_apart_by_id(value);
             }
         }
         Ok(Some(id))
+    }
+
+    /// Who asked for an id that is still around, of an object that may have died since, so that this one may have its address.
+    fn id_of_a_dead_one(&self, value: VarId) -> Option<Option<Site>> {
+        let asked = &self.shadows.ids.of;
+        if self.found_outside(value) || asked.is_empty() {
+            return None;
+        }
+        let held = self.held_but_by_hidden_ones(value)?;
+        let is_dead = |of: &VarId| *of != value && !self.found_outside(*of) && !held.contains(of);
+        if !asked.iter().any(|(of, _)| is_dead(of)) {
+            return None;
+        }
+        let written = self.journal.entries().iter().flat_map(|entry| entry.mutation.operands());
+        let everything = self.all_held_by_frames()?;
+        let mut around: HashSet<VarId> = everything.iter().filter_map(|var| self.is_id_of(*var)).collect();
+        for operand in written {
+            self.holds(VarId(operand.0), |var| {
+                around.extend(self.is_id_of(var));
+                false
+            });
+        }
+        let mut dead = asked.iter().zip(&self.shadows.ids.asked_by).filter(|((of, _), _)| is_dead(of));
+        // What an instruction has gathered until now no frame shows.
+        dead.find(|((of, _), (_, step))| around.contains(of) || *step == self.steps).map(|(_, (site, _))| *site)
     }
 
     /// The id of what is the same object at each call.

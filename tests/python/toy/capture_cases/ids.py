@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import functools
+import itertools
 import sys
 
 from observe import case, open_case
@@ -221,5 +222,55 @@ def functions_bound_by_hand():
         bound = Powers.power.__get__(powers, Powers)
         free = Powers.power.__get__(None, Powers)
         return powers.double(x) + Powers().of_two(x), bound(x, 3), free is Powers.power, bound.__self__ is powers
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def ids_of_objects_that_died():
+    # CPython gives the address of one that has died to the next of its kind.
+    def f(x):
+        reused = len(set(map(id, itertools.combinations("abcde", 3))))
+        kept = len(set(map(id, list(itertools.combinations("abcde", 3)))))
+        return x + 1.0, reused, kept, id(x) == id(x)
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def ids_kept_by_containers():
+    def f(x):
+        held, ids = [], set()
+        for n in range(4):
+            part = [n]
+            held.append({"part": part})
+            ids.add(id(part))
+        return x + len(ids), held, id(held[2]["part"]) in ids, id(held) in ids
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def taken_apart():
+    class Plain:
+        pass
+
+    class Items(list):
+        pass
+
+    class Slotted:
+        __slots__ = ("a", "__dict__")
+
+    given, filled = Items([3]), Plain()
+    filled.a = 1
+
+    def f(x):
+        made, items, slotted = Plain(), Items([1]), Slotted()
+        states = [one.__reduce_ex__(protocol)[2] for one in (made, items, slotted, given, filled) for protocol in (2, 4)]
+        made.a, slotted.a = 1, 2
+        states += [one.__reduce_ex__(2)[2] for one in (made, slotted)]
+        del made.a
+        made.__dict__
+        return x + 1.0, states, list(items.__reduce_ex__(2)[3])
 
     return {"f": f, "args": x1}
