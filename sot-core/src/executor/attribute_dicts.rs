@@ -54,7 +54,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether an attribute is a slot or a part of the value.
-    fn is_outside_dict(&mut self, owner: VarId, name: &str) -> Result<bool, Stop> {
+    pub(super) fn is_outside_dict(&mut self, owner: VarId, name: &str) -> Result<bool, Stop> {
         let class = self.class_of(owner)?;
         match self.class_lookup(&class, name)? {
             Some(found) => self.is_data_descriptor(&found),

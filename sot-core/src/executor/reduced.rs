@@ -7,7 +7,8 @@ use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_sideeffect::Mutation;
+use sot_sideeffect::{Mutation, Target};
+use sot_tracker::ObjectId;
 
 impl<'py> Executor<'py> {
     /// A method of `object`, or of an exception.
@@ -73,12 +74,45 @@ impl<'py> Executor<'py> {
         }
         let Some(names) = self.slot_names(&class)? else { return Ok(None) };
         let has_dict = self.class_lookup(class.as_any(), "__dict__")?.is_some();
+        // Up to 3.10 an instance has no dict before somebody asks for it or sets an attribute, and then no state.
+        let may_lack_it = has_dict && self.py.version_info() < (3, 11);
+        if may_lack_it && instance.object.is_some_and(|object| self.object_may_lack_a_dict(object)) {
+            return Ok(None);
+        }
+        let has_dict =
+            has_dict && !(may_lack_it && instance.object.is_none() && self.lacks_a_dict(value, &instance)?);
         let make = crate::cpython::module(self.py, "copyreg").and_then(|module| module.getattr("__newobj__"));
         let make = make.map_err(|e| self.internal(&e))?;
         let (make, class) = (self.pin(&make), self.pin(class.as_any()));
         let (has_dict, is_list, is_dict) =
             (self.fold_bool(has_dict)?, self.fold_bool(is_list)?, self.fold_bool(is_dict)?);
         self.enter("reduced", &[value, class, make, names, has_dict, is_list, is_dict]).map(Some)
+    }
+
+    /// Whether an object from before has no attributes, so that it may have no dict for them, either.
+    fn object_may_lack_a_dict(&self, object: ObjectId) -> bool {
+        let object = self.objects.get_ref(self.py, object);
+        facts::lacks_dict_yet(object) || facts::instance_dict(object).is_none_or(|dict| dict.is_empty())
+    }
+
+    /// Whether nobody has asked an instance that the simulation made for its dict, or set an attribute in it.
+    fn lacks_a_dict(&mut self, value: VarId, instance: &InstanceVar) -> Result<bool, Stop> {
+        if instance.names.is_some() {
+            return Ok(false);
+        }
+        let changes = self.journal.changes_of(Target::Object(Self::var_ref(value)));
+        let names: Vec<_> = changes
+            .filter_map(|entry| match &entry.mutation {
+                Mutation::SetAttr { name, .. } => Some(name.to_string()),
+                _ => None,
+            })
+            .collect();
+        for name in names {
+            if !self.is_outside_dict(value, &name)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The names of a class's slots: the class remembers them once it was asked. `None`: it has some, and does not yet.

@@ -121,7 +121,11 @@ impl<'py> Executor<'py> {
         name: &str,
         value: VarId,
     ) -> Result<Option<VarId>, Stop> {
-        let VarKind::Instance(_) = self.look(value)? else { return Ok(None) };
+        let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
+        // Up to 3.9 a range keeps the very object that it was given.
+        if name == "range" && instance.object.is_none() && self.py.version_info() < (3, 10) {
+            return Ok(None);
+        }
         let Some((_, methods)) = ASKED.iter().find(|(known, _)| *known == name) else { return Ok(None) };
         let Some(object) = self.value_of_c(value, methods)? else { return Ok(None) };
         let result = function.call1((&object,)).map_err(|e| self.would_raise(&e))?;

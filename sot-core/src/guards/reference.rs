@@ -217,13 +217,22 @@ struct Live<'a, 'py> {
 }
 
 /// One exact type and one value, as far as a program can tell; for other types than those of constants, one object.
-fn equal(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
-    let constants = ["int", "float", "str", "bool", "bytes", "complex", "range"];
+fn equal<'py>(a: &Bound<'py, PyAny>, b: &Bound<'py, PyAny>) -> bool {
+    let constants = ["int", "float", "str", "bool", "bytes", "complex"];
     let text = |v: &Bound<'_, PyAny>| v.repr().map(|r| r.to_string()).unwrap_or_default();
     let named = || a.get_type().name().is_ok_and(|n| constants.iter().any(|c| n == *c));
     let plain = || named() || crate::numpy::is_scalar_type(&a.get_type());
     if let (Ok(a), Ok(b)) = (a.cast_exact::<PyFloat>(), b.cast_exact::<PyFloat>()) {
         return a.value().to_bits() == b.value().to_bits();
+    }
+    if let (Ok(_), Ok(_)) = (a.cast_exact::<PyRange>(), b.cast_exact::<PyRange>()) {
+        // What it was made of is an object of another type, perhaps.
+        let part = |range: &Bound<'py, PyAny>, name: &str| range.getattr(name).ok();
+        return a.is(b)
+            || ["start", "stop", "step"].iter().all(|name| match (part(a, name), part(b, name)) {
+                (Some(a), Some(b)) => equal(&a, &b),
+                _ => false,
+            });
     }
     a.is(b) || a.get_type().is(b.get_type()) && plain() && text(a) == text(b)
 }

@@ -4,7 +4,7 @@ import collections
 from collections import Counter, namedtuple
 from typing import NamedTuple
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -414,5 +414,22 @@ def keywords_of_classes_that_extend_builtins():
             (tried(told, made, value), tried(lambda: told(made, value, extra=3)), tried(lambda: made(sequence=())))
             for made, value in CLASSES
         ]
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def ranges_of_extended_numbers():
+    # Up to 3.9 a range keeps the very numbers that it was given.
+    class Number(int):
+        pass
+
+    given = Number(4)
+
+    def f(x):
+        made = Number(6)
+        ranges = range(made), range(given), range(1, made, True), range(given, made)
+        kinds = [[type(part).__name__ for part in (r.start, r.stop, r.step)] for r in ranges]
+        return x + len(ranges[0]), kinds, ranges[1].stop is given, ranges[0].stop is made, [list(r) for r in ranges]
 
     return {"f": f, "args": x1}
