@@ -55,6 +55,8 @@ impl<'py> Executor<'py> {
             return self.number_of(&object).map(Some);
         }
         match &kind {
+            // Up to 3.9 all that are empty are one.
+            VarKind::Set(set) if set.frozen && self.py.version_info() < (3, 10) => return Ok(None),
             VarKind::Constant(_)
             | VarKind::Tuple(_)
             | VarKind::List(_)

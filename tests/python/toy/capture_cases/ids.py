@@ -274,3 +274,14 @@ def taken_apart():
         return x + 1.0, states, list(items.__reduce_ex__(2)[3])
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def ids_of_empty_frozen_sets():
+    # Up to 3.9 there is but one.
+    def f(x):
+        empty = [frozenset(), frozenset([]), frozenset(""), frozenset(range(0)), frozenset(frozenset())]
+        full = [frozenset([1]), frozenset((1,))]
+        return x + 1.0, len(set(map(id, empty))), len(set(map(id, full))), empty[0] is empty[1], id(empty[0]) == id(empty[2])
+
+    return {"f": f, "args": x1}
