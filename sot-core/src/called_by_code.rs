@@ -75,6 +75,23 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
+/// `at_position(iterator, position)`: the iterator, which goes on there.
+pub(crate) fn at_position(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "at_position",
+            run: |py, args| {
+                let [iterator, position] = [0, 1].map(|at| args.get(py, at).expect("two arguments").to_owned());
+                facts::set_position(&iterator, position.extract()?)?;
+                Ok(iterator)
+            },
+        },
+    )
+}
+
 /// What C computes of numbers, whatever the program calls by the names of builtins.
 struct Computes(Arithmetic);
 

@@ -3,6 +3,7 @@
 use super::lifetimes::Lifetimes;
 use super::uses::Uses;
 use super::{GoOn, Head, computed_symbol};
+use crate::called_by_code;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::cpython::native::{NativeBody, new_native};
@@ -386,15 +387,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
     pub(super) fn set_iterator_state(&mut self, position: i64) -> Result<(), Stop> {
         let temp = self.new_temp();
         self.store(temp);
+        let at = called_by_code::at_position(self.py).map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(at));
         self.load(temp);
-        self.load_attr("__setstate__");
-        for op in sot_opcodes::calls::callable_on_top(self.unit.code.version) {
-            self.emit(op);
-        }
         self.push_int(position)?;
-        self.call(1);
-        self.emit(Op::PopTop);
-        self.load(temp);
+        self.call(2);
         Ok(())
     }
 

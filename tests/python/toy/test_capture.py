@@ -69,6 +69,7 @@ from capture_cases import (  # noqa: F401
     itertools_cases,
     lengths,
     local_classes,
+    longer_once,
     lookups,
     makers,
     mappings,

@@ -63,6 +63,21 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
     }
 }
 
+/// Sets an iterator to the index of its next item. One over a list goes on there even if the list is shorter now, as it is
+/// while it is sorted: `__setstate__` would take the end of the list instead.
+pub fn set_position(iterator: &Bound<'_, PyAny>, position: isize) -> PyResult<()> {
+    let raw = iterator.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked; each look at the index is bounded by the list.
+    unsafe {
+        let ty = ffi::Py_TYPE(raw);
+        if ty == &raw mut ffi::PyListIter_Type || ty == &raw mut ffi::PyListRevIter_Type {
+            (*raw.cast::<SeqIter>()).it_index = position;
+            return Ok(());
+        }
+    }
+    iterator.call_method1("__setstate__", (position,)).map(drop)
+}
+
 /// The number of the next item of an exact `enumerate`, which counts on as if it had given that item: the tuple that it gives
 /// again and again, while nobody else has it, holds the last one. `None`: another object.
 pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>, item: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
