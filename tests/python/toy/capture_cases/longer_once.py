@@ -84,21 +84,31 @@ for name, shorten in SHORTER.items():
     shorter(name, shorten)
 
 
+def sorted_with(items, look):
+    """Sorts a list that two iterators stand in, one item in from either side: what its keys see of them, and the iterators."""
+    iterator, back = iter(items), reversed(items)
+    next(iterator), next(back)
+    seen = []
+
+    def key(item):
+        seen.append(look(iterator, back))
+        return item
+
+    items.sort(key=key)
+    return seen, iterator, back
+
+
 @open_case
 def empty_while_sorted():
     # A list that is being sorted is empty for those who look; its iterators stay where they are.
     def f(x):
         items = [3, 1, 2, 0]
-        iterator, back = iter(items), reversed(items)
-        next(iterator), next(back)
-        seen = []
 
-        def key(item):
-            seen.append((len(items), list(items)))
+        def look(iterator, back):
             print("key")
-            return item
+            return len(items), list(items)
 
-        items.sort(key=key)
+        seen, iterator, back = sorted_with(items, look)
         return x + 1.0, seen, list(iterator), list(back), items
 
     return {"f": f, "args": x1}
@@ -109,15 +119,7 @@ def ended_while_sorted():
     # Whoever asks while it is empty has come to the end, for ever.
     def f(x):
         items = [3, 1, 2, 0]
-        iterator, back = iter(items), reversed(items)
-        next(iterator), next(back)
-        seen = []
-
-        def key(item):
-            seen.append((next(iterator, None), next(back, None)))
-            return item
-
-        items.sort(key=key)
+        seen, iterator, back = sorted_with(items, lambda iterator, back: (next(iterator, None), next(back, None)))
         print("break")
         return x + 1.0, seen, list(iterator), list(back)
 
