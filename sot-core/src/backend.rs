@@ -26,6 +26,7 @@
 
 use crate::code_unit::records::Promises;
 use crate::stop::{Reason, Why};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 pub use smallvec::SmallVec;
@@ -118,6 +119,19 @@ pub trait AmbientCheck: Send + Sync {
     fn matches(&self, py: Python<'_>) -> bool;
     /// One line per fact, for `explain`.
     fn describe(&self) -> Vec<String>;
+}
+
+/// An ambient state that does not matter.
+pub(crate) struct Always;
+
+impl AmbientCheck for Always {
+    fn matches(&self, _py: Python<'_>) -> bool {
+        true
+    }
+
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// An ambient mode that captured code may change, by a number of the backend's own: an index of [`Backend::modes`].
@@ -382,6 +396,11 @@ static REGISTERED: OnceLock<Arc<dyn Backend>> = OnceLock::new();
 /// Set the process's backend. The first one stays.
 pub fn register(backend: Arc<dyn Backend>) -> bool {
     REGISTERED.set(backend).is_ok()
+}
+
+/// New code asks the framework something, and there is none: it was made by a process that had one.
+pub(crate) fn none_registered() -> PyErr {
+    PyRuntimeError::new_err("sot: no framework is registered; import the package that registers one (`import sot`)")
 }
 
 /// The process's backend.

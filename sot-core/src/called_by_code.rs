@@ -16,6 +16,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_tracker::Arithmetic;
 use std::any::Any;
+use std::sync::Arc;
 
 /// A function of rewritten code.
 struct Helper {
@@ -70,6 +71,23 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
                     Some(dict) => Ok(dict.into_any()),
                     None => object.getattr("__dict__"),
                 }
+            },
+        },
+    )
+}
+
+/// `nth_match(pattern, text, number)`: the match of this number that the pattern finds in the text.
+pub(crate) fn nth_match(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "nth_match",
+            run: |py, args| {
+                let [pattern, text, number] = [0, 1, 2].map(|at| args.get(py, at).expect("three arguments").to_owned());
+                let found = pattern.call_method1("finditer", (text,))?.try_iter()?.nth(number.extract()?);
+                found.ok_or_else(|| PyRuntimeError::new_err("sot: there are fewer matches"))?
             },
         },
     )
@@ -148,7 +166,7 @@ struct SetMode(Mode);
 
 impl NativeBody for SetMode {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let backend = registered().ok_or_else(|| PyRuntimeError::new_err("no framework"))?;
+        let backend = registered().ok_or_else(crate::backend::none_registered)?;
         if let Some(value) = args.get(py, 0) {
             backend.set_mode(self.0, &value)?;
         }
@@ -272,11 +290,18 @@ pub fn with_traceback<'py>(py: Python<'py>, error: &PyErr) -> PyResult<Bound<'py
 pub struct Passed {
     /// Innermost first.
     pub frames: Vec<InlinedFrame>,
+    /// Whether its context is what is being handled, if anything is.
+    pub in_context: bool,
 }
 
 impl NativeBody for Passed {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         let error = error_of(args.get(py, 0).expect("an exception").to_owned());
+        if self.in_context
+            && let Some(context) = handled_exception(py)
+        {
+            traceback::put_in_context(error.value(py), context);
+        }
         // A traceback that shows other frames is no reason to lose the exception.
         let frames = user_frames::left_inlined(py, &error, self.frames.iter().rev(), Asker::RewrittenCode);
         with_traceback(py, &error)?;
@@ -294,8 +319,37 @@ impl NativeBody for Passed {
     }
 }
 
+/// `ended(exception)`: frames have ended that its traceback has entries of from before. Gives their frames; None: it has none.
+pub struct Ended {
+    /// Each with the instruction at which it has ended.
+    pub frames: Vec<(Arc<CodeUnit>, usize)>,
+}
+
+impl NativeBody for Ended {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let exception = args.get(py, 0).expect("an exception").to_owned();
+        let frames = exception.cast::<PyBaseException>().map_or_else(
+            |_| Vec::new(),
+            |exception| user_frames::ended_before(exception, self.frames.iter().map(|(unit, ip)| (&**unit, *ip))),
+        );
+        Ok(PyTuple::new(py, frames)?.into_any())
+    }
+
+    fn name(&self) -> &str {
+        "ended"
+    }
+
+    fn traverse(&self, _visit: &mut dyn FnMut(&Py<PyAny>)) {}
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
 /// `held(frames, values...)`: what these frames of a traceback hold. It may hold the exception, which is made before.
 pub struct Held {
+    /// Whether they hold nothing else.
+    pub whole: bool,
     /// Of each frame the variables whose values follow, in this order: whether it is a cell, and the index.
     pub frames: Vec<Vec<(bool, u32)>>,
 }
@@ -310,7 +364,9 @@ impl NativeBody for Held {
                 let known = if *cell { &mut cells } else { &mut locals };
                 known.push((*at, value.to_owned()));
             }
-            fill(&frame, &locals, &cells)?;
+            if !frame.is_none() {
+                fill(&frame, &locals, &cells, self.whole)?;
+            }
         }
         Ok(py.None().into_bound(py))
     }

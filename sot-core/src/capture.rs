@@ -22,6 +22,7 @@ use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousV
 use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::handling;
 use sot_tracker::Tracker;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -125,6 +126,7 @@ pub fn capture(
                 work += steps;
                 STATS.add(&STATS.restarts);
                 match prototypes {
+                    true if !found.listed_classes => found.listed_classes = true,
                     true => found.real_classes = true,
                     false => found.by_identity = true,
                 }
@@ -210,14 +212,13 @@ fn attempt(
     let (rewritten, silent) = (ex.take_rewritten(), ex.take_silent());
     let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
-    let (captured, builder) = ex.into_captured();
+    let (mut captured, builder) = ex.into_captured();
     if let Some(site) = asked {
         return Err(Failed::Asks { site, steps: captured.steps });
     }
     captured.keep_classes_real();
-    let names_anew = || Failed::NamesAnew { prototypes: captured.has_prototypes(), steps: captured.steps };
-    if captured.names_anew.get() {
-        return Err(names_anew());
+    if captured.names_anew {
+        return Err(names_anew(&captured));
     }
     if !captured.relied_on.is_empty() {
         return Err(Failed::ReliesOn { sites: captured.relied_on, steps: captured.steps });
@@ -232,13 +233,14 @@ fn attempt(
     if !rewritten.is_empty() {
         return Err(Failed::Rewrites { places: rewritten, steps: captured.steps });
     }
-    let rewritten = rewrite(py, &captured, builder, &head, &outcome, go_on);
-    if captured.names_anew.get() {
-        return Err(names_anew());
+    captured.settle_guards(py);
+    if captured.names_anew {
+        return Err(names_anew(&captured));
     }
-    match rewritten {
+    match rewrite(py, &captured, builder, &head, &outcome, go_on) {
         Ok(rewritten) => Ok(Done { captured, head, outcome, rewritten }),
-        Err(Refused { stop, unkept }) => {
+        Err(Refused::NamesAnew) => Err(names_anew(&captured)),
+        Err(Refused::Stopped { stop, unkept }) => {
             let site = unkept.or(match outcome {
                 Outcome::Break(_) => outer_site,
                 Outcome::Return(_) | Outcome::Raise(_) => None,
@@ -246,6 +248,10 @@ fn attempt(
             Err(Failed::At(Box::new((site, stop.why().clone(), captured))))
         }
     }
+}
+
+fn names_anew(captured: &Captured) -> Failed {
+    Failed::NamesAnew { prototypes: captured.has_prototypes(), steps: captured.steps }
 }
 
 /// Push the frame of a function whose argument slots are bound.
@@ -353,6 +359,12 @@ impl Given<'_> {
         for _ in 0..shape.handled {
             frame.handled.push(self.take(ex)?);
         }
+        // Since 3.11 one that has just come to its handler lies on the stack.
+        let code = &shape.unit.code;
+        let comes = !handling::has_blocks(code.version)
+            && shape.awaits.is_none()
+            && code.regions.iter().any(|region| code.target(region.handler) == shape.ip);
+        frame.before = frame.handled.iter().chain(frame.stack.last().filter(|_| comes)).copied().collect();
         for cell in 0..shape.cells {
             let var = self.take(ex)?;
             if !matches!(ex.var(var).kind, VarKind::Cell(CellVar { .. })) {
@@ -426,7 +438,7 @@ fn finish(
     subject: &Subject<'_, '_>,
     started: Instant,
 ) -> Capture {
-    let Done { mut captured, head, outcome, rewritten } = done;
+    let Done { captured, head, outcome, rewritten } = done;
     STATS.add(&STATS.captures);
     let mut breaks = Vec::new();
     if let Outcome::Break(why) = &outcome {
@@ -439,7 +451,6 @@ fn finish(
     }
     let cells = head.freevars.iter().map(|name| format!("{name} (cell)"));
     let slots: Vec<String> = head.arguments.into_iter().chain(cells).collect();
-    captured.settle_guards(py);
     let nothing = rewritten.graph.is_none()
         && captured.journal.is_empty()
         && matches!(outcome, Outcome::Return(_))

@@ -36,6 +36,15 @@ pub fn asked(callable: &Bound<'_, PyAny>) -> Option<Why> {
     Some(Why::new(reason, name_of(callable)))
 }
 
+/// The same of a function whose frame was met. Up to 3.10 a frame does not know its function: its code answers for it.
+pub fn asked_of_frame(function: &Bound<'_, PyAny>) -> Option<Why> {
+    let by_code = || {
+        let code = facts::func_parts(function).filter(|_| function.py().version_info() < (3, 11))?.code.to_owned();
+        asked(code.as_any()).map(|why| Why::new(why.reason, name_of(function)))
+    };
+    asked(function).or_else(by_code)
+}
+
 /// A break at the call, or the whole frame as plain Python where that is what was asked for.
 pub fn stop(why: Why) -> Stop {
     match why.reason {
@@ -129,7 +138,13 @@ fn add_break_apis(apis: Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(other) = given.iter().find(|api| !known(api)) {
         return Err(wants("add_break_apis", "functions, builtin functions or classes", other));
     }
-    given.iter().for_each(|api| ask(&function_of(api), Reason::BreakApi));
+    for api in &given {
+        let api = function_of(api);
+        ask(&api, Reason::BreakApi);
+        if let Some(parts) = facts::func_parts(&api) {
+            ask(&parts.code, Reason::BreakApi);
+        }
+    }
     Ok(())
 }
 

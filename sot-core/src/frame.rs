@@ -38,7 +38,7 @@ pub enum Finally {
 }
 
 /// One simulated frame.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Frame {
     pub unit: Arc<CodeUnit>,
     pub globals: ObjectId,
@@ -70,6 +70,8 @@ pub struct Frame {
     /// Exceptions that were caught here, and the number of this frame among those that each has passed: their tracebacks hold
     /// it, unless they were cut since.
     pub caught: Rc<Vec<(VarId, u32)>>,
+    /// Exceptions that it handled when the capture began: their tracebacks have an entry of it from then.
+    pub before: Rc<[VarId]>,
     /// Of the body of a class: the dict of its names, which nobody else has.
     pub names: Option<VarId>,
 }
@@ -95,6 +97,7 @@ impl Frame {
             lasti: Vec::new(),
             raised_again: None,
             caught: Rc::default(),
+            before: Rc::default(),
             names: None,
         }
     }
@@ -118,6 +121,7 @@ impl Frame {
             lasti,
             raised_again,
             caught,
+            before,
             names,
         } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
@@ -135,6 +139,7 @@ impl Frame {
         self.lasti.clone_from(lasti);
         self.raised_again = *raised_again;
         self.caught.clone_from(caught);
+        self.before.clone_from(before);
     }
 
     /// The call that the frame waits for is over.
@@ -183,6 +188,10 @@ impl Frame {
             });
         }
         values.extend(cells.into_iter().flatten());
+        // What stands for C lets go of what it got last at first, and of its arguments in the end.
+        if self.is_hidden() && self.generator.is_none() {
+            values.reverse();
+        }
         values
     }
 
@@ -283,6 +292,7 @@ pub fn asks_for(code: &Code, ip: usize, awaits: Awaits) -> Option<&str> {
 }
 
 /// A frame that the simulation leaves out because its code does nothing but make the call: a layer's `__call__`.
+#[derive(Debug)]
 pub struct Skipped {
     pub unit: Arc<CodeUnit>,
     pub globals: Py<PyAny>,

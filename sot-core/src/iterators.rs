@@ -12,7 +12,7 @@ use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PySet, PyString, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 
 /// What `enumerate` or `zip` runs over, and where it stands.
@@ -266,7 +266,10 @@ fn is_peekable_at(iterator: &Bound<'_, PyAny>, levels: usize) -> bool {
         (Some(_), None) => false,
         (Some(Combined::Enumerate { inner, .. }), Some(levels)) => is_peekable_at(&inner, levels),
         (Some(Combined::Zip { inners }), Some(levels)) => inners.iter().all(|inner| is_peekable_at(inner, levels)),
-        (None, _) => iterator_state(iterator).is_some() || reduced(iterator).is_some(),
+        (None, _) => {
+            // What tells where it stands without a list of what is left is asked first.
+            iterator_state(iterator).is_some() || facts::next_of_dict(iterator).is_some() || reduced(iterator).is_some()
+        }
     }
 }
 
@@ -288,6 +291,9 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
         }
         None => {}
     }
+    if let Some(next) = facts::next_of_dict(iterator) {
+        return next;
+    }
     if let Some(rest) = reduced(iterator) {
         return rest.first();
     }
@@ -301,10 +307,19 @@ fn peek_at<'py>(iterator: &Bound<'py, PyAny>, levels: usize) -> Option<Bound<'py
 }
 
 /// The sequence under an exact builtin iterator; where it has none, a list of what is left, or a tuple of its parts, as
-/// of a callable that is made of them. Of a draw it is the number, of a question the answer.
+/// of a callable that is made of them. Of a draw it is the number, of a question the answer, of a lock how often it
+/// is held.
 pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    if let Some(value) = crate::draws::drawn(iterator).or_else(|| crate::process::answer(iterator)) {
-        return Some(value);
+    let answered = crate::draws::drawn(iterator)
+        .or_else(|| crate::process::answer(iterator))
+        .or_else(|| crate::caches::answer(iterator))
+        .or_else(|| crate::locks::held(iterator))
+        .or_else(|| crate::per_thread::held(iterator));
+    if answered.is_some() {
+        return answered;
+    }
+    if let Ok(reference) = iterator.cast::<PyWeakrefReference>() {
+        return Some(reference.upgrade().unwrap_or_else(|| iterator.py().None().into_bound(iterator.py())));
     }
     if let Some((_, parts)) = opened(iterator) {
         return Some(parts.into_any());
@@ -423,6 +438,9 @@ fn has_next_at(iterator: &Bound<'_, PyAny>, levels: usize) -> Option<bool> {
             return Some(!ends.is_empty() && ends.into_iter().all(|has| has));
         }
         None => {}
+    }
+    if let Some(next) = facts::next_of_dict(iterator) {
+        return Some(next.is_some());
     }
     if let Some(rest) = reduced(iterator) {
         return Some(rest.at.is_some());

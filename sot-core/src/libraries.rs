@@ -25,6 +25,7 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
         }
         paths.push("<frozen".to_owned());
         paths.push("<string>".to_owned());
+        paths.push(crate::numpy::DISPATCHERS.to_owned());
         paths
     })
 }

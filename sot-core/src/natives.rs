@@ -1,4 +1,4 @@
-//! Callables of C, and records of the framework, that are made of what their constructor is given, and what that was.
+//! Callables of C, mapping proxies, and records of the framework, that are made of what their constructor is given, and what that was.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -17,10 +17,17 @@ pub enum Native {
     Record,
     /// A match of a pattern. It is not called.
     Match,
+    /// An object that has a state, of one of the classes of `objects_of_c`: its maker, the tuple of what that was given, and for each
+    /// step of its history a method and the tuple of its arguments. It is not called.
+    Made,
+    /// What `json` writes values with.
+    Encoder,
     /// The id of an object that may be another one at the next call: a number. It is not called.
     Id,
     /// `property`, `staticmethod`, `classmethod`, in the body of a class.
     Descriptor,
+    /// `types.MappingProxyType`, of a dict. It is not called, but asked what the dict is asked.
+    Proxy,
 }
 
 /// Which of them a class is, if it is the one of C.
@@ -33,6 +40,7 @@ pub fn native(class: &Bound<'_, PyType>) -> Option<Native> {
             ("_operator", "itemgetter", Native::ItemGetter),
             ("_operator", "attrgetter", Native::AttrGetter),
             ("_operator", "methodcaller", Native::MethodCaller),
+            ("types", "MappingProxyType", Native::Proxy),
         ];
         let found = known.into_iter().filter_map(|(module, name, native)| {
             let class = crate::cpython::module(py, module).and_then(|module| module.getattr(name)).ok()?;
@@ -52,8 +60,13 @@ pub struct MadeOf<'py> {
 
 pub fn made_of<'py>(getter: &Bound<'py, PyAny>) -> Option<MadeOf<'py>> {
     let py = getter.py();
-    if let None | Some(Native::Partial) = native(&getter.get_type()) {
-        return None;
+    match native(&getter.get_type())? {
+        Native::Partial => return None,
+        Native::Proxy => {
+            let parts = PyTuple::new(py, [dict_under(getter)?, PyString::new(py, "").into_any()]).ok()?;
+            return Some(MadeOf { parts, names: Vec::new() });
+        }
+        _ => {}
     }
     let reduced = getter.call_method0("__reduce__").ok()?;
     let (maker, args) = (reduced.get_item(0).ok()?, reduced.get_item(1).ok()?.cast_into::<PyTuple>().ok()?);
@@ -69,4 +82,17 @@ pub fn made_of<'py>(getter: &Bound<'py, PyAny>) -> Option<MadeOf<'py>> {
     }
     parts.push(PyString::new(py, &names.join(" ")).into_any());
     Some(MadeOf { parts: PyTuple::new(py, parts).ok()?, names })
+}
+
+/// The dict that a mapping proxy shows; `None`: it is something else, or that of a class, which is written to as attributes of the
+/// class: all of these, and hardly any other, have this key.
+fn dict_under<'py>(proxy: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let py = proxy.py();
+    let referents = crate::cpython::module(py, "gc").and_then(|gc| gc.call_method1("get_referents", (proxy,))).ok()?;
+    let shown = referents.cast_into::<PyList>().ok()?.get_item(0).ok()?;
+    if let Ok(dict) = shown.cast_exact::<PyDict>() {
+        let of_class = dict.contains(pyo3::intern!(py, "__doc__")).unwrap_or(true);
+        return (!of_class).then_some(shown);
+    }
+    crate::probe::dict_of_c(&shown.get_type()).map(|_| shown)
 }

@@ -61,8 +61,15 @@ const PURE: &[&str] = &[
     "var",
 ];
 
+/// The file that the code of its dispatchers is said to come from.
+pub(crate) const DISPATCHERS: &str = "<__array_function__ internals>";
+
+/// What an array says of itself, made anew at each question or the same for good.
+const OF_ARRAYS: &[&str] = &["dtype", "itemsize", "nbytes", "ndim", "shape", "size"];
+
 struct Known {
     names: Py<PyDict>,
+    array: Py<PyAny>,
     scalars: Vec<Py<PyAny>>,
     ufunc: Py<PyAny>,
     errstate: Py<PyAny>,
@@ -77,10 +84,11 @@ fn known(py: Python<'_>) -> Option<&'static Known> {
     let numpy = facts::imported(py, "numpy")?.cast_into::<PyModule>().ok()?.dict();
     let found = |name: &str| numpy.get_item(name).ok().flatten();
     // It may be half imported.
-    let (ufunc, errstate) = (found("ufunc")?.unbind(), found("errstate")?.unbind());
+    let [array, ufunc, errstate] = ["ndarray", "ufunc", "errstate"].map(|name| found(name).map(Bound::unbind));
+    let (array, ufunc, errstate) = (array?, ufunc?, errstate?);
     let scalars = SCALARS.iter().filter_map(|name| found(name)).map(Bound::unbind).collect();
     let names = numpy.clone().unbind();
-    Some(KNOWN.get_or_init(py, || Known { names, scalars, ufunc, errstate }))
+    Some(KNOWN.get_or_init(py, || Known { names, array, scalars, ufunc, errstate }))
 }
 
 /// Whether a type may be one of numpy's own. Asked of all that is met, whether or not the program has imported numpy.
@@ -95,10 +103,28 @@ pub(crate) fn is_scalar_type(ty: &Bound<'_, PyType>) -> bool {
         && known(ty.py()).is_some_and(|known| known.scalars.iter().any(|scalar| ty.is(scalar)))
 }
 
+/// Whether a value is an array itself, of no class that extends it.
+pub(crate) fn is_array(value: &Bound<'_, PyAny>) -> bool {
+    let ty = value.get_type();
+    is_of_numpy(&ty) && known(value.py()).is_some_and(|known| ty.is(&known.array))
+}
+
+/// Whether an attribute of a value is what an array says of itself.
+pub(crate) fn is_field_of_array(value: &Bound<'_, PyAny>, name: &str) -> bool {
+    OF_ARRAYS.contains(&name) && is_array(value)
+}
+
 /// Whether two scalars of one type are the same, bit by bit: a NaN is itself, and 0.0 is not -0.0.
 pub(crate) fn same_scalars(a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> bool {
     let (a, b) = (a.call_method0("tobytes"), b.call_method0("tobytes"));
     a.and_then(|a| a.eq(b?)).unwrap_or(false)
+}
+
+/// Whether a function is what numpy before 1.25 calls its own functions through, each of which is a C object since.
+pub(crate) fn is_dispatcher(function: &Bound<'_, PyAny>) -> bool {
+    let code = function.cast::<PyFunction>().ok().and_then(|function| function.getattr("__code__").ok());
+    let file = code.and_then(|code| code.getattr("co_filename").ok());
+    file.is_some_and(|file| file.cast::<PyString>().is_ok_and(|file| file == DISPATCHERS))
 }
 
 /// Whether a callable is a function of numpy that has no effect, and depends on its arguments alone.
@@ -107,11 +133,12 @@ pub(crate) fn is_pure(callable: &Bound<'_, PyAny>) -> bool {
     if callable.cast::<PyType>().is_ok_and(is_scalar_type) {
         return true;
     }
-    if !is_of_numpy(&ty) {
+    let function = is_dispatcher(callable);
+    if !function && !is_of_numpy(&ty) {
         return false;
     }
     let Some(known) = known(callable.py()) else { return false };
-    let dispatched = ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher");
+    let dispatched = function || ty.name().is_ok_and(|name| name == "_ArrayFunctionDispatcher");
     if !ty.is(&known.ufunc) && !dispatched {
         return false;
     }

@@ -136,6 +136,10 @@ pub fn is_ordered_dict(class: &Bound<'_, PyType>) -> bool {
     class.is(ordered) || facts::mro(class).iter().any(|base| base.is(ordered))
 }
 
+pub fn is_abc_meta(class: &Bound<'_, PyAny>) -> bool {
+    class.is(types(class.py()).abc_meta.bind(class.py()))
+}
+
 pub fn property(py: Python<'_>) -> Bound<'_, PyType> {
     types(py).property.bind(py).clone()
 }

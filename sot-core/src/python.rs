@@ -14,6 +14,7 @@ use crate::stop::Reason;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::CodeFlags;
 use std::sync::Arc;
 
 /// Make `backend` the process's framework, and add the Python functions to a module.
@@ -74,9 +75,9 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
     }
     if facts::is_function(target) {
         let flags: u32 = target.getattr("__code__")?.getattr("co_flags")?.extract()?;
-        // generator, coroutine, async generator
-        if flags & (0x20 | 0x80 | 0x200) != 0 {
-            return pass_through(target, Reason::Generator, "generators and coroutines are not captured yet");
+        if CodeFlags::from_bits_truncate(flags).is_generator_like() {
+            let what = "a generator or coroutine is captured inside the function that runs it, not by itself";
+            return pass_through(target, Reason::Generator, what);
         }
         if let Some(why) = crate::control::asked(target) {
             return pass_through(target, why.reason, why.reason.help());

@@ -107,7 +107,7 @@ impl KeptModes<'_> {
         for (mode, value) in self.before.drain(..) {
             done = done.and(match registered() {
                 Some(backend) => backend.set_mode(mode, &value),
-                None => Err(no_framework()),
+                None => Err(crate::backend::none_registered()),
             });
         }
         done
@@ -119,10 +119,6 @@ impl Drop for KeptModes<'_> {
         // A panic goes through, which is what is told.
         let _ = self.give_back();
     }
-}
-
-fn no_framework() -> PyErr {
-    PyRuntimeError::new_err("no framework")
 }
 
 /// A tensor, the name of a flag, and its value.
@@ -294,7 +290,7 @@ impl Called {
             Called::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
             Called::Attribute(name) => values[0].getattr(name),
             Called::Mode(mode) => {
-                let backend = registered().ok_or_else(no_framework)?;
+                let backend = registered().ok_or_else(crate::backend::none_registered)?;
                 backend.set_mode(*mode, &values[0])?;
                 Ok(py.None().into_bound(py))
             }

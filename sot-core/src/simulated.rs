@@ -1,6 +1,6 @@
 //! Which instructions have been simulated, for the test that says so of each: `tests/python/toy/test_opcodes.py`.
 //!
-//! Nothing is noted unless a test asks for it.
+//! It is there with the feature `test-hooks` only, and nothing is noted unless a test asks for it.
 
 use crate::code_unit::CodeUnit;
 use pyo3::prelude::*;

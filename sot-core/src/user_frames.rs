@@ -7,17 +7,19 @@
 //!
 //! Nothing is done, nor computed, before an exception is there: a capture only notes where the values are.
 
-use crate::code_unit::CodeUnit;
+use crate::code_unit::{CodeUnit, resumed};
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
-use crate::cpython::traceback::{Asker, Entry, TracebackFrame, prepend, replace_head};
+use crate::cpython::traceback::{Asker, Entry, TracebackFrame, fill, of_exception, prepend, replace_head};
 use crate::frame::Skipped;
 use crate::shapes::FrameShape;
+use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
 use std::sync::Arc;
 
 /// Where rewritten code has a value when it raises.
+#[derive(Debug)]
 pub enum Source {
     /// In a local of the rewritten code, by index.
     Local(u32),
@@ -29,6 +31,7 @@ pub enum Source {
 }
 
 /// One of the user's frames.
+#[derive(Debug)]
 pub struct Site {
     pub unit: Arc<CodeUnit>,
     pub globals: Py<PyAny>,
@@ -205,11 +208,47 @@ pub fn left_waiting(
             && depth == 0
         {
             frame.locals.retain(|(_, value)| !facts::death_is_seen(value));
+        } else if let Ok(frame) = &mut frame {
+            frame.made = show_end(shape, &values[next - shape.values()..], frame);
         }
         shown.push(frame);
     }
     let shown: PyResult<Vec<_>> = shown.into_iter().collect();
     let _ = shown.and_then(|frames| prepend(py, err, &frames, asker));
+}
+
+/// Frames of a continuation end by an exception that rewritten code shows by itself: so do the entries that they have in the tracebacks of
+/// what they handle.
+pub fn ended_by_code(py: Python<'_>, frames: &[FrameShape], values: &[Option<Py<PyAny>>]) {
+    let mut next = 0;
+    for shape in frames {
+        let first = next;
+        if let Ok(frame) = waiting(py, shape, values, &mut next) {
+            show_end(shape, values.get(first..).unwrap_or_default(), &frame);
+        }
+    }
+}
+
+/// A frame has ended: what it has come to is shown by the entries of it in the tracebacks of what it handled. Gives the frame object of the
+/// innermost.
+fn show_end<'py>(
+    shape: &FrameShape,
+    values: &[Option<Py<PyAny>>],
+    end: &TracebackFrame<'py>,
+) -> Option<Bound<'py, PyAny>> {
+    let py = end.code.py();
+    let first = shape.stack_values() + shape.locals.len();
+    let handled = values.get(first..first + shape.handled).unwrap_or_default();
+    let exceptions = handled.iter().flatten().filter_map(|e| e.bind(py).cast::<PyBaseException>().ok());
+    let mut found = None;
+    for exception in exceptions.filter(|_| !shape.generator && !shape.unit.hidden) {
+        for frame in ended_before(exception, std::iter::once((&*shape.unit, shape.ip))).into_iter().flatten() {
+            // What is not bound any more and does not live on may be shown still.
+            let _ = fill(&frame, &end.locals, &end.cells, false);
+            found = Some(frame);
+        }
+    }
+    found
 }
 
 fn left_out<'py>(py: Python<'py>, skipped: &Skipped) -> PyResult<TracebackFrame<'py>> {
@@ -233,6 +272,24 @@ pub fn left_inlined<'a, 'py>(
     prepend(py, err, &shown, asker)?;
     let entries = std::iter::successors(Entry::first(err, py), Entry::next);
     Ok(entries.take(shown.len()).map(|entry| entry.frame).collect())
+}
+
+/// Frames have ended that an exception's traceback has had entries of since an earlier capture: where such a frame stands it shows the
+/// instruction now. Gives the frames.
+pub fn ended_before<'a, 'py>(
+    exception: &Bound<'py, PyBaseException>,
+    frames: impl Iterator<Item = (&'a CodeUnit, usize)>,
+) -> Vec<Option<Bound<'py, PyAny>>> {
+    let first = of_exception(exception).and_then(Entry::of);
+    let mut entries: Vec<Entry<'py>> = std::iter::successors(first, Entry::next).collect();
+    frames
+        .map(|(unit, ip)| {
+            let shows = |entry: &Entry<'_>| entry.code.is(&unit.object) && entry.never_runs();
+            let entry = entries.remove(entries.iter().position(shows)?);
+            entry.stands_at(offset(unit, ip));
+            Some(entry.frame)
+        })
+        .collect()
 }
 
 /// Rewritten code has caught an exception: hide its own entry, and those of its stand-ins. There is none where C code has left
@@ -284,7 +341,8 @@ fn frame<'py>(
     cells: Vec<(u32, Bound<'py, PyAny>)>,
 ) -> PyResult<TracebackFrame<'py>> {
     let globals = globals.bind(py).cast::<PyDict>()?.clone();
-    Ok(TracebackFrame { code: unit.object.bind(py).clone(), globals, offset, line, left_at: None, locals, cells })
+    let code = unit.object.bind(py).clone();
+    Ok(TracebackFrame { code, globals, offset, line, left_at: None, locals, cells, made: None })
 }
 
 /// `f_lasti` of an instruction.
@@ -304,6 +362,5 @@ fn user_instruction(unit: &CodeUnit, resume: &Bound<'_, PyCode>, offset: i64) ->
     let decoded = raw.into_code().ok()?;
     // From 3.11 on `tb_lasti` may lie in the caches behind the instruction.
     let at = decoded.instrs.iter().rposition(|instruction| i64::from(instruction.offset) <= offset)?;
-    // The user's instructions come last.
-    at.checked_sub(decoded.instrs.len().checked_sub(unit.code.instrs.len())?)
+    resumed::user_instruction(&decoded, unit.code.instrs.len(), at)
 }

@@ -95,11 +95,6 @@ impl CodeBuilder {
         self.code.freevars = freevars.to_vec();
     }
 
-    /// Replaces the flags; to be called before `set_args`, which sets its own.
-    pub fn set_flags(&mut self, flags: CodeFlags) {
-        self.code.flags = flags;
-    }
-
     /// What a plain function begins with: free variables and cells (3.11+), then RESUME.
     pub fn prelude(&mut self) {
         if self.code.version < Version::V311 {

@@ -105,6 +105,8 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.base.dygraph.base", "no_grad"),
     ("paddle.base.framework", "_current_expected_place"),
     ("paddle.base.framework", "_current_expected_place_"),
+    ("paddle.base.framework", "_dygraph_only_"),
+    ("paddle.base.framework", "_non_static_only_"),
     ("paddle.base.framework", "name_scope"),
     ("paddle.base.framework", "name_struct"),
     ("paddle.device", "get_all_custom_device_type"),

@@ -135,11 +135,12 @@ fn is_not_to_static(function: &Bound<'_, PyAny>) -> bool {
         let flag = skipped.getattr("__class__")?.getattr(mode)?;
         flag.rich_compare(skipped.call_method1("__and__", (&flag,))?, pyo3::basic::CompareOp::Eq)?.is_truthy()
     };
-    function
-        .getattr_opt(intern!(py, "___jit_transform_options___"))
-        .ok()
-        .flatten()
-        .is_some_and(|options| mode("AST", &options).unwrap_or(false) && !mode("SOT", &options).unwrap_or(false))
+    let options = function.getattr_opt(intern!(py, "___jit_transform_options___")).ok().flatten();
+    // Up to 3.0 there was one translator.
+    let of_old = function.getattr_opt(intern!(py, "__jst_not_to_static")).ok().flatten();
+    options.is_some_and(|options| mode("AST", &options).unwrap_or(false) && !mode("SOT", &options).unwrap_or(false))
+        || of_old
+            .is_some_and(|options| options.getattr("not_convert").and_then(|plain| plain.is_truthy()).unwrap_or(false))
 }
 
 fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {

@@ -8,7 +8,7 @@
 //! - closing a graph: [`prune`], [`autograd`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
-//! - [`probe`]: the backend as Python sees it, for tests.
+//! - `probe`: the backend as Python sees it, for tests (with the feature `test-hooks`).
 //!
 //! **Invariant:** no unsafe code; the raw look at a tensor goes through `sot_core::cpython::cxx_tensor`.
 //! **Invariant:** user state is never written: whatever Paddle operation would, is refused with a `BuildError`.
@@ -39,6 +39,7 @@ mod lazy;
 mod meta;
 mod modes;
 mod number_parameters;
+#[cfg(feature = "test-hooks")]
 pub mod probe;
 mod program;
 mod prune;

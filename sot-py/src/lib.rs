@@ -9,8 +9,11 @@ fn _sot(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     sot_core::python::register(module, Arc::new(sot_paddle::LazyPaddle::default()))?;
     sot_paddle::install::add_python_api(module)?;
-    // The backend without a translator, for the project's own tests.
-    let probe = PyModule::new(module.py(), "_probe")?;
-    sot_paddle::probe::register(&probe)?;
-    module.add("_probe", probe)
+    #[cfg(feature = "test-hooks")]
+    {
+        let probe = PyModule::new(module.py(), "_probe")?;
+        sot_paddle::probe::register(&probe)?;
+        module.add("_probe", probe)?;
+    }
+    Ok(())
 }

@@ -126,6 +126,10 @@ pub enum Mutation {
     Written {
         object: VarRef,
     },
+    /// A class that the simulation has made exists from here on, and its bases tell of it.
+    ClassMade {
+        class: VarRef,
+    },
     /// An ambient mode of the framework becomes `value`.
     SetMode {
         mode: u32,
@@ -140,6 +144,7 @@ impl Mutation {
             Mutation::SetGlobal { globals, .. } | Mutation::DelGlobal { globals, .. } => Target::Globals(*globals),
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
             Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
+            Mutation::ClassMade { class } => Target::Object(*class),
             Mutation::SetMode { mode, .. } => Target::Mode(*mode),
             Mutation::SetAttr { object, .. }
             | Mutation::DelAttr { object, .. }
@@ -173,7 +178,7 @@ impl Mutation {
             }
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
             Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
-            Mutation::Written { object } => Slot::Position(*object),
+            Mutation::Written { object } | Mutation::ClassMade { class: object } => Slot::Position(*object),
             Mutation::SetMode { mode, .. } => Slot::Mode(*mode),
             Mutation::SetItem { object, .. }
             | Mutation::DelItem { object, .. }
@@ -219,7 +224,8 @@ impl Mutation {
             | Mutation::Method { .. }
             | Mutation::Answered { .. }
             | Mutation::IterAdvance { .. }
-            | Mutation::Written { .. } => None,
+            | Mutation::Written { .. }
+            | Mutation::ClassMade { .. } => None,
         }
     }
 
@@ -250,7 +256,7 @@ impl Mutation {
                 std::iter::once(*object).chain(args.iter().copied()).collect()
             }
             Mutation::IterAdvance { iterator, .. } => vec![*iterator],
-            Mutation::Written { object } => vec![*object],
+            Mutation::Written { object } | Mutation::ClassMade { class: object } => vec![*object],
         }
     }
 }
@@ -288,6 +294,7 @@ impl fmt::Display for Mutation {
             Mutation::IterAdvance { item: Some(item), .. } => write!(f, "next({at}) -> {item}"),
             Mutation::IterAdvance { item: None, .. } => write!(f, "next({at}) ends"),
             Mutation::Written { .. } => write!(f, "repr({at}) ends"),
+            Mutation::ClassMade { .. } => write!(f, "class {at} is made"),
             Mutation::SetMode { value, .. } => write!(f, "{at} = {value}"),
         }
     }

@@ -1,7 +1,7 @@
 """What the translator decided for a snippet: counters, breaks, graphs, guards, rewritten code.
 
-All of it is text that does not change from one process to the next: StatementIRs, continuations and layers are numbered
-in the order in which the reports show them.
+All of it is text that does not change from one process to the next: StatementIRs and continuations are numbered in the order
+in which the reports show them, the layers of each graph in its own.
 """
 
 import re
@@ -61,6 +61,8 @@ class Decisions:
                 add(self.code, self.stable(listing.strip("\n")))
 
     def stable(self, text):
+        # A number of a layer is one of its capture.
+        self.numbers.pop("layer_", None)
         return NAME.sub(self.renumber, text)
 
     def renumber(self, match):

@@ -4,7 +4,7 @@
 
 use crate::console::Step;
 use crate::environment::{self, Needs};
-use crate::{interpreter, process, rust_tests, test, workspace};
+use crate::{interpreter, process, rust_tests, test, wheel, workspace};
 use anyhow::{Result, bail};
 use std::process::Command;
 
@@ -12,7 +12,7 @@ pub(crate) fn run(python: Option<&str>) -> Result<()> {
     let interpreter = interpreter::choose(python)?;
     workspace::need_linker()?;
     let env = environment::prepare(&interpreter, Needs::Test)?;
-    let built = test::build(&env);
+    let built = test::build(&env, wheel::TOY);
     if let Some(failure) = built.failures.first() {
         bail!("{failure}");
     }

@@ -1,5 +1,7 @@
 //! `cargo xtask matrix`: what depends on the interpreter's version, on every supported one that is installed.
 //!
+//! The literate suite is among it: it states the decisions of the translator, and where they differ from version to version.
+//!
 //! Two rows of the table for each are of [`roundtrip`]: its standard library decoded and encoded, and tests of that
 //! run with re-encoded functions. Both need neither Paddle nor the extension modules. One row is of [`oracle`]: more of its
 //! tests, captured.
@@ -11,12 +13,15 @@ use crate::console::{self, Step};
 use crate::environment::{self, Needs};
 use crate::interpreter::{self, Interpreter};
 use crate::suite::{self, Outcome};
-use crate::{oracle, pytest, roundtrip, rust_tests, test, workspace};
+use crate::{oracle, pytest, roundtrip, rust_tests, test, wheel, workspace};
 use anyhow::{Result, bail};
 use std::time::{Duration, Instant};
 
 /// The hook, frame layouts and frame replacement, and capture with the test backend: what each version does differently.
 const TESTS: [&str; 2] = ["tests/python/cpython", "tests/python/toy"];
+
+/// With the oldest Paddle, which is the oldest interpreter's: models are one graph there as well, and the release is known.
+const OLDEST: [&str; 2] = ["tests/python/paddle/test_one_graph.py", "tests/python/paddle/test_releases.py"];
 
 pub(crate) fn run(minutes: u64, except: &[String]) -> Result<()> {
     let start = Instant::now();
@@ -72,13 +77,16 @@ fn one(python: &Interpreter, name: &str) -> Result<(Outcome, bool)> {
     let step = Step::start(format!("{name}: {}", python.executable.display()));
     let env = environment::prepare(python, Needs::Test)?;
     let mut outcome = Outcome::new(name);
-    let built = test::build(&env);
+    // `cargo xtask test` has built the test backend that checks itself for the interpreter that it chooses.
+    let first = interpreter::choose(None).is_ok_and(|first| first.version == python.version);
+    let built = test::build(&env, if first { wheel::TOY } else { wheel::TOY_RELEASED });
     let works = built.failed == 0;
     outcome.absorb(built);
     if works {
-        for dir in TESTS {
-            outcome.absorb(pytest::run(&env, name, dir)?);
-        }
+        let oldest = Some(&python.version.1) == interpreter::SUPPORTED.first();
+        let of_paddle: &[&str] = if oldest { &OLDEST } else { &[] };
+        outcome.absorb(pytest::run(&env, name, &[&TESTS, of_paddle].concat())?);
+        outcome.absorb(rust_tests::harness(&env)?);
     }
     outcome.absorb(rust_tests::embedding(&env)?);
     step.done();

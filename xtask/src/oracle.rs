@@ -98,7 +98,7 @@ const MORE: &[&str] = &[
 pub(crate) fn run(python: Option<&str>, modules: &[String]) -> Result<()> {
     let python = interpreter::choose(python)?;
     let env = environment::prepare(&python, Needs::Test)?;
-    wheel::ready(&env, wheel::SOT)?;
+    wheel::ready(&env, wheel::SOT_TESTED)?;
     console::note(&format!("{python}"));
     let named: Vec<&str> = modules.iter().map(|name| name.strip_prefix("test.").unwrap_or(name)).collect();
     let chosen = if named.is_empty() { [CHOSEN, MORE].concat() } else { named.clone() };

@@ -20,6 +20,28 @@ pub(crate) struct Package {
     wheel: &'static str,
     /// Directories whose contents are in it, itself included.
     sources: &'static [&'static str],
+    build: Build,
+}
+
+/// How a package is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Build {
+    /// As users get it.
+    Released,
+    /// With what the project's own tests ask.
+    Hooks,
+    /// The profile `checked` of the workspace: the code tests itself while it runs.
+    Checked,
+}
+
+impl Build {
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Released => &["--release"],
+            Self::Hooks => &["--release", "--features", "test-hooks"],
+            Self::Checked => &["--profile", "checked"],
+        }
+    }
 }
 
 /// The product.
@@ -27,14 +49,22 @@ pub(crate) const SOT: Package = Package {
     dir: "sot-py",
     wheel: "paddle_sot",
     sources: &["sot-opcodes", "sot-tracker", "sot-sir", "sot-sideeffect", "sot-core", "sot-paddle", "sot-py"],
+    build: Build::Released,
 };
+
+/// The product as the tests need it.
+pub(crate) const SOT_TESTED: Package = Package { build: Build::Hooks, ..SOT };
 
 /// The made-up framework of the tests.
 pub(crate) const TOY: Package = Package {
     dir: "tests/toy",
     wheel: "toy_backend",
     sources: &["sot-opcodes", "sot-tracker", "sot-sir", "sot-sideeffect", "sot-core", "tests/toy"],
+    build: Build::Checked,
 };
+
+/// The same where only time is short: the one that checks itself is a build of its own.
+pub(crate) const TOY_RELEASED: Package = Package { build: Build::Released, ..TOY };
 
 impl Package {
     /// Only what ends up in the module: its tests and snapshots may change freely.
@@ -48,7 +78,8 @@ impl Package {
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let sources = stamp::of_files(&workspace::root(), &paths)?;
         let rustc = process::quiet(workspace::cargo().arg("--version"))?.output;
-        Ok(stamp::of_text(&[&sources, &rustc, &env.interpreter.version.to_string()]))
+        let build = format!("{:?}", self.build);
+        Ok(stamp::of_text(&[&sources, &rustc, &env.interpreter.version.to_string(), &build]))
     }
 }
 
@@ -75,7 +106,7 @@ pub(crate) fn ready(env: &Environment, package: Package) -> Result<()> {
 }
 
 fn build(env: &Environment, package: Package, wanted: &str) -> Result<PathBuf> {
-    let out = env.target_dir().join("wheels").join(package.wheel);
+    let out = env.target_dir().join("wheels").join(format!("{}-{:?}", package.wheel, package.build).to_lowercase());
     let built = out.join("stamp");
     if stamp::matches(&built, wanted)
         && let Some(wheel) = wheel_in(&out)
@@ -83,13 +114,19 @@ fn build(env: &Environment, package: Package, wanted: &str) -> Result<PathBuf> {
         return Ok(wheel);
     }
     workspace::need_linker()?;
-    let step = Step::start(format!("Building {} for CPython {} (release)", package.dir, env.interpreter.version));
+    let step = Step::start(format!(
+        "Building {} for CPython {} ({})",
+        package.dir,
+        env.interpreter.version,
+        package.build.arguments().join(" ").replace("--", "")
+    ));
     if out.is_dir() {
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty {}", out.display()))?;
     }
     let mut maturin = env.command();
-    maturin.args(["-m", "maturin", "build", "--release", "--auditwheel", "skip", "--manifest-path"]);
+    maturin.args(["-m", "maturin", "build", "--auditwheel", "skip", "--manifest-path"]);
     maturin.arg(Path::new(package.dir).join("Cargo.toml"));
+    maturin.args(package.build.arguments());
     maturin.arg("--interpreter").arg(env.python()).arg("--out").arg(&out);
     if cfg!(target_os = "linux") {
         // A wheel for this machine: without the checks and the renaming that a published one needs.

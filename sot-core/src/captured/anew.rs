@@ -28,6 +28,11 @@ impl Captured {
         self.anew.values().copied().filter(|var| self.is_prototype(*var))
     }
 
+    /// Whether new code makes the class whatever becomes of it.
+    fn is_listed(&self, class: VarId) -> bool {
+        matches!(&self.var(class).kind, VarKind::Class(ClassVar { made: Some(made), .. }) if made.listed)
+    }
+
     pub(crate) fn has_prototypes(&self) -> bool {
         self.prototypes().next().is_some()
     }
@@ -56,29 +61,31 @@ impl Captured {
     }
 
     /// An object is named where it has to be the same at each call.
-    pub(crate) fn note_named(&self, object: ObjectId) {
-        if self.is_made_anew(object) {
-            self.names_anew.set(true);
-        }
+    pub(crate) fn note_named(&mut self, object: ObjectId) {
+        self.names_anew |= self.is_made_anew(object);
     }
 
     /// A guard is left.
-    pub(super) fn note_if_anew(&self, tracker: TrackerId, check: &Check) {
+    pub(super) fn note_if_anew(&mut self, tracker: TrackerId, check: &Check) {
         if self.anew.is_empty() || matches!(check, Check::Alike(_)) {
             return;
         }
-        check.map(|object| self.note_named(*object), |_| (), |_| ());
+        let mut named = Vec::new();
+        check.map(|object| named.push(*object), |_| (), |_| ());
         for step in self.trackers.path(tracker) {
             if let Tracker::Constant(object) | Tracker::DictItem { key: object, .. } = self.trackers.get(step) {
-                self.note_named(*object);
+                named.push(*object);
             }
+        }
+        for object in named {
+            self.note_named(object);
         }
     }
 
     /// A class refers to itself: what it holds lives on, when nobody has it any more, until the collector comes. Where somebody
-    /// could notice that, the class has to be real.
-    pub(crate) fn keep_classes_real(&self) {
-        let mut work: Vec<VarId> = self.prototypes().collect();
+    /// could notice that, new code has to make the class.
+    pub(crate) fn keep_classes_real(&mut self) {
+        let mut work: Vec<VarId> = self.prototypes().filter(|class| !self.is_listed(*class)).collect();
         let mut seen: HashSet<VarId> = work.iter().copied().collect();
         while let Some(held) = work.pop() {
             let Variable { kind, looked, tracker, .. } = self.var(held);
@@ -92,7 +99,7 @@ impl Captured {
                 (false, _) => self.takes_weak_references(held),
             };
             if missed {
-                self.names_anew.set(true);
+                self.names_anew = true;
                 return;
             }
             if !self.found_outside(held) {

@@ -101,7 +101,7 @@ impl Captured {
             let mut others = by_type.remove(&ty).unwrap_or_default();
             if ty == dict_type {
                 // None of them is written to as a dict: that would have stopped the capture.
-                others.extend(self.dicts_below().into_iter().map(|tracker| Path { tracker, address: 0 }));
+                others.extend(self.dicts_below(py));
             }
             self.keep_apart(group, others);
         }
@@ -136,7 +136,7 @@ impl Captured {
     }
 
     /// Dicts that were read without being variables: instances', modules', globals.
-    fn dicts_below(&self) -> Vec<TrackerId> {
+    fn dicts_below(&self, py: Python<'_>) -> Vec<Path> {
         let mut seen = HashSet::new();
         let mut found = Vec::new();
         let mut add = |at: TrackerId| {
@@ -156,7 +156,19 @@ impl Captured {
                 add(guard.tracker);
             }
         }
-        found
+        // An instance may have a dict that the program has given it, and that has a name of its own.
+        let named = (0..self.vars.len()).map(|index| VarId(index as u32));
+        let owners: HashMap<TrackerId, ObjectId> =
+            named.filter_map(|var| Some((self.var(var).tracker, self.known_object(var)?))).collect();
+        let address = |tracker: TrackerId| {
+            let Tracker::InstanceDict(base) = self.trackers.get(tracker) else { return None };
+            let owner = match self.trackers.get(*base) {
+                Tracker::Constant(object) => *object,
+                _ => *owners.get(base)?,
+            };
+            Some(facts::instance_dict(self.objects.get_ref(py, owner))?.as_ptr() as usize)
+        };
+        found.into_iter().map(|tracker| Path { tracker, address: address(tracker).unwrap_or(0) }).collect()
     }
 
     fn path_of(&mut self, py: Python<'_>, tracker: TrackerId, object: ObjectId) -> Path {

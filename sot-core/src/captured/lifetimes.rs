@@ -28,11 +28,10 @@ pub struct Watched {
     pub(crate) settled: (usize, usize),
     /// As `settled`, with the length of the journal, when it was last found that no argument has died.
     pub(crate) all_alive: (usize, usize, usize),
-    /// The length of the journal with an entry that drops a real value whose death could be seen, or that stores one which
-    /// is to be real from then on.
-    pub(crate) dropped: Option<usize>,
-    /// References to real values that the journal takes: the length of the journal with the entry, and the address.
-    pub(crate) taken: Vec<(usize, usize)>,
+    /// An entry of the journal drops a real value whose death could be seen, or stores one which is to be real from then on.
+    pub(crate) dropped: bool,
+    /// References to real values that the journal takes, by the address of the value.
+    pub(crate) taken: Vec<usize>,
     /// Generators that were made, and have not ended.
     pub(crate) generators: Vec<VarId>,
 }
@@ -167,7 +166,8 @@ impl Captured {
         use VarKind::*;
         match &self.var(var).kind {
             Instance(_) | Set(_) => self.is_watchable(var),
-            Function(_) | Native(_) | Deque(_) | Exception(_) => true,
+            Native(native) => native.native != crate::natives::Native::Proxy,
+            Function(_) | Deque(_) | Exception(_) => true,
             // Of the dicts of C some.
             Dict(dict) => dict.class.is_some(),
             Generator(generator) => generator.frame().is_some(),

@@ -5,7 +5,7 @@
 //! machine anything, or run it. What they ask is answered here, from what is there: no question leaves a guard.
 //!
 //! The one thing that comes after the stop is what only the whole can tell ([`Captured::settle_guards`]), and it is said
-//! before anybody reads the guards.
+//! before anybody is given the value: before it is rewritten, and before anybody reads the guards.
 //!
 //! There is no Python in this but the objects of the table: who needs them brings the token.
 
@@ -36,7 +36,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
 use sot_sideeffect::Journal;
 use sot_tracker::{Check, Guard, GuardSet, ObjectId, Origin, Tracker, TrackerId, TrackerTable};
-use std::cell::Cell;
 use std::sync::Arc;
 
 /// How a capture ended.
@@ -91,7 +90,7 @@ pub struct Captured {
     /// Classes that may be others at each call, made by the same code, and what was found in them: by the object, its variable.
     pub(crate) anew: HashMap<ObjectId, VarId>,
     /// A guard or new code names one of these, or a path starts at one: the capture is of no use.
-    pub(crate) names_anew: Cell<bool>,
+    pub(crate) names_anew: bool,
     pub guards: GuardSet,
     /// Numbers that vary, and the places by which that is known.
     pub(crate) varying: HashMap<TrackerId, Place>,
@@ -150,7 +149,7 @@ impl Default for Captured {
             overridden: HashMap::new(),
             extending: HashMap::new(),
             anew: HashMap::new(),
-            names_anew: Cell::new(false),
+            names_anew: false,
             guards: GuardSet::default(),
             varying: HashMap::new(),
             draws: HashMap::new(),

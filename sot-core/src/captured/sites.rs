@@ -3,7 +3,9 @@
 use super::Captured;
 use crate::frame::Frame;
 use crate::user_frames::Site;
-use crate::variables::{FrameEnd, GeneratorState, Iteration, PassedFrame, VarId, VarKind, Variable};
+use crate::variables::{
+    EndedFrame, ExceptionVar, FrameEnd, GeneratorState, Iteration, PassedFrame, VarId, VarKind, Variable,
+};
 use pyo3::prelude::*;
 
 impl Captured {
@@ -39,15 +41,29 @@ impl Captured {
 
     /// What the frames hold that an exception has passed: `(variable, whether it is a cell, its index)` of each.
     pub fn held_by_passed(&self, passed: &PassedFrame) -> Vec<(VarId, bool, u32)> {
-        let Some(end) = &passed.end else { return Vec::new() };
+        passed.end.as_ref().map_or_else(Vec::new, |end| self.held_at_the_end(end))
+    }
+
+    /// What a frame holds that has ended: `(variable, whether it is a cell, its index)`.
+    pub fn held_at_the_end(&self, end: &FrameEnd) -> Vec<(VarId, bool, u32)> {
         let locals = end.locals.iter().map(|(at, var)| (*var, false, *at));
         let cells = end.cells.iter().map(|(at, var)| (*var, true, *at));
         locals.chain(cells).filter(|(var, ..)| self.can_be_shown(*var)).collect()
     }
 
+    /// The frames of the traceback that an exception came with which have ended in this capture.
+    pub fn frames_ended(&self, exception: VarId) -> &[EndedFrame] {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => &e.state.ended,
+            _ => &[],
+        }
+    }
+
     /// The variables of all those frames.
     pub fn held_by_traceback(&self, exception: VarId) -> impl Iterator<Item = VarId> + '_ {
-        self.frames_passed(exception).iter().flat_map(|passed| self.held_by_passed(passed)).map(|(var, ..)| var)
+        let ended = self.frames_ended(exception).iter().flat_map(|ended| self.held_at_the_end(&ended.end));
+        let passed = self.frames_passed(exception).iter().flat_map(|passed| self.held_by_passed(passed));
+        ended.chain(passed).map(|(var, ..)| var)
     }
 
     /// What the frames of the program hold, but for generators, which may stay frames.
@@ -70,10 +86,12 @@ impl Captured {
             }
     }
 
-    /// Exceptions from before the frame that passed frames of this capture, or were raised again.
+    /// Exceptions from before the frame that passed frames of this capture, or were raised again, or whose frames have ended.
     pub fn exceptions_passed(&self) -> Vec<VarId> {
         let is_one = |v: &Variable| match &v.kind {
-            VarKind::Exception(e) => e.object.is_some() && (!e.state.passed.is_empty() || e.state.traceback.is_some()),
+            VarKind::Exception(ExceptionVar { object: Some(_), state, .. }) => {
+                !state.passed.is_empty() || !state.ended.is_empty() || state.traceback.is_some()
+            }
             _ => false,
         };
         (0..self.vars.len() as u32).map(VarId).filter(|var| is_one(self.var(*var))).collect()

@@ -4,6 +4,7 @@
 //! lives ([`records`]). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
 
 pub mod records;
+pub(crate) mod resumed;
 
 use crate::cpython::code::{build_code, read_code};
 use crate::cpython::new_function;
@@ -12,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
 use sot_opcodes::analysis::{FrameUse, Liveness, frame_uses, liveness, open_blocks};
 use sot_opcodes::{Code, ConstId, Op};
+use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -48,6 +50,12 @@ impl Deref for CodeUnit {
 
     fn deref(&self) -> &UnitData {
         &self.data
+    }
+}
+
+impl fmt::Debug for CodeUnit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:p}", self.code.name, self.object.as_ptr())
     }
 }
 

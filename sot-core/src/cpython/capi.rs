@@ -38,6 +38,7 @@ unsafe extern "C" {
         locals: *mut PyObject,
     ) -> *mut Frame;
     pub(super) fn _PyType_Lookup(ty: *mut ffi::PyTypeObject, name: *mut PyObject) -> *mut PyObject;
+    pub(super) fn _PyWeakref_ClearRef(reference: *mut PyObject);
     #[cfg(Py_3_12)]
     pub(super) fn PyType_GetDict(ty: *mut ffi::PyTypeObject) -> *mut PyObject;
     pub(super) fn _PyDict_GetItem_KnownHash(

@@ -12,6 +12,7 @@ use super::capi;
 use super::slots::OwnedSlots;
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -92,16 +93,17 @@ pub fn call_held<'py>(py: Python<'py>, function: &Bound<'py, PyAny>, ticket: Tic
     if unsafe { pyo3::ffi::PyFunction_Check(function.as_ptr()) } == 0 {
         return Err(PySystemError::new_err("sot: only a Python function takes its arguments over"));
     }
-    let arguments = HELD.with_borrow(|held| {
+    // An array of its own: up to 3.10 making the frame may start the collector, whose finalizers may come back here and let the
+    // table of what is held grow, before the arguments are copied.
+    let arguments: Option<SmallVec<[*mut pyo3::ffi::PyObject; 8]>> = HELD.with_borrow(|held| {
         let values = held.iter().rev().find(|h| h.ticket == ticket)?.values.as_ref()?;
-        let slots = values.as_slots();
-        (!slots.iter(py).any(|value| value.is_none())).then(|| (slots.as_ptr(), slots.len()))
+        values.as_slots().iter(py).map(|value| value.map(|value| value.as_ptr())).collect()
     });
-    let (start, count) = arguments.ok_or_else(unbound)?;
-    // SAFETY: a Python function copies its arguments into its frame, with references of its own, before anything else
-    // runs, and does not look at the array again; until then nothing changes the table.
+    let arguments = arguments.ok_or_else(unbound)?;
+    // SAFETY: what is held under the ticket is let go of by the code of this very call at the earliest, and a Python function has
+    // references of its own to its arguments, copied from the array, when that runs.
     unsafe {
-        let result = capi::vectorcall(function.as_ptr(), start, count, std::ptr::null_mut());
+        let result = capi::vectorcall(function.as_ptr(), arguments.as_ptr(), arguments.len(), std::ptr::null_mut());
         Bound::from_owned_ptr_or_err(py, result)
     }
 }

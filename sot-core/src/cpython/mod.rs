@@ -14,6 +14,7 @@
 //! **Invariant:** nothing outside this module uses `unsafe`, `cfg(Py_3_x)` or a foreign struct.
 
 mod bind;
+mod caches;
 pub mod call;
 mod capi;
 pub mod code;
@@ -57,6 +58,7 @@ pub mod traceback;
 pub mod trampoline;
 mod warnings;
 
+pub use caches::{is_cache, result_in_cache, table_of_cache};
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
 pub use code::{VERSION, build_code, new_function, read_code};
 pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};

@@ -186,6 +186,7 @@ fn _probe_traceback<'py>(
             offset,
             line: Some(line),
             left_at: None,
+            made: None,
             locals,
             cells,
         })

@@ -28,6 +28,8 @@ pub struct TracebackFrame<'py> {
     pub locals: Vec<Known<'py>>,
     /// Cells (not their contents) by index into `co_cellvars + co_freevars`.
     pub cells: Vec<Known<'py>>,
+    /// The frame object, if another traceback has one of this frame, which shows the variables.
+    pub made: Option<Bound<'py, PyAny>>,
 }
 
 /// A value, and the index of its variable.
@@ -156,14 +158,54 @@ unsafe fn fill_slots(slots: *mut *mut PyObject, variables: &Slots, locals: &[Kno
     }
 }
 
-/// More of its variables are known of a frame that [`build`] has made.
-pub(super) fn fill(frame: &Bound<'_, PyAny>, locals: &[Known<'_>], cells: &[Known<'_>]) -> PyResult<()> {
+/// Whether a frame object runs no code, now or later: [`build`] has made it, or it has ended.
+pub(super) fn never_runs(frame: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the type is checked.
+    unsafe {
+        if ffi::PyFrame_Check(frame.as_ptr()) == 0 {
+            return false;
+        }
+        let frame = frame_of(frame.as_ptr());
+        #[cfg(Py_3_11)]
+        {
+            const FRAME_OWNED_BY_FRAME_OBJECT: std::ffi::c_char = 2;
+            (*frame).owner == FRAME_OWNED_BY_FRAME_OBJECT
+        }
+        #[cfg(all(Py_3_10, not(Py_3_11)))]
+        {
+            const FRAME_CREATED: i8 = -2;
+            (*frame).f_gen.is_null() && (*frame).f_state == FRAME_CREATED
+        }
+        #[cfg(not(Py_3_10))]
+        {
+            (*frame).f_gen.is_null() && (*frame).f_executing == 0
+        }
+    }
+}
+
+/// A frame that [`never_runs`] stands at an instruction.
+pub(super) fn stands_at(frame: &Bound<'_, PyAny>, offset: Option<u32>) {
+    let code = frame.getattr("f_code");
+    if let (Ok(code), Some(offset), true) = (code, offset, never_runs(frame)) {
+        // SAFETY: a frame object and its code; it does not run.
+        unsafe { stand_at(frame_of(frame.as_ptr()), code.as_ptr().cast(), offset) }
+    }
+}
+
+/// More of its variables are known of a frame that [`build`] has made. `whole`: no others are bound.
+pub(super) fn fill(frame: &Bound<'_, PyAny>, locals: &[Known<'_>], cells: &[Known<'_>], whole: bool) -> PyResult<()> {
     let code = frame.getattr("f_code")?.cast_into::<PyCode>()?;
     // SAFETY: both types are checked; the frame is of this code, and has never run.
     unsafe {
         if ffi::PyFrame_Check(frame.as_ptr()) != 0 {
             let slots = slots_of(frame_of(frame.as_ptr()));
-            fill_slots(slots, &slots_of_code(code.as_ptr().cast()), locals, cells);
+            let variables = slots_of_code(code.as_ptr().cast());
+            if whole {
+                let bound = |slot: &usize| locals.iter().any(|(local, _)| *local as usize == *slot);
+                let unbound = (0..variables.locals).filter(|slot| !bound(slot) && !variables.cells.contains(slot));
+                unbound.for_each(|slot| put(slots.add(slot), std::ptr::null_mut()));
+            }
+            fill_slots(slots, &variables, locals, cells);
         }
     }
     Ok(())
@@ -175,6 +217,11 @@ pub(super) fn build<'py>(
     shown: &TracebackFrame<'py>,
     back: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(made) = shown.made.as_ref().filter(|made| never_runs(made)) {
+        // SAFETY: a frame object that runs no code owns its `f_back`.
+        unsafe { put(back_of(made.as_ptr()), back.map_or(std::ptr::null_mut(), |back| back.clone().into_ptr())) };
+        return Ok(made.clone());
+    }
     let code = shown.code.as_ptr();
     // SAFETY: the thread is attached; code and globals are of the right types. The frame is never run; every slot of its
     // array is owned by it, and NULL or an object of the kind that the code wants there.
@@ -207,7 +254,7 @@ pub(super) fn current(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
 pub(super) fn relink(frame: &Bound<'_, PyAny>, old: &Bound<'_, PyAny>, new: &Bound<'_, PyAny>) {
     // SAFETY: types are checked; a frame object owns its `f_back`.
     unsafe {
-        if ffi::PyFrame_Check(frame.as_ptr()) == 0 || ffi::PyFrame_Check(new.as_ptr()) == 0 {
+        if frame.is(new) || ffi::PyFrame_Check(frame.as_ptr()) == 0 || ffi::PyFrame_Check(new.as_ptr()) == 0 {
             return;
         }
         let back = back_of(frame.as_ptr());

@@ -34,25 +34,10 @@ impl<'a> Slots<'a> {
         Slots { start, len, life: PhantomData }
     }
 
-    /// A view of borrowed references, `None` meaning unbound.
-    #[inline]
-    pub fn from_refs(refs: &'a [Option<Borrowed<'_, '_, PyAny>>]) -> Slots<'a> {
-        // SAFETY: `Borrowed` is a transparent non-null pointer, so `None` is NULL; the objects outlive
-        // the slice that borrows them.
-        unsafe { Slots::from_raw(refs.as_ptr().cast(), refs.len()) }
-    }
-
     /// A view of bound references.
     #[inline]
     pub fn from_bound(values: &'a [Bound<'_, PyAny>]) -> Slots<'a> {
         // SAFETY: `Bound` is a transparent non-null pointer and owns its object for `'a`.
-        unsafe { Slots::from_raw(values.as_ptr().cast(), values.len()) }
-    }
-
-    /// A view of owned references.
-    #[inline]
-    pub fn from_py(values: &'a [Py<PyAny>]) -> Slots<'a> {
-        // SAFETY: `Py` is a transparent non-null pointer and owns its object for `'a`.
         unsafe { Slots::from_raw(values.as_ptr().cast(), values.len()) }
     }
 

@@ -64,22 +64,6 @@ impl Library {
     }
 }
 
-/// Looks a symbol up among all globally visible ones.
-pub fn global_symbol(name: &CStr) -> Option<Symbol> {
-    #[cfg(unix)]
-    {
-        // `RTLD_DEFAULT`: NULL on Linux, -2 elsewhere.
-        let default = if cfg!(target_os = "linux") { std::ptr::null_mut() } else { -2isize as *mut c_void };
-        // SAFETY: `RTLD_DEFAULT` is always valid.
-        NonNull::new(unsafe { dlsym(default, name.as_ptr()) }).map(Symbol)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = name;
-        None
-    }
-}
-
 /// Whether an address lies in the program or a loaded library, as that of a function does.
 #[cfg(not(Py_3_9))]
 pub(super) fn is_in_a_library(address: *const c_void) -> bool {

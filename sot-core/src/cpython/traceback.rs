@@ -38,7 +38,17 @@ impl<'py> Entry<'py> {
         rebuilt_frame::current(self.frame.py()).is_some_and(|frame| frame.is(&self.frame))
     }
 
-    fn of(entry: Bound<'py, PyTraceback>) -> Option<Entry<'py>> {
+    /// Whether its frame was made for a traceback, and never runs.
+    pub fn never_runs(&self) -> bool {
+        rebuilt_frame::never_runs(&self.frame)
+    }
+
+    /// Such a frame has come to an instruction: `f_lasti`.
+    pub fn stands_at(&self, offset: Option<u32>) {
+        rebuilt_frame::stands_at(&self.frame, offset);
+    }
+
+    pub fn of(entry: Bound<'py, PyTraceback>) -> Option<Entry<'py>> {
         let frame = entry.getattr("tb_frame").ok()?;
         Some(Entry {
             code: frame.getattr("f_code").ok()?,
@@ -110,6 +120,14 @@ pub fn set_of_exception(
     }
 }
 
+/// A new exception is raised while another one is handled, or None.
+pub fn put_in_context(exception: &Bound<'_, PyBaseException>, context: Bound<'_, PyAny>) {
+    if context.is_instance_of::<PyBaseException>() && !context.is(exception) {
+        // SAFETY: two exceptions of the attached thread; the reference to the second is handed over.
+        unsafe { ffi::PyException_SetContext(exception.as_ptr(), context.into_ptr()) }
+    }
+}
+
 /// Put frames, outermost first, in the place of the traceback's entries up to and with `last`.
 pub fn replace_head<'py>(
     py: Python<'py>,
@@ -159,7 +177,7 @@ fn chain<'py>(
     Ok(traceback)
 }
 
-/// More variables are known of a frame that an entry was made for.
-pub fn fill<'py>(frame: &Bound<'py, PyAny>, locals: &[Known<'py>], cells: &[Known<'py>]) -> PyResult<()> {
-    rebuilt_frame::fill(frame, locals, cells)
+/// More variables are known of a frame that an entry was made for. `whole`: no others are bound.
+pub fn fill<'py>(frame: &Bound<'py, PyAny>, locals: &[Known<'py>], cells: &[Known<'py>], whole: bool) -> PyResult<()> {
+    rebuilt_frame::fill(frame, locals, cells, whole)
 }

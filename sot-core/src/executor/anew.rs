@@ -188,7 +188,7 @@ impl<'py> Executor<'py> {
         found: Option<&Bound<'py, PyAny>>,
     ) -> Result<(), Stop> {
         if self.is_prototype(var) {
-            return Ok(());
+            return self.guard_look_up_of_prototype(class, name);
         }
         self.guard_alike(id, var);
         let key = self.objects.add(name.as_any());
@@ -236,7 +236,7 @@ impl<'py> Executor<'py> {
     }
 
     /// What was found in a class that is made anew.
-    fn guard_found(&mut self, found: &Bound<'py, PyAny>, place: TrackerId) -> Result<(), Stop> {
+    pub(super) fn guard_found(&mut self, found: &Bound<'py, PyAny>, place: TrackerId) -> Result<(), Stop> {
         let ty = found.get_type();
         if found
             .cast_exact::<PyFrozenSet>()
@@ -293,7 +293,7 @@ impl<'py> Executor<'py> {
             let at = self.trackers.intern(Tracker::Attr { base: place, name: (*name).into() });
             match facts::field(found, &PyString::intern(self.py, name)) {
                 facts::Field::Value(part) => self.nested(|ex| ex.guard_found(&part, at))?,
-                facts::Field::Empty | facts::Field::NoField => self.captured.names_anew.set(true),
+                facts::Field::Empty | facts::Field::NoField => self.captured.names_anew = true,
             }
         }
         Ok(())

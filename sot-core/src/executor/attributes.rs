@@ -35,6 +35,9 @@ impl<'py> Executor<'py> {
     /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code
     /// of the program raises is not `None`: only the code itself can say what it raises.
     pub fn find_attribute(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let Some(found) = self.attribute_of_thread(var, name)? {
+            return Ok(found);
+        }
         if let Some(own) = self.own_lookup(var)? {
             return self.attribute_by_method(var, &own, name).map(Some);
         }
@@ -294,6 +297,11 @@ impl<'py> Executor<'py> {
                 Some(object) => self.instance_dict_item(me, object, name)?,
                 None => None,
             };
+            if own.is_none()
+                && let VarKind::Function(_) = self.var(written).kind
+            {
+                return Ok(Some(self.virtual_var(MethodVar { receiver: me, function: written })));
+            }
             return Ok(Some(own.unwrap_or(written)));
         }
         let found = self.class_lookup(class, name)?;
@@ -439,6 +447,12 @@ impl<'py> Executor<'py> {
             // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
             // the class must not run.
             let value = match probe::descriptor(descriptor) {
+                Descriptor::GetSet if crate::numpy::is_field_of_array(object, name) => {
+                    match facts::field(object, &PyString::intern(self.py, name)) {
+                        facts::Field::Value(value) => Some(value),
+                        _ => None,
+                    }
+                }
                 Descriptor::Member => match facts::field(object, &PyString::intern(self.py, name)) {
                     facts::Field::Value(value) => Some(value),
                     _ => None,
@@ -488,6 +502,10 @@ impl<'py> Executor<'py> {
             return Ok(self.virtual_var(MethodVar { receiver: me, function }));
         }
         self.class_lookup(found.get_type().as_any(), "__get__")?;
+        if crate::caches::is_cache(found) {
+            let function = self.pin(found);
+            return Ok(self.virtual_var(MethodVar { receiver: me, function }));
+        }
         match probe::descriptor(found) {
             Descriptor::Function | Descriptor::Method | Descriptor::Wrapper => {
                 let function = self.pin(found);
@@ -515,7 +533,11 @@ impl<'py> Executor<'py> {
     }
 
     /// A class method, bound. What it wraps may be a descriptor itself.
-    fn bind_class_method(&mut self, class: &Bound<'py, PyAny>, method: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
+    pub(super) fn bind_class_method(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+    ) -> Result<VarId, Stop> {
         let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
         if !facts::is_function(&function) && crate::cpython::entry_parts(&function).is_none() {
             return self.bind_what_is_no_function(class, &function);
@@ -550,6 +572,11 @@ impl<'py> Executor<'py> {
             && self.is_data_descriptor(descriptor)?
             && self.class_lookup(descriptor.get_type().as_any(), "__get__")?.is_some()
         {
+            if self.is_made_here(&ty)
+                && let Some(value) = self.told_of_prototype(&ty, name)?
+            {
+                return Ok(Some(value));
+            }
             if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name
                 && let Descriptor::GetSet | Descriptor::Member = probe::descriptor(descriptor)
             {
@@ -596,6 +623,7 @@ impl<'py> Executor<'py> {
             | Descriptor::GetSet
             | Descriptor::TupleGetter
             | Descriptor::Plain => Ok(Some(self.plain_attribute(&found))),
+            Descriptor::Other if crate::caches::is_cache(&found) => Ok(Some(self.plain_attribute(&found))),
             // A property gives itself.
             Descriptor::Other if self.getter_of(&found)?.is_some() => Ok(Some(self.plain_attribute(&found))),
             Descriptor::Other if hook && probe::has(&meta, "__getattr__") => {
@@ -669,38 +697,11 @@ impl<'py> Executor<'py> {
         let key = self.fold(&key)?;
         let frame = self.frame();
         if matches!(frame.unit.code.instrs[frame.ip].op, Op::ImportFrom(_)) {
-            let tail = self.tail.take();
+            let tail = self.step.tail.take();
             self.enter("imported", &[getter, key, me])?;
             return self.entered_tail(tail);
         }
         self.call_tail(getter, &Args::positional(vec![key])).map(Some)
-    }
-
-    /// Whether `super(class, receiver)` looks in the MRO of the receiver itself (a class) or of its class; stops where
-    /// Python raises.
-    pub fn super_start(
-        &mut self,
-        class: VarId,
-        receiver: VarId,
-    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyType>, bool), Stop> {
-        let wrong = || Stop::brk(Reason::WouldRaise, "super()");
-        let VarKind::Class(after) = self.look(class)? else { return Err(wrong()) };
-        let after = self.objects.get(self.py, after.object);
-        let kind = self.look(receiver)?;
-        let within = |own: &Bound<'py, PyAny>| {
-            let own = own.cast::<PyType>().ok()?.clone();
-            facts::mro(&own).iter().any(|c| c.is(&after)).then_some(own)
-        };
-        if let VarKind::Class(c) = &kind
-            && let Some(own) = within(&self.objects.get(self.py, c.object))
-        {
-            return Ok((after, own, true));
-        }
-        let own = kind.class(self, receiver)?;
-        match within(&own) {
-            Some(own) => Ok((after, own, false)),
-            None => Err(wrong()),
-        }
     }
 
     /// `__name__`, `__mro__` and the like of a class, guarded.
@@ -747,36 +748,5 @@ impl<'py> Executor<'py> {
         let ty = object.get_type().into_any();
         let sets = self.class_lookup(&ty, "__set__")?.is_some();
         Ok(self.class_lookup(&ty, "__delete__")?.is_some() || sets)
-    }
-
-    /// `super(class, receiver).name`.
-    pub fn super_attribute(&mut self, class: VarId, receiver: VarId, name: &str) -> Result<Option<VarId>, Stop> {
-        let (after, own, is_class) = self.super_start(class, receiver)?;
-        // Which classes come after, and in what order.
-        self.guard_mro(&own);
-        let mro = facts::mro(&own);
-        let at = mro.iter().position(|c| c.is(&after)).unwrap_or(mro.len());
-        for base in mro.iter().skip(at + 1) {
-            // Each class up to the one that has it must keep lacking or having it; its own lookup sees both.
-            self.class_lookup(&base, name)?;
-            let Some(found) = probe::own(&base, name) else { continue };
-            if is_class {
-                return match probe::descriptor(&found) {
-                    Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
-                    Descriptor::StaticMethod => {
-                        let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
-                        Ok(Some(self.pin(&function)))
-                    }
-                    Descriptor::Function | Descriptor::BuiltinFunction => Ok(Some(self.pin(&found))),
-                    _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
-                };
-            }
-            return self.bind_class_attribute(receiver, own.as_any(), &found, name).map(Some);
-        }
-        let super_type = self.builtins_attribute("super")?;
-        match self.class_lookup(&super_type, name)? {
-            Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a super object"))),
-            None => Ok(None),
-        }
     }
 }

@@ -22,8 +22,6 @@ const PURE: &[&str] = &[
 const PURE_TYPES: &[&str] = &["int", "float", "str", "bool", "complex", "bytes", "range", "slice"];
 /// Modules whose C functions are pure.
 const PURE_MODULES: &[&str] = &["math", "cmath"];
-/// Functions of `operator` that look at values only: neither at identity, nor do they change anything.
-const PURE_OPERATORS: &[&str] = &["countOf", "index", "indexOf", "length_hint"];
 
 impl<'py> Executor<'py> {
     pub fn call_simulated_builtin(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
@@ -52,6 +50,11 @@ impl<'py> Executor<'py> {
             if let Some(looked) = self.look_at_names(callee, &name, args)? {
                 return Ok(looked);
             }
+            if name == "print"
+                && let Some(printed) = self.print_to_object(callee, args)?
+            {
+                return Ok(Called::Value(printed));
+            }
             let reason = match name.as_str() {
                 "print" | "input" | "open" | "breakpoint" => Reason::Output,
                 // A stand-in has its frame's globals.
@@ -71,6 +74,7 @@ impl<'py> Executor<'py> {
                     return Ok(Called::Value(told));
                 }
             }
+            (Some("sys"), "settrace" | "setprofile") => return Err(self.events_begin(name)),
             (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
             // They see names, lines and globals, which those of stand-ins are as well.
             (Some("sys"), "_getframemodulename") | (Some("_warnings"), "warn") => {
@@ -115,6 +119,10 @@ impl<'py> Executor<'py> {
         }
         // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`.
         if let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__")) {
+            let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+            if let Some(called) = self.method_of_object_of_c(callee, &owner, &name, *first, &given)? {
+                return Ok(called);
+            }
             if name == "__init__"
                 && owner.is(self.py.get_type::<PyAny>())
                 && rest.is_empty()
@@ -137,7 +145,6 @@ impl<'py> Executor<'py> {
             if let Some(drawn) = self.draw_by_function(callee, args)? {
                 return Ok(Called::Value(drawn));
             }
-            let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(called) = self.method_of_object(&owner, &name, *first, &given)? {
                 return Ok(called);
             }
@@ -169,68 +176,6 @@ impl<'py> Executor<'py> {
             }
         }
         Err(Stop::brk(Reason::OpaqueCall, name_of(callee)))
-    }
-
-    /// An operator given as a function does what the operator does.
-    fn operator_function(&mut self, callee: &Bound<'py, PyAny>, name: &str, args: &Args) -> Result<VarId, Stop> {
-        if !args.keywords.is_empty() {
-            return Err(Stop::brk(Reason::WouldRaise, format!("operator.{name}")));
-        }
-        match *args.positional.as_slice() {
-            [left, right] => {
-                if let Some((op, inplace)) = super::handlers::binary_operator(name) {
-                    return self.binary(op, inplace, left, right);
-                }
-                if let Some(op) = super::handlers::compare_operator(name) {
-                    return self.compare(op, left, right);
-                }
-                match name {
-                    "getitem" => return self.subscript(left, right),
-                    "delitem" => {
-                        self.delete_item(left, right)?;
-                        return self.fold_none();
-                    }
-                    "is_" | "is_not" => {
-                        let same = self.same_object(left, right)?;
-                        return self.fold_bool(same == (name == "is_"));
-                    }
-                    "concat" if self.are_sequences(left, right)? => {
-                        return self.binary(sot_opcodes::BinaryOp::Add, false, left, right);
-                    }
-                    "contains" => {
-                        let found = self.contains(left, right)?;
-                        return self.fold_bool(found);
-                    }
-                    _ => {}
-                }
-            }
-            [container, key, value] if name == "setitem" => {
-                self.set_item(container, key, value)?;
-                return self.fold_none();
-            }
-            [value] => match name {
-                "not_" | "truth" => {
-                    let truth = self.truth(value)?;
-                    return self.fold_bool(truth == (name == "truth"));
-                }
-                "neg" | "pos" | "invert" | "inv" => {
-                    return self.unary_operator(if name == "inv" { "invert" } else { name }, value);
-                }
-                "abs" => {
-                    if let Some(Called::Value(result)) = self.builtin_function("abs", &args.positional)? {
-                        return Ok(result);
-                    }
-                    let abs = self.builtins_attribute("abs")?;
-                    return self.fold_call(&abs, args);
-                }
-                _ => {}
-            },
-            _ => {}
-        }
-        if PURE_OPERATORS.contains(&name) {
-            return self.fold_call(callee, args);
-        }
-        Err(Stop::brk(Reason::Builtin, format!("operator.{name}")))
     }
 
     /// Call a pure function on constants.
@@ -288,6 +233,7 @@ impl<'py> Executor<'py> {
         let mut copies = Copies::default();
         let value = self.plain_copy(me, &mut copies)?;
         let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
+        self.asks_for_no_locale(name, &value, args)?;
         self.fold_call_with(&method, args, &mut copies)
     }
 
@@ -316,7 +262,7 @@ impl<'py> Executor<'py> {
         self.fold_result(&result, copies)
     }
 
-    fn builtin_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+    pub(super) fn builtin_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         let value = match (name, args) {
             ("len", [value]) => {
                 let length = self.length(*value)?;
@@ -346,9 +292,9 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, key]) => {
                 let name = self.attribute_name(*key)?;
-                self.tail = Some(Awaits::Push);
+                self.step.tail = Some(Awaits::Push);
                 let value = self.getattr(*object, &name);
-                self.tail = None;
+                self.step.tail = None;
                 match value {
                     Err(Stop::Entered(awaits)) => return Ok(Some(Called::Entered(awaits))),
                     value => value?,
@@ -561,6 +507,11 @@ impl<'py> Executor<'py> {
     /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
     pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
         let (class_anew, of_anew) = (self.made_anew(class), self.made_anew(of));
+        // Of a class that the simulation makes nobody but its MRO knows anything.
+        let by_name = || facts::mro(class).iter().any(|base| base.is(of));
+        if self.is_made_here(of) || holds && self.is_made_here(class) && by_name() {
+            return;
+        }
         let by_mro = of.get_type().is(self.py.get_type::<PyType>());
         if by_mro && (of_anew.is_some() || class_anew.is_some()) {
             // By their MROs.
@@ -630,7 +581,7 @@ impl<'py> Executor<'py> {
             }
             ("dict", [source], keywords) => {
                 let (entries, pairs) = match self.look(*source)? {
-                    VarKind::Dict(_) | VarKind::Instance(_) => match self.plain_pairs(*source)? {
+                    VarKind::Dict(_) | VarKind::Instance(_) | VarKind::Native(_) => match self.plain_pairs(*source)? {
                         Some(entries) => {
                             self.are_told_apart_by_hash(&entries)?;
                             (entries, Vec::new())

@@ -8,6 +8,7 @@ use crate::cpython::{entry, facts};
 use crate::draws;
 use crate::frame::Skipped;
 use crate::libraries::comes_with_python;
+use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -85,10 +86,8 @@ impl<'py> Executor<'py> {
                     self.guard_names(*object, at);
                 }
                 FunctionVar::Made(made) => {
-                    let found = |var: &VarId| made.object.is_some() && self.sourced.get(var).copied() == made.object;
-                    let found = (0..self.vars.len() as u32).map(VarId).find(found);
-                    if let (Some(object), Some(found)) = (made.object, found) {
-                        self.guard_names(object, self.var(found).tracker);
+                    if let Some((object, at)) = made.object.and_then(|object| Some((object, self.place_of(object)?))) {
+                        self.guard_names(object, at);
                     }
                 }
             }
@@ -118,7 +117,7 @@ impl<'py> Executor<'py> {
 
     /// Nor is that captured as a frame of its own.
     pub fn may_capture(&self, function: &Bound<'py, PyAny>, globals: &Bound<'py, PyAny>) -> Result<(), Stop> {
-        if let Some(why) = control::asked(function) {
+        if let Some(why) = control::asked_of_frame(function) {
             return Err(Stop::Fallback(why));
         }
         if let Some(module) = control::ignoring(&self.ignored, globals) {
@@ -236,6 +235,18 @@ impl<'py> Executor<'py> {
         Ok(Callee { unit, globals, defaults, kwdefaults, closure })
     }
 
+    /// The name of a function's code.
+    pub(super) fn code_name(&mut self, function: VarId) -> Result<String, Stop> {
+        Ok(match self.look(function)? {
+            VarKind::Function(FunctionVar::Object(object)) => {
+                let object = self.objects.get(self.py, object);
+                self.function_object_parts(&object)?.unit.code.name.clone()
+            }
+            VarKind::Function(FunctionVar::Made(made)) => made.unit.code.name.clone(),
+            other => return Err(Stop::fallback(Reason::InternalError, other.kind_name())),
+        })
+    }
+
     fn made_function_parts(&mut self, made: &Rc<MadeFunction>) -> Result<Callee, Stop> {
         let items = |ex: &mut Self, var: Option<VarId>| -> Result<Vec<VarId>, Stop> {
             match var.map(|v| ex.look(v)).transpose()? {
@@ -262,23 +273,39 @@ impl<'py> Executor<'py> {
         Ok(Callee { unit: made.unit.clone(), globals: made.globals, defaults, kwdefaults, closure })
     }
 
+    /// Where an object was found.
+    fn place_of(&self, object: ObjectId) -> Option<TrackerId> {
+        let found = |var: &VarId| self.sourced.get(var).copied() == Some(object);
+        (0..self.vars.len() as u32).map(VarId).find(found).map(|var| self.var(var).tracker)
+    }
+
+    fn qualname_at(&mut self, function: ObjectId, base: TrackerId) -> Result<Option<String>, Stop> {
+        let value = self.objects.get(self.py, function).getattr("__qualname__").map_err(|e| self.internal(&e))?;
+        let at = self.trackers.intern(Tracker::Attr { base, name: "__qualname__".into() });
+        let name = self.wrap(&value, at);
+        self.look(name)?;
+        Ok(self.constant_str(name))
+    }
+
     /// What the interpreter says of arguments that do not fit: any other function with the same parameters refuses them alike.
     fn refused_arguments(&mut self, function: &FunctionVar, callee: &Callee, args: &Args) -> Result<Stop, Stop> {
         let code = &callee.unit.code;
         let qualname = match function {
             FunctionVar::Object(object) => {
-                let value =
-                    self.objects.get(self.py, *object).getattr("__qualname__").map_err(|e| self.internal(&e))?;
                 let base = self.constant_tracker(*object);
-                let at = self.trackers.intern(Tracker::Attr { base, name: "__qualname__".into() });
-                let name = self.wrap(&value, at);
-                self.look(name)?;
-                self.constant_str(name)
+                self.qualname_at(*object, base)?
             }
             FunctionVar::Made(made) if made.renamed => None,
             FunctionVar::Made(made) => match (made.object, made.qualname) {
                 (Some(object), _) if !facts::is_named_as_its_code(&self.objects.get(self.py, object)) => None,
                 (None, Some(name)) => self.constant_str(name),
+                // Code knows its own only since 3.11.
+                (Some(object), _) if self.py.version_info() >= (3, 10) && code.qualname.is_empty() => {
+                    match self.place_of(object) {
+                        Some(base) => self.qualname_at(object, base)?,
+                        None => None,
+                    }
+                }
                 _ => Some(code.qualname.clone()).filter(|name| !name.is_empty() || self.py.version_info() < (3, 10)),
             },
         };
@@ -301,7 +328,7 @@ impl<'py> Executor<'py> {
     /// Put arguments into the argument slots, by Python's rules. `false`: they do not fit.
     fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
         let bound = self.bind_in(callee, args, frame)?;
-        self.refused = (!bound).then(|| refused(&callee.unit.code, args));
+        self.step.refused = (!bound).then(|| refused(&callee.unit.code, args));
         Ok(bound)
     }
 
@@ -534,6 +561,16 @@ impl<'py> Executor<'py> {
             VarKind::Set(_) => self.set_method(receiver, name, args).map(Called::Value),
             VarKind::Generator(_) => self.generator_method(receiver, name, args),
             VarKind::Function(_) if name == "__get__" => self.bind_function(receiver, args),
+            VarKind::Native(native) if native.native == Native::Proxy => self.method_of_proxy(receiver, name, args),
+            VarKind::Native(native) if native.native == Native::Descriptor => {
+                self.property_changed(receiver, name, args).map(Called::Value)
+            }
+            VarKind::Native(native) if native.native == Native::Made => {
+                let class = self.objects.get(self.py, native.class);
+                let method = class.getattr(name).map_err(|e| self.internal(&e))?;
+                let called = self.method_of_object_of_c(&method, &class, name, receiver, args)?;
+                called.ok_or_else(|| Stop::brk(Reason::Builtin, format!("{name} of an object of C")))
+            }
             VarKind::Native(_) => self.method_of_match(receiver, name, args).map(Called::Value),
             VarKind::Deque(deque) => self.deque_method(receiver, &deque, name, args),
             VarKind::ByteArray(_) => self.bytearray_method(receiver, name, args).map(Called::Value),
@@ -554,8 +591,8 @@ impl<'py> Executor<'py> {
                 let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
                 self.enter_write_by_object(receiver, &name, None)
             }
-            other => match self.method_of_pattern(receiver, name, args)? {
-                Some(result) => Ok(Called::Value(result)),
+            other => match self.method_of_instance_of_c(receiver, name, args)? {
+                Some(called) => Ok(called),
                 None => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
             },
         }

@@ -30,7 +30,13 @@ impl<'py> Executor<'py> {
         let Some(dict) = facts::class_dict(&object).filter(|_| facts::is_written_class(ty)) else {
             return Err(refused());
         };
-        if name.starts_with("__") || self.is_made_anew(class) || !self.is_given_as_it_is(value)? {
+        let made = self.is_made_here(ty);
+        if name.starts_with("__") || self.is_made_anew(class) && !made {
+            return Err(refused());
+        }
+        // A function of a class that the simulation makes binds as it would in its body.
+        let is_method = made && matches!(self.look(value)?, VarKind::Function(_));
+        if !is_method && !self.is_given_as_it_is(value)? {
             return Err(refused());
         }
         let meta = self.metaclass(class);
@@ -43,10 +49,14 @@ impl<'py> Executor<'py> {
             return Err(refused());
         }
         // What is there now is guarded by those who read it.
-        if probe::raw(ty, name).is_some_and(|old| probe::descriptor(&old) != Descriptor::Plain) {
+        if made && dict.contains(name).unwrap_or(false) {
+            if probe::raw(ty, name).is_none_or(|old| probe::descriptor(&old) == Descriptor::Member) {
+                return Err(refused());
+            }
+        } else if probe::raw(ty, name).is_some_and(|old| probe::descriptor(&old) != Descriptor::Plain) {
             return Err(refused());
         }
-        if let Some(old) = dict.get_item(name).ok().flatten() {
+        if let Some(old) = dict.get_item(name).ok().flatten().filter(|_| !made) {
             if self.death_runs_code(&old) {
                 return Err(refused());
             }
@@ -145,8 +155,9 @@ impl<'py> Executor<'py> {
             if probe::own(&base, name).is_some() {
                 return Ok(None);
             }
-            // Types of C cannot change.
-            if facts::class_dict(&base).is_some() {
+            // Types of C cannot change, and what the simulation makes has what it gives it.
+            let made = base.cast::<PyType>().is_ok_and(|base| self.is_made_here(base));
+            if facts::class_dict(&base).is_some() && !made {
                 before.push(base);
             }
         }

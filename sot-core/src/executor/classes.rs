@@ -4,6 +4,7 @@ use super::{Awaits, Executor};
 use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::natives::Native;
+use crate::objects_of_c;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -22,6 +23,17 @@ impl<'py> Executor<'py> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);
+        }
+        if let Some(reference) = self.refer_weakly(class, args)? {
+            return Ok(Called::Value(reference));
+        }
+        if let Some(encoder) = self.make_encoder(class, args)? {
+            return Ok(Called::Value(encoder));
+        }
+        if objects_of_c::known(&ty).is_some()
+            && let Some(made) = self.make_object(class, args)?
+        {
+            return Ok(Called::Value(made));
         }
         if let Some(made) = self.bound_by_hand(class, args)? {
             return Ok(Called::Value(made));
@@ -47,6 +59,9 @@ impl<'py> Executor<'py> {
         }
         if !facts::is_heap_type(&ty) {
             if let Some(made) = self.call_descriptor_class(&ty, args)? {
+                return Ok(Called::Value(made));
+            }
+            if let Some(made) = self.call_to_make_class(class, args)? {
                 return Ok(Called::Value(made));
             }
             if let Some(number) = self.call_of_numpy(class, args)? {

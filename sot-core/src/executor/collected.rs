@@ -65,10 +65,46 @@ impl<'py> Executor<'py> {
         if self.fills_by_code(source)? != Some("fill_by_keys") {
             return Ok(None);
         }
-        let class = self.class_of(source)?;
-        let text = format!("'{}' object is not a mapping", super::compared::class_name(&class));
+        let text = format!("'{}' object is not a mapping", self.class_name_of(source)?);
         let text = self.fold(PyString::new(self.py, &text).as_any())?;
         self.enter("fill_display", &[table, source, text]).map(Some)
+    }
+
+    fn class_name_of(&mut self, var: VarId) -> Result<String, Stop> {
+        let class = self.class_of(var)?;
+        Ok(super::compared::class_name(&class))
+    }
+
+    /// `{**a, **b}` in one instruction (3.8), if code of the program gives keys; `callee`: the dict is of the keywords of its call.
+    pub(super) fn enter_display(&mut self, parts: &[VarId], callee: Option<VarId>) -> Result<Option<Called>, Stop> {
+        let mut by_code = Vec::with_capacity(parts.len());
+        for part in parts {
+            match self.fills_by_code(*part)? {
+                Some("fill_by_keys") => by_code.push(true),
+                None if matches!(self.look(*part)?, VarKind::Dict(DictVar { class: None, .. })) => by_code.push(false),
+                _ => return Ok(None),
+            }
+        }
+        if !by_code.contains(&true) {
+            return Ok(None);
+        }
+        let mut words = Vec::with_capacity(parts.len());
+        for (part, by_code) in parts.iter().zip(by_code) {
+            words.push(match (by_code, callee) {
+                (false, _) => self.fold_none()?,
+                (true, callee) => {
+                    let name = self.class_name_of(*part)?;
+                    let text = if callee.is_some() { name } else { format!("'{name}' object is not a mapping") };
+                    self.fold(PyString::new(self.py, &text).as_any())?
+                }
+            });
+        }
+        let (parts, words) = (TupleVar::new(parts.to_vec()), TupleVar::new(words));
+        let (parts, words) = (self.virtual_var(parts), self.virtual_var(words));
+        match callee {
+            Some(callee) => self.enter("united_keywords", &[parts, words, callee]).map(Some),
+            None => self.enter("united_display", &[parts, words]).map(Some),
+        }
     }
 
     /// `**source` of a call: what is entered adds to the keywords, and gives `result`.
@@ -82,8 +118,8 @@ impl<'py> Executor<'py> {
         if self.fills_by_code(source)? != Some("fill_by_keys") {
             return Ok(None);
         }
-        let class = self.class_of(source)?;
-        let kind = self.fold(PyString::new(self.py, &super::compared::class_name(&class)).as_any())?;
+        let kind = self.class_name_of(source)?;
+        let kind = self.fold(PyString::new(self.py, &kind).as_any())?;
         self.enter("fill_keywords", &[table, source, callee, kind, result]).map(Some)
     }
 

@@ -44,6 +44,7 @@ impl<'py> Executor<'py> {
         item: VarId,
         invert: bool,
     ) -> Result<Option<Called>, Stop> {
+        let container = self.shown_by(container)?.unwrap_or(container);
         if let Some(entered) = self.enter_has_by_hash(container, item, invert)? {
             return Ok(Some(entered));
         }

@@ -65,7 +65,7 @@ impl Executor<'_> {
         let Some(rest) = before.stack.len().checked_sub(pops as usize) else { return };
         let operands = &before.stack[rest..];
         let version = before.unit.code.version;
-        let refused = self.refused.take().filter(|_| self.hands_over(op, Awaits::Push, operands));
+        let refused = self.step.refused.take().filter(|_| self.hands_over(op, Awaits::Push, operands));
         let mut taken = match refused {
             // What the new frame was given is in its hands, the function last.
             Some(mut refused) => {
@@ -115,23 +115,30 @@ impl Executor<'_> {
     /// What is taken when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
     /// from its top, then the frames above. Where it is the end of a loop, the iterator goes when the exception is gone.
     pub(super) fn taken_by_raise(&self, at: usize, exception: VarId, ends_loop: bool) -> Vec<VarId> {
+        let stays = (!ends_loop).then_some(at);
+        let mut taken = self.taken_by_unwinding(at + 1, stays, exception);
+        if ends_loop && self.ends_matter() {
+            taken.extend(self.frames[at].stack.iter().rev());
+        }
+        taken
+    }
+
+    /// What is taken when an exception leaves the frames from `first` on, and comes to that which `stays`. No traceback holds
+    /// what stands for C: it is over before its caller lets go of what it was given.
+    pub(super) fn taken_by_unwinding(&self, first: usize, stays: Option<usize>, exception: VarId) -> Vec<VarId> {
         if !self.ends_matter() {
             return Vec::new();
         }
-        let (stays, ended) = (&self.frames[at], &self.frames[at + 1..]);
-        let of_stack = |frame: &Frame| frame.stack.iter().rev().copied().collect::<Vec<_>>();
-        let mut taken: Vec<VarId> = ended.iter().rev().flat_map(of_stack).collect();
-        if !ends_loop {
-            taken.extend(of_stack(stays));
+        let (mut taken, mut later) = (Vec::new(), Vec::new());
+        for frame in self.frames[first..].iter().rev() {
+            taken.extend(frame.stack.iter().rev());
+            let rest = if frame.is_hidden() { &mut taken } else { &mut later };
+            rest.extend(frame.handled.iter().rev());
+            rest.extend(frame.locals_at_end());
         }
-        for frame in ended.iter().rev() {
-            taken.extend(frame.handled.iter().rev());
-            taken.extend(frame.locals_at_end());
-        }
+        taken.extend(stays.iter().flat_map(|at| self.frames[*at].stack.iter().rev()));
+        taken.extend(later);
         taken.push(exception);
-        if ends_loop {
-            taken.extend(of_stack(stays));
-        }
         taken
     }
 
@@ -185,9 +192,12 @@ impl Executor<'_> {
         let same = before.stack.iter().zip(stack).take_while(|(old, new)| old == new).count();
         let operands = &before.stack[same..];
         let Some(op) = before.unit.code.instrs.get(before.ip).map(|instruction| instruction.op) else { return };
-        if same < stack.len() && !matches!(awaits, Awaits::None) {
+        // What is called at the end of a `with` lies below what stays (3.8).
+        let cleans_up = matches!(op, Op::WithCleanupStart);
+        if same < stack.len() && !matches!(awaits, Awaits::None) && !cleans_up {
             return;
         }
+        let operands = if cleans_up { operands.get(..1).unwrap_or_default() } else { operands };
         // The new frame has its function, and lets go of it after its variables.
         let is_function = |var: &VarId| matches!(self.var(*var).kind, VarKind::Function(_));
         let operands = match self.hands_over(&op, awaits, operands) {

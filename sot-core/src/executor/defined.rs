@@ -34,6 +34,10 @@ impl<'py> Executor<'py> {
         self.nested(|ex| match ex.look(iterable)? {
             VarKind::Generator(_) | VarKind::Deque(_) => Ok(true),
             VarKind::Dict(_) | VarKind::View(_) => Ok(ex.ordered_by_code(iterable)?.is_some()),
+            VarKind::Native(_) => match ex.shown_by(iterable)? {
+                Some(dict) => Ok(ex.ordered_by_code(dict)?.is_some()),
+                None => Ok(false),
+            },
             VarKind::Instance(_) | VarKind::Layer(_) | VarKind::Class(_) => {
                 if !ex.is_asked(iterable)? {
                     return Ok(false);

@@ -277,6 +277,51 @@ def fill_keywords(table, source, callee, kind, result):
     return result
 
 
+def united_display(parts, messages):
+    table = {}
+    for part, message in zip(parts, messages):
+        missing = False
+        if message is None:
+            table.update(part)
+        else:
+            try:
+                for key in keys_of(part):
+                    table[key] = part[key]
+                    del key
+            except AttributeError:
+                missing = True
+        if missing:
+            raise TypeError(message)
+    return table
+
+
+def united_keywords(parts, kinds, callee):
+    table = {}
+    for part, kind in zip(parts, kinds):
+        wrong = None
+        try:
+            keys = part
+            if kind is not None:
+                keys = keys_of(part)
+            for key in keys:
+                if key in table:
+                    wrong = {key: None}, {key: None}
+                    break
+                table[key] = part[key]
+                del key
+            del keys
+        except AttributeError:
+            wrong = {}, no_mapping(kind)
+        except KeyError as error:
+            given_twice = len(error.args) == 1
+            if not given_twice:
+                raise
+            wrong = {error.args[0]: None}, {error.args[0]: None}
+        if wrong is not None:
+            callee(**wrong[0], **wrong[1])
+    return table
+
+
 def keyed(iterable, value):
     table = {}
     for key in iterable:

@@ -12,11 +12,12 @@
 
 use super::copies::Copies;
 use super::exceptions::for_real;
+use super::made_classes::ClassParts;
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::{calls_have_ended_before, count_on, end_iterator, walk};
+use crate::cpython::facts::{calls_have_ended_before, count_on, end_iterator, unlisted_class, walk};
 use crate::cpython::thread::end_repr;
 use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
@@ -234,7 +235,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             "no_mapping",
             make(c"no_mapping", |args| {
                 let py = args.py();
-                let class = py.get_type::<PyType>().call1((args.get_item(0)?, PyTuple::empty(py), PyDict::new(py)))?;
+                let class = unlisted_class(py, args.get_item(0)?, PyTuple::empty(py), PyDict::new(py))?;
                 Ok(class.call0()?.unbind())
             })?,
         ),
@@ -274,7 +275,7 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     })?;
     let namespace = PyDict::new(py);
     namespace.set_item(name, method)?;
-    let class = py.get_type::<PyType>().call1((args.get_item(3)?, PyTuple::empty(py), namespace))?;
+    let class = unlisted_class(py, args.get_item(3)?, PyTuple::empty(py), namespace)?;
     let made = args.get_item(1)?.call1((class.call0()?,))?;
     // An index of a sequence has to be one that a sequence could have.
     let index = crate::cpython::module(py, "operator")?.getattr("index")?;
@@ -295,7 +296,7 @@ fn as_given(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     })?;
     let namespace = PyDict::new(py);
     namespace.set_item("__iter__", method)?;
-    let class = py.get_type::<PyType>().call1(("iterable", PyTuple::empty(py), namespace))?;
+    let class = unlisted_class(py, "iterable", PyTuple::empty(py), namespace)?;
     Ok(class.call0()?.unbind())
 }
 
@@ -515,7 +516,7 @@ impl<'py> Executor<'py> {
         match (*name, args) {
             ("hint", [iterable]) => self.enter_hint(*iterable).map(Some),
             ("constructed", [made, class, positional, keywords]) => {
-                self.spread = Some(*positional);
+                self.step.spread = Some(*positional);
                 let (VarKind::Tuple(positional), VarKind::Dict(keywords)) =
                     (self.look(*positional)?, self.look(*keywords)?)
                 else {
@@ -529,8 +530,9 @@ impl<'py> Executor<'py> {
                 self.constructed(*made, *class, &args).map(Some)
             }
             ("body_run", [body, names]) => self.enter_class_body(*body, *names).map(Some),
-            ("class_made", [cell, name, bases, names]) => {
-                self.class_made(*cell, *name, *bases, *names).map(|made| Some(Called::Value(made)))
+            ("class_made", [metaclass, cell, name, bases, names]) => {
+                let parts = ClassParts { name: *name, bases: *bases, names: *names };
+                self.class_made(*metaclass, Some(*cell), parts).map(|made| Some(Called::Value(made)))
             }
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("pair", [item, index]) if self.iterates_by_code(*item)? => {

@@ -256,6 +256,14 @@ def itertools__tee__counted(iterator, items):
         yield given.pop()
 
 
+def itertools__match_iterator__counted(found):
+    at = 0
+    while at < len(found):
+        given = [found[at]]
+        at = at + 1
+        yield given.pop()
+
+
 def itertools__deque_iterator__counted(target, length):
     changes = changes_of(target)
     at = 0

@@ -130,3 +130,21 @@ def bisected(sequence, item, low, high, key, right, insert):
         sequence.insert(low, item)
         return None
     return low
+
+
+def substituted(function, text, found, spans):
+    parts = []
+    at = 0
+    number = 0
+    while number < len(found):
+        begin, end = spans[number]
+        if at < begin:
+            parts.append(text[at:begin])
+        part = function(found[number])
+        if part is not None:
+            parts.append(part)
+        at = end
+        number = number + 1
+    if at < len(text):
+        parts.append(text[at:])
+    return text[:0].join(parts)

@@ -424,5 +424,5 @@ def kept(function, keep, object, name):
     return value
 
 
-def class_of(body, name, bases, names):
-    return class_made(body_run(body, names), name, bases, names)
+def class_of(metaclass, body, name, bases, names):
+    return class_made(metaclass, body_run(body, names), name, bases, names)

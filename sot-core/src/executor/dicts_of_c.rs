@@ -106,7 +106,7 @@ impl<'py> Executor<'py> {
             self.set_item(me, key, value)?;
             return Ok(value);
         }
-        let tail = self.tail.take().filter(|awaits| matches!(awaits, Awaits::Push | Awaits::Again));
+        let tail = self.step.tail.take().filter(|awaits| matches!(awaits, Awaits::Push | Awaits::Again));
         self.enter("missing", &[me, key, factory])?;
         self.entered_tail(tail)
     }

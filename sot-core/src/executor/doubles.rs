@@ -95,7 +95,7 @@ fn bare<'py>(class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyAny>> {
     }
     namespace.set_item("__module__", "builtins")?;
     namespace.set_item("__slots__", PyTuple::empty(py))?;
-    let made = py.get_type::<PyType>().call1((facts::name_in_messages(class), PyTuple::empty(py), namespace))?;
+    let made = facts::unlisted_class(py, facts::name_in_messages(class), PyTuple::empty(py), namespace)?;
     made.call0()
 }
 
@@ -155,7 +155,9 @@ impl<'py> Executor<'py> {
             let value = self.getattr(function, name)?;
             names.push((name, self.require_plain(value)?));
         }
-        let mut b = CodeBuilder::empty(VERSION, "f", HIDDEN_FILE, 1);
+        // Up to 3.9 it is the code that is named.
+        let code = self.code_name(function)?;
+        let mut b = CodeBuilder::empty(VERSION, &code, HIDDEN_FILE, 1);
         b.set_args(&Signature { varargs: Some("a".into()), varkeywords: Some("k".into()), ..Signature::default() });
         b.prelude();
         b.emit(Op::LoadConst(ConstId(0)), Location::of_line(1));
@@ -221,8 +223,7 @@ impl<'py> Executor<'py> {
             if property.is_none() && found.is_some() {
                 namespace.set_item(name, py.None())?;
             }
-            let like =
-                py.get_type::<PyType>().call1((facts::name_in_messages(&class), PyTuple::empty(py), namespace))?;
+            let like = facts::unlisted_class(py, facts::name_in_messages(&class), PyTuple::empty(py), namespace)?;
             let like = like.call0()?;
             let done = match (property, sets) {
                 (Some(property), true) => property.call_method1("__set__", (&like, py.None())).map(drop),

@@ -365,6 +365,10 @@ impl<'py> Executor<'py> {
     pub(super) fn plain_pairs(&mut self, source: VarId) -> Result<Option<Vec<(VarId, VarId)>>, Stop> {
         match self.look(source)? {
             VarKind::Dict(source) => Ok(Some(source.entries.to_vec())),
+            VarKind::Native(_) => match self.shown_by(source)? {
+                Some(dict) => self.pairs_of_proxy(dict),
+                None => Ok(None),
+            },
             VarKind::Instance(InstanceVar { part: Some(part), .. }) => {
                 let base = self.dict_extended_by(part);
                 if !self.leaves_reading_to(source, &base)? {

@@ -34,6 +34,11 @@ impl<'py> Executor<'py> {
             "__code__" | "__defaults__" | "__kwdefaults__" | "__closure__" => {
                 return self.part_of_function(me, function, name);
             }
+            "__globals__" => {
+                let parts = facts::func_parts(function).ok_or_else(|| unanswered(name))?;
+                let at = self.trackers.intern(Tracker::FunctionPart { base, part: FunctionPart::Globals });
+                return Ok(Some(self.wrap(&parts.globals, at)));
+            }
             // Who asks has it made.
             "__dict__" => {
                 self.require_unwritten_attributes(me)?;

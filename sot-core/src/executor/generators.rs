@@ -157,7 +157,7 @@ impl<'py> Executor<'py> {
         match &g.state {
             GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
             GeneratorState::Finished => {
-                self.thrown = Some((exception, None));
+                self.step.thrown = Some((exception, None));
                 Err(Stop::Raised(exception))
             }
             // Up to 3.10 no instruction is on the line where it seems to happen.
@@ -175,7 +175,7 @@ impl<'py> Executor<'py> {
                 if context.is_some() && !self.is_new_exception(exception) {
                     return Err(Stop::brk(Reason::Generator, "throw() of an exception that is older"));
                 }
-                self.thrown = Some((exception, context));
+                self.step.thrown = Some((exception, context));
                 let mut frame = Frame::clone(frame);
                 // Up to 3.12 it stands at the instruction that has made it, of which `new_generator` is past.
                 if matches!(g.state, GeneratorState::New(_)) && self.py.version_info() < (3, 13) {
@@ -291,7 +291,7 @@ pub(super) fn delegate(ex: &mut Executor<'_>, sent: VarId, receiver: VarId) -> R
     }
     if let VarKind::Instance(_) = ex.look(receiver)? {
         let next = ex.special_method(receiver, "__next__")?;
-        ex.tail = Some(Awaits::Delegate);
+        ex.step.tail = Some(Awaits::Delegate);
         return match ex.call_tail(next, &Args::default()) {
             // What it says at its end is the result.
             Err(Stop::Raised(exception)) if ex.is_stop_iteration(exception)? => {

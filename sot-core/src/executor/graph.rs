@@ -30,10 +30,6 @@ impl<'py> Executor<'py> {
         Ok(self.builder.as_mut().expect("a builder"))
     }
 
-    pub fn take_builder(&mut self) -> Option<Box<dyn GraphBuilder>> {
-        self.builder.take()
-    }
-
     /// The symbolic value of a tensor variable; a sourced tensor becomes an input.
     pub fn tensor_value(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let VarKind::Tensor(tensor) = self.look(var)? else {

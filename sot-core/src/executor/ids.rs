@@ -80,7 +80,7 @@ impl<'py> Executor<'py> {
         }
         if let Some(site) = self.id_of_a_dead_one(value) {
             // Only real objects tell which addresses come again: the call that asked for that one's is to be real.
-            self.cause = site;
+            self.step.cause = site;
             return Err(Stop::fallback(Reason::OpaqueValue, "an id that may be that of an object which has died"));
         }
         let mut known = None;

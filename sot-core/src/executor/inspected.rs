@@ -38,6 +38,12 @@ impl Executor<'_> {
         }
     }
 
+    /// `sys.settrace(..)` and its like: from here on each frame that begins or ends is told of, and no piece of a function may be one.
+    pub(super) fn events_begin(&mut self, name: String) -> Stop {
+        self.in_one_piece = Some(0);
+        Stop::fallback(Reason::FrameInspection, name)
+    }
+
     /// `traceback.tb_frame`, where it may be a frame that goes on.
     pub(super) fn frame_of_traceback(&mut self, exception: VarId) -> Option<Stop> {
         let caught =
@@ -60,7 +66,7 @@ impl Executor<'_> {
     }
 
     fn is_of_library(&self, frame: usize) -> bool {
-        crate::libraries::is_standard_library(self.py, &self.frames[frame].unit.file)
+        crate::libraries::comes_with_python(self.py, &self.frames[frame].unit.file)
     }
 
     /// The outermost frame whose frame object is kept, of those that the program can reach by what an instruction of a frame

@@ -119,7 +119,7 @@ impl<'py> Executor<'py> {
                 }
                 if !now.same_keys(&seen, removed) {
                     // Only the real iterator knows what comes, and it cannot be made again: it is to see the first key go.
-                    self.cause = self.gaps.get(&dict).copied();
+                    self.step.cause = self.gaps.get(&dict).copied();
                     return Err(Stop::fallback(Reason::WouldRaise, "the keys of a dict changed during iteration"));
                 }
                 // Values are those that the dict has by now.
@@ -366,17 +366,20 @@ impl<'py> Executor<'py> {
     /// The item that a real iterator yields after `taken` others.
     fn peek_real(&mut self, iterator: VarId, iter: &Bound<'py, PyAny>, taken: usize) -> Result<Option<VarId>, Stop> {
         let tracker = self.var(iterator).tracker;
-        if let Some(rest) = crate::iterators::reduced(iter) {
+        // Of a dict the first item costs no list of all that are left.
+        let first = crate::cpython::facts::next_of_dict(iter).filter(|_| taken == 0);
+        let rest = if first.is_some() { None } else { crate::iterators::reduced(iter) };
+        if first.is_some() || rest.is_some() {
             if self.changed_meanwhile(iter) {
                 return Err(Stop::brk(Reason::OpaqueValue, "an item of a dict or set that was changed"));
             }
             if taken == 0 {
-                let item = rest.first();
+                let item = first.unwrap_or_else(|| rest.and_then(|rest| rest.first()));
                 self.guard(tracker, Check::HasNext(item.is_some()));
                 let at = self.trackers.intern(Tracker::IterPeek(tracker));
                 return Ok(item.map(|item| self.wrap(&item, at)));
             }
-            let left = rest.all().ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
+            let left = rest.and_then(|rest| rest.all()).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
             let source = self.trackers.intern(Tracker::IterSource(tracker));
             self.guard(source, Check::Len(left.len()));
             let at = self.trackers.intern(Tracker::SeqItem { base: source, index: taken as i64 });

@@ -46,6 +46,11 @@ impl<'py> Executor<'py> {
             let asked = self.builtins_attribute(if name.contains("reverse") { "reversed" } else { "iter" })?;
             return asked.call1((deque,)).map(|made| made.get_type().into_any()).map_err(|e| self.internal(&e));
         }
+        if name.starts_with("_match") {
+            let found = crate::cpython::module(self.py, "re")
+                .and_then(|module| module.call_method1("compile", ("",))?.call_method1("finditer", ("",)));
+            return found.map(|found| found.get_type().into_any()).map_err(|e| self.internal(&e));
+        }
         if name.starts_with("_ordered") {
             let dict = crate::cpython::module(self.py, "collections").and_then(|m| m.getattr("OrderedDict")?.call0());
             return dict.and_then(|dict| Ok(dict.try_iter()?.get_type().into_any())).map_err(|e| self.internal(&e));

@@ -55,10 +55,12 @@ impl<'py> Executor<'py> {
 
     /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at.
     pub(super) fn death_runs_code(&self, object: &Bound<'py, PyAny>) -> bool {
-        facts::death_runs_code(object, |object| {
-            // As the table of objects does.
-            self.objects.find(object).map_or(0, |_| 1 + self.slots_for_nobody(object))
-        })
+        facts::death_runs_code(object, |object| self.kept_for_nobody(object))
+    }
+
+    /// How often the table of objects and the slots hold an object for nobody.
+    fn kept_for_nobody(&self, object: &Bound<'py, PyAny>) -> usize {
+        self.objects.find(object).map_or(0, |_| 1 + self.slots_for_nobody(object))
     }
 
     /// As `death_runs_code`, of a value: one without an object may run anything.
@@ -98,9 +100,7 @@ impl<'py> Executor<'py> {
     /// Whether an argument whose death could be seen is held by no frame any more. What it was found in may hold a part of
     /// an argument.
     pub(super) fn has_died(&mut self) -> bool {
-        // What was noted before a rollback did not happen.
-        self.watched.dropped = self.watched.dropped.filter(|at| *at <= self.journal.len());
-        if self.watched.dropped.is_some() {
+        if self.watched.dropped {
             return true;
         }
         let now = (self.watched.taken_by_steps.len(), self.watched.vars.len(), self.journal.len());
@@ -126,12 +126,19 @@ impl<'py> Executor<'py> {
             })
         };
         let slots = self.watched.slots.iter().map(|(var, _)| *var);
-        let given: Vec<VarId> = slots.filter(|var| last(var) && !at_hand(var)).collect();
-        if given.is_empty() {
+        let given: Vec<VarId> = slots.filter(|var| !at_hand(var)).collect();
+        if !given.iter().any(last) {
             return false;
         }
         let held = self.held_by_frames(&given);
-        given.iter().any(|var| !held.contains(var) && self.end_runs_code(*var))
+        let dead: Vec<VarId> = given.into_iter().filter(|var| !held.contains(var)).collect();
+        if !dead.iter().any(last) {
+            return false;
+        }
+        let objects = dead.iter().map(|var| self.known_object(*var).map(|object| self.objects.get(self.py, object)));
+        // One without an object may run anything. The others may hold each other, as an exception what its frames were given.
+        let Some(objects) = objects.collect::<Option<Vec<_>>>() else { return true };
+        facts::deaths_run_code(objects, |object| self.kept_for_nobody(object) + self.taken_of(object))
     }
 
     /// A journal entry follows: note whether it takes the last reference to a real value whose death could be seen.
@@ -146,18 +153,16 @@ impl<'py> Executor<'py> {
         if old.is_none() || !self.death_runs_code(old) {
             return;
         }
-        let length = self.journal.len();
-        self.watched.taken.retain(|(at, _)| *at <= length);
         if facts::is_held_by_at_most(old, 1 + self.slots_for_nobody(old) + self.taken_of(old)) {
-            self.watched.dropped = Some(length + 1);
+            self.watched.dropped = true;
         }
-        self.watched.taken.push((length + 1, old.as_ptr() as usize));
+        self.watched.taken.push(old.as_ptr() as usize);
     }
 
     /// How many references to a real value the journal takes.
     fn taken_of(&self, object: &Bound<'_, PyAny>) -> usize {
-        let (length, address) = (self.journal.len(), object.as_ptr() as usize);
-        self.watched.taken.iter().filter(|(at, of)| *at <= length && *of == address).count()
+        let address = object.as_ptr() as usize;
+        self.watched.taken.iter().filter(|taken| **taken == address).count()
     }
 
     /// A generator was made.
@@ -189,7 +194,7 @@ impl<'py> Executor<'py> {
         let mut work: Vec<VarId> = mutation.operands().iter().map(|var| VarId(var.0)).collect();
         while let Some(var) = work.pop() {
             if seen.len() > SEARCHED || self.may_clean_up(var) {
-                self.watched.dropped = Some(self.journal.len() + 1);
+                self.watched.dropped = true;
                 return;
             }
             if seen.insert(var) && !self.has_path(self.var(var).tracker) {
@@ -268,6 +273,7 @@ impl<'py> Executor<'py> {
             | Mutation::Answered { .. }
             | Mutation::IterAdvance { .. }
             | Mutation::Written { .. }
+            | Mutation::ClassMade { .. }
             | Mutation::SetMode { .. } => Vec::new(),
         }
     }

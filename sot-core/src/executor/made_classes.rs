@@ -1,24 +1,30 @@
-//! Class statements whose class the simulation makes: a plain one, of `type`, on `object`, an exception of C, or another such class.
+//! Classes that the simulation makes: by a class statement, or a call of `type` with three arguments. Of the metaclass `type`, or that
+//! of the abstract classes, on bases whose making runs no code of the program.
 //!
 //! The body is a frame like any other, whose names live in a dict ([`crate::frame::Frame::names`]); where something in it
 //! breaks, the statement as a whole runs as Python. What it leaves is looked at through a *prototype*: a real class of the same
-//! names that is made at capture and that nobody but the capture ever sees. Each value in it stands for a variable, as does the
-//! prototype itself for the class, so that whatever looks things up in classes finds them there. It is known as one that is made
-//! anew ([`super::anew`]): who names it has the capture start over without prototypes. New code makes the class where
-//! somebody needs it, of what the body has left.
+//! names that is made at capture and that nobody but the capture ever sees ([`super::prototypes`]). It is known as one that is made
+//! anew ([`super::anew`]): who names it has the capture start over without prototypes.
+//!
+//! New code makes the class of what the body has left. Where a base is of the program or its libraries, they tell of the class
+//! (`__subclasses__`): it is made where the statement stands among the other effects, whether somebody needs it or not. One
+//! that stands on nothing but types of C is made where somebody needs it, if its end cannot be seen.
 
 use super::{Awaits, Executor};
+use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
+use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_sideeffect::Mutation;
 use std::rc::Rc;
 
 /// The class cannot be made here: the statement runs as Python.
-fn as_it_is(what: &str) -> Stop {
+pub(super) fn as_it_is(what: &str) -> Stop {
     Stop::fallback(Reason::Builtin, format!("__build_class__: {what}"))
 }
 
@@ -27,33 +33,136 @@ fn is_made_here(kind: &VarKind) -> bool {
     matches!(kind, VarKind::Function(FunctionVar::Made(made)) if made.object.is_none())
 }
 
+/// What a class is made of.
+#[derive(Clone, Copy)]
+pub(super) struct ClassParts {
+    pub name: VarId,
+    /// A tuple.
+    pub bases: VarId,
+    /// A dict.
+    pub names: VarId,
+}
+
 impl<'py> Executor<'py> {
     /// `__build_class__(body, name, *bases)`, if the class may be plain.
     pub(super) fn enter_class_statement(&mut self, args: &Args) -> Result<Option<Called>, Stop> {
         let [body, name, bases @ ..] = args.positional.as_slice() else { return Ok(None) };
-        if !args.keywords.is_empty() || self.found.real_classes || self.constant_str(*name).is_none() {
+        if self.found.real_classes || self.constant_str(*name).is_none() || !is_made_here(&self.var(*body).kind) {
             return Ok(None);
         }
-        if !is_made_here(&self.var(*body).kind) {
+        let metaclass = match args.keywords.as_slice() {
+            [] => None,
+            [(word, metaclass)] if word == "metaclass" => Some(*metaclass),
+            _ => return Ok(None),
+        };
+        let Some(metaclass) = self.metaclass_of(metaclass, bases)? else { return Ok(None) };
+        let bases = self.virtual_var(TupleVar::new(bases.to_vec()));
+        let names = self.virtual_var(DictVar::new(Vec::new()));
+        self.enter("class_of", &[metaclass, *body, *name, bases, names]).map(Some)
+    }
+
+    /// `type(name, bases, names)`
+    pub(super) fn call_to_make_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
+        let [name, bases, names] = *args.positional.as_slice() else { return Ok(None) };
+        if !args.keywords.is_empty() || self.found.real_classes || !class.is(self.py.get_type::<PyType>()) {
             return Ok(None);
+        }
+        let (VarKind::Tuple(given), VarKind::Dict(dict)) = (self.look(bases)?, self.look(names)?) else {
+            return Ok(None);
+        };
+        if given.class.is_some()
+            || dict.class.is_some()
+            || dict.owner.is_some()
+            || self.found_outside(names)
+            || self.constant_str(name).is_none()
+            || dict.entries.iter().any(|(key, _)| {
+                self.constant_str(*key).is_none_or(|key| key == "__classcell__" || key == "__qualname__")
+            })
+        {
+            return Ok(None);
+        }
+        let items = given.items.to_vec();
+        let Some(metaclass) = self.metaclass_of(None, &items)? else { return Ok(None) };
+        // Of bases with another metaclass `type` makes that one's.
+        let made = self.class_made(metaclass, None, ClassParts { name, bases, names });
+        made.map(Some).or_else(|stop| match stop {
+            Stop::Fallback(why) if why.reason == Reason::Builtin => Ok(None),
+            stop => Err(stop),
+        })
+    }
+
+    /// The metaclass of a class on these bases, if making one runs no code of the program.
+    fn metaclass_of(&mut self, given: Option<VarId>, bases: &[VarId]) -> Result<Option<VarId>, Stop> {
+        let plain = self.py.get_type::<PyType>().into_any();
+        let mut metaclass = plain.clone();
+        if let Some(given) = given {
+            let VarKind::Class(given) = self.look(given)? else { return Ok(None) };
+            metaclass = self.objects.get(self.py, given.object);
         }
         for base in bases {
             let VarKind::Class(base) = self.look(*base)? else { return Ok(None) };
-            let class = self.objects.get(self.py, base.object).cast_into::<PyType>();
-            let class = class.map_err(|e| self.internal(&e.into()))?;
-            let plain = class.is(self.py.get_type::<PyAny>())
-                || !facts::is_heap_type(&class) && self.is_exception_class(&class);
-            // Making the prototype would run it.
-            let told = crate::probe::raw(&class, "__init_subclass__");
-            let told_of_object = crate::probe::raw(&self.py.get_type::<PyAny>(), "__init_subclass__");
-            let tells = !told.zip(told_of_object).is_some_and(|(told, of_object)| told.is(&of_object));
-            if base.made.is_none() && !plain || tells {
+            let class = self.objects.get(self.py, base.object);
+            let Ok(ty) = class.cast::<PyType>() else { return Ok(None) };
+            let meta = self.metaclass(base.object);
+            if !meta.is(&plain) {
+                metaclass = meta;
+            }
+            if !self.may_be_base(ty)? {
                 return Ok(None);
             }
         }
-        let bases = self.virtual_var(TupleVar::new(bases.to_vec()));
-        let names = self.virtual_var(DictVar::new(Vec::new()));
-        self.enter("class_of", &[*body, *name, bases, names]).map(Some)
+        if !metaclass.is(&plain) {
+            if !probe::is_abc_meta(&metaclass) {
+                return Ok(None);
+            }
+            for name in ["__new__", "__init__", "__call__", "mro", "__prepare__"] {
+                self.class_lookup(&metaclass, name)?;
+            }
+        }
+        Ok(Some(self.pin(&metaclass)))
+    }
+
+    /// Whether making a class on this base runs no code of the program.
+    fn may_be_base(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
+        if self.is_made_here(class) || class.is(self.py.get_type::<PyAny>()) {
+            let told = self.class_lookup(class.as_any(), "__init_subclass__")?;
+            return Ok(told.is_some_and(|told| self.is_of_object("__init_subclass__", &told)));
+        }
+        if !facts::has_mro(class) {
+            return Ok(false);
+        }
+        let mro = facts::mro(class);
+        let of_framework = |base: Bound<'py, PyAny>| {
+            !matches!(self.backend.classify(&base), Kind::Unknown) && facts::class_dict(&base).is_some()
+        };
+        if mro.iter().any(of_framework) || facts::finds_names_by_code(class) {
+            return Ok(false);
+        }
+        self.guard_mro(class);
+        let told = self.class_lookup(class.as_any(), "__init_subclass__")?;
+        if !told.is_some_and(|told| self.is_of_object("__init_subclass__", &told)) {
+            return Ok(false);
+        }
+        // A type that is abstract asks what has its abstract names.
+        let Some(names) = self.class_lookup(class.as_any(), "__abstractmethods__")? else { return Ok(true) };
+        let Ok(names) = names.cast_exact::<PyFrozenSet>() else { return Ok(false) };
+        for name in names.iter() {
+            let Ok(name) = name.extract::<String>() else { return Ok(false) };
+            let found = self.class_lookup(class.as_any(), &name)?;
+            let known = found.is_some_and(|found| {
+                use Descriptor::{ClassMethod, Function, Property, StaticMethod};
+                matches!(probe::descriptor(&found), Function | Property | ClassMethod | StaticMethod)
+            });
+            if !known {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a class is the prototype of one that the simulation makes.
+    pub(super) fn is_made_here(&self, class: &Bound<'py, PyType>) -> bool {
+        self.made_anew(class).is_some_and(|(_, var)| self.is_prototype(var))
     }
 
     /// The body of a class begins.
@@ -79,7 +188,13 @@ impl<'py> Executor<'py> {
     }
 
     /// The class that a body has left: of what it gives back, its name, its bases, and the names of the body.
-    pub(super) fn class_made(&mut self, cell: VarId, name: VarId, bases: VarId, names: VarId) -> Result<VarId, Stop> {
+    pub(super) fn class_made(
+        &mut self,
+        metaclass: VarId,
+        cell: Option<VarId>,
+        parts: ClassParts,
+    ) -> Result<VarId, Stop> {
+        let ClassParts { name, bases, names } = parts;
         let (VarKind::Tuple(given), VarKind::Dict(names)) = (self.look(bases)?, self.look(names)?) else {
             return Err(Stop::fallback(Reason::InternalError, "parts of a class"));
         };
@@ -89,6 +204,10 @@ impl<'py> Executor<'py> {
         for (key, value) in names.entries.iter() {
             let key = self.constant_str(*key).ok_or_else(|| as_it_is("a key"))?;
             if key == "__classcell__" {
+                // Another than that of the body, which the program has put there, is refused.
+                if cell != Some(*value) {
+                    return Err(as_it_is("a cell of its own"));
+                }
                 continue;
             }
             let known = stand_for.iter().find(|(var, _)| var == value).map(|(_, object)| object.clone());
@@ -106,8 +225,14 @@ impl<'py> Executor<'py> {
             }
             let odd =
                 key == "__slots__" && !(object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyString>());
-            if odd {
-                return Err(as_it_is("slots"));
+            match object.cast::<PyList>() {
+                Ok(slots) if odd => self.fill_slots(*value, slots)?,
+                _ if odd => return Err(as_it_is("slots")),
+                _ => {}
+            }
+            // Those who are asked for members of its bases would ask it.
+            if key == "__subclasshook__" {
+                return Err(as_it_is("a hook"));
             }
             namespace.set_item(key, object).map_err(|e| self.internal(&e))?;
         }
@@ -118,9 +243,42 @@ impl<'py> Executor<'py> {
         }
         let text = self.constant_str(name).ok_or_else(|| as_it_is("a name"))?;
         let of = PyTuple::new(py, of).map_err(|e| self.internal(&e))?;
-        let prototype = py.get_type::<PyType>().call1((text, of, &namespace)).map_err(|_| as_it_is("it raises"))?;
+        let VarKind::Class(metaclass) = self.look(metaclass)? else {
+            return Err(Stop::fallback(Reason::InternalError, "no metaclass"));
+        };
+        let metaclass = metaclass.object;
+        let kind = self.objects.get(py, metaclass);
+        let mut entries: Vec<(VarId, VarId)> = Vec::with_capacity(names.entries.len() + 1);
+        for (key, value) in names.entries.iter() {
+            if self.constant_str(*key).is_none_or(|key| key != "__classcell__") {
+                entries.push((*key, *value));
+            }
+        }
+        if namespace.get_item("__module__").ok().flatten().is_none() {
+            // `type` asks the frame that calls it.
+            let module = self.load_global("__name__")?;
+            if self.constant_str(module).is_none() {
+                return Err(as_it_is("a module without a name"));
+            }
+            let key = self.fold(pyo3::intern!(py, "__module__").as_any())?;
+            let object = self.prototype_of(module, &mut stand_for)?;
+            namespace.set_item("__module__", object).map_err(|e| self.internal(&e))?;
+            entries.push((key, module));
+        }
+        let prototype =
+            facts::unlisted_class_of(&kind, text, of, namespace.clone()).map_err(|_| as_it_is("it raises"))?;
         let object = self.objects.add(&prototype);
-        let made = MadeClass { name, bases, names: names.entries.to_vec() };
+        let told = |base: Bound<'py, PyAny>| {
+            base.cast::<PyType>().is_ok_and(|base| facts::is_heap_type(base) && !self.is_made_here(base))
+        };
+        let mro = prototype.cast::<PyType>().map(facts::mro).map_err(|e| self.internal(&e.into()))?;
+        let listed = self.found.listed_classes || mro.iter().skip(1).any(told);
+        let made_before = self.journal.entries().iter().rev().find_map(|entry| match entry.mutation {
+            Mutation::ClassMade { class } => Some(VarId(class.0)),
+            _ => None,
+        });
+        let after = made_before.filter(|_| listed);
+        let made = MadeClass { metaclass, listed, after, name, bases, names: entries };
         let class = self.virtual_var(ClassVar { object, anew: true, made: Some(Rc::new(made)) });
         stand_for.push((class, prototype.clone()));
         for (var, object) in stand_for {
@@ -135,106 +293,74 @@ impl<'py> Executor<'py> {
                 self.stands_for(&object, odd);
             }
         }
-        if let VarKind::Cell(_) = self.look(cell)? {
+        if listed {
+            self.journal_record(Mutation::ClassMade { class: Self::var_ref(class) });
+        }
+        if let Some(cell) = cell
+            && let VarKind::Cell(_) = self.look(cell)?
+        {
             self.store_cell(cell, Some(class))?;
         }
         Ok(class)
     }
 
-    fn stands_for(&mut self, object: &Bound<'py, PyAny>, var: VarId) {
-        let id = self.objects.add(object);
-        self.captured.anew.insert(id, var);
-        self.known.insert(object.as_ptr() as usize, var);
-    }
-
-    /// `class.__name__`, `class.__mro__` and the like, of a prototype: the same object each time.
-    pub(super) fn part_of_prototype(&mut self, part: &Bound<'py, PyAny>) -> Result<VarId, Stop> {
-        let Ok(classes) = part.cast_exact::<PyTuple>() else { return self.fold(part) };
-        if let Some((_, known)) = self.made_anew(part) {
-            return Ok(known);
+    /// The names in a list of slots.
+    fn fill_slots(&mut self, slots: VarId, prototype: &Bound<'py, PyList>) -> Result<(), Stop> {
+        let VarKind::List(list) = self.look(slots)? else { return Err(as_it_is("slots")) };
+        for item in list.items.iter() {
+            let name = self.constant_str(*item).ok_or_else(|| as_it_is("slots"))?;
+            prototype.append(name).map_err(|e| self.internal(&e))?;
         }
-        let classes: Vec<VarId> = classes.iter().map(|class| self.pin(&class)).collect();
-        let classes = self.virtual_var(TupleVar::new(classes));
-        self.stands_for(part, classes);
-        Ok(classes)
+        Ok(())
     }
 
-    /// What stands in a prototype for a value: itself, if it is the same at each call, else something of its kind.
-    fn prototype_of(
-        &mut self,
-        value: VarId,
-        stand_for: &mut Vec<(VarId, Bound<'py, PyAny>)>,
-    ) -> Result<Bound<'py, PyAny>, Stop> {
-        let py = self.py;
-        let kind = self.look(value)?;
-        let tracker = self.var(value).tracker;
-        let fixed = !self.has_path(tracker) || self.is_under_constant(tracker);
-        let object = match &kind {
-            VarKind::Constant(constant) if fixed => {
-                self.constant_value(value);
-                let object = self.objects.get(py, constant.object);
-                return match is_constant_type(&object.get_type()) || object.is_none() {
-                    true => Ok(object),
-                    false => Err(as_it_is("a constant")),
-                };
-            }
-            VarKind::Class(class) => {
-                let class = self.objects.get(py, class.object);
-                return match crate::probe::has(&class.get_type(), "__set_name__") {
-                    true => Err(as_it_is("a class that is told its name")),
-                    false => Ok(class),
-                };
-            }
-            VarKind::Function(FunctionVar::Object(function)) => return Ok(self.objects.get(py, *function)),
-            VarKind::Function(FunctionVar::Made(made)) if made.object.is_none() => {
-                let code = self.objects.get(py, made.code);
-                let cells = made.unit.code.freevars.len();
-                let cell = || -> PyResult<Bound<'py, PyAny>> {
-                    crate::cpython::module(py, "types")?.getattr("CellType")?.call0()
-                };
-                let function = || -> PyResult<Bound<'py, PyAny>> {
-                    let cells = (0..cells).map(|_| cell()).collect::<PyResult<Vec<_>>>()?;
-                    let cells = (!cells.is_empty()).then(|| PyTuple::new(py, cells)).transpose()?;
-                    let class = crate::cpython::module(py, "types")?.getattr("FunctionType")?;
-                    class.call1((code, self.objects.get(py, made.globals), py.None(), py.None(), cells))
-                };
-                function().map_err(|e| self.internal(&e))?
-            }
-            VarKind::Native(NativeVar { native: Native::Descriptor, class, positional, .. }) => {
-                let mut parts = Vec::with_capacity(positional.len());
-                for part in positional.iter() {
-                    let known = stand_for.iter().find(|(var, _)| var == part).map(|(_, object)| object.clone());
-                    parts.push(match known {
-                        Some(object) => object,
-                        None => self.prototype_of(*part, stand_for)?,
-                    });
-                }
-                let parts = PyTuple::new(py, parts).map_err(|e| self.internal(&e))?;
-                self.objects.get(py, *class).call1(parts).map_err(|e| self.internal(&e))?
-            }
-            VarKind::Tuple(TupleVar { class: None, .. }) if self.is_fixed(tracker) => {
-                let tuple = self.known_object(value).ok_or_else(|| as_it_is("a tuple"))?;
-                return Ok(self.objects.get(py, tuple));
-            }
-            VarKind::Tuple(tuple) if tuple.class.is_none() && fixed && !tuple.items.is_empty() => {
-                let mut items = Vec::with_capacity(tuple.items.len());
-                for item in tuple.items.iter() {
-                    match self.look(*item)? {
-                        VarKind::Constant(_) | VarKind::Class(_) => items.push(self.prototype_of(*item, stand_for)?),
-                        _ => return Err(as_it_is("a tuple")),
-                    }
-                }
-                PyTuple::new(py, items).map_err(|e| self.internal(&e))?.into_any()
-            }
-            VarKind::List(ListVar { class: None, object: None, .. }) => PyList::empty(py).into_any(),
-            VarKind::Dict(DictVar { class: None, object: None, owner: None, .. }) => PyDict::new(py).into_any(),
-            VarKind::Constant(_) | VarKind::Tensor(TensorVar { source: TensorSource::Computed { .. } }) => {
-                py.get_type::<PyAny>().call0().map_err(|e| self.internal(&e))?
-            }
-            kind => return Err(as_it_is(kind.kind_name())),
+    /// `value.setter(function)` and the like of a property that was made here.
+    pub(super) fn property_changed(&mut self, property: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
+        let unknown = || Stop::brk(Reason::ValueKind, "a method of a descriptor");
+        let ([function], VarKind::Native(native)) = (args.positional.as_slice(), self.look(property)?) else {
+            return Err(unknown());
         };
-        stand_for.push((value, object.clone()));
-        Ok(object)
+        let place = match name {
+            "getter" => 0,
+            "setter" => 1,
+            "deleter" => 2,
+            _ => return Err(unknown()),
+        };
+        if !args.keywords.is_empty() || !is_made_here(&self.look(*function)?) {
+            return Err(unknown());
+        }
+        let mut parts = native.positional.to_vec();
+        while parts.len() <= place {
+            parts.push(self.fold_none()?);
+        }
+        parts[place] = *function;
+        Ok(self.virtual_var(NativeVar { positional: parts.into(), ..native }))
+    }
+
+    /// What a property that was made here has, and what makes others of it.
+    pub(super) fn attribute_of_property(
+        &mut self,
+        property: VarId,
+        native: &NativeVar,
+        name: &str,
+    ) -> Result<Option<VarId>, Stop> {
+        let class = self.objects.get(self.py, native.class);
+        let place = match name {
+            "fget" => 0,
+            "fset" => 1,
+            "fdel" => 2,
+            "getter" | "setter" | "deleter" if class.is(probe::property(self.py)) => {
+                return Ok(Some(self.virtual_var(BoundVar::new(property, name))));
+            }
+            _ => 3,
+        };
+        if place > 2 || !class.is(probe::property(self.py)) {
+            return Err(Stop::brk(Reason::ValueKind, "attribute of a descriptor"));
+        }
+        match native.positional.get(place) {
+            Some(part) => Ok(Some(*part)),
+            None => self.fold_none().map(Some),
+        }
     }
 
     /// `property(get)` and the like in the body of a class.

@@ -50,7 +50,11 @@ impl Executor<'_> {
                     Native::Id => class.call0().map_err(|e| self.internal(&e))?,
                     Native::Record | Native::Match => self.record(&native.positional)?,
                     Native::Partial => class.call1((&class,)).map_err(|e| self.internal(&e))?,
-                    Native::Descriptor => return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}"))),
+                    Native::Proxy => class.call1((PyDict::new(self.py),)).map_err(|e| self.internal(&e))?,
+                    Native::Made => self.object_made(var, &native)?,
+                    Native::Descriptor | Native::Encoder => {
+                        return Err(Stop::brk(Reason::WouldRaise, format!("attribute {name}")));
+                    }
                     Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
                         class.call1((PyString::intern(self.py, "name"),)).map_err(|e| self.internal(&e))?
                     }

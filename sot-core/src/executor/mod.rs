@@ -21,6 +21,8 @@ mod anew;
 mod asked_first;
 mod attribute_dicts;
 mod attributes;
+#[cfg(test)]
+mod branches;
 mod builtin_methods;
 mod builtins;
 mod byte_arrays;
@@ -73,7 +75,11 @@ mod ordered;
 mod overridden;
 mod own_names;
 mod patterns;
+#[cfg(debug_assertions)]
+mod pictured;
 mod protocol;
+mod prototypes;
+mod proxies;
 mod reduced;
 mod rehearsed;
 mod rewritten;
@@ -82,6 +88,7 @@ mod set_methods;
 mod sets;
 mod slices;
 mod state;
+mod supers;
 mod texts;
 mod value_types;
 mod varying;
@@ -97,7 +104,6 @@ use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::{Captured, Outcome};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
-use crate::simulated;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
 use crate::varying::Varying;
@@ -138,6 +144,8 @@ pub struct Found {
     pub rewritten: HashSet<(usize, String)>,
     /// Classes that are made anew are to be known by their identity, as all others.
     pub by_identity: bool,
+    /// New code makes each class that the simulation makes, where its statement stands.
+    pub listed_classes: bool,
     /// Class statements are to run as Python.
     pub real_classes: bool,
     /// Numbers that earlier captures of the same code have found.
@@ -168,6 +176,8 @@ pub struct Executor<'py> {
     dicts_of_names: HashSet<usize>,
     key_indexes: Vec<kinds::KeyIndex>,
     shadows: sets::Shadows,
+    /// Objects like those that the capture made, by variable, and the histories that they have had.
+    made: HashMap<VarId, (Rc<[VarId]>, Bound<'py, PyAny>)>,
     /// Whether it is guarded that there are no other threads.
     alone: bool,
     /// Addresses of iterators that a combined iterator (`zip`) advances.
@@ -178,12 +188,8 @@ pub struct Executor<'py> {
     undo: Vec<state::Undo>,
     /// Copies of frames that no mark needs any more.
     spare: Vec<Frame>,
-    /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
-    pub tail: Option<Awaits>,
-    /// Arguments that a call of this instruction did not take, in the order in which the frame that was to have them lets go.
-    refused: Option<Vec<VarId>>,
-    /// The very tuple that the call of this instruction hands over as its arguments.
-    spread: Option<VarId>,
+    /// What the instruction under way has said of itself.
+    step: state::Step,
     /// What lists hold that are being sorted, by marks of the sorts, each of which one instruction makes and nobody else has.
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
     /// Dicts that the capture made, and where keys were first taken out of them.
@@ -192,14 +198,13 @@ pub struct Executor<'py> {
     class_methods: HashMap<(usize, String), usize>,
     /// Keys and members that were found with their hashes in what was there before the frame.
     found_hashes: HashSet<VarId>,
-    /// What the stop is owed to, in the place of the call under way.
-    cause: Option<Site>,
     /// Dicts as they were when these keys of one hash were asked for, by the tuple of these keys, which nobody else has.
     searched: HashMap<VarId, searched::Searched>,
-    /// The exception that the step throws into a generator, and what becomes its context.
-    thrown: Option<(VarId, Option<VarId>)>,
     /// Full marks that are held.
     marks: usize,
+    /// Variables about which something was learned since they were made.
+    #[cfg(debug_assertions)]
+    learned: HashSet<VarId>,
     /// The instruction has come to code of the program where it could enter no frame: it is simulated once more, by definitions
     /// wherever there is one.
     by_definition: bool,
@@ -265,21 +270,20 @@ impl<'py> Executor<'py> {
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),
             shadows: sets::Shadows::default(),
+            made: HashMap::new(),
             claimed: HashSet::new(),
             given: 0,
             undo: Vec::new(),
             spare: Vec::new(),
-            tail: None,
-            refused: None,
-            spread: None,
+            step: state::Step::default(),
             emptied: HashMap::new(),
             gaps: HashMap::new(),
             class_methods: HashMap::new(),
             found_hashes: HashSet::new(),
-            cause: None,
             searched: HashMap::new(),
-            thrown: None,
             marks: 0,
+            #[cfg(debug_assertions)]
+            learned: HashSet::new(),
             by_definition: false,
             copied: 0,
             busy: (0, 0),
@@ -427,7 +431,7 @@ impl<'py> Executor<'py> {
                     self.deliver(value)
                 }
                 Flow::Return(value) => {
-                    let left = self.leave_frame();
+                    let left = self.leave_frame(value, false);
                     self.note_taken_by_frame(left.as_ref());
                     if self.frames.is_empty() {
                         return Ok(value);
@@ -545,10 +549,10 @@ impl<'py> Executor<'py> {
     }
 
     /// Call something whose result is that of the instruction, by whatever awaits it: where the handler has said so
-    /// ([`Executor::tail`]), the frame stays on the machine's stack. Nothing may be done with the result. Where nobody has said
+    /// ([`state::Step::tail`]), the frame stays on the machine's stack. Nothing may be done with the result. Where nobody has said
     /// so, only what runs no code of the program can be called: see [`Stop::Calls`].
     pub fn call_tail(&mut self, callee: VarId, args: &crate::variables::Args) -> Result<VarId, Stop> {
-        let tail = self.tail.take();
+        let tail = self.step.tail.take();
         match (self.call(callee, args)?, tail) {
             (crate::variables::Called::Value(value), _) => Ok(value),
             (crate::variables::Called::Entered(Awaits::Push), Some(awaits)) => Err(Stop::Entered(awaits)),
@@ -589,17 +593,19 @@ impl<'py> Executor<'py> {
             true => None,
             false => self.found.denied.get(&(frame.unit.address(), frame.ip)).cloned(),
         };
-        let noted = simulated::wanted().then(|| (frame.unit.clone(), frame.ip));
+        #[cfg(feature = "test-hooks")]
+        let noted = crate::simulated::wanted().then(|| (frame.unit.clone(), frame.ip));
         let mark = self.step_mark();
         // What an earlier one has left is none of this instruction's business.
-        (self.tail, self.cause, self.thrown, self.refused, self.spread) = (None, None, None, None, None);
+        self.step = state::Step::default();
         let mut ran = match denied {
             Some(why) => Err(Stop::Break(why)),
             None => handlers::run(self, op),
         };
         if let Err(Stop::Calls) = ran {
             self.rollback(&mark);
-            (self.tail, self.by_definition) = (None, true);
+            self.step = state::Step::default();
+            self.by_definition = true;
             ran = handlers::run(self, op);
             self.by_definition = false;
         }
@@ -611,8 +617,9 @@ impl<'py> Executor<'py> {
                 ran = Err(Stop::Raised(exception));
             }
         }
+        #[cfg(feature = "test-hooks")]
         if let (Some((unit, ip)), Ok(_) | Err(Stop::Entered(_) | Stop::Raised(_))) = (&noted, &ran) {
-            simulated::note(self.py, unit, *ip);
+            crate::simulated::note(self.py, unit, *ip);
         }
         let flow = match ran {
             Ok(flow) => {
@@ -777,7 +784,7 @@ impl<'py> Executor<'py> {
 
     /// The call to deny: in the innermost frame that can be handed to a continuation, but one frame further out than the trouble.
     pub fn outer_site(&self) -> Option<Site> {
-        if let Some(cause) = self.cause.filter(|cause| !self.found.denied.contains_key(cause)) {
+        if let Some(cause) = self.step.cause.filter(|cause| !self.found.denied.contains_key(cause)) {
             return Some(cause);
         }
         let innermost = self.frames.len().saturating_sub(1);

@@ -15,8 +15,12 @@ use std::rc::Rc;
 
 impl<'py> Executor<'py> {
     pub fn journal_record(&mut self, mutation: Mutation) {
-        let operands: Vec<VarId> = mutation.operands().into_iter().map(|operand| VarId(operand.0)).collect();
-        self.note_released(&operands);
+        let mut at_hand: Vec<VarId> = mutation.operands().into_iter().map(|operand| VarId(operand.0)).collect();
+        if let Mutation::IterAdvance { item: Some(item), .. } = &mutation {
+            // It is on its way to a frame.
+            at_hand.push(VarId(item.0));
+        }
+        self.note_released(&at_hand);
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
         self.note_replaced(&mutation);
@@ -29,6 +33,9 @@ impl<'py> Executor<'py> {
 
     /// `object.name = value`
     pub fn setattr(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        if self.set_in_thread(object, name, value)? {
+            return Ok(());
+        }
         let class = match self.look(object)? {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             VarKind::Exception(e) => self.objects.get(self.py, e.class),

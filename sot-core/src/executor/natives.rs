@@ -40,8 +40,12 @@ impl<'py> Executor<'py> {
                 }
                 (args.positional.clone(), Vec::new())
             }
-            Native::Id | Native::Match => return Err(wrong()),
+            Native::Id | Native::Match | Native::Made | Native::Encoder => return Err(wrong()),
             Native::ItemGetter | Native::Descriptor => (args.positional.clone(), Vec::new()),
+            Native::Proxy => match (self.look(*first)?, rest) {
+                (VarKind::Dict(_), []) => (args.positional.clone(), Vec::new()),
+                _ => return Err(Stop::brk(Reason::OpaqueCall, name)),
+            },
             Native::Record => {
                 let maker = self.pin(class);
                 let made_of: Vec<VarId> = std::iter::once(maker).chain(args.positional.iter().copied()).collect();
@@ -139,7 +143,12 @@ impl<'py> Executor<'py> {
 
     pub(super) fn call_native(&mut self, native: &NativeVar, args: &Args) -> Result<Called, Stop> {
         let own = &native.positional;
-        if let Native::Record | Native::Match | Native::Id | Native::Descriptor = native.native {
+        if native.native == Native::Encoder {
+            return self.encoded(native, args).map(Called::Value);
+        }
+        if let Native::Record | Native::Match | Native::Id | Native::Descriptor | Native::Proxy | Native::Made =
+            native.native
+        {
             return Err(Stop::brk(Reason::WouldRaise, "call of a record"));
         }
         if native.native == Native::Partial {
@@ -203,7 +212,12 @@ impl<'py> Executor<'py> {
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
         if native.native == Native::Descriptor {
-            return Err(Stop::brk(Reason::ValueKind, "attribute of a descriptor"));
+            return self.attribute_of_property(me, native, name);
+        }
+        if native.native == Native::Made
+            && let Some(value) = self.field_of_object(me, native, name)?
+        {
+            return Ok(Some(value));
         }
         let part = match name {
             "func" => Some(0),

@@ -57,6 +57,16 @@ impl<'py> Executor<'py> {
         numpy::call(callee, args, keywords).map_err(|_| Stop::brk(Reason::OpaqueCall, name_of(callee)))
     }
 
+    /// Whether a value is an array that was there before the frame.
+    pub(super) fn is_array_of_numpy(&mut self, value: VarId) -> Result<bool, Stop> {
+        Ok(match self.look(value)? {
+            VarKind::Instance(InstanceVar { object: Some(object), .. }) => {
+                numpy::is_array(self.objects.get_ref(self.py, object))
+            }
+            _ => false,
+        })
+    }
+
     pub(super) fn is_number_of_numpy(&self, value: &Bound<'py, PyAny>) -> bool {
         numpy::is_scalar_type(&value.get_type())
     }

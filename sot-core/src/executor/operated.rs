@@ -52,6 +52,78 @@ impl Methods {
     }
 }
 
+/// Functions of `operator` that look at values only: neither at identity, nor do they change anything.
+const PURE_OPERATORS: &[&str] = &["countOf", "index", "indexOf", "length_hint"];
+
+impl<'py> Executor<'py> {
+    /// An operator given as a function does what the operator does.
+    pub(super) fn operator_function(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        name: &str,
+        args: &Args,
+    ) -> Result<VarId, Stop> {
+        if !args.keywords.is_empty() {
+            return Err(Stop::brk(Reason::WouldRaise, format!("operator.{name}")));
+        }
+        match *args.positional.as_slice() {
+            [left, right] => {
+                if let Some((op, inplace)) = super::handlers::binary_operator(name) {
+                    return self.binary(op, inplace, left, right);
+                }
+                if let Some(op) = super::handlers::compare_operator(name) {
+                    return self.compare(op, left, right);
+                }
+                match name {
+                    "getitem" => return self.subscript(left, right),
+                    "delitem" => {
+                        self.delete_item(left, right)?;
+                        return self.fold_none();
+                    }
+                    "is_" | "is_not" => {
+                        let same = self.same_object(left, right)?;
+                        return self.fold_bool(same == (name == "is_"));
+                    }
+                    "concat" if self.are_sequences(left, right)? => {
+                        return self.binary(sot_opcodes::BinaryOp::Add, false, left, right);
+                    }
+                    "contains" => {
+                        let found = self.contains(left, right)?;
+                        return self.fold_bool(found);
+                    }
+                    _ => {}
+                }
+            }
+            [container, key, value] if name == "setitem" => {
+                self.set_item(container, key, value)?;
+                return self.fold_none();
+            }
+            [value] => match name {
+                "not_" | "truth" => {
+                    let truth = self.truth(value)?;
+                    return self.fold_bool(truth == (name == "truth"));
+                }
+                "neg" | "pos" | "invert" | "inv" => {
+                    return self.unary_operator(if name == "inv" { "invert" } else { name }, value);
+                }
+                "abs" => {
+                    if let Some(Called::Value(result)) = self.builtin_function("abs", &args.positional)? {
+                        return Ok(result);
+                    }
+                    let abs = self.builtins_attribute("abs")?;
+                    return self.fold_call(&abs, args);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        if PURE_OPERATORS.contains(&name) {
+            return self.fold_call(callee, args);
+        }
+        Err(Stop::brk(Reason::Builtin, format!("operator.{name}")))
+    }
+}
+
 impl<'py> Executor<'py> {
     /// The frame of `left op right`, if that is a method of the program.
     pub(super) fn enter_binary(
@@ -286,7 +358,10 @@ impl<'py> Executor<'py> {
                 let spec = self.fold(PyString::new(self.py, "").as_any())?;
                 self.enter_format(*value, spec)
             }
-            ("format", [value, spec]) => self.enter_format(*value, *spec),
+            ("format", [value, spec]) => {
+                self.is_written_without_locale(*spec)?;
+                self.enter_format(*value, *spec)
+            }
             _ => Ok(None),
         }
     }

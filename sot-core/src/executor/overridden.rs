@@ -45,7 +45,7 @@ impl<'py> Executor<'py> {
         match self.class_lookup(&class, "__getattr__")? {
             Some(hook) if facts::is_function(&hook) => {
                 let hook = self.pin(&hook);
-                let tail = self.tail.take();
+                let tail = self.step.tail.take();
                 self.enter("attribute_by", &[own, hook, me, key])?;
                 self.entered_tail(tail)
             }
@@ -92,9 +92,9 @@ impl<'py> Executor<'py> {
             _ => false,
         };
         let (true, Some(name)) = (fitting, self.constant_str(key)) else { return Ok(None) };
-        self.tail = Some(super::Awaits::Push);
+        self.step.tail = Some(super::Awaits::Push);
         let found = self.attribute_by_object(value, &name);
-        self.tail = None;
+        self.step.tail = None;
         match found {
             Ok(Some(found)) => Ok(Some(Called::Value(found))),
             Ok(None) => {
@@ -241,7 +241,7 @@ impl<'py> Executor<'py> {
         }
         let keep = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
         let keep = self.pin(&keep);
-        let tail = self.tail.take();
+        let tail = self.step.tail.take();
         match hook {
             Some(hook) => self.enter("kept_or", &[function, keep, me, name, hook])?,
             None => self.enter("kept", &[function, keep, me, name])?,
@@ -297,7 +297,7 @@ impl<'py> Executor<'py> {
         let hook = self.hook_of(class)?;
         let arguments = self.virtual_var(TupleVar::new(arguments));
         let name = self.fold(PyString::intern(self.py, name).as_any())?;
-        let tail = self.tail.take();
+        let tail = self.step.tail.take();
         self.enter("read_or", &[reading, arguments, hook, me, name])?;
         self.entered_tail(tail)
     }

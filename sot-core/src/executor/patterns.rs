@@ -5,6 +5,7 @@
 use super::Executor;
 use super::calls::name_of;
 use super::copies::Copies;
+use crate::called_by_code;
 use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -12,31 +13,112 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use std::rc::Rc;
 
+/// `re.LOCALE`: which bytes are letters depends on the process.
+const LOCALE: u32 = 4;
+
 /// Methods of patterns without effect.
 const OF_PATTERNS: &[&str] = &["findall", "fullmatch", "match", "search", "split", "sub", "subn"];
+
+/// A match, and where it begins and ends.
+type Found = (VarId, (i64, i64));
+
+/// Matches of one text: each is found anew by its number.
+const MATCHES: usize = 128;
 
 /// Methods of matches.
 const OF_MATCHES: &[&str] = &["__getitem__", "end", "expand", "group", "groupdict", "groups", "span", "start"];
 
 impl<'py> Executor<'py> {
-    fn is_pattern(&self, class: &Bound<'py, PyAny>) -> bool {
+    pub(super) fn is_pattern(&self, class: &Bound<'py, PyAny>) -> bool {
         let pattern = crate::cpython::module(self.py, "re").and_then(|module| module.getattr("Pattern"));
         pattern.is_ok_and(|pattern| pattern.is(class))
     }
 
     /// `pattern.name(*args)`; `None`: it is something else.
-    pub(super) fn method_of_pattern(&mut self, me: VarId, name: &str, args: &Args) -> Result<Option<VarId>, Stop> {
+    pub(super) fn method_of_pattern(&mut self, me: VarId, name: &str, args: &Args) -> Result<Option<Called>, Stop> {
         let VarKind::Instance(InstanceVar { object: Some(object), class, .. }) = self.look(me)? else {
             return Ok(None);
         };
         let class = self.objects.get(self.py, class);
-        if !OF_PATTERNS.contains(&name) || !args.keywords.is_empty() || !self.is_pattern(&class) {
+        if name != "finditer" && !OF_PATTERNS.contains(&name) || !args.keywords.is_empty() || !self.is_pattern(&class) {
             return Ok(None);
         }
         self.look_identity(me)?;
         let pattern = self.objects.get(self.py, object);
+        let flags: u32 = pattern.getattr("flags").and_then(|flags| flags.extract()).map_err(|e| self.internal(&e))?;
+        if flags & LOCALE != 0 {
+            return Err(Stop::brk(Reason::Builtin, format!("{name} of a pattern that asks for the locale")));
+        }
         let method = class.getattr(name).map_err(|e| self.internal(&e))?;
-        self.found_by_pattern(&method, me, &pattern, args).map(Some)
+        match (name, args.positional.as_slice()) {
+            ("finditer", [text]) => {
+                let Some(found) = self.all_matches(me, &pattern, *text)? else { return Ok(None) };
+                let found = found.into_iter().map(|(found, _)| found).collect::<Vec<_>>();
+                let found = self.virtual_var(TupleVar::new(found));
+                self.in_disguise("_match_iterator__counted", &[found]).map(|found| Some(Called::Value(found)))
+            }
+            ("finditer", _) => Ok(None),
+            ("sub", [function, text, count @ ..]) if self.is_called_for_matches(*function)? => {
+                let most = match count {
+                    [] => 0,
+                    [count] => match self.constant_int(*count) {
+                        Some(count) => count,
+                        None => return Ok(None),
+                    },
+                    _ => return Ok(None),
+                };
+                let Some(mut found) = self.all_matches(me, &pattern, *text)? else { return Ok(None) };
+                if let Ok(most @ 1..) = usize::try_from(most) {
+                    found.truncate(most);
+                }
+                let (mut matches, mut spans) = (Vec::with_capacity(found.len()), Vec::with_capacity(found.len()));
+                for (one, (begin, end)) in found {
+                    matches.push(one);
+                    let span = vec![self.fold_int(begin)?, self.fold_int(end)?];
+                    spans.push(self.virtual_var(TupleVar::new(span)));
+                }
+                let [matches, spans] = [matches, spans].map(|items| self.virtual_var(TupleVar::new(items)));
+                self.enter("substituted", &[*function, *text, matches, spans]).map(Some)
+            }
+            _ => self.found_by_pattern(&method, me, &pattern, args).map(|found| Some(Called::Value(found))),
+        }
+    }
+
+    fn is_called_for_matches(&mut self, value: VarId) -> Result<bool, Stop> {
+        Ok(matches!(self.look(value)?, VarKind::Function(_) | VarKind::Method(_)))
+    }
+
+    /// All matches in a text and where they are, each made by its number; `None`: there are many, or it is no text.
+    fn all_matches(&mut self, me: VarId, pattern: &Bound<'py, PyAny>, text: VarId) -> Result<Option<Vec<Found>>, Stop> {
+        let Some(value) = self.plain_text(text)? else { return Ok(None) };
+        let Ok(found) = pattern.call_method1("finditer", (&value,)) else { return Ok(None) };
+        let found = found.try_iter().and_then(|found| found.collect::<PyResult<Vec<_>>>());
+        let found = found.map_err(|e| self.internal(&e))?;
+        if found.len() > MATCHES {
+            return Ok(None);
+        }
+        let maker = called_by_code::nth_match(self.py).map_err(|e| self.internal(&e))?;
+        let maker = self.pin(&maker);
+        let mut matches = Vec::with_capacity(found.len());
+        for (at, one) in found.iter().enumerate() {
+            let span: (i64, i64) = one.call_method0("span").and_then(|s| s.extract()).map_err(|e| self.internal(&e))?;
+            let at = self.fold_int(at as i64)?;
+            let class = self.objects.add(one.get_type().as_any());
+            let positional = [maker, me, text, at].into();
+            let (native, keywords) = (Native::Match, Rc::new([]));
+            let made = NativeVar { native, class, object: None, positional, keywords, pinned: false };
+            matches.push((self.virtual_var(made), span));
+        }
+        Ok(Some(matches))
+    }
+
+    /// A constant text, or bytes.
+    fn plain_text(&mut self, text: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        if !matches!(self.look(text)?, VarKind::Constant(_)) {
+            return Ok(None);
+        }
+        let value = self.constant_value(text);
+        Ok(value.filter(|value| value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<PyBytes>()))
     }
 
     /// `match.name(*args)`

@@ -24,6 +24,9 @@ impl<'py> Executor<'py> {
     }
 
     pub fn subscript(&mut self, var: VarId, key: VarId) -> Result<VarId, Stop> {
+        if let Some(found) = self.subscript_by_key(var, key)? {
+            return Ok(found);
+        }
         self.nested(|ex| ex.look(var)?.subscript(ex, var, key))
     }
 
@@ -244,6 +247,10 @@ impl<'py> Executor<'py> {
                 let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
+            Some(method) if probe::is_method_of_c(&method) && self.is_simulated_object(me)? => {
+                let function = self.pin(&method);
+                Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
+            }
             Some(_) => Err(Stop::brk(Reason::UserCode, name)),
             None => Ok(None),
         }
@@ -265,16 +272,17 @@ impl<'py> Executor<'py> {
             return Ok(truth);
         }
         if let Some(method) = self.special_method_if_any(me, "__bool__")? {
-            if self.tail.is_some() {
-                let decides = self.tail == Some(Awaits::Decides);
-                self.tail = Some(if decides { Awaits::Decides } else { Awaits::Bool });
+            if self.step.tail.is_some() {
+                let decides = self.step.tail == Some(Awaits::Decides);
+                self.step.tail = Some(if decides { Awaits::Decides } else { Awaits::Bool });
             }
             let result = self.call_tail(method, &Args::default())?;
             self.check_truth(result)?;
             return self.truth(result);
         }
         if let Some(method) = self.special_method_if_any(me, "__len__")? {
-            let tail = self.tail.take().map(|awaits| if awaits == Awaits::Decides { awaits } else { Awaits::Bool });
+            let tail =
+                self.step.tail.take().map(|awaits| if awaits == Awaits::Decides { awaits } else { Awaits::Bool });
             self.enter("truth_of_length", &[method])?;
             return self.entered_tail(tail);
         }

@@ -81,12 +81,18 @@ impl<'py> Executor<'py> {
         }
         let has_dict =
             has_dict && !(may_lack_it && instance.object.is_none() && self.lacks_a_dict(value, &instance)?);
-        let make = crate::cpython::module(self.py, "copyreg").and_then(|module| module.getattr("__newobj__"));
-        let make = make.map_err(|e| self.internal(&e))?;
-        let (make, class) = (self.pin(&make), self.pin(class.as_any()));
+        let make = self.of_copyreg("__newobj__")?;
+        let class = self.pin(class.as_any());
         let (has_dict, is_list, is_dict) =
             (self.fold_bool(has_dict)?, self.fold_bool(is_list)?, self.fold_bool(is_dict)?);
         self.enter("reduced", &[value, class, make, names, has_dict, is_list, is_dict]).map(Some)
+    }
+
+    /// What C asks the module for at each call.
+    fn of_copyreg(&mut self, name: &str) -> Result<VarId, Stop> {
+        let module = crate::cpython::module(self.py, "copyreg").map_err(|e| self.internal(&e))?;
+        let module = self.pin(&module);
+        self.getattr(module, name)
     }
 
     /// Whether an object from before has no attributes, so that it may have no dict for them, either.
@@ -134,10 +140,17 @@ impl<'py> Executor<'py> {
             }
         }
         // It would look for them, find none, and remember that.
-        let function = crate::cpython::module(self.py, "copyreg").and_then(|module| module.getattr("_slotnames"));
-        let function = function.map_err(|e| self.internal(&e))?;
-        let (function, class) = (self.pin(&function), self.pin(class.as_any()));
-        self.look(function)?;
+        let function = self.of_copyreg("_slotnames")?;
+        let class = self.pin(class.as_any());
+        let VarKind::Function(FunctionVar::Object(asked)) = self.look(function)? else { return Ok(None) };
+        let own = facts::func_parts(self.objects.get_ref(self.py, asked)).is_some_and(|parts| {
+            let name =
+                parts.globals.cast::<PyDict>().ok().and_then(|globals| facts::value_of_name(&globals, "__name__"));
+            name.is_some_and(|name| name.extract::<&str>().is_ok_and(|name| name == "copyreg"))
+        });
+        if !own {
+            return Ok(None);
+        }
         self.journal_record(Mutation::Method {
             object: Self::var_ref(function),
             name: "__call__".to_owned(),

@@ -249,7 +249,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let name = facts::name_in_messages(class);
-        let like = self.py.get_type::<PyType>().call1((name, PyTuple::empty(self.py), PyDict::new(self.py)));
+        let like = facts::unlisted_class(self.py, name, PyTuple::empty(self.py), PyDict::new(self.py));
         like.map(Some).map_err(|e| self.internal(&e))
     }
 
@@ -274,7 +274,7 @@ impl<'py> Executor<'py> {
                 return Err(Stop::brk(Reason::UserCode, "__class_getitem__"));
             }
             let name = facts::name_in_messages(class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?);
-            let like = self.py.get_type::<PyType>().call1((name, PyTuple::empty(self.py), PyDict::new(self.py)));
+            let like = facts::unlisted_class(self.py, name, PyTuple::empty(self.py), PyDict::new(self.py));
             return like.map_err(|e| self.internal(&e));
         }
         match kind {

@@ -535,7 +535,7 @@ impl<'py> Executor<'py> {
                     let stored = if stored.is_some() { stored } else { self.quiet_hash(*have)? };
                     if stored == Some(hash) {
                         // Where the gap came, it is to come for real.
-                        self.cause = self.gaps.get(&table).copied();
+                        self.step.cause = self.gaps.get(&table).copied();
                         return Err(fallback("the order of keys of one hash"));
                     }
                 }

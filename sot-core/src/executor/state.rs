@@ -9,10 +9,13 @@
 //! What is *learned* about the world is no state: guards, trackers, wrapped objects, and what the first look at a sourced
 //! variable found. It stays true whatever is rolled back.
 //!
+//! With debug assertions (so in the tests' builds) a picture of the state is taken at marks, and compared after a rollback
+//! (`pictured`).
+//!
 //! Vocabulary: a *step mark* covers one instruction and copies the innermost frame only, since no instruction writes to
 //! another frame that stays; a *full mark* copies all frames, so that two branches can be simulated from it.
 
-use super::{Executor, Frame};
+use super::{Awaits, Executor, Frame};
 use crate::frame::Site;
 use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
@@ -25,6 +28,22 @@ pub(super) enum Undo {
     Hash(VarId),
     /// A dict had lost no key.
     Gap(VarId),
+}
+
+/// What one run of an instruction says of itself to who runs it. A second run begins anew; what a stop is owed to outlives
+/// that the instruction is taken back.
+#[derive(Default)]
+pub(super) struct Step {
+    /// What awaits the result of a call that ends the instruction; `None`: the instruction goes on after it.
+    pub(super) tail: Option<Awaits>,
+    /// What the stop is owed to, in the place of the call under way.
+    pub(super) cause: Option<Site>,
+    /// The exception that is thrown into a generator, and what becomes its context.
+    pub(super) thrown: Option<(VarId, Option<VarId>)>,
+    /// Arguments that a call did not take, in the order in which the frame that was to have them lets go.
+    pub(super) refused: Option<Vec<VarId>>,
+    /// The very tuple that the call hands over as its arguments.
+    pub(super) spread: Option<VarId>,
 }
 
 /// Which frames a mark can restore.
@@ -41,20 +60,15 @@ pub struct Mark {
     graph: crate::captured::GraphMark,
     claimed: HashSet<usize>,
     released: usize,
+    taken_by_steps: usize,
+    dropped: bool,
     taken: usize,
+    generators: Vec<VarId>,
     depth: usize,
     frames: Saved,
     #[cfg(debug_assertions)]
-    below: Vec<Outline>,
-    #[cfg(debug_assertions)]
-    gaps: usize,
-    #[cfg(debug_assertions)]
-    hashes: usize,
+    picture: Option<super::pictured::Picture>,
 }
-
-/// What tells whether a step has written to a frame that its mark does not copy.
-#[cfg(debug_assertions)]
-type Outline = (usize, usize, usize, *const Vec<(VarId, u32)>);
 
 impl Executor<'_> {
     /// A point to return to from within the next instruction.
@@ -94,24 +108,15 @@ impl Executor<'_> {
             graph: self.graph.mark(),
             claimed: self.claimed.clone(),
             released: self.watched.released.len(),
-            taken: self.watched.taken_by_steps.len(),
+            taken_by_steps: self.watched.taken_by_steps.len(),
+            dropped: self.watched.dropped,
+            taken: self.watched.taken.len(),
+            generators: self.watched.generators.clone(),
             depth: self.frames.len(),
             frames,
             #[cfg(debug_assertions)]
-            below: self.outline(self.frames.len()),
-            #[cfg(debug_assertions)]
-            gaps: self.gaps.len(),
-            #[cfg(debug_assertions)]
-            hashes: self.stored_hashes(),
+            picture: self.picture(),
         }
-    }
-
-    /// The frames below the innermost of so many.
-    #[cfg(debug_assertions)]
-    fn outline(&self, depth: usize) -> Vec<Outline> {
-        let outline =
-            |frame: &Frame| (frame.ip, frame.stack.len(), frame.handled.len(), std::rc::Rc::as_ptr(&frame.caught));
-        self.frames[..depth.saturating_sub(1)].iter().map(outline).collect()
     }
 
     /// Take back everything since the mark.
@@ -129,31 +134,26 @@ impl Executor<'_> {
                 None => {}
             }
         }
-        #[cfg(debug_assertions)]
-        assert_eq!(self.gaps.len(), mark.gaps, "a step that is taken back has left dicts without keys");
-        #[cfg(debug_assertions)]
-        assert!(self.stored_hashes() <= mark.hashes, "a step that is taken back has left hashes");
         self.journal.rollback_to(mark.journal);
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
         self.take_back_released(mark.released);
-        self.take_back_taken(mark.taken);
+        self.take_back_taken(mark.taken_by_steps);
+        self.watched.dropped = mark.dropped;
+        self.watched.taken.truncate(mark.taken);
+        self.watched.generators.clone_from(&mark.generators);
         match &mark.frames {
             Saved::All(frames) => self.frames.clone_from(frames),
             Saved::Innermost(frame) => {
                 debug_assert!(self.frames.len() >= mark.depth, "a step that is taken back has left a frame");
-                #[cfg(debug_assertions)]
-                assert_eq!(
-                    self.outline(mark.depth),
-                    mark.below,
-                    "a step that is taken back has written to frames below"
-                );
                 self.frames.truncate(mark.depth);
                 if let (Some(frame), Some(place)) = (frame, self.frames.last_mut()) {
                     *place = frame.clone();
                 }
             }
         }
+        #[cfg(debug_assertions)]
+        self.compare_with(mark.picture.as_ref());
     }
 
     /// What the innermost frame was before a step.
@@ -185,12 +185,6 @@ impl Executor<'_> {
         variable
     }
 
-    /// Keys and members that the program has stored.
-    #[cfg(debug_assertions)]
-    fn stored_hashes(&self) -> usize {
-        self.hashes.keys().filter(|key| !self.found_hashes.contains(*key)).count()
-    }
-
     /// A key or member was found with this hash in something from before the frame. `false`: it has been with another one.
     pub(super) fn find_hash(&mut self, key: VarId, hash: isize) -> bool {
         self.found_hashes.insert(key);
@@ -217,6 +211,8 @@ impl Executor<'_> {
 
     /// A variable about which something was learned that was true before.
     pub(crate) fn learn(&mut self, id: VarId) -> &mut Variable {
+        #[cfg(debug_assertions)]
+        self.learned.insert(id);
         &mut self.vars[id.0 as usize]
     }
 }

@@ -11,7 +11,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::exceptions::PyRuntimeError;
@@ -258,11 +258,37 @@ impl<'py> Executor<'py> {
 
     /// The frame of `template.format(..)`.
     pub(super) fn enter_str_format(&mut self, template: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        if let Some(text) = self.constant_value(template) {
+            self.asks_for_no_locale("format", &text, args)?;
+        }
         let mut named = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
             named.push((self.fold(PyString::new(self.py, name).as_any())?, *value));
         }
         self.enter_formatting(template, Way::Method, args.positional.clone(), named)
+    }
+
+    /// A number that is written as `n` has the separators of the locale, which is the process's and changes.
+    pub(super) fn is_written_without_locale(&mut self, spec: VarId) -> Result<(), Stop> {
+        match self.constant_str(spec).is_some_and(|spec| spec.ends_with('n')) {
+            true => Err(Stop::brk(Reason::Builtin, "a number as the locale writes it")),
+            false => Ok(()),
+        }
+    }
+
+    /// As [`Self::is_written_without_locale`], of a method of a constant.
+    pub(super) fn asks_for_no_locale(&mut self, name: &str, of: &Bound<'py, PyAny>, args: &Args) -> Result<(), Stop> {
+        let template = of.extract::<&str>().unwrap_or_default();
+        if matches!(name, "format" | "format_map") && template.contains("n}") {
+            return Err(Stop::brk(Reason::Builtin, "a number as the locale writes it"));
+        }
+        // A specification may be put together of parts.
+        if name == "__format__" || name == "format" && template.contains(":{") {
+            for value in args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value)) {
+                self.is_written_without_locale(*value)?;
+            }
+        }
+        Ok(())
     }
 
     fn enter_formatting(

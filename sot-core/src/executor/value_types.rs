@@ -5,6 +5,7 @@ use super::Executor;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 
@@ -52,7 +53,7 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         let class = self.objects.get(self.py, instance.class);
-        // Of one that the simulation made C is asked with the value that it extends: nobody sees the difference.
+        // Of one that the simulation made C is asked with the value that it extends: only what it says when it refuses tells.
         let part = instance.part.filter(|_| instance.object.is_none());
         let part = part.and_then(|part| match &self.var(part).kind {
             VarKind::Constant(value) => Some(value.object),
@@ -110,7 +111,7 @@ impl<'py> Executor<'py> {
                 None => return Ok(None),
             }
         }
-        let result = function.call1((&values[0], &values[1])).map_err(|e| self.would_raise(&e))?;
+        let result = function.call1((&values[0], &values[1])).map_err(|e| self.refused_by_c(&e, &operands))?;
         self.result_of_c(&result, &values, &operands).map(Some)
     }
 
@@ -128,8 +129,17 @@ impl<'py> Executor<'py> {
         }
         let Some((_, methods)) = ASKED.iter().find(|(known, _)| *known == name) else { return Ok(None) };
         let Some(object) = self.value_of_c(value, methods)? else { return Ok(None) };
-        let result = function.call1((&object,)).map_err(|e| self.would_raise(&e))?;
+        let result = function.call1((&object,)).map_err(|e| self.refused_by_c(&e, &[value]))?;
         self.result_of_c(&result, &[object], &[value]).map(Some)
+    }
+
+    /// What C says of the values that were asked: of one in the place of an instance it says the wrong class where it tells classes.
+    fn refused_by_c(&mut self, error: &PyErr, operands: &[VarId]) -> Stop {
+        let made = |var: &VarId| matches!(&self.var(*var).kind, VarKind::Instance(InstanceVar { object: None, .. }));
+        if error.is_instance_of::<PyTypeError>(self.py) && operands.iter().any(made) {
+            return Stop::brk(Reason::WouldRaise, "a value that extends a builtin type");
+        }
+        self.would_raise(error)
     }
 
     fn result_of_c(
@@ -164,15 +174,24 @@ impl<'py> Executor<'py> {
             None => &["__bool__", "__len__"],
         };
         match self.value_of_c(value, asked)? {
-            Some(object) => object.is_truthy().map(Some).map_err(|e| self.would_raise(&e)),
+            Some(object) => object.is_truthy().map(Some).map_err(|e| self.refused_by_c(&e, &[value])),
             None => Ok(None),
         }
     }
 
-    /// The length of such a value.
+    /// The length of such a value, or of an array.
     pub(super) fn length_of_c(&mut self, value: VarId) -> Result<Option<usize>, Stop> {
+        if self.is_array_of_numpy(value)? {
+            let shape = self.getattr(value, "shape")?;
+            let VarKind::Tuple(shape) = self.look(shape)? else {
+                return Err(Stop::fallback(Reason::InternalError, "a shape"));
+            };
+            let first = shape.items.first().ok_or_else(|| Stop::brk(Reason::WouldRaise, "__len__"))?;
+            let length = self.constant_int(*first).and_then(|n| usize::try_from(n).ok());
+            return length.map(Some).ok_or_else(|| Stop::brk(Reason::WouldRaise, "__len__"));
+        }
         match self.value_of_c(value, &["__len__"])? {
-            Some(object) => object.len().map(Some).map_err(|e| self.would_raise(&e)),
+            Some(object) => object.len().map(Some).map_err(|e| self.refused_by_c(&e, &[value])),
             None => Ok(None),
         }
     }
@@ -196,7 +215,7 @@ impl<'py> Executor<'py> {
         let (positional, keywords) = self.convert_arguments(args, Self::require_plain)?;
         let all = std::iter::once(object.clone()).chain(positional.iter());
         let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;
-        let result = callee.call(all, keywords.as_ref()).map_err(|e| self.would_raise(&e))?;
+        let result = callee.call(all, keywords.as_ref()).map_err(|e| self.refused_by_c(&e, &[value]))?;
         self.result_of_c(&result, &[object], &[value]).map(Some)
     }
 

@@ -138,6 +138,9 @@ impl<'py> Executor<'py> {
             Kind::Api | Kind::Foldable | Kind::Switch | Kind::Break(_) => return BuiltinVar { object: id }.into(),
             Kind::Record | Kind::Unknown => {}
         }
+        if facts::is_function(object) && crate::numpy::is_dispatcher(object) {
+            return BuiltinVar { object: id }.into();
+        }
         if facts::is_function(object) {
             let from_slot = self.has_path(tracker) && !self.is_under_constant(tracker);
             return match from_slot.then(|| self.function_parts_of(object, id, tracker)).flatten() {
@@ -260,10 +263,14 @@ impl<'py> Executor<'py> {
     /// A C method with its receiver (`items.append`): a new object at each look-up, so its parts are what is guarded.
     fn bound_builtin(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> Option<BoundVar> {
         let class = object.get_type().name().ok()?;
-        if self.is_constant(tracker) || class != "builtin_function_or_method" {
+        if class != "builtin_method" && class != "builtin_function_or_method" {
             return None;
         }
         let receiver = object.getattr("__self__").ok()?;
+        // What a pattern is asked is followed wherever the method was found. Since 3.10 it is one that knows its class.
+        if self.is_constant(tracker) && class != "builtin_method" && !self.is_pattern(receiver.get_type().as_any()) {
+            return None;
+        }
         let at = self.trackers.intern(Tracker::MethodSelf(tracker));
         let same = match receiver.cast::<PyType>() {
             Ok(class) => !self.is_class_made_anew(class, at),
@@ -579,17 +586,19 @@ impl<'py> Executor<'py> {
         }
         let keys: Vec<ObjectId> = pairs.iter().map(|(k, _)| self.objects.add(k)).collect();
         self.guard(base, Check::Keys(keys.clone()));
-        let entries: Vec<(VarId, VarId)> = pairs
-            .iter()
-            .zip(&keys)
-            .map(|((key, value), &id)| {
+        let mut entries: Vec<(VarId, VarId)> = Vec::with_capacity(pairs.len());
+        for (index, ((key, value), &id)) in pairs.iter().zip(&keys).enumerate() {
+            let places = match u32::try_from(index) {
+                // New code that named it would keep it alive.
+                Ok(index) if facts::own_death_is_seen(key) => {
+                    [Tracker::DictKey { base, index }, Tracker::DictValue { base, index }]
+                }
                 // The Keys guard pins the keys.
-                let key_tracker = self.constant_tracker(id);
-                let key = self.wrap(key, key_tracker);
-                let at = self.trackers.intern(Tracker::DictItem { base, key: id });
-                (key, self.wrap(value, at))
-            })
-            .collect();
+                _ => [Tracker::Constant(id), Tracker::DictItem { base, key: id }],
+            };
+            let [key_place, place] = places.map(|place| self.trackers.intern(place));
+            entries.push((self.wrap(key, key_place), self.wrap(value, place)));
+        }
         if let VarKind::Dict(dict) = &mut self.learn(var).kind {
             dict.entries = Rc::new(entries);
         }

@@ -1,6 +1,6 @@
 //! Comparing with an object that the program could see die: a guard must not keep it alive.
 //!
-//! That is one that was given in a slot: what lies below constant objects is guarded by its place, if its death could be seen.
+//! That is one that was given in a slot, also where it is a key of a container: what lies below constant objects is guarded by its place, if its death could be seen.
 //! The weak reference is one that the program finds in `weakref.getweakrefs`, beside its own: only an object that has a
 //! finalizer, and no weak reference of the program without a callback, has one more than in plain Python.
 
@@ -27,7 +27,7 @@ pub(super) fn is(value: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
     value.is(expected) || is_mortal(value, expected)
 }
 
-/// The object that a check of identity holds; what stands for it, if it has died.
+/// The object that a check of identity holds, or the key of one; what stands for it, if it has died, which is in no container.
 pub(super) fn object_of<'py>(expected: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
     let alive = || expected.cast_exact::<Mortal>().ok()?.get().0.bind(expected.py()).upgrade();
     alive().unwrap_or_else(|| expected.clone())

@@ -24,7 +24,7 @@ mod steps;
 
 pub use names::GuardText;
 
-use crate::backend::AmbientCheck;
+use crate::backend::{Always, AmbientCheck};
 use crate::captured::Captured;
 use crate::cpython::Slots;
 use crate::cpython::holders::Holders;
@@ -183,7 +183,11 @@ impl NativeGuards {
             stamped.add_snapshot(py, captured, snapshot)?;
         }
         let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
-        let is_mortal = |check: &NativeCheck| matches!(check, Check::Is(object) if identity::is_stand_in(py, object));
+        let is_mortal = |check: &NativeCheck| match check {
+            Check::Is(object) => identity::is_stand_in(py, object),
+            Check::Keys(keys) => keys.iter().any(|key| identity::is_stand_in(py, key)),
+            _ => false,
+        };
         let names_mortals = steps.any_check(&is_mortal) || stamped.any_check(&is_mortal);
         Ok(NativeGuards { ambient: ambient.clone(), stamped: Mutex::new(stamped), steps, reference, names_mortals })
     }
@@ -233,6 +237,9 @@ impl NativeGuards {
         }
         let dead = |check: &NativeCheck| match check {
             Check::Is(object) => identity::is_lost(py, object, holders),
+            Check::Keys(keys) => {
+                keys.iter().any(|key| identity::is_stand_in(py, key) && identity::is_lost(py, key, holders))
+            }
             Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class.as_ptr() as usize)),
             _ => false,
         };
@@ -251,7 +258,16 @@ impl NativeGuards {
 
 /// How objects of a check are held.
 fn holder<'a>(py: Python<'a>, captured: &'a Captured, check: &Check) -> impl Fn(&ObjectId) -> Py<PyAny> + use<'a> {
-    let (of_identity, of_form) = (matches!(check, Check::Is(_)), matches!(check, Check::Alike(_)));
+    let of_form = matches!(check, Check::Alike(_));
+    let of_identity = matches!(
+        check,
+        Check::Is(_)
+            | Check::Keys(_)
+            | Check::Lacks(_)
+            | Check::Member { .. }
+            | Check::Quiet { .. }
+            | Check::Table { .. }
+    );
     move |id| match captured.objects.get(py, *id) {
         object if of_form => alike::pattern(object),
         object if of_identity => identity::expected(object),
@@ -261,16 +277,4 @@ fn holder<'a>(py: Python<'a>, captured: &'a Captured, check: &Check) -> impl Fn(
 
 fn missing(what: &str) -> Stop {
     Stop::fallback(Reason::InternalError, format!("guard without {what}"))
-}
-
-struct Always;
-
-impl AmbientCheck for Always {
-    fn matches(&self, _py: Python<'_>) -> bool {
-        true
-    }
-
-    fn describe(&self) -> Vec<String> {
-        Vec::new()
-    }
 }

@@ -7,6 +7,7 @@
 //! which cannot be looked at without advancing them, and for what the backend checks.
 
 use super::names::Namer;
+use super::stamped::{is_plain_class, registrations};
 use super::{alike, identity};
 use crate::backend::TensorCheck;
 use crate::captured::Captured;
@@ -61,6 +62,8 @@ pub(super) struct Reference {
     /// Texts of the paths of each guard that keeps paths apart.
     paths: HashMap<usize, Vec<String>>,
     snapshots: Vec<(Py<PyDict>, Py<PyDict>)>,
+    /// When the guards were left.
+    registrations: Option<u64>,
 }
 
 impl Reference {
@@ -87,12 +90,23 @@ impl Reference {
             lines: captured.guards.iter().map(|g| g.display(&captured.trackers, &names).to_string()).collect(),
             paths,
             snapshots,
+            registrations: registrations(py),
         })
+    }
+
+    fn live<'a, 'py>(
+        &'a self,
+        py: Python<'py>,
+        slots: Slots<'a>,
+        tensors: &'a [Arc<dyn TensorCheck>],
+    ) -> Live<'a, 'py> {
+        let registered = registrations(py) != self.registrations;
+        Live { py, slots, objects: &self.objects, tensors, registered }
     }
 
     /// The first guard that fails.
     pub(super) fn failing(&self, py: Python<'_>, slots: Slots<'_>, tensors: &[Arc<dyn TensorCheck>]) -> String {
-        let mut world = Live { py, slots, objects: &self.objects, tensors };
+        let mut world = self.live(py, slots, tensors);
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         failing.map_or_else(|| "a whole dict".to_owned(), |f| self.blamed(f, &mut world))
     }
@@ -122,7 +136,7 @@ impl Reference {
         if thread::frames_left(py) < ROOM {
             return;
         }
-        let mut world = Live { py, slots, objects: &self.objects, tensors };
+        let mut world = self.live(py, slots, tensors);
         let failing = self.guards.iter().position(|g| !g.evaluate(&self.trackers, &mut world));
         let miss = self.tree.evaluate(&mut world).err();
         if failing.is_some() != miss.is_some() {
@@ -214,6 +228,8 @@ struct Live<'a, 'py> {
     slots: Slots<'a>,
     objects: &'a [Option<Py<PyAny>>],
     tensors: &'a [Arc<dyn TensorCheck>],
+    /// Classes were registered with abstract ones since the guards were left.
+    registered: bool,
 }
 
 /// One exact type and one value, as far as a program can tell; for other types than those of constants, one object.
@@ -269,7 +285,9 @@ impl<'py> Live<'_, 'py> {
                 let descriptor = look_up(&ty, name)?;
                 let kind = descriptor.get_type().name().ok()?.to_string();
                 match kind.as_str() {
-                    "member_descriptor" | "getset_descriptor" => descriptor.call_method1("__get__", (base, &ty)).ok(),
+                    "member_descriptor" | "getset_descriptor" | "_tuplegetter" => {
+                        descriptor.call_method1("__get__", (base, &ty)).ok()
+                    }
                     _ => None,
                 }
             }
@@ -304,7 +322,9 @@ impl<'py> Live<'_, 'py> {
             Access::FunctionPart(part) if facts::is_function(base) => base.getattr(part.as_str()).ok(),
             Access::FunctionPart(_) => None,
             Access::TypeOf => Some(ty.into_any()),
-            Access::MethodSelf if named(&["method", "builtin_function_or_method", "method-wrapper"]) => {
+            Access::MethodSelf
+                if named(&["method", "builtin_function_or_method", "builtin_method", "method-wrapper"]) =>
+            {
                 base.getattr("__self__").ok()
             }
             Access::MethodFunction if named(&["method"]) => base.getattr("__func__").ok(),
@@ -388,6 +408,8 @@ impl<'py> Live<'_, 'py> {
                 mro.len() == classes.len() && mro.iter().zip(classes).all(|(a, b)| a.is(self.object(*b)))
             }
             Check::Alike(class) => alike::is_alike(value, &self.object(*class)),
+            // What an abstract class denies holds until any class is registered with any.
+            Check::SubclassOf { of, holds: false } if self.registered && !is_plain_class(&self.object(*of)) => false,
             Check::SubclassOf { of, holds } => {
                 builtin("issubclass")?.call1((value, &self.object(*of)))?.is_truthy()? == *holds
             }

@@ -46,7 +46,7 @@ pub(super) struct Stamped {
 
 /// Changes whenever a class is registered with an abstract class. A "no" of an abstract class is cached by it until then;
 /// a "yes" for good.
-fn registrations(py: Python<'_>) -> Option<u64> {
+pub(super) fn registrations(py: Python<'_>) -> Option<u64> {
     static TOKEN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let token = TOKEN
         .get_or_try_init(py, || crate::cpython::module(py, "abc")?.getattr("get_cache_token").map(Bound::unbind))
@@ -83,7 +83,7 @@ impl Stamped {
         if stamped.owner.is_none() {
             stamped.owner = owner.map(|o| object(&o));
         }
-        stamped.items.push((object(&key), item));
+        stamped.items.push((identity::expected(captured.objects.get(py, key)), item));
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl Stamped {
 }
 
 /// A class that only its MRO decides about, not one that classes are registered with.
-fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
     class.get_type().is(class.py().get_type::<PyType>())
 }
 
@@ -241,7 +241,7 @@ impl StampedDict {
     #[cold]
     fn holds_in(&self, py: Python<'_>, dict: &Bound<'_, PyDict>) -> bool {
         self.items.iter().all(|(key, check)| {
-            let Ok(value) = dict.get_item(key) else { return false };
+            let Ok(value) = dict.get_item(identity::object_of(key.bind(py))) else { return false };
             match (check, value) {
                 (Check::Lacks(_), value) => value.is_none(),
                 (_, None) => false,

@@ -97,7 +97,11 @@ impl Steps {
                     program.registers += 1;
                     let [base, operand] =
                         [node.parent, node.operand].map(|of| of.map_or(0, |node| registers[node.index()]));
-                    Step::Access { base, operand, access: node.access.map(object, name) }
+                    let held = |id: &ObjectId| match node.access {
+                        Access::DictItem(_) => identity::expected(captured.objects.get(py, *id)),
+                        _ => object(id),
+                    };
+                    Step::Access { base, operand, access: node.access.map(held, name) }
                 }
                 sot_tracker::Step::Check(id, index) => {
                     let NodeCheck { check, others, .. } = &tree.node(id).checks[index as usize];
@@ -182,8 +186,11 @@ impl Steps {
             Check::TypeIs(expected) => value.get_type().is(expected),
             Check::Equals(expected) => equals(value, expected.bind(py)),
             Check::Len(n) => length(value) == Some(*n),
-            Check::Lacks(key) => value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has)),
-            Check::Keys(keys) => same_keys(py, value, keys),
+            Check::Lacks(key) => {
+                let key = identity::object_of(key.bind(py));
+                value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has))
+            }
+            Check::Keys(keys) => same_keys(value, keys),
             Check::Hashes { hashes, alike } => match value.cast::<PyDict>() {
                 Ok(dict) => {
                     facts::hashes_in_order(dict).is_some_and(|stored| stored == *hashes)
@@ -193,14 +200,16 @@ impl Steps {
                     table.entries.iter().map(|entry| entry.hash as i64).eq(hashes.iter().copied())
                 }),
             },
-            Check::Member { key, is } => probe::is_quiet_member(value, key.bind(py)) == Some(*is),
-            Check::Quiet { key: Some(key) } => probe::is_quiet_member(value, key.bind(py)).is_some(),
+            Check::Member { key, is } => probe::is_quiet_member(value, &identity::object_of(key.bind(py))) == Some(*is),
+            Check::Quiet { key: Some(key) } => {
+                probe::is_quiet_member(value, &identity::object_of(key.bind(py))).is_some()
+            }
             Check::Quiet { key: None } => probe::has_quiet_members(value),
             Check::Table { members, lost, mask, finger } => facts::set_table(value).is_some_and(|table| {
                 (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
                     && table.entries.len() == members.len()
                     && table.entries.iter().zip(members).all(|(have, (at, member))| {
-                        let same = |member: &Py<PyAny>| equals(&have.key, member.bind(py));
+                        let same = |member: &Py<PyAny>| is_key(&have.key, member);
                         have.place == *at && member.as_ref().is_none_or(same)
                     })
             }),
@@ -223,17 +232,21 @@ impl Steps {
     }
 }
 
+fn is_key(have: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
+    identity::is(have, expected) || equals(have, expected.bind(have.py()))
+}
+
 /// Whether a dict has these keys in this order. An ordered dict is asked for its own order.
-fn same_keys(py: Python<'_>, value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bool {
+fn same_keys(value: &Bound<'_, PyAny>, keys: &[Py<PyAny>]) -> bool {
     let Ok(dict) = value.cast::<PyDict>() else { return false };
     if dict.len() != keys.len() {
         return false;
     }
     if !facts::is_ordered(dict) {
-        return dict.iter().zip(keys).all(|((have, _), key)| equals(&have, key.bind(py)));
+        return dict.iter().zip(keys).all(|((have, _), key)| is_key(&have, key));
     }
     let own = facts::ordered_entries(dict);
-    own.len() == keys.len() && own.iter().zip(keys).all(|((have, _), key)| equals(have, key.bind(py)))
+    own.len() == keys.len() && own.iter().zip(keys).all(|((have, _), key)| is_key(have, key))
 }
 
 /// Length of a builtin container; of an iterator, what is left.
@@ -297,7 +310,7 @@ fn follow<'py>(
             facts::Field::Empty | facts::Field::NoField => None,
         },
         Access::InstanceDict => facts::instance_dict(base).or_else(|| facts::class_dict(base)).map(Bound::into_any),
-        Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(key).ok()?,
+        Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(identity::object_of(key.bind(py))).ok()?,
         Access::DictValue(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.1),
         Access::DictKey(index) => match base.cast::<PyDict>() {
             Ok(dict) => dict.iter().nth(*index as usize).map(|kv| kv.0),

@@ -24,6 +24,7 @@ impl Tail {
                 em.push_callable(Callee::Object(raise));
                 em.push(*exception)?;
                 em.let_go_of_exceptions(None, &[]);
+                em.let_go_in_order();
                 em.call(1);
                 em.emit(Op::ReturnValue);
                 Ok(())

@@ -49,6 +49,8 @@ pub(super) struct Emitter<'a, 'py> {
     /// Code of the stand-ins below which the break instruction runs.
     pub(super) stand_ins: Vec<Py<PyAny>>,
     pub(super) unit: Arc<CodeUnit>,
+    /// A constant is a class that may be another at the next call.
+    pub(super) names_anew: bool,
     loc: Location,
 }
 
@@ -87,6 +89,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             requests: Vec::new(),
             stand_ins: Vec::new(),
             unit,
+            names_anew: false,
             loc,
         }
     }
@@ -156,7 +159,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     pub(super) fn const_of(&mut self, object: &Bound<'py, PyAny>) -> ConstId {
         if let Some(id) = self.captured.objects.find(object) {
-            self.captured.note_named(id);
+            self.names_anew |= self.captured.is_made_anew(id);
         }
         let next = ConstId(self.consts.len() as u32);
         *self.const_ids.entry(object.as_ptr() as usize).or_insert_with(|| {
@@ -255,7 +258,9 @@ impl<'a, 'py> Emitter<'a, 'py> {
         name: &str,
         push: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if self.class_of_instance(object).is_none_or(|class| probe::sets_attributes_as_object(&class)) {
+        if self.class_of_instance(object).is_none_or(|class| {
+            probe::sets_attributes_as_object(&class) || crate::per_thread::per_thread(&class).is_some()
+        }) {
             push(self)?;
             self.push(object)?;
             self.store_attr(name);
@@ -402,7 +407,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
         }
         let temp = self.new_temp();
         self.store(temp);
-        // `next(islice(iterator, count - 1, count))` takes exactly that many.
+        // `next(islice(iterator, count - 1, count), None)` takes exactly that many. There may be fewer by now: a collection may let a
+        // weak set go of members.
         let islice = crate::cpython::module(self.py, "itertools").and_then(|m| m.getattr("islice"));
         let islice = islice.map_err(|e| Stop::internal(&e))?;
         let next = self.builtins_attribute("next")?;
@@ -412,7 +418,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.push_int(count as i64 - 1)?;
         self.push_int(count as i64)?;
         self.call(3);
-        self.call(1);
+        self.push_none();
+        self.call(2);
         self.emit(Op::PopTop);
         self.load(temp);
         Ok(())

@@ -2,8 +2,9 @@
 //! the simulation has gone through.
 
 use super::emit::{Callee, Emitter};
-use crate::called_by_code::{Held, Passed};
+use crate::called_by_code::{Ended, Held, Passed};
 use crate::captured::PlainLookup;
+use crate::cpython::native::NativeBody;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::user_frames::InlinedFrame;
@@ -251,22 +252,46 @@ impl<'py> Emitter<'_, 'py> {
         if let Some(traceback) = self.captured.traceback_set(exception) {
             self.set_attribute(exception, "__traceback__", traceback)?;
         }
+        // The entries of frames that it passes come in front of those that it has.
+        let ended = self.captured.frames_ended(exception);
+        if !ended.is_empty() {
+            let held = ended.iter().map(|frame| self.captured.held_at_the_end(&frame.end)).collect();
+            let frame = |frame: &EndedFrame| (frame.unit.clone(), frame.end.ip);
+            self.show_frames(exception, Ended { frames: ended.iter().map(frame).collect() }, held, true)?;
+        }
         let passed = self.captured.frames_passed(exception);
         if passed.is_empty() {
             return Ok(());
         }
-        let held: Vec<_> = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
+        let held = passed.iter().map(|frame| self.captured.held_by_passed(frame)).collect();
+        let in_context = match &self.captured.var(exception).kind {
+            VarKind::Exception(ExceptionVar { object: None, state, .. }) => {
+                state.context_of_caller && state.context.is_none()
+            }
+            _ => false,
+        };
         let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
-        let passed = Passed { frames: passed.iter().map(frame).collect() };
+        self.show_frames(exception, Passed { frames: passed.iter().map(frame).collect(), in_context }, held, false)
+    }
+
+    /// Have the frames of a traceback hold values. `frames` gives them. `whole`: they hold no others.
+    fn show_frames(
+        &mut self,
+        exception: VarId,
+        frames: impl NativeBody + 'static,
+        held: Vec<Vec<(VarId, bool, u32)>>,
+        whole: bool,
+    ) -> Result<(), Stop> {
         let places = held.iter().map(|held| held.iter().map(|(_, cell, at)| (*cell, *at)).collect()).collect();
         let values: Vec<VarId> = held.into_iter().flatten().map(|(var, ..)| var).collect();
-        if !values.is_empty() {
-            self.push_native(Held { frames: places })?;
+        let fills = whole || !values.is_empty();
+        if fills {
+            self.push_native(Held { frames: places, whole })?;
         }
-        self.push_native(passed)?;
+        self.push_native(frames)?;
         self.push(exception)?;
         self.call(1);
-        if !values.is_empty() {
+        if fills {
             for value in &values {
                 self.push(*value)?;
             }

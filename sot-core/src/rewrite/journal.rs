@@ -264,11 +264,24 @@ impl<'py> Emitter<'_, 'py> {
                     self.push_none();
                 }
                 self.call(1 + u32::from(item.is_none()));
-                self.emit(Op::PopTop);
+                // What the iterator runs over may go before the item does, which a frame holds.
+                let ends = |item: &VarId| self.lifetimes.hold_watched(self.captured, *item);
+                match item.map(var).filter(ends).filter(|item| !self.temps.contains_key(item)) {
+                    Some(item) => {
+                        let local = self.new_temp();
+                        self.store(local);
+                        self.bind(item, local);
+                    }
+                    None => self.emit(Op::PopTop),
+                }
             }
             Mutation::Written { object } => {
                 let end = called_by_code::end_writing(self.py).map_err(|e| Stop::internal(&e))?;
                 self.call_for_effect(end, var(object))?;
+            }
+            Mutation::ClassMade { class } => {
+                self.push(var(class))?;
+                self.emit(Op::PopTop);
             }
             Mutation::SetMode { .. } => unreachable!("set where somebody sees it"),
         }

@@ -88,15 +88,19 @@ pub trait GoOn {
 }
 
 /// Why there is no new code.
-pub struct Refused {
-    pub stop: Stop,
-    /// The call that made a generator which cannot be kept, to be denied.
-    pub unkept: Option<frame::Site>,
+pub enum Refused {
+    Stopped {
+        stop: Stop,
+        /// The call that made a generator which cannot be kept, to be denied.
+        unkept: Option<frame::Site>,
+    },
+    /// The new code would name what may be another class at the next call.
+    NamesAnew,
 }
 
 impl From<Stop> for Refused {
     fn from(stop: Stop) -> Refused {
-        Refused { stop, unkept: None }
+        Refused::Stopped { stop, unkept: None }
     }
 }
 
@@ -121,26 +125,24 @@ pub fn rewrite(
     let carried = plan.generators();
     if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
         let stop = Stop::fallback(Reason::Generator, "its clean-up runs when it dies");
-        return Err(Refused { stop, unkept: made });
+        return Err(Refused::Stopped { stop, unkept: made });
     }
     if let Some(made) = captured.unmasked(|var| uses.count_of(var) > 0, &carried) {
         let stop = Stop::brk(Reason::OpaqueCall, "an iterator of C that lives on");
-        return Err(Refused { stop, unkept: made });
+        return Err(Refused::Stopped { stop, unkept: made });
     }
     let outputs = uses.graph_outputs(captured);
     let graph = finish_graph(py, captured, builder, &outputs)?;
     let lifetimes = Lifetimes::plan(captured, &plan, head.arguments.len());
     let ends = !captured.watched().is_empty() || !lifetimes.used_up.is_empty();
     let mut em = Emitter::new(py, captured, go_on, head, uses, lifetimes);
-    em.prologue()?;
-    if graph.is_none() && head.listed_as.is_some() && ends {
-        em.take_over()?;
+    let takes_over = graph.is_none() && head.listed_as.is_some() && ends;
+    let emitted = emit_all(&mut em, &plan, takes_over, graph.as_ref(), &outputs);
+    // Whatever else there is to say: it could not serve another call.
+    if em.names_anew {
+        return Err(Refused::NamesAnew);
     }
-    if let Some(graph) = &graph {
-        em.call_graph(graph, &outputs)?;
-    }
-    em.replay_journal()?;
-    plan.emit(&mut em)?;
+    emitted?;
     let calls_out = plan.calls_out(captured);
     let shown = em.shown(outcome);
     let requests = std::mem::take(&mut em.requests);
@@ -148,6 +150,25 @@ pub fn rewrite(
     let text = listing(py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
     Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown })
+}
+
+/// The whole of the new code, in the order in which it runs.
+fn emit_all(
+    em: &mut Emitter<'_, '_>,
+    plan: &Tail,
+    takes_over: bool,
+    graph: Option<&Arc<GraphFunction>>,
+    outputs: &[Symbol],
+) -> Result<(), Stop> {
+    em.prologue()?;
+    if takes_over {
+        em.take_over()?;
+    }
+    if let Some(graph) = graph {
+        em.call_graph(graph, outputs)?;
+    }
+    em.replay_journal()?;
+    plan.emit(em)
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.

@@ -86,6 +86,17 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
+    /// Push what a tuple holds, and how many that is.
+    fn push_all_of(&mut self, tuple: VarId) -> Result<u32, Stop> {
+        let VarKind::Tuple(tuple) = self.captured.var(tuple).kind.clone() else {
+            return Err(Stop::fallback(Reason::InternalError, "arguments of an object"));
+        };
+        for item in tuple.items.iter() {
+            self.push(*item)?;
+        }
+        Ok(tuple.items.len() as u32)
+    }
+
     /// Whether code of the program has hashed a key of these.
     pub(super) fn are_hashed(&self, entries: &[(VarId, VarId)]) -> bool {
         entries.iter().any(|(key, _)| self.captured.hashes.contains_key(key))
@@ -198,6 +209,30 @@ impl Rebuild for NativeVar {
             em.push(*maker)?;
             return em.call_pushed(arguments);
         }
+        if let (Native::Made, [maker, arguments, steps @ ..]) = (self.native, &self.positional[..]) {
+            em.push(*maker)?;
+            em.pushed_is_callable();
+            let mut count = em.push_all_of(*arguments)?;
+            for (_, value) in self.keywords.iter() {
+                em.push(*value)?;
+                count += 1;
+            }
+            let names: Vec<&str> = self.keywords.iter().map(|(name, _)| name.as_str()).collect();
+            em.call_with_names(count, &names)?;
+            if steps.is_empty() {
+                return Ok(());
+            }
+            em.remember(me);
+            for step in steps.chunks_exact(2) {
+                em.push(step[0])?;
+                em.pushed_is_callable();
+                em.push(me)?;
+                let count = 1 + em.push_all_of(step[1])?;
+                em.call(count);
+                em.emit(Op::PopTop);
+            }
+            return em.push(me);
+        }
         if let (Native::Id, [of]) = (self.native, &self.positional[..]) {
             let id = em.builtins_attribute("id")?;
             em.push_callable(id);
@@ -259,6 +294,10 @@ impl Rebuild for ClassVar {
             em.push_object(self.object);
             return Ok(());
         };
+        if let Some(before) = made.after {
+            em.push(before)?;
+            em.emit(Op::PopTop);
+        }
         // What its functions refer to by cells may be the class.
         let mut cells = Vec::new();
         for (_, value) in &made.names {
@@ -272,8 +311,8 @@ impl Rebuild for ClassVar {
                 }
             }
         }
-        let class = em.py.get_type::<PyType>().into_any();
-        em.push_callable(Callee::Object(class));
+        let metaclass = em.captured.objects.get(em.py, made.metaclass);
+        em.push_callable(Callee::Object(metaclass));
         em.push(made.name)?;
         em.push(made.bases)?;
         for (name, value) in &made.names {

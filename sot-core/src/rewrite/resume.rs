@@ -6,6 +6,7 @@
 use crate::awaits::Awaits;
 use crate::called_by_code;
 use crate::code_unit::assemble;
+use crate::code_unit::resumed::ASKS;
 use crate::frame::{Finally, depth_in_handler, handler_at};
 use crate::iterators::pass_function;
 use crate::shapes::{FrameShape, Shape, SlotShape, uses_super};
@@ -398,7 +399,7 @@ fn tell_own_cells(code: &mut Code, own: usize, empty: ConstId) {
         {
             let name = code.freevars[cell.0 as usize].clone();
             let (local, target) = (code.local_id(&name), code.new_label(0));
-            let asks = [
+            let asks: [Op; ASKS] = [
                 Op::LoadClosure(cell),
                 Op::LoadConst(empty),
                 Op::Compare { op: CompareOp::Eq, to_bool: false },
@@ -483,6 +484,10 @@ pub(super) fn can_go_on(py: Python<'_>, shape: &Shape) -> bool {
     shape.waiting.iter().all(|waiting| waiting.code(py).is_ok())
         && shape.frames.iter().filter(|f| handling::has_blocks(f.unit.code.version)).all(|frame| {
             let behind = frame.awaits.is_none_or(|awaits| {
+                // What raises is not gone on behind of, and there the blocks may be others.
+                if awaits == Awaits::Drop && !frame.unit.code.instrs[frame.ip].op.falls_through() {
+                    return true;
+                }
                 if let (Awaits::Decides, Op::JumpIfOrPop { target, .. }) = (awaits, frame.unit.code.instrs[frame.ip].op)
                 {
                     let mut jumped = frame.with_real_generators(py);

@@ -18,7 +18,7 @@ use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
 use crate::probe;
-use crate::stats::STATS;
+use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
 use crate::user_frames::Shown;
 use crate::varying::Varying;
@@ -165,6 +165,11 @@ impl Entry {
         }
     }
 
+    /// Whether the original code is all that it serves.
+    pub(super) fn is_original(&self) -> bool {
+        self.complaint.is_none() && matches!(self.action, Action::Original { calls_out: false })
+    }
+
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
     pub(super) fn mark(&self) -> usize {
         self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
@@ -207,7 +212,7 @@ impl CodeCache {
     pub(super) fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
         let entries = self.entries.read().ok()?.clone();
         let found = &entries.iter().find(|e| e.guards.check(py, slots))?.entry;
-        let first = found.hits.fetch_add(1, Ordering::Relaxed) == 0;
+        let first = count(&found.hits) == 0;
         self.worth.met(found.work, first);
         if first {
             self.losses.regain();
@@ -215,9 +220,11 @@ impl CodeCache {
         Some(found.clone())
     }
 
-    /// Every capture lost its trial.
+    /// The original code serves whatever has been captured: there was nothing to rewrite, or the capture lost its trial.
     pub(super) fn original_always_wins(&self) -> bool {
-        let lost = |guarded: &Arc<Guarded>| guarded.entry.trial.verdict() == Some(Server::Original);
+        let lost = |guarded: &Arc<Guarded>| {
+            guarded.entry.is_original() || guarded.entry.trial.verdict() == Some(Server::Original)
+        };
         self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
     }
 

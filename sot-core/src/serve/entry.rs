@@ -30,7 +30,9 @@ pub static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 /// `full_graph=True`: a break is the user's error.
 fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
     let Some(entry) = entry else {
-        return Err(PyRuntimeError::new_err("full_graph=True, but the function was not captured"));
+        return Err(PyRuntimeError::new_err(
+            "full_graph=True, but the function was not captured: `sot.explain(function, ..)` says why. Or use full_graph=False",
+        ));
     };
     match entry.report.breaks.first() {
         None => Ok(()),
@@ -82,9 +84,11 @@ impl EntryBody for FunctionEntry {
         }
         let origin = Origin::Function { function: func, slots };
         let turn = match &entry {
-            Some(entry) if settings::by_measurement() && matches!(entry.action, Action::Run { .. }) => {
-                entry.trial.turn()
-            }
+            Some(entry) if settings::by_measurement() => match entry.action {
+                Action::Run { .. } => entry.trial.turn(),
+                Action::Original { .. } if entry.is_original() => Turn { server: Server::Original, timed: false },
+                Action::Original { .. } => Turn { server: Server::Captured, timed: false },
+            },
             _ => Turn { server: Server::Captured, timed: false },
         };
         let start = turn.timed.then(Instant::now);

@@ -4,9 +4,10 @@
 //! of an entry alternate between the two and are timed as a whole (guards, breaks and continuations included); the
 //! faster one serves from then on. Only calls through an entry take part: there the whole call is in view.
 //!
-//! Where every capture of a function has lost, most calls go to the original code without a look at the guards
+//! Where every capture of a function has lost, or found nothing to rewrite, most calls go to the original code without a look at the guards
 //! ([`Unguarded`]): it is right for every call. One call in 32 still looks, since another kind of call may gain.
 
+use crate::stats::count;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Calls that are served by the capture before the trial: the graphs choose their executors in them.
@@ -105,7 +106,11 @@ impl Unguarded {
 
     /// Whether this call is free.
     pub fn take(&self) -> bool {
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        let left = self.left.load(Ordering::Relaxed);
+        if left > 0 {
+            self.left.store(left - 1, Ordering::Relaxed);
+        }
+        left > 0
     }
 }
 
@@ -132,7 +137,7 @@ impl Worth {
 
     /// A call has met a capture. `first`: no other did, after the one that it was made for.
     pub fn met(&self, work: usize, first: bool) {
-        self.hits.fetch_add(1, Ordering::Relaxed);
+        count(&self.hits);
         if first {
             // Made where another one asked first, it was never counted here.
             let less = |unmet: u64| Some(unmet.saturating_sub(work as u64));

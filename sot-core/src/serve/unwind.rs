@@ -318,6 +318,10 @@ impl<'py> Waiting<'py> {
             // As the interpreter unwinds: the innermost first, each from the top of its stack.
             if let (Some(frame), Some(mut values)) = (self.frames.pop(), self.values.pop()) {
                 values.drain(..frame.stack_values()).rev().for_each(drop);
+                // What stands for C lets go of its arguments in the end.
+                if frame.unit.hidden && !frame.generator {
+                    values.drain(..).rev().for_each(drop);
+                }
             }
         }
         for (at, unit) in ended {
@@ -489,6 +493,7 @@ pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: 
     let frames = &shape.frames;
     if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
         tell_what_was_asked(py, frames, &values, 0, &error)?;
+        user_frames::ended_by_code(py, frames, &values);
         // Generators that wait die with their frames, and clean up.
         drop(Waiting::of(py, shape, values).generators_become_real()?);
         return Err(error);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A Python function: one that existed before the frame, or that the simulation made.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum FunctionVar {
     /// Pinned by identity, its code and defaults guarded by address.
     Object(ObjectId),
@@ -18,7 +18,7 @@ pub enum FunctionVar {
 }
 
 /// The parts of a function: the operands of MAKE_FUNCTION.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct MadeFunction {
     /// The function, if it existed before the frame.
     pub object: Option<ObjectId>,
@@ -50,7 +50,7 @@ impl Nature for FunctionVar {
 }
 
 /// A bound method: a function and its receiver.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct MethodVar {
     pub receiver: VarId,
     pub function: VarId,
@@ -63,7 +63,7 @@ impl Nature for MethodVar {
 }
 
 /// A method of a builtin value by name: `items.append`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct BoundVar {
     pub receiver: VarId,
     pub name: std::rc::Rc<str>,
@@ -84,7 +84,7 @@ impl Nature for BoundVar {
 }
 
 /// A callable without bytecode, or an opaque one.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct BuiltinVar {
     pub object: ObjectId,
 }
@@ -100,7 +100,7 @@ impl Nature for BuiltinVar {
 }
 
 /// A callable of C that is made of what its constructor is given.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct NativeVar {
     pub native: Native,
     pub class: ObjectId,
@@ -124,7 +124,7 @@ impl Nature for NativeVar {
 }
 
 /// A class: pinned by identity, or one of many that the same code makes, found by its path or made in this capture.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ClassVar {
     /// Of one that the simulation makes: its prototype.
     pub object: ObjectId,
@@ -132,8 +132,14 @@ pub struct ClassVar {
     pub made: Option<Rc<MadeClass>>,
 }
 
-/// What a class statement gives to `type`.
+/// What a class statement gives to `type`, or another such metaclass.
+#[derive(Debug)]
 pub struct MadeClass {
+    pub metaclass: ObjectId,
+    /// New code makes it whether somebody needs it or not.
+    pub listed: bool,
+    /// The one before it that is listed: bases tell of them in this order.
+    pub after: Option<VarId>,
     pub name: VarId,
     /// A tuple.
     pub bases: VarId,
@@ -152,7 +158,7 @@ impl Nature for ClassVar {
 }
 
 /// A `super()` object.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SuperVar {
     pub class: VarId,
     pub receiver: VarId,

@@ -4,7 +4,7 @@ use super::*;
 use std::rc::Rc;
 
 /// A dict.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct DictVar {
     /// In insertion order.
     pub entries: Rc<Vec<(VarId, VarId)>>,
@@ -30,7 +30,7 @@ impl SetState {
 }
 
 /// A set or frozen set.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SetVar {
     pub state: SetState,
     pub frozen: bool,
@@ -45,7 +45,7 @@ impl Nature for SetVar {
 }
 
 /// A `collections.deque` that the simulation made.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct DequeVar {
     pub items: Rc<Vec<VarId>>,
     pub maxlen: Option<usize>,
@@ -54,7 +54,7 @@ pub struct DequeVar {
 }
 
 /// A `bytearray` that the simulation made.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ByteArrayVar {
     pub bytes: Rc<[u8]>,
 }
@@ -80,7 +80,7 @@ pub enum ViewWhat {
 }
 
 /// `d.keys()`, `d.values()`, `d.items()`.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ViewVar {
     pub dict: VarId,
     pub what: ViewWhat,
@@ -99,7 +99,7 @@ impl Nature for ViewVar {
 }
 
 /// A tuple, or one of a subclass without behaviour of its own (named tuples, a framework's shapes).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TupleVar {
     pub items: Rc<[VarId]>,
     /// A subclass of tuple with this class (a named tuple); `None` for tuple itself.
@@ -107,7 +107,7 @@ pub struct TupleVar {
 }
 
 /// A list, or one of a subclass without behaviour of its own.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ListVar {
     pub items: Rc<Vec<VarId>>,
     /// A subclass of list; `None` for list itself.
@@ -141,7 +141,7 @@ impl Nature for ListVar {
 }
 
 /// A slice object.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct SliceVar {
     /// start, stop, step
     pub parts: [VarId; 3],

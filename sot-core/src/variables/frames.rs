@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A variable shared between a function and the functions inside it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct CellVar {
     /// The content as the simulation knows it. For a sourced cell, `None` also means "not read yet".
     pub content: Option<VarId>,
@@ -25,7 +25,7 @@ impl Nature for CellVar {
 }
 
 /// A generator: it owns the frame that it will go on in.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct GeneratorVar {
     pub unit: Arc<CodeUnit>,
     pub state: GeneratorState,
@@ -36,7 +36,7 @@ pub struct GeneratorVar {
 }
 
 /// Where a generator stands.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum GeneratorState {
     /// Not started: the frame stands at its first instruction.
     New(Rc<Frame>),
@@ -76,7 +76,7 @@ impl Nature for GeneratorVar {
 }
 
 /// An exception: a value like others.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ExceptionVar {
     pub class: ObjectId,
     /// The exception, if it existed before the frame.
@@ -85,13 +85,15 @@ pub struct ExceptionVar {
 }
 
 /// What is known of a virtual exception.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub struct ExceptionState {
     /// `args`, a tuple; `None` for a sourced one.
     pub args: Option<VarId>,
     /// `__cause__`; setting it also sets `__suppress_context__`.
     pub cause: Option<Option<VarId>>,
     pub context: Option<VarId>,
+    /// It was raised while no simulated frame handled anything: its context is what their caller handles, if it does.
+    pub context_of_caller: bool,
     /// What an AttributeError or NameError says it is about: its attributes `name` and `obj`.
     pub about: Vec<(&'static str, VarId)>,
     /// Frames that it left, innermost first: the entries of its traceback.
@@ -100,6 +102,8 @@ pub struct ExceptionState {
     pub traceback: Option<VarId>,
     /// How many entries were left at times when its traceback was set to what it had been; `None`: none of them.
     pub cuts: Vec<Option<usize>>,
+    /// Frames whose entries in its traceback are from before this capture, and that have ended.
+    pub ended: Vec<EndedFrame>,
     /// What frames held that it left once more, whose entries in its traceback are from before this capture: it ends with those.
     pub outlives: Vec<VarId>,
     /// Of a group, what it says and holds.
@@ -107,7 +111,7 @@ pub struct ExceptionState {
 }
 
 /// `message` and `exceptions` of a group, which never change.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct GroupParts {
     pub message: VarId,
     /// A tuple.
@@ -117,7 +121,7 @@ pub struct GroupParts {
 }
 
 /// A frame of this capture that an exception has left, or is handled in.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PassedFrame {
     /// Each that is passed in this capture has another.
     pub number: u32,
@@ -126,7 +130,15 @@ pub struct PassedFrame {
     pub end: Option<Rc<FrameEnd>>,
 }
 
+/// A frame of a traceback that was there before this capture.
+#[derive(Clone, Debug)]
+pub struct EndedFrame {
+    pub unit: Arc<CodeUnit>,
+    pub end: Rc<FrameEnd>,
+}
+
 /// A frame that has ended, as whoever holds its object finds it.
+#[derive(Debug)]
 pub struct FrameEnd {
     /// The instruction.
     pub ip: usize,
@@ -141,7 +153,7 @@ impl Nature for ExceptionVar {
 }
 
 /// The traceback of an exception, as the program sees it at a moment.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TracebackVar {
     pub exception: VarId,
     /// Frames of this capture that the exception had passed by then.
@@ -157,7 +169,7 @@ impl Nature for TracebackVar {
 }
 
 /// The NULL slot that CPython's call protocol keeps on the stack.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Debug)]
 pub struct NullVar {
     /// 3.8: it is the state of a `finally` block instead.
     pub finally: Option<Finally>,
@@ -170,7 +182,7 @@ impl Nature for NullVar {
 }
 
 /// The slot that keeps, while an exception is handled, which one was handled before (up to 3.10 three slots).
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PreviousVar;
 
 impl Nature for PreviousVar {

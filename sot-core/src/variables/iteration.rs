@@ -4,13 +4,13 @@ use super::*;
 use std::rc::Rc;
 
 /// An iterator: a position in the value it runs over.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct IteratorVar {
     pub state: Iteration,
 }
 
 /// What an iterator runs over, and where it stands.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Iteration {
     /// Over a tuple or list variable; a list may grow meanwhile.
     Sequence {

@@ -26,8 +26,8 @@ pub use containers::{
     ByteArrayVar, DequeVar, DictVar, ListVar, SetState, SetVar, SliceVar, TupleVar, ViewVar, ViewWhat,
 };
 pub use frames::{
-    CellVar, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar, PassedFrame,
-    PreviousVar, TracebackVar,
+    CellVar, EndedFrame, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar,
+    PassedFrame, PreviousVar, TracebackVar,
 };
 pub use iteration::{Iteration, IteratorVar};
 pub use objects::{ConstantVar, InstanceVar, LayerVar, ModuleVar, TensorSource, TensorVar};
@@ -39,7 +39,7 @@ use enum_dispatch::enum_dispatch;
 use sot_tracker::{ObjectId, TrackerId};
 
 /// A value and where it came from.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Variable {
     pub kind: VarKind,
     pub tracker: TrackerId,
@@ -79,7 +79,7 @@ pub enum Called {
 
 /// All kinds of values.
 #[enum_dispatch]
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum VarKind {
     Constant(ConstantVar),
     Tensor(TensorVar),

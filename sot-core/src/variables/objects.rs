@@ -4,7 +4,7 @@ use super::*;
 use sot_sir::Symbol;
 
 /// An immutable value that is compared by value.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ConstantVar {
     pub object: ObjectId,
 }
@@ -20,13 +20,13 @@ impl Nature for ConstantVar {
 }
 
 /// A tensor: a value that the graph computes.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct TensorVar {
     pub source: TensorSource,
 }
 
 /// Where a tensor comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TensorSource {
     /// A tensor that existed before the frame.
     Object(ObjectId),
@@ -41,7 +41,7 @@ impl Nature for TensorVar {
 }
 
 /// An instance of an ordinary Python class.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct InstanceVar {
     pub class: ObjectId,
     /// The object, if it existed before the frame.
@@ -69,7 +69,7 @@ impl Nature for InstanceVar {
 }
 
 /// A layer of the framework: pinned by identity.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LayerVar {
     pub object: ObjectId,
 }
@@ -85,7 +85,7 @@ impl Nature for LayerVar {
 }
 
 /// A Python module: pinned by identity.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct ModuleVar {
     pub object: ObjectId,
 }

@@ -1,6 +1,6 @@
 //! Basic blocks and what can be reached.
 
-use super::Covering;
+use super::{Covering, blocks_at};
 use crate::Code;
 
 /// A run of instructions that is entered at its start only and left at its end (or by an exception).
@@ -57,9 +57,19 @@ pub fn basic_blocks(code: &Code) -> Vec<Block> {
 /// For each instruction whether control can get there from the start, by jumps and by exceptions.
 #[must_use]
 pub fn reachable(code: &Code) -> Vec<bool> {
+    reached(code, vec![0])
+}
+
+/// As [`reachable`], from this instruction, with the handlers that wait there.
+#[must_use]
+pub fn reachable_from(code: &Code, at: usize) -> Vec<bool> {
+    let waiting = blocks_at(code, at).into_iter().map(|(handler, _)| code.place(handler));
+    reached(code, std::iter::once(at).chain(waiting).collect())
+}
+
+fn reached(code: &Code, mut todo: Vec<usize>) -> Vec<bool> {
     let handlers = Covering::new(code);
     let mut seen = vec![false; code.instrs.len()];
-    let mut todo = vec![0];
     while let Some(at) = todo.pop() {
         let Some(instr) = code.instrs.get(at) else { continue };
         if std::mem::replace(&mut seen[at], true) {

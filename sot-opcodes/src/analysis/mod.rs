@@ -11,7 +11,7 @@ mod layout;
 mod liveness;
 
 pub use block_stack::{block_regions, blocks_at, open_blocks};
-pub use blocks::{Block, basic_blocks, reachable};
+pub use blocks::{Block, basic_blocks, reachable, reachable_from};
 pub use depth::{StackDepths, stack_depths};
 pub(crate) use depth::{max_depth, sound_regions};
 pub use frame_use::{FrameUse, MANY_FRAMES, frame_uses};

@@ -37,8 +37,8 @@ class Graph:
         """Operations in the framework's own graph."""
     @property
     def executor(self) -> str:
-        """Who runs it: `compiled`, `replay`, `measuring` while both are being timed, or `original` where the original
-        code turned out faster and serves the calls."""
+        """Who runs it: `compiled`, `replay`, `measuring` while both are being timed, `closed` where it
+        failed for good, or `original` where the original code turned out faster and serves the calls."""
     @property
     def replay_only(self) -> Optional[str]:
         """Why only running the operations one by one is exact, if so."""

@@ -75,6 +75,7 @@ fn every_mutation_has_a_text() {
         Mutation::IterAdvance { iterator: object, item: Some(value) },
         Mutation::IterAdvance { iterator: object, item: None },
         Mutation::Written { object },
+        Mutation::ClassMade { class: object },
         Mutation::SetMode { mode: 0, value },
         Mutation::DelGlobal { globals: G, name: name() },
     ];
@@ -104,7 +105,8 @@ fn every_mutation_has_a_text() {
     next(v0) -> v2  # f.py:17
     next(v0) ends  # f.py:18
     repr(v0) ends  # f.py:19
-    mode_0 = v2  # f.py:20
-    del globals_0["n"]  # f.py:21
+    class v0 is made  # f.py:20
+    mode_0 = v2  # f.py:21
+    del globals_0["n"]  # f.py:22
     "#);
 }

@@ -76,7 +76,8 @@ impl Heap {
             Mutation::MoveHashed { .. }
             | Mutation::Method { .. }
             | Mutation::Answered { .. }
-            | Mutation::Written { .. } => {}
+            | Mutation::Written { .. }
+            | Mutation::ClassMade { .. } => {}
             Mutation::SetMode { mode, value } => self.modes[*mode as usize] = Some(*value),
             Mutation::ListReverse { object } => self.at(*object).list.reverse(),
             Mutation::DictClear { object } => self.at(*object).dict.clear(),
@@ -122,6 +123,7 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::Method { .. }
         | Mutation::Answered { .. }
         | Mutation::Written { .. }
+        | Mutation::ClassMade { .. }
         | Mutation::SetMode { .. }
         | Mutation::IterAdvance { .. } => None,
     }

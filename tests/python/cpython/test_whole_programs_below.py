@@ -151,3 +151,32 @@ def test_captures_that_no_call_meets_come_to_an_end(tmp_path):
     """
     out = run(tmp_path, program).splitlines()
     assert out == run(tmp_path, program, plain=True).splitlines()[:1] + ["captured True True"]
+
+
+def test_a_collection_takes_what_an_iterator_has_passed(tmp_path):
+    """A weak set that is iterated is read at the call; its members may be collected before the new code comes to them."""
+    program = """
+        import os
+
+        class Node:
+            def __init__(self):
+                self.me = self
+
+        def alive(nodes):
+            found = []
+            for node in nodes:
+                found.append(node is None)
+                os.getpid()
+            return len(found)
+
+        for threshold in list(range(1, 31)) * 5:
+            nodes = weakref.WeakSet()
+            gc.disable()
+            nodes.add(Node())
+            gc.enable()
+            gc.set_threshold(threshold)
+            if alive(nodes) > 1:
+                print("too many")
+        print("end")
+    """
+    assert run(tmp_path, program) == "end\n"

@@ -34,7 +34,6 @@ note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a di
 for what in ("values_given_with_a_star_by_itself", "values_given_with_a_star_two_deep", "values_given_with_a_star_behind_a_break"):
     note("same:" + what, "a list in a slot goes too late", ALL[4:])
 note("same:arguments_that_are_bound_again same:arguments_that_are_bound_again_behind_a_break", "a list in a slot goes too late", ALL[4:])
-note("same:a_manager_and_what_its_exit_holds_two_deep", "what 3.8 holds while it leaves a with", ALL[:1])
 
 UP_TO_310 = ALL[:3]
 note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
@@ -43,9 +42,6 @@ for what in ("is_set_by_forget_and_speak", "is_set_by_shorten"):
     for when in ("", "_after_a_break"):
         note("same:a_traceback_%s%s" % (what, when), "no continuation is given the traceback of a handler", UP_TO_310)
 note("same:a_traceback_goes_into_a_generator", "no continuation is given the traceback of a handler", UP_TO_310)
-
-for what in ("too_many_and_named", "unexpected", "given_twice", "given_twice_among_others"):
-    note("same:operands_of_" + what, "the order in which 3.10 lets go of operands that a frame refuses", ALL[2:3])
 
 # Up to 3.10 C takes an item out of a subclass of OrderedDict by its `__getitem__` and `__delitem__`.
 for what in ("emptied", "taken_from_the_end", "moved"):

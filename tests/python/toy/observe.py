@@ -5,6 +5,7 @@ import inspect
 import io
 import sys
 import traceback
+import types
 
 from toy_framework import toy
 
@@ -29,7 +30,7 @@ def freeze(value, seen=None):
         return (name, members if by_value else sorted(members), sys.getsizeof(value))
     if isinstance(value, bytearray):
         return (name, sorted(map(repr, value)))
-    if isinstance(value, dict):
+    if isinstance(value, (dict, types.MappingProxyType)):
         return (name, [(freeze(k, seen), freeze(v, seen)) for k, v in value.items()])
     if isinstance(value, (type(freeze), type, type(len), type(toy))):
         return (name, getattr(value, "__qualname__", value.__name__))

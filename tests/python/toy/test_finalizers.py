@@ -446,7 +446,11 @@ def test_results_die_with_their_owner():
         assert alive == expected
 
 
-@pytest.mark.parametrize("make", [Runs, lambda: weakly_referenced()])
+def c_function():
+    return pytest.importorskip("_testcapi").create_cfunction()
+
+
+@pytest.mark.parametrize("make", [Runs, lambda: weakly_referenced(), lambda: [].append, lambda: c_function()])
 def test_a_guard_keeps_nothing_alive(make):
     """A comparison of identity is a guard on an object that the program could see die."""
     translated = toy.to_static(lambda x, a, b: x * 2 if a is b else x * 3)

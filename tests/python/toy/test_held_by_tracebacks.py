@@ -507,3 +507,87 @@ def test_who_drops_the_exception_drops_the_frames(function, door):
             assert DEAD == ["held"]
     finally:
         gc.enable()
+
+
+# ----- a break while an exception is handled: its traceback holds the frame that goes on
+
+
+def goes_on_in_a_handler(x):
+    loud = Loud("handler")
+    try:
+        raise Boom(1)
+    except Boom:
+        note(x)
+        raise
+
+
+def goes_on_in_a_finally(x):
+    loud = Loud("finally")
+    try:
+        raise Boom(1)
+    finally:
+        note(x)
+
+
+def goes_on_twice(x):
+    loud = Loud("outer")
+    try:
+        goes_on_in_a_finally(x)
+    finally:
+        note("twice")
+
+
+def called_by_a_handler(x):
+    try:
+        goes_on_in_a_handler(x)
+    except Boom:
+        note("caught")
+    note("after")
+    return x + 1
+
+
+def called_by_a_named_handler(x):
+    try:
+        goes_on_in_a_finally(x)
+    except Boom as error:
+        note("caught", type(error).__name__)
+    note("after")
+    return x + 1
+
+
+def called_through_a_finally(x):
+    try:
+        goes_on_twice(x)
+    except Boom:
+        note("caught")
+    note("after")
+    return x + 1
+
+
+def kept_for_a_while(x):
+    try:
+        goes_on_in_a_handler(x)
+    except Boom as error:
+        kept = error
+    note("kept")
+    kept = None
+    note("gone")
+    return x + 1
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    "f", [called_by_a_handler, called_by_a_named_handler, called_through_a_finally, kept_for_a_while]
+)
+def test_what_a_frame_holds_that_goes_on_while_its_exception_is_handled(f, door):
+    def deaths(run):
+        del LOG[:], DEAD[:]
+        run(t([1.0]))
+        return [(repr(values[-1]), dead) for values, dead in LOG if not isinstance(values[-1], toy.Tensor)], list(DEAD)
+
+    wanted = deaths(f)
+    captured = door(f)
+    assert [deaths(captured)[1] for _ in range(3)] == [wanted[1]] * 3
+    found = deaths(captured)
+    assert [entry for entry in found[0] if entry[0] != "'before'"] == wanted[0]
+    assert toy.stats()["captures"] > 0

@@ -8,7 +8,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::cpython::capi;
 use crate::cpython::layout::{DictIter, DictKeys};
@@ -144,6 +144,43 @@ pub fn walk<'py>(iterator: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bou
             return None;
         }
         Some((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)))
+    }
+}
+
+/// What an exact iterator of a dict's keys, values or items, not a reversed one, gives next; it stays where it stands.
+/// `Some(None)`: it is at its end. `None`: another iterator, or one that would raise, as its dict has changed.
+pub fn next_of_dict<'py>(iterator: &Bound<'py, PyAny>) -> Option<Option<Bound<'py, PyAny>>> {
+    let py = iterator.py();
+    let raw = iterator.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked; the position is a copy, the dict is held while it is
+    // asked, and what it gives is made owned at once.
+    unsafe {
+        let ty = ffi::Py_TYPE(raw);
+        let (of_keys, of_values) = (&raw mut ffi::PyDictIterKey_Type, &raw mut ffi::PyDictIterValue_Type);
+        if ty != of_keys && ty != of_values && ty != &raw mut ffi::PyDictIterItem_Type {
+            return None;
+        }
+        let raw = raw.cast::<DictIter>();
+        let Some(dict) = Bound::from_borrowed_ptr_or_opt(py, (*raw).di_dict) else { return Some(None) };
+        if (*raw).di_used != ffi::PyDict_Size(dict.as_ptr()) {
+            return None;
+        }
+        let mut position = (*raw).di_pos;
+        let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+        if ffi::PyDict_Next(dict.as_ptr(), &raw mut position, &raw mut key, &raw mut value) == 0 {
+            return Some(None);
+        }
+        if (*raw).len == 0 {
+            return None;
+        }
+        let (key, value) = (Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value));
+        if ty == of_keys {
+            Some(Some(key))
+        } else if ty == of_values {
+            Some(Some(value))
+        } else {
+            PyTuple::new(py, [key, value]).ok().map(|item| Some(item.into_any()))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use hashbrown::HashSet;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::cpython::capi;
 use crate::cpython::layout::{DictEntry, DictKeys};
@@ -219,7 +219,7 @@ pub fn value_of_key<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>) -> 
 pub(super) fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
-        let class = py.get_type::<PyType>().call1(("stand_in", PyTuple::empty(py), PyDict::new(py)))?;
+        let class = super::unlisted_class(py, "stand_in", PyTuple::empty(py), PyDict::new(py))?;
         PyResult::Ok(class.unbind())
     })?;
     class.bind(py).call0()

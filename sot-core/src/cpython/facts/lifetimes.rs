@@ -18,7 +18,9 @@ const LOOKS: usize = 64;
 /// Whether the death of an object, or of what it alone may hold, runs code or clears a weak reference: it has a
 /// finalizer, somebody refers to it weakly, or it refers weakly to what is to tell of its own death.
 pub fn death_is_seen(object: &Bound<'_, PyAny>) -> bool {
-    search(object, |object, _| Some(has_finalizer(object) || is_weakly_referenced(object) || may_call_back(object)))
+    search(vec![object.clone()], |object, _| {
+        Some(has_finalizer(object) || is_weakly_referenced(object) || may_call_back(object))
+    })
 }
 
 /// Whether it is a weak reference that says when its object has died, which it does not do after its own end.
@@ -32,8 +34,12 @@ fn may_call_back(object: &Bound<'_, PyAny>) -> bool {
 }
 
 /// Whether the program could see the death of this very object: it has a finalizer, or somebody refers to it weakly. Objects
-/// that are alive anyway, as modules, classes and functions, are not asked.
+/// that are alive anyway, as modules, classes and functions, are not asked. A function of C that no module has is known by itself
+/// alone, and may be referred to weakly later.
 pub fn own_death_is_seen(object: &Bound<'_, PyAny>) -> bool {
+    if let Ok(function) = object.cast::<PyCFunction>() {
+        return !is_of_module(function);
+    }
     !is_lasting(object) && (has_finalizer(object) || is_weakly_referenced(object))
 }
 
@@ -44,24 +50,61 @@ fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyCFunction>()
 }
 
+/// Whether a module has the function under its name.
+fn is_of_module(function: &Bound<'_, PyCFunction>) -> bool {
+    let py = function.py();
+    let own = || {
+        let module = function.getattr(intern!(py, "__self__")).ok()?.cast_into::<PyModule>().ok()?;
+        let name = function.getattr(intern!(py, "__name__")).ok()?;
+        module.dict().get_item(name).ok()?
+    };
+    own().is_some_and(|own| own.is(function))
+}
+
 /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at, as far
 /// as counting references tells. `kept`: how often the translator holds an object for nobody.
 pub fn death_runs_code<'py>(object: &Bound<'py, PyAny>, kept: impl Fn(&Bound<'py, PyAny>) -> usize) -> bool {
-    search(object, |object, holders| {
-        // Classes are weakly referenced by those that they extend, and outlive their instances.
-        let lives_on =
-            object.is_instance_of::<PyType>() || holders > 0 && !is_held_by_at_most(object, holders + kept(object));
-        (!lives_on).then(|| has_finalizer_of_the_program(object) || is_weakly_referenced(object))
+    search(vec![object.clone()], |object, holders| {
+        (!lives_on(object, holders, holders == 0, &kept)).then(|| end_is_noticed(object))
     })
 }
 
-/// Look at an object and at what it alone may hold, until `ends` says yes; where it says nothing, not further inside. `ends` is
+/// As [`death_runs_code`], of objects that nobody but the translator and each other may hold any more: one that dies may take the
+/// last reference to another.
+pub fn deaths_run_code<'py>(objects: Vec<Bound<'py, PyAny>>, kept: impl Fn(&Bound<'py, PyAny>) -> usize) -> bool {
+    search(objects, |object, holders| (!lives_on(object, holders, false, &kept)).then(|| end_is_noticed(object)))
+}
+
+fn end_is_noticed(object: &Bound<'_, PyAny>) -> bool {
+    has_finalizer_of_the_program(object) || is_weakly_referenced(object)
+}
+
+/// Whether others hold an object than so many that have been met and those who keep it for nobody; of one that `dies` anyway
+/// nobody asks. Classes are weakly referenced by those that they extend, and outlive their instances.
+fn lives_on<'py>(
+    object: &Bound<'py, PyAny>,
+    holders: usize,
+    dies: bool,
+    kept: &impl Fn(&Bound<'py, PyAny>) -> usize,
+) -> bool {
+    object.is_instance_of::<PyType>() || !dies && !is_held_by_at_most(object, holders + kept(object))
+}
+
+/// Look at objects and at what they alone may hold, until `ends` says yes; where it says nothing, not further inside. `ends` is
 /// told how many of the objects found so far hold this one, and is asked again when there are more.
-fn search<'py>(object: &Bound<'py, PyAny>, ends: impl Fn(&Bound<'py, PyAny>, usize) -> Option<bool>) -> bool {
-    let mut found = vec![Found { object: object.clone(), holders: 0, opened: false }];
-    let mut queue = VecDeque::from([0]);
+fn search<'py>(objects: Vec<Bound<'py, PyAny>>, ends: impl Fn(&Bound<'py, PyAny>, usize) -> Option<bool>) -> bool {
+    let mut found: Vec<Found<'py>> = Vec::new();
+    for object in objects {
+        if !found.iter().any(|found| found.object.is(&object)) {
+            found.push(Found { object, holders: 0, opened: false });
+        }
+    }
+    let mut queue: VecDeque<usize> = (0..found.len()).collect();
     let mut held = Vec::new();
     while let Some(at) = queue.pop_front() {
+        if found[at].opened {
+            continue;
+        }
         let object = found[at].object.clone();
         match ends(&object, found[at].holders) {
             Some(true) => return true,
@@ -79,8 +122,26 @@ fn search<'py>(object: &Bound<'py, PyAny>, ends: impl Fn(&Bound<'py, PyAny>, usi
                 queue.push_back(at);
             }
         }
+        for caller in held_as_caller(&object) {
+            let met = found.iter().position(|found| found.object.is(&caller)).filter(|at| !found[*at].opened);
+            if let Some(at) = met {
+                found[at].holders += 1;
+                queue.push_back(at);
+            }
+        }
     }
     false
+}
+
+/// The caller that a frame holds. Most callers still run; one that has ended and dies with this frame is met in the traceback
+/// before it.
+fn held_as_caller<'py>(frame: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
+    let back = is_frame(frame).then(|| frame.getattr(intern!(frame.py(), "f_back")).ok()).flatten();
+    let holds = back.into_iter().flat_map({
+        let frame = frame.clone();
+        move |back| referents(&frame).filter(move |held| held.is(&back))
+    });
+    holds.filter(|back| is_frame(back))
 }
 
 /// An object that a search has met.

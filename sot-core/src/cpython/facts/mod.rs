@@ -15,7 +15,7 @@ mod types;
 
 pub use dicts::{
     DictStamp, dict_get_known_hash, dict_version, holds_names_alone, imported, instance_dict, lacks_dict_yet,
-    settle_dict, str_hash, value_of_name, walk,
+    next_of_dict, settle_dict, str_hash, value_of_name, walk,
 };
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,
@@ -26,8 +26,8 @@ pub use iterators::{
     iterator_state, set_position,
 };
 pub use lifetimes::{
-    death_could_be_seen, death_is_seen, death_runs_code, is_held_by_at_most, is_plain_container, may_die_soon,
-    own_death_is_seen,
+    death_could_be_seen, death_is_seen, death_runs_code, deaths_run_code, is_held_by_at_most, is_plain_container,
+    may_die_soon, own_death_is_seen,
 };
 pub use ordered::{
     delete_hashed, hashes_in_order, is_ordered, keys_in_order, move_ordered, nodes_of, ordered_entries, store_hashed,
@@ -38,6 +38,7 @@ pub use sets::{
 };
 pub use types::{
     ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,
-    has_mro, is_abstract, is_heap_type, is_named_below, is_written_class, lacks_attribute, makes_plain_instances, mro,
-    name_in_messages, tells_names, type_flags, type_lookup, type_version,
+    has_mro, is_abstract, is_class_of_context_variables, is_heap_type, is_named_below, is_written_class,
+    lacks_attribute, makes_plain_instances, mro, name_in_messages, tells_names, type_flags, type_lookup, type_version,
+    unlisted_class, unlisted_class_of,
 };

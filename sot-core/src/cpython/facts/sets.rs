@@ -137,11 +137,17 @@ pub fn set_with_table<'py>(
     for key in inside {
         set.discard(key)?;
     }
-    if members.iter().map(|member| member.0).chain(lost.iter().copied()).any(|place| place > mask) {
+    let mut places: Vec<usize> = members.iter().map(|member| member.0).chain(lost.iter().copied()).collect();
+    places.sort_unstable();
+    // Within the table, each once, and one place is empty, at which a search ends.
+    if places.last().is_some_and(|last| *last > mask)
+        || places.windows(2).any(|two| two[0] == two[1])
+        || places.len() > mask
+    {
         return Ok(None);
     }
     // SAFETY: nobody else knows this set, which is exact; all of its entries are empty or dummies, which it does not own, and
-    // each place that is written is within its table and is written once, with a reference of its own.
+    // each place that is written is within its table and is written once, with a reference of its own, as was checked.
     unsafe {
         let raw = set.as_ptr().cast::<ffi::PySetObject>();
         if (*raw).mask as usize != mask || (*raw).used != 0 {

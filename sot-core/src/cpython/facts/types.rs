@@ -2,8 +2,10 @@
 
 use std::ffi::{CStr, CString, c_ulong};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyModule, PyString, PyTuple, PyType};
 
 use crate::cpython::capi;
@@ -113,6 +115,35 @@ pub fn is_written_class(ty: &Bound<'_, PyType>) -> bool {
     const IMMUTABLE: c_ulong = 1 << 8;
     let refuses = cfg!(Py_3_10) && type_flags(ty) & IMMUTABLE != 0;
     is_heap_type(ty) && !refuses
+}
+
+/// A new class of `type`, of which its bases do not tell: they know their subclasses by weak references, and this one's has no
+/// object. The program never sees it in `__subclasses__()`.
+pub fn unlisted_class<'py>(
+    py: Python<'py>,
+    name: impl IntoPyObject<'py>,
+    bases: Bound<'py, PyTuple>,
+    namespace: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    unlisted_class_of(py.get_type::<PyType>().as_any(), name, bases, namespace)
+}
+
+/// The same, of another metaclass.
+pub fn unlisted_class_of<'py>(
+    metaclass: &Bound<'py, PyAny>,
+    name: impl IntoPyObject<'py>,
+    bases: Bound<'py, PyTuple>,
+    namespace: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = metaclass.py();
+    let name = name.into_bound_py_any(py)?;
+    let class = metaclass.call1((name, bases, namespace))?;
+    // SAFETY: a live class; references without a callback are one object, which its bases have.
+    unsafe {
+        let reference = Bound::from_owned_ptr_or_err(py, ffi::PyWeakref_NewRef(class.as_ptr(), std::ptr::null_mut()))?;
+        capi::_PyWeakref_ClearRef(reference.as_ptr());
+    }
+    Ok(class)
 }
 
 /// Whether the type refuses to make instances, since methods are abstract.
@@ -262,7 +293,10 @@ pub fn field<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> Field
     // reference or an exception.
     unsafe {
         let ty = ffi::Py_TYPE(descriptor.as_ptr());
-        if ty != &raw mut ffi::PyMemberDescr_Type && ty != &raw mut ffi::PyGetSetDescr_Type {
+        if ty != &raw mut ffi::PyMemberDescr_Type
+            && ty != &raw mut ffi::PyGetSetDescr_Type
+            && !field_of_tuple(obj.py()).is_some_and(|getter| descriptor.get_type().is(getter))
+        {
             return Field::NoField;
         }
         let Some(get) = (*ty).tp_descr_get else { return Field::NoField };
@@ -275,6 +309,18 @@ pub fn field<'py>(obj: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> Field
             }
         }
     }
+}
+
+/// Whether a class is that of context variables.
+pub fn is_class_of_context_variables(class: &Bound<'_, PyType>) -> bool {
+    class.as_type_ptr() == &raw mut ffi::PyContextVar_Type
+}
+
+/// The type of what reads a field of a named tuple.
+fn field_of_tuple(py: Python<'_>) -> Option<&Py<PyAny>> {
+    static GETTER: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    let found = || crate::cpython::module(py, "_collections")?.getattr("_tuplegetter").map(Bound::unbind);
+    GETTER.get_or_init(py, || found().ok()).as_ref()
 }
 
 /// Whether attributes of the name can be read off neither a slot nor the instance dict nor the class.

@@ -98,6 +98,10 @@ pub(in crate::cpython) struct DictIter {
     pub(in crate::cpython) di_used: isize,
     /// As `PyDict_Next` counts.
     pub(in crate::cpython) di_pos: isize,
+    /// What an iterator of items gives again while nobody else has it.
+    pub(in crate::cpython) di_result: *mut pyo3::ffi::PyObject,
+    /// Entries that are left.
+    pub(in crate::cpython) len: isize,
 }
 
 /// The head of a dict's table of keys.

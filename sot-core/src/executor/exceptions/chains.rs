@@ -7,8 +7,9 @@ use crate::variables::*;
 impl Executor<'_> {
     /// `raise exception`: what is being handled becomes its context.
     pub fn set_context(&mut self, exception: VarId) {
-        if let Some(context) = self.handled() {
-            self.chain_context(exception, context);
+        match self.handled() {
+            Some(context) => self.chain_context(exception, context),
+            None => self.change_exception(exception, |state| state.context_of_caller = state.context.is_none()),
         }
     }
 

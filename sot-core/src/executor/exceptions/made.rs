@@ -176,7 +176,7 @@ impl<'py> Executor<'py> {
             VarKind::Tuple(tuple) => tuple.items.iter().eq(args.iter()),
             _ => false,
         };
-        match self.spread.filter(items) {
+        match self.step.spread.filter(items) {
             Some(tuple) => tuple,
             None => self.virtual_var(TupleVar::new(args)),
         }

@@ -38,7 +38,7 @@ impl Executor<'_> {
         let asks = |frame: &Frame| matches!(frame.awaits, Awaits::Next | Awaits::Delegate);
         let told_apart = |frame: &Frame| frame.generator.is_some() || asks(frame);
         let stops = self.frames.iter().any(told_apart) && self.is_stop_iteration(exception)?;
-        let thrown = self.thrown.take().filter(|(thrown, _)| *thrown == exception);
+        let thrown = self.step.thrown.take().filter(|(thrown, _)| *thrown == exception);
         let mut at = None;
         for i in (0..=innermost).rev() {
             let frame = &self.frames[i];
@@ -90,7 +90,7 @@ impl Executor<'_> {
             self.passed(exception, innermost, innermost == at);
         }
         while self.frames.len() - 1 > at {
-            let left = self.leave_frame();
+            let left = self.leave_frame(exception, true);
             let now = self.frames.len() - 1;
             self.passed_skipped(exception, left.as_ref());
             if !(now == at && ends_loop) {
@@ -136,12 +136,14 @@ impl Executor<'_> {
 
     /// An exception leaves frames, the last of them that at `last`. `again`: the innermost has an entry in the traceback.
     fn leave_down_to(&mut self, exception: VarId, last: usize, again: bool) {
+        let taken = self.taken_by_unwinding(last, None, exception);
         if !again {
             self.passed(exception, self.frames.len() - 1, false);
         }
         loop {
-            let left = self.leave_frame();
+            let left = self.leave_frame(exception, true);
             if self.frames.len() == last {
+                self.note_taken_references(taken);
                 return;
             }
             // What cannot be told is not known to anybody.
@@ -151,9 +153,10 @@ impl Executor<'_> {
         }
     }
 
-    /// The innermost frame ends, by a result or an exception.
-    pub(super) fn leave_frame(&mut self) -> Option<Frame> {
+    /// The innermost frame ends, by a result or an exception, which it gives.
+    pub(super) fn leave_frame(&mut self, gives: VarId, raises: bool) -> Option<Frame> {
         let frame = self.frames.pop()?;
+        self.show_end_before(&frame, gives, raises);
         if !frame.caught.is_empty() {
             let end = self.end_of(&frame);
             self.show_end(&frame.caught, end);

@@ -4,10 +4,24 @@ use crate::executor::{Executor, Frame};
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Site;
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
-use sot_opcodes::handling;
+use sot_opcodes::analysis::reachable_from;
+use sot_opcodes::{Op, handling};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The variables that a frame may still bind or delete. What is in the others lives as long as the frame does, and as what holds it.
+fn written_from(frame: &Frame) -> HashSet<u32> {
+    let code = &frame.unit.code;
+    let reachable = reachable_from(code, frame.ip);
+    let written =
+        code.instrs.iter().zip(reachable).filter(|(_, reached)| *reached).filter_map(|(instr, _)| match instr.op {
+            Op::StoreFast(local) | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => Some(local.0),
+            _ => None,
+        });
+    written.collect()
+}
 
 /// The entry that a traceback begins with, which tells it from others.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -158,7 +172,36 @@ impl Executor<'_> {
         }
     }
 
-    /// The capture ends while frames go on that tracebacks hold. What they let go of later, and would be seen to die, is left
+    /// A frame has ended that handled exceptions when the capture began. Those that somebody may find later show what it has come to.
+    pub(super) fn show_end_before(&mut self, frame: &Frame, gives: VarId, raises: bool) {
+        // A generator lets go of its variables when it ends.
+        if frame.before.is_empty() || frame.is_hidden() || frame.generator.is_some() {
+            return;
+        }
+        let stored = self.journal.entries().iter().flat_map(|entry| entry.mutation.operands());
+        let at_hand: Vec<VarId> = stored.map(|var| VarId(var.0)).chain([gives]).collect();
+        let mut shown = self.held_by_frames_and(&at_hand, &frame.before);
+        if raises {
+            // They may be among the contexts of what is raised.
+            shown.extend(frame.before.iter());
+        }
+        if shown.is_empty() {
+            return;
+        }
+        let mut end = self.end_of(frame);
+        if !raises {
+            // They would be outputs of the graph.
+            let is_computed = |var: VarId| matches!(&self.var(var).kind, VarKind::Tensor(t) if matches!(t.source, TensorSource::Computed { .. }));
+            end.locals.retain(|(_, var)| !is_computed(*var));
+        }
+        let end = Rc::new(end);
+        for exception in frame.before.iter().filter(|exception| shown.contains(*exception)) {
+            let ended = EndedFrame { unit: frame.unit.clone(), end: end.clone() };
+            self.change_exception(*exception, |state| state.ended.push(ended));
+        }
+    }
+
+    /// The capture ends while frames go on that tracebacks hold. What they may let go of later, and would be seen to die, is left
     /// out, and so are exceptions, which would hold themselves.
     pub(in crate::executor) fn show_frames_that_go_on(&mut self) {
         for at in 0..self.frames.len() {
@@ -167,12 +210,16 @@ impl Executor<'_> {
                 continue;
             }
             let mut end = self.end_of(&self.frames[at]);
-            let stays = |(_, var): &(u32, VarId)| {
-                let kind = &self.var(*var).kind;
-                !matches!(kind, VarKind::Generator(_)) && !self.may_be_seen_to_die(*var) && !self.holds_exception(*var)
+            // A generator lets go of its variables when it ends.
+            let ends_empty = self.frames[at].generator.is_some();
+            let written = written_from(&self.frames[at]);
+            let left_out = |var: VarId, written: bool| {
+                matches!(self.var(var).kind, VarKind::Generator(_))
+                    || written && self.may_be_seen_to_die(var)
+                    || self.holds_exception(var)
             };
-            end.locals.retain(stays);
-            end.cells.retain(stays);
+            end.locals.retain(|(local, var)| !left_out(*var, ends_empty || written.contains(local)));
+            end.cells.retain(|(_, var)| !left_out(*var, true));
             self.show_end(&caught, end);
         }
     }

@@ -25,7 +25,7 @@ fn load_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadAttr(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let object = ex.peek(1)?;
-    ex.tail = Some(Awaits::Attribute);
+    ex.step.tail = Some(Awaits::Attribute);
     let value = ex.getattr(object, &name)?;
     ex.pop()?;
     ex.push(value);
@@ -82,7 +82,7 @@ fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadMethod(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let object = ex.peek(1)?;
-    ex.tail = Some(Awaits::Method);
+    ex.step.tail = Some(Awaits::Method);
     let found = ex.getattr(object, &name)?;
     ex.pop()?;
     push_method(ex, found);
@@ -102,9 +102,9 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             false => Stop::fallback(Reason::FrameInspection, "super that is not the builtin"),
         });
     }
-    ex.tail = Some(if method { Awaits::Callable } else { Awaits::Push });
+    ex.step.tail = Some(if method { Awaits::Callable } else { Awaits::Push });
     let found = ex.super_attribute(operands[1], operands[2], &name)?;
-    ex.tail = None;
+    ex.step.tail = None;
     let Some(found) = found else {
         let asked = ex.virtual_var(SuperVar { class: operands[1], receiver: operands[2] });
         let stop = ex.missing_attribute(asked, &name)?;
@@ -122,6 +122,11 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.peek(1)?;
+    if let Some(value) = ex.subscript_by_key(container, key)? {
+        ex.pop()?;
+        ex.push(value);
+        return Ok(Flow::Next);
+    }
     if ex.enter_index(container, key)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
@@ -129,7 +134,7 @@ fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     if ex.enter_item_by_hash(container, key)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }
-    ex.tail = Some(Awaits::Push);
+    ex.step.tail = Some(Awaits::Push);
     let value = ex.subscript(container, key)?;
     ex.push(value);
     Ok(Flow::Next)
@@ -153,7 +158,7 @@ fn store_item(ex: &mut Executor<'_>, container: VarId, key: VarId, value: VarId)
     if ex.enter_write_by_hash(container, key, Some(value))?.is_some() {
         return Ok(Flow::Entered(Awaits::Drop));
     }
-    ex.tail = awaited_by_write(ex, container)?;
+    ex.step.tail = awaited_by_write(ex, container)?;
     ex.set_item(container, key, value)?;
     Ok(Flow::Next)
 }
@@ -176,7 +181,7 @@ fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     if ex.enter_write_by_hash(container, key, None)?.is_some() {
         return Ok(Flow::Entered(Awaits::Drop));
     }
-    ex.tail = awaited_by_write(ex, container)?;
+    ex.step.tail = awaited_by_write(ex, container)?;
     ex.delete_item(container, key)?;
     Ok(Flow::Next)
 }
@@ -185,7 +190,7 @@ fn binary_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let operands = ex.pop_n(3)?;
     let step = ex.fold_none()?;
     let slice = ex.virtual_var(SliceVar { parts: [operands[1], operands[2], step] });
-    ex.tail = Some(Awaits::Push);
+    ex.step.tail = Some(Awaits::Push);
     let value = ex.subscript(operands[0], slice)?;
     ex.push(value);
     Ok(Flow::Next)

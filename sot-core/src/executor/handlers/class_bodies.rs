@@ -10,7 +10,7 @@ use sot_opcodes::{NameId, Op};
 handlers! {
     LoadName => load_name;
     StoreName => store_name;
-    DeleteName => unsupported::run;
+    DeleteName => delete_name;
     LoadClassDeref => load_class_deref;
     LoadFromDictOrDeref => load_from_dict_or_deref;
     LoadFromDictOrGlobals => load_from_dict_or_globals;
@@ -49,6 +49,18 @@ fn store_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let key = ex.fold(key.as_any())?;
     let value = ex.pop()?;
     ex.set_item(all, key, value)?;
+    Ok(Flow::Next)
+}
+
+fn delete_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
+    let (Op::DeleteName(id), Some(all)) = (op, ex.frame().names) else { return unsupported::run(ex, op) };
+    let name = names::name(ex, id);
+    if own(ex, all, &name)?.is_none() {
+        return Err(Stop::fallback(Reason::WouldRaise, name));
+    }
+    let key = PyString::intern(ex.py, &name);
+    let key = ex.fold(key.as_any())?;
+    ex.delete_item(all, key)?;
     Ok(Flow::Next)
 }
 

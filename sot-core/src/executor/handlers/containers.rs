@@ -202,6 +202,10 @@ fn dict_entries(ex: &mut Executor<'_>, mapping: VarId) -> Result<Vec<(VarId, Var
             let pairs = ex.plain_pairs(mapping)?;
             pairs.ok_or(Stop::brk(Reason::ValueKind, "unpacking of an instance"))
         }
+        VarKind::Native(_) => {
+            let pairs = ex.plain_pairs(mapping)?;
+            pairs.ok_or(Stop::brk(Reason::ValueKind, "unpacking of a native value"))
+        }
         other => Err(Stop::brk(Reason::ValueKind, format!("unpacking of {}", other.kind_name()))),
     }
 }
@@ -338,7 +342,8 @@ fn build_list_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn build_map_unpack(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let with_call = matches!(op, Op::BuildMapUnpackWithCall(_));
     let parts = ex.pop_n(count(op)?)?;
-    if !with_call && ex.enter_united(&parts)?.is_some() {
+    let callee = if with_call { Some(ex.peek(2)?) } else { None };
+    if !with_call && ex.enter_united(&parts)?.is_some() || ex.enter_display(&parts, callee)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }
     let result = ex.virtual_var(DictVar::new(Vec::new()));

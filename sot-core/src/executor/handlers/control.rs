@@ -49,14 +49,14 @@ fn holds(ex: &mut Executor<'_>, cond: JumpCond, value: VarId) -> Result<bool, St
 fn pop_jump_if(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::PopJumpIf { cond, target: label } = op else { return Err(mismatch()) };
     let value = ex.pop()?;
-    ex.tail = Some(Awaits::Again);
+    ex.step.tail = Some(Awaits::Again);
     Ok(if holds(ex, cond, value)? { Flow::Jump(target(ex, label)) } else { Flow::Next })
 }
 
 fn jump_if_or_pop(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::JumpIfOrPop { .. } = op else { return Err(mismatch()) };
     let value = ex.peek(1)?;
-    ex.tail = Some(Awaits::Decides);
+    ex.step.tail = Some(Awaits::Decides);
     let truth = ex.truth(value)?;
     decide(ex, truth)?;
     Ok(Flow::Placed)
@@ -82,9 +82,9 @@ fn get_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
         ex.push(iterator);
         return Ok(Flow::Next);
     }
-    ex.tail = Some(Awaits::Iterator);
+    ex.step.tail = Some(Awaits::Iterator);
     let iterator = ex.iterate(value)?;
-    ex.tail = None;
+    ex.step.tail = None;
     ex.push(iterator);
     Ok(Flow::Next)
 }
@@ -103,7 +103,7 @@ fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
             // What is no iterator must not come to a FOR_ITER that is run.
             let next = ex.special_method_if_any(iterator, "__next__")?;
             let next = next.ok_or(Stop::fallback(Reason::WouldRaise, "iteration over what is no iterator"))?;
-            ex.tail = Some(Awaits::Next);
+            ex.step.tail = Some(Awaits::Next);
             let item = ex.call_tail(next, &Args::default())?;
             ex.push(item);
             return Ok(Flow::Next);
@@ -218,17 +218,20 @@ fn call_ex(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
                 return Ok(Flow::Entered(Awaits::Again));
             }
         }
-        let VarKind::Dict(dict) = ex.look(mapping)? else {
-            return Err(Stop::brk(Reason::ValueKind, "** of something that is not a dict"));
+        let entries = match ex.look(mapping)? {
+            VarKind::Dict(dict) => Some(dict.entries.to_vec()),
+            VarKind::Native(_) | VarKind::Instance(InstanceVar { part: Some(_), .. }) => ex.plain_pairs(mapping)?,
+            _ => None,
         };
-        for (key, value) in dict.entries.iter() {
-            let key = ex.constant_str(*key).ok_or(Stop::brk(Reason::WouldRaise, "keywords must be strings"))?;
-            args.keywords.push((key, *value));
+        let entries = entries.ok_or(Stop::brk(Reason::ValueKind, "** of something that is not a dict"))?;
+        for (key, value) in entries {
+            let key = ex.constant_str(key).ok_or(Stop::brk(Reason::WouldRaise, "keywords must be strings"))?;
+            args.keywords.push((key, value));
         }
     }
     let sequence = ex.pop()?;
     args.positional = ex.collect_sized(sequence)?;
-    ex.spread = ex.is_exact_tuple(sequence)?.then_some(sequence);
+    ex.step.spread = ex.is_exact_tuple(sequence)?.then_some(sequence);
     let callee = if null { pop_callable(ex, true, &mut args)? } else { ex.pop()? };
     finish_call(ex, callee, &args)
 }
@@ -345,9 +348,9 @@ fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ImportFrom(id) = op else { return Err(mismatch()) };
     let name = name(ex, id);
     let module = ex.peek(1)?;
-    ex.tail = Some(Awaits::Push);
+    ex.step.tail = Some(Awaits::Push);
     let found = ex.find_attribute(module, &name);
-    ex.tail = None;
+    ex.step.tail = None;
     let value = match found {
         Ok(Some(value)) => value,
         Ok(None) => submodule(ex, module, &name)?,

@@ -371,7 +371,7 @@ fn with_cleanup_finish(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     ex.look(raised)?;
     let fallen = ex.constant_value(raised).is_some_and(|v| v.is_none());
     // The truth comes in the place of the result.
-    ex.tail = Some(Awaits::Again);
+    ex.step.tail = Some(Awaits::Again);
     if fallen || !ex.truth(result)? {
         ex.pop()?;
         return Ok(Flow::Next);

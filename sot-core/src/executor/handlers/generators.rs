@@ -56,9 +56,9 @@ fn get_yield_from_iter(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
         let text = "cannot 'yield from' a coroutine object in a non-coroutine generator";
         return Err(ex.raise_error::<PyTypeError>(text));
     }
-    ex.tail = Some(Awaits::Iterator);
+    ex.step.tail = Some(Awaits::Iterator);
     let iterator = ex.iterate_openly(value)?;
-    ex.tail = None;
+    ex.step.tail = None;
     ex.push(iterator);
     Ok(Flow::Next)
 }

@@ -28,7 +28,7 @@ fn unary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
     // The truth that a method of the program gives takes the place of the operand.
     let asks = matches!(op, UnaryOp::Not | UnaryOp::ToBool);
-    ex.tail = Some(if asks { Awaits::Again } else { Awaits::Push });
+    ex.step.tail = Some(if asks { Awaits::Again } else { Awaits::Push });
     let result = match op {
         UnaryOp::Not => {
             let truth = ex.truth(value)?;
@@ -422,6 +422,7 @@ impl Executor<'_> {
 
     /// `item in container`
     pub fn contains(&mut self, container: VarId, item: VarId) -> Result<bool, Stop> {
+        let container = self.shown_by(container)?.unwrap_or(container);
         match self.look(container)? {
             VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
             VarKind::Set(set) => self.set_has(set.state, item),
@@ -457,6 +458,11 @@ fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Contains { invert } = op else { return Err(mismatch()) };
     let container = ex.pop()?;
     let item = ex.pop()?;
+    if let Some(found) = ex.item_by_key(container, item)? {
+        let result = ex.fold_bool(found.is_some() != invert)?;
+        ex.push(result);
+        return Ok(Flow::Next);
+    }
     if ex.enter_contains(container, item, invert)?.is_some() {
         return Ok(Flow::Entered(Awaits::Push));
     }
@@ -508,6 +514,9 @@ fn format_value(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     if let Some(conversion) = conversion {
         value = convert(ex, conversion, value)?;
+    }
+    if let Some(spec) = spec {
+        ex.is_written_without_locale(spec)?;
     }
     let callee = ex.builtins_attribute("format")?;
     let mut args = vec![value];

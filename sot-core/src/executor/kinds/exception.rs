@@ -77,8 +77,17 @@ impl Executor<'_> {
         }
         // What C writes depends on the class and the arguments alone.
         let args = self.require_plain(args)?.cast_into::<PyTuple>().map_err(|e| self.internal(&e.into()))?;
+        // One that ends at once: the program must not hear of it.
+        let class = match self.class_lookup(class.as_any(), "__del__")? {
+            Some(_) => {
+                let (name, names) = (facts::name_in_messages(&class), pyo3::types::PyDict::new(self.py));
+                let bases = PyTuple::new(self.py, [&base]).map_err(|e| self.internal(&e))?;
+                facts::unlisted_class(self.py, name, bases, names).map_err(|e| self.internal(&e))?
+            }
+            None => class.into_any(),
+        };
         let made = base.getattr("__new__").and_then(|new| {
-            let all: Vec<_> = std::iter::once(class.into_any()).chain(args.iter()).collect();
+            let all: Vec<_> = std::iter::once(class).chain(args.iter()).collect();
             let made = new.call1(PyTuple::new(self.py, all)?)?;
             let all: Vec<_> = std::iter::once(made.clone()).chain(args.iter()).collect();
             base.getattr("__init__")?.call1(PyTuple::new(self.py, all)?)?;

@@ -56,6 +56,15 @@ impl Operations for InstanceVar {
                 return Ok(Called::Value(drawn));
             }
         }
+        if let Some(value) = ex.call_cache(me, args)? {
+            return Ok(Called::Value(value));
+        }
+        if let Some(value) = ex.referent(me, args)? {
+            return Ok(Called::Value(value));
+        }
+        if let Some(value) = ex.scanned(me, args)? {
+            return Ok(Called::Value(value));
+        }
         let method = ex.special_method(me, "__call__")?;
         ex.call(method, args)
     }

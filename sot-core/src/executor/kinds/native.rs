@@ -7,8 +7,25 @@ impl Operations for NativeVar {
         Ok(ex.objects.get(ex.py, self.class))
     }
 
-    fn truth(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
-        Ok(true)
+    fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        match ex.shown_by(me)? {
+            Some(dict) => ex.truth(dict),
+            None => Ok(true),
+        }
+    }
+
+    fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        match ex.shown_by(me)? {
+            Some(dict) => ex.look(dict)?.length(ex, dict),
+            None => unanswered(self.kind_name(), "len()"),
+        }
+    }
+
+    fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        match ex.shown_by(me)? {
+            Some(dict) => ex.look(dict)?.iterate(ex, dict),
+            None => unanswered(self.kind_name(), "iteration"),
+        }
     }
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
@@ -16,6 +33,9 @@ impl Operations for NativeVar {
     }
 
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
+        if let Some(dict) = ex.shown_by(me)? {
+            return ex.subscript(dict, key);
+        }
         ex.method_of_match(me, "__getitem__", &Args::positional(vec![key]))
     }
 

@@ -72,3 +72,48 @@ def dict_replaced_in_the_frame():
         return x + first, kept, hasattr(instance, "n")
 
     return {"f": f, "args": lambda: (t([1.0]),), "watch": lambda: dict(vars(instance))}
+
+
+def by_attribute(instance, items):
+    del instance.n
+    return len(items)
+
+
+def by_item(instance, items):
+    del items["n"]
+    return hasattr(instance, "n")
+
+
+def by_its_dict(instance, items):
+    del instance.__dict__["n"]
+    return hasattr(instance, "n"), len(items)
+
+
+def by_update(instance, items):
+    items.update(n=7, m=8)
+    return instance.n, instance.m
+
+
+def by_clear(instance, items):
+    vars(instance).clear()
+    return items, hasattr(instance, "n")
+
+
+def given(write):
+    """A dict that the program has a name for, written to by one name and read by the other."""
+
+    def build():
+        def f(x, instance, items):
+            instance.__dict__ = items
+            instance.n = 5
+            return x + 1.0, write(instance, items), len(items)
+
+        return {"f": f, "args": lambda: (t([1.0]), Plain(), {"old": 1})}
+
+    build.__name__ = build.__qualname__ = "dict_given_and_written_" + write.__name__
+    build.__module__ = __name__
+    case(graphs=None, breaks=None, captures=None, reasons=None)(build)
+
+
+for write in (by_attribute, by_item, by_its_dict, by_update, by_clear):
+    given(write)

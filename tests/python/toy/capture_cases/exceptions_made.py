@@ -1,6 +1,5 @@
 """Exceptions whose classes are of the program: how they are made, and what they say of themselves."""
 
-import sys
 
 from observe import case
 from toy_framework import toy
@@ -95,9 +94,7 @@ def from_classes(name, raised, cause, **decisions):
 from_classes("silent", Silent, Silent)
 from_classes("builtin", Silent, ValueError)
 from_classes("none", Silent, None)
-# On 3.10 the call that makes the cause runs as a whole.
-MADE_LOUDLY = "reconstruct" if sys.version_info[:2] == (3, 10) else "builtin-with-output"
-from_classes("loud", Silent, Loud, breaks=1, captures=2, graphs=2, reasons=(MADE_LOUDLY,))
+from_classes("loud", Silent, Loud, breaks=1, captures=2, graphs=2, reasons=("builtin-with-output",))
 from_classes("made", Made, KeyError, graphs=None, breaks=None, captures=None, reasons=None)
 from_classes("other", Other, None, graphs=None, breaks=None, captures=None, reasons=None)
 from_classes("other_cause", Silent, Other, graphs=None, breaks=None, captures=None, reasons=None)

@@ -2,6 +2,7 @@
 
 import abc
 import collections
+import collections.abc
 import dataclasses
 import enum
 import types
@@ -47,6 +48,22 @@ def registration_with_an_abstract_class():
         return x * (10 if isinstance(obj, Shape) else 1), issubclass(Base, Shape)
 
     return f, lambda: Shape.register(type(obj))
+
+
+@change
+def registration_of_others_with_another_abstract_class():
+    class Shape(abc.ABC):
+        pass
+
+    class Unrelated(abc.ABC):
+        pass
+
+    obj = Base()
+
+    def f(x):
+        return x * (10 if isinstance(obj, Shape) else 1), isinstance(obj, collections.abc.Iterable), issubclass(Base, Shape)
+
+    return f, lambda: Unrelated.register(Other)
 
 
 @change

@@ -1,8 +1,17 @@
 //! Functions of C modules of the standard library: those that are pure over constants are folded, those that say something about the
-//! process are asked by their path, and a method may be made by its class.
+//! process are asked by their path, and a method may be made by its class. Below: objects of C with a state of their own.
+
+mod caches;
+mod json;
+mod locks;
+mod objects;
+mod per_thread;
+mod single_keys;
+mod weak_references;
 
 use super::Executor;
 use super::calls::name_of;
+use crate::objects_of_c;
 use crate::probe;
 use crate::process;
 use crate::stop::{Reason, Stop};
@@ -15,21 +24,26 @@ use sot_tracker::{ObjectId, Tracker};
 const PURE: &[(&str, &str)] = &[
     ("_bisect", "bisect_left"),
     ("_bisect", "bisect_right"),
+    ("_json", "encode_basestring"),
+    ("_json", "encode_basestring_ascii"),
     ("_struct", "calcsize"),
     ("_struct", "pack"),
     ("_struct", "unpack"),
+    ("binascii", "a2b_base64"),
+    ("binascii", "b2a_base64"),
     ("binascii", "crc32"),
     ("binascii", "hexlify"),
     ("binascii", "unhexlify"),
     ("nt", "fspath"),
     ("posix", "fspath"),
+    ("sys", "intern"),
     ("zlib", "adler32"),
     ("zlib", "crc32"),
 ];
 
 impl<'py> Executor<'py> {
     /// A function of a C module; `None`: it is none of these.
-    pub(super) fn call_of_c_module(
+    pub(in crate::executor) fn call_of_c_module(
         &mut self,
         callee: &Bound<'py, PyAny>,
         module: &str,
@@ -41,6 +55,11 @@ impl<'py> Executor<'py> {
         }
         if PURE.contains(&(module, name)) && self.are_constants(args)? {
             return self.fold_call(callee, args).map(|result| Some(Called::Value(result)));
+        }
+        if objects_of_c::is_maker(module, name)
+            && let Some(made) = self.make_object(callee, args)?
+        {
+            return Ok(Some(Called::Value(made)));
         }
         if let Some(entered) = self.enter_heap_or_bisect(module, name, args)? {
             return Ok(Some(entered));
@@ -70,7 +89,7 @@ impl<'py> Executor<'py> {
 
     /// A dict is asked for a key and given it in one step, and so is an item found and taken, which no other thread comes between; the
     /// journal does it later. A break where another thread may have the container.
-    pub(super) fn no_thread_comes_between(&mut self, container: VarId) -> Result<(), Stop> {
+    pub(in crate::executor) fn no_thread_comes_between(&mut self, container: VarId) -> Result<(), Stop> {
         match self.is_sourced_container(container) {
             true => self.has_no_threads_beside(),
             false => Ok(()),
@@ -78,7 +97,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The same of an iterator that the program advances by hand.
-    pub(super) fn look_to_advance(&mut self, iterator: VarId) -> Result<VarKind, Stop> {
+    pub(in crate::executor) fn look_to_advance(&mut self, iterator: VarId) -> Result<VarKind, Stop> {
         let kind = self.look(iterator)?;
         if let VarKind::Iterator(IteratorVar { state: Iteration::Real { .. } }) = &kind
             && !self.frame().is_hidden()
@@ -88,12 +107,12 @@ impl<'py> Executor<'py> {
         Ok(kind)
     }
 
-    pub(super) fn advance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
+    pub(in crate::executor) fn advance(&mut self, iterator: VarId) -> Result<Option<VarId>, Stop> {
         self.look_to_advance(iterator)?;
         self.next_item(iterator)
     }
 
-    fn has_no_threads_beside(&mut self) -> Result<(), Stop> {
+    pub(in crate::executor) fn has_no_threads_beside(&mut self) -> Result<(), Stop> {
         if self.alone {
             return Ok(());
         }
@@ -107,7 +126,11 @@ impl<'py> Executor<'py> {
     }
 
     /// What a question is answered now, known by the path to it.
-    pub(super) fn answered_by_path(&mut self, question: &Bound<'py, PyAny>, answer: &Bound<'py, PyAny>) -> VarId {
+    pub(in crate::executor) fn answered_by_path(
+        &mut self,
+        question: &Bound<'py, PyAny>,
+        answer: &Bound<'py, PyAny>,
+    ) -> VarId {
         let question = self.objects.add(question);
         let base = self.constant_tracker(question);
         let at = self.trackers.intern(Tracker::IterSource(base));
@@ -115,12 +138,12 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a class is one of C's records: of what is found of it, the items tell all.
-    pub(super) fn is_record_of_c(&self, class: ObjectId) -> bool {
+    pub(in crate::executor) fn is_record_of_c(&self, class: ObjectId) -> bool {
         self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(probe::is_record_of_c)
     }
 
     /// Whether both are lists, or both are tuples, of these very types.
-    pub(super) fn are_sequences(&mut self, left: VarId, right: VarId) -> Result<bool, Stop> {
+    pub(in crate::executor) fn are_sequences(&mut self, left: VarId, right: VarId) -> Result<bool, Stop> {
         Ok(match (self.look(left)?, self.look(right)?) {
             (VarKind::List(left), VarKind::List(right)) => left.class.is_none() && right.class.is_none(),
             (VarKind::Tuple(left), VarKind::Tuple(right)) => left.class.is_none() && right.class.is_none(),
@@ -129,7 +152,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether arguments are constants, or lists and tuples of such: nothing that C code asks of them runs code.
-    fn are_constants(&mut self, args: &Args) -> Result<bool, Stop> {
+    pub(in crate::executor) fn are_constants(&mut self, args: &Args) -> Result<bool, Stop> {
         let keywords = args.keywords.iter().map(|(_, value)| *value);
         let mut asked: Vec<VarId> = args.positional.iter().copied().chain(keywords).collect();
         let mut left = 1024;

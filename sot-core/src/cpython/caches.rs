@@ -1,0 +1,141 @@
+//! The table of a cache of C (`functools.lru_cache`), which nothing but calls of the cache looks into.
+//!
+//! Where it lies in the object is not taken from a header: a cache is made and called, and what it then holds is looked for in it. A
+//! layout in which that is not found once and for all has no caches.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+
+/// Offsets, in bytes.
+struct Places {
+    class: Py<PyType>,
+    /// Of the dict, in a cache.
+    table: usize,
+    /// Of a C int, in a cache: whether types of arguments tell keys apart.
+    typed: usize,
+    /// What the dict of a cache of limited size holds, and where its results are.
+    link: Py<PyType>,
+    result: usize,
+    /// Stands between positional arguments and keywords in a key.
+    mark: Py<PyAny>,
+}
+
+fn places(py: Python<'_>) -> Option<&Places> {
+    static PLACES: PyOnceLock<Option<Places>> = PyOnceLock::new();
+    PLACES.get_or_init(py, || find(py).ok().flatten()).as_ref()
+}
+
+fn find(py: Python<'_>) -> PyResult<Option<Places>> {
+    let class = super::module(py, "_functools")?.getattr("_lru_cache_wrapper")?.cast_into::<PyType>()?;
+    let (list, object) = (py.get_type::<PyList>(), py.get_type::<PyAny>());
+    let make = |size: Option<usize>, typed: bool| class.call1((&list, size, typed, &object));
+    let (plain, typed, limited) = (make(None, false)?, make(None, true)?, make(Some(4), false)?);
+    let flags = ints_that_tell(&plain, &typed)?;
+    let result = limited.call1(("key",))?;
+    let key = "key".into_pyobject(py)?.into_any();
+    let (Some(table), Some(of_plain)) = (table_with(&limited, &key)?, {
+        plain.call1((&key,))?;
+        table_with(&plain, &key)?
+    }) else {
+        return Ok(None);
+    };
+    let link = table.get_item(&key)?.expect("just found");
+    let keywords = PyDict::new(py);
+    keywords.set_item("iterable", &key)?;
+    let with_keywords = class.call1((py.get_type::<PyDict>(), py.None(), false, &object))?;
+    with_keywords.call((), Some(&keywords))?;
+    let mut mark = None;
+    for referent in referents(&with_keywords)? {
+        if let Ok(dict) = referent.cast_exact::<PyDict>()
+            && let Some(key) = dict.keys().iter().next()
+            && let Ok(key) = key.cast_exact::<PyTuple>()
+            && key.len() == 3
+        {
+            mark = Some(key.get_item(0)?.unbind());
+        }
+    }
+    let places = [place_of(&limited, table.as_any())?, place_of(&plain, of_plain.as_any())?, place_of(&link, &result)?];
+    let ([Some(table), Some(of_plain), Some(result)], &[typed], Some(mark)) = (places, &flags[..], mark) else {
+        return Ok(None);
+    };
+    let link = link.get_type().unbind();
+    Ok((table == of_plain).then(|| Places { class: class.unbind(), table, typed, link, result, mark }))
+}
+
+fn referents<'py>(object: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    super::module(object.py(), "gc")?.call_method1("get_referents", (object,))?.extract()
+}
+
+fn table_with<'py>(cache: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
+    for referent in referents(cache)? {
+        if let Ok(dict) = referent.cast_exact::<PyDict>()
+            && dict.contains(key)?
+        {
+            return Ok(Some(dict.clone()));
+        }
+    }
+    Ok(None)
+}
+
+fn bytes_of(object: &Bound<'_, PyAny>) -> PyResult<usize> {
+    object.get_type().getattr("__basicsize__")?.extract()
+}
+
+/// Where an object holds a pointer to another one; `None`: nowhere, or more than once.
+fn place_of(object: &Bound<'_, PyAny>, held: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let width = size_of::<usize>();
+    let words = bytes_of(object)? / width;
+    // SAFETY: a live object has as many bytes as its type says.
+    let found = |at: &usize| unsafe { *object.as_ptr().cast::<usize>().add(*at) == held.as_ptr() as usize };
+    let mut places = (0..words).filter(found);
+    Ok(match (places.next(), places.next()) {
+        (Some(at), None) => Some(at * width),
+        _ => None,
+    })
+}
+
+/// Where the first of two objects of a type has a C int that is 0, and the second one that is 1.
+fn ints_that_tell(first: &Bound<'_, PyAny>, second: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let width = size_of::<i32>();
+    let head = size_of::<ffi::PyObject>() / width;
+    let ints = bytes_of(first)? / width;
+    // SAFETY: live objects have as many bytes as their type says.
+    let int = |object: &Bound<'_, PyAny>, at: usize| unsafe { *object.as_ptr().cast::<i32>().add(at) };
+    Ok((head..ints).filter(|at| int(first, *at) == 0 && int(second, *at) == 1).map(|at| at * width).collect())
+}
+
+/// Whether a value is a cache of C itself, of no class that extends it.
+pub fn is_cache(value: &Bound<'_, PyAny>) -> bool {
+    // Nothing is called to find that out of anything else.
+    let ty = value.get_type();
+    super::facts::is_named_below(&ty, "functools.") && places(value.py()).is_some_and(|places| ty.is(&places.class))
+}
+
+/// What a cache has by keys, whether types tell these apart, and what stands before the keywords.
+pub fn table_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyDict>, bool, Bound<'py, PyAny>)> {
+    let py = cache.py();
+    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    // SAFETY: a live cache, in which these are.
+    let (table, typed) = unsafe {
+        let base = cache.as_ptr().cast::<u8>();
+        let table = *base.add(places.table).cast::<*mut ffi::PyObject>();
+        (Bound::from_borrowed_ptr_or_opt(py, table)?, *base.add(places.typed).cast::<i32>() != 0)
+    };
+    Some((table.cast_into_exact::<PyDict>().ok()?, typed, places.mark.bind(py).clone()))
+}
+
+/// The result that the table of a cache has for a key: itself, or in a link of the list by which a cache of limited size lets go.
+pub fn result_in_cache<'py>(held: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let py = held.py();
+    let places = places(py)?;
+    if !held.get_type().is(&places.link) {
+        return Some(held.clone());
+    }
+    // SAFETY: a live link, in which the result is.
+    unsafe {
+        let result = *held.as_ptr().cast::<u8>().add(places.result).cast::<*mut ffi::PyObject>();
+        Bound::from_borrowed_ptr_or_opt(py, result)
+    }
+}

@@ -1,0 +1,79 @@
+//! `threading.local` and context variables: what one holds is found by its path, in the thread that asks.
+
+use super::Executor;
+use crate::per_thread::{self, PerThread};
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_sideeffect::{Mutation, Overlay, Target};
+use sot_tracker::Tracker;
+
+impl<'py> Executor<'py> {
+    fn per_thread(&mut self, value: VarId) -> Option<(PerThread, Bound<'py, PyAny>)> {
+        let VarKind::Instance(InstanceVar { object: Some(object), class, .. }) = self.var(value).kind else {
+            return None;
+        };
+        let class = self.objects.get_ref(self.py, class).cast::<PyType>().ok()?;
+        Some((per_thread::per_thread(class)?, self.objects.get(self.py, object)))
+    }
+
+    /// Whether an attribute belongs to a thread: one of a `threading.local` that its class does not have.
+    fn local(&mut self, value: VarId, name: &str) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        let Some((PerThread::Local, local)) = self.per_thread(value) else { return Ok(None) };
+        self.look(value)?;
+        let class = local.get_type();
+        Ok(self.class_lookup(class.as_any(), name)?.is_none().then_some(local))
+    }
+
+    /// `local.name`: `None`: it is something else. The inner one: this thread has none.
+    pub(in crate::executor) fn attribute_of_thread(
+        &mut self,
+        value: VarId,
+        name: &str,
+    ) -> Result<Option<Option<VarId>>, Stop> {
+        let Some(local) = self.local(value, name)? else { return Ok(None) };
+        match self.journal.attr(Self::var_ref(value), name) {
+            Overlay::Set(found) => return Ok(Some(Some(VarId(found.0)))),
+            Overlay::Deleted => return Ok(Some(None)),
+            Overlay::Untouched => {}
+        }
+        let Some(dict) = per_thread::held(&local) else { return Ok(None) };
+        let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        let base = self.base_tracker(value);
+        let at = self.trackers.intern(Tracker::IterSource(base));
+        self.dict_item(dict, at, name).map(Some)
+    }
+
+    /// `local.name = value`; `false`: it is something else.
+    pub(in crate::executor) fn set_in_thread(&mut self, local: VarId, name: &str, value: VarId) -> Result<bool, Stop> {
+        if self.local(local, name)?.is_none() {
+            return Ok(false);
+        }
+        let (object, value) = (Self::var_ref(local), Self::var_ref(value));
+        self.journal_record(Mutation::SetAttr { object, name: name.into(), value });
+        Ok(true)
+    }
+
+    /// `variable.get()`; `None`: it is something else, or there is no value.
+    pub(in crate::executor) fn method_of_context_variable(
+        &mut self,
+        name: &str,
+        me: VarId,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
+        if name != "get" || !args.positional.is_empty() || !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        let Some((PerThread::Variable, variable)) = self.per_thread(me) else { return Ok(None) };
+        if self.journal.changes_of(Target::Object(Self::var_ref(me))).next().is_some() {
+            return Ok(None);
+        }
+        let Some(value) = per_thread::held(&variable) else { return Ok(None) };
+        self.look(me)?;
+        let base = self.base_tracker(me);
+        let at = self.trackers.intern(Tracker::IterSource(base));
+        self.guard_present(at);
+        Ok(Some(Called::Value(self.wrap(&value, at))))
+    }
+}

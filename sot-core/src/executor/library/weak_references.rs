@@ -1,0 +1,67 @@
+//! Weak references (`weakref.ref`): one that has no callback is the same object as long as somebody has it, and what one refers to is a
+//! value with a path.
+
+use super::Executor;
+use crate::cpython::facts;
+use crate::probe;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::Tracker;
+
+impl<'py> Executor<'py> {
+    /// `weakref.ref(object)` of what is the same object at each call; `None`: that is left to Python.
+    pub(in crate::executor) fn refer_weakly(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let ([of], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(None) };
+        if !class.is(self.py.get_type::<PyWeakrefReference>()) {
+            return Ok(None);
+        }
+        let kind = self.look(*of)?;
+        let Some(object) = self.pinned(&kind) else { return Ok(None) };
+        if self.death_runs_code(&object) || !self.is_compared_by_identity(&object)? {
+            return Ok(None);
+        }
+        let Ok(reference) = class.call1((&object,)) else { return Ok(None) };
+        Ok(Some(self.pin(&reference)))
+    }
+
+    pub(in crate::executor) fn is_compared_by_identity(&mut self, object: &Bound<'py, PyAny>) -> Result<bool, Stop> {
+        let class = object.get_type();
+        let hashed_by_c = !probe::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash));
+        Ok(hashed_by_c && self.compares_by_identity(&class)?)
+    }
+
+    /// What a reference refers to, that is called; `None`: it is no reference of C.
+    pub(in crate::executor) fn referent(&mut self, me: VarId, args: &Args) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(InstanceVar { object: Some(object), class, .. }) = self.var(me).kind else {
+            return Ok(None);
+        };
+        let object = self.objects.get(self.py, object);
+        let Ok(reference) = object.cast::<PyWeakrefReference>() else { return Ok(None) };
+        if !args.positional.is_empty() || !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        self.look(me)?;
+        let class = self.objects.get(self.py, class);
+        let own = probe::raw(&self.py.get_type::<PyWeakrefReference>(), "__call__");
+        if !self.class_lookup(&class, "__call__")?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+            return Ok(None);
+        }
+        let referent = reference.upgrade().unwrap_or_else(|| self.py.None().into_bound(self.py));
+        let base = self.base_tracker(me);
+        let at = self.trackers.intern(Tracker::IterSource(base));
+        let value = self.wrap(&referent, at);
+        self.look(value)?;
+        Ok(Some(value))
+    }
+}
+
+/// What a weak reference refers to, if that is alive.
+pub(in crate::executor) fn upgraded<'py>(reference: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    reference.cast::<PyWeakrefReference>().ok()?.upgrade()
+}

@@ -1,0 +1,70 @@
+//! `super(..)`: where it looks, and what it finds there.
+
+use super::Executor;
+use super::kinds::Operations;
+use crate::cpython::facts;
+use crate::probe::{self, Descriptor};
+use crate::stop::{Reason, Stop};
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+
+impl<'py> Executor<'py> {
+    /// Whether `super(class, receiver)` looks in the MRO of the receiver itself (a class) or of its class; stops where
+    /// Python raises.
+    pub fn super_start(
+        &mut self,
+        class: VarId,
+        receiver: VarId,
+    ) -> Result<(Bound<'py, PyAny>, Bound<'py, PyType>, bool), Stop> {
+        let wrong = || Stop::brk(Reason::WouldRaise, "super()");
+        let VarKind::Class(after) = self.look(class)? else { return Err(wrong()) };
+        let after = self.objects.get(self.py, after.object);
+        let kind = self.look(receiver)?;
+        let within = |own: &Bound<'py, PyAny>| {
+            let own = own.cast::<PyType>().ok()?.clone();
+            facts::mro(&own).iter().any(|c| c.is(&after)).then_some(own)
+        };
+        if let VarKind::Class(c) = &kind
+            && let Some(own) = within(&self.objects.get(self.py, c.object))
+        {
+            return Ok((after, own, true));
+        }
+        let own = kind.class(self, receiver)?;
+        match within(&own) {
+            Some(own) => Ok((after, own, false)),
+            None => Err(wrong()),
+        }
+    }
+
+    /// `super(class, receiver).name`.
+    pub fn super_attribute(&mut self, class: VarId, receiver: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let (after, own, is_class) = self.super_start(class, receiver)?;
+        // Which classes come after, and in what order.
+        self.guard_mro(&own);
+        let mro = facts::mro(&own);
+        let at = mro.iter().position(|c| c.is(&after)).unwrap_or(mro.len());
+        for base in mro.iter().skip(at + 1) {
+            // Each class up to the one that has it must keep lacking or having it; its own lookup sees both.
+            self.class_lookup(&base, name)?;
+            let Some(found) = probe::own(&base, name) else { continue };
+            if is_class {
+                return match probe::descriptor(&found) {
+                    Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
+                    Descriptor::StaticMethod => {
+                        let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                        Ok(Some(self.pin(&function)))
+                    }
+                    Descriptor::Function | Descriptor::BuiltinFunction => Ok(Some(self.pin(&found))),
+                    _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
+                };
+            }
+            return self.bind_class_attribute(receiver, own.as_any(), &found, name).map(Some);
+        }
+        let super_type = self.builtins_attribute("super")?;
+        match self.class_lookup(&super_type, name)? {
+            Some(_) => Err(Stop::brk(Reason::ValueKind, format!("attribute {name} of a super object"))),
+            None => Ok(None),
+        }
+    }
+}
