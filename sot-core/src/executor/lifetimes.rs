@@ -70,7 +70,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The slots that hold an object whose frames let go of it: they hold it for nobody.
-    fn slots_for_nobody(&self, object: &Bound<'py, PyAny>) -> usize {
+    pub(super) fn slots_for_nobody(&self, object: &Bound<'py, PyAny>) -> usize {
         let same = |var: &VarId| self.known_object(*var).is_some_and(|o| self.objects.get_ref(self.py, o).is(object));
         let slots: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).filter(same).collect();
         if slots.is_empty() {

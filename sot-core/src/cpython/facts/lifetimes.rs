@@ -10,10 +10,14 @@ use pyo3::types::{
     PyType, PyWeakrefReference,
 };
 
+use hashbrown::HashMap;
 use std::collections::VecDeque;
 
 /// Objects that are looked at, one inside the other, before the answer is no.
 const LOOKS: usize = 64;
+
+/// As [`LOOKS`], where exceptions, tracebacks and frames hold them; more of these may hold anything.
+const LOOKS_AT_TRACEBACKS: usize = 20_000;
 
 /// Whether the death of an object, or of what it alone may hold, runs code or clears a weak reference: it has a
 /// finalizer, somebody refers to it weakly, or it refers weakly to what is to tell of its own death.
@@ -91,46 +95,71 @@ fn lives_on<'py>(
 }
 
 /// Look at objects and at what they alone may hold, until `ends` says yes; where it says nothing, not further inside. `ends` is
-/// told how many of the objects found so far hold this one, and is asked again when there are more.
+/// told how many of the objects found so far hold this one, and is asked again when there are more. What a traceback leads to
+/// is looked at as far as it goes: who has recursed deeply has many frames, and what those hold ends with them.
 fn search<'py>(objects: Vec<Bound<'py, PyAny>>, ends: impl Fn(&Bound<'py, PyAny>, usize) -> Option<bool>) -> bool {
-    let mut found: Vec<Found<'py>> = Vec::new();
+    let mut found = FoundObjects::default();
     for object in objects {
-        if !found.iter().any(|found| found.object.is(&object)) {
-            found.push(Found { object, holders: 0, opened: false });
-        }
+        found.place_of(object);
     }
-    let mut queue: VecDeque<usize> = (0..found.len()).collect();
+    let mut queue: VecDeque<usize> = (0..found.all.len()).collect();
     let mut held = Vec::new();
     while let Some(at) = queue.pop_front() {
-        if found[at].opened {
+        if found.all[at].opened {
             continue;
         }
-        let object = found[at].object.clone();
-        match ends(&object, found[at].holders) {
+        let object = found.all[at].object.clone();
+        match ends(&object, found.all[at].holders) {
             Some(true) => return true,
-            Some(false) => found[at].opened = true,
+            Some(false) => found.all[at].opened = true,
             None => continue,
         }
-        held_alone(&object, LOOKS.saturating_sub(found.len()), &mut held);
+        let looks = if is_of_traceback(&object) { LOOKS_AT_TRACEBACKS } else { LOOKS + found.of_tracebacks };
+        if is_of_traceback(&object) && found.all.len() >= looks {
+            return true;
+        }
+        held_alone(&object, looks.saturating_sub(found.all.len()), &mut held);
         for object in held.drain(..) {
-            let at = found.iter().position(|found| found.object.is(&object)).unwrap_or_else(|| {
-                found.push(Found { object, holders: 0, opened: false });
-                found.len() - 1
-            });
-            found[at].holders += 1;
-            if !found[at].opened {
+            let at = found.place_of(object);
+            found.all[at].holders += 1;
+            if !found.all[at].opened {
                 queue.push_back(at);
             }
         }
         for caller in held_as_caller(&object) {
-            let met = found.iter().position(|found| found.object.is(&caller)).filter(|at| !found[*at].opened);
+            let met = found.known_place_of(&caller).filter(|at| !found.all[*at].opened);
             if let Some(at) = met {
-                found[at].holders += 1;
+                found.all[at].holders += 1;
                 queue.push_back(at);
             }
         }
     }
     false
+}
+
+/// The objects that a search has met.
+#[derive(Default)]
+struct FoundObjects<'py> {
+    all: Vec<Found<'py>>,
+    places: HashMap<usize, usize>,
+    /// How many of them are exceptions, tracebacks and frames.
+    of_tracebacks: usize,
+}
+
+impl<'py> FoundObjects<'py> {
+    fn known_place_of(&self, object: &Bound<'py, PyAny>) -> Option<usize> {
+        self.places.get(&(object.as_ptr() as usize)).copied()
+    }
+
+    fn place_of(&mut self, object: Bound<'py, PyAny>) -> usize {
+        self.known_place_of(&object).unwrap_or_else(|| {
+            let at = self.all.len();
+            self.places.insert(object.as_ptr() as usize, at);
+            self.of_tracebacks += usize::from(is_of_traceback(&object));
+            self.all.push(Found { object, holders: 0, opened: false });
+            at
+        })
+    }
 }
 
 /// The caller that a frame holds. Most callers still run; one that has ended and dies with this frame is met in the traceback
@@ -166,7 +195,7 @@ fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound
         let of_text = |key: &Bound<'_, PyAny>| key.is_exact_instance_of::<PyString>();
         let keys = dict.iter().map(|(key, _)| key).take(room).filter(|key| !of_text(key));
         held.extend(keys.chain(dict.iter().map(|(_, value)| value)).take(room));
-    } else if object.is_instance_of::<PyBaseException>() || object.is_instance_of::<PyTraceback>() || is_frame(object) {
+    } else if is_of_traceback(object) {
         held.extend(held_by_traceback(object).take(room));
     } else if room > 0 && is_holder_of_c(object) {
         held.extend(referents(object).take(room));
@@ -266,6 +295,11 @@ fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py,
         });
     }
     held.into_iter()
+}
+
+/// An exception, or what it holds of the frames that it has left.
+fn is_of_traceback(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyBaseException>() || object.is_instance_of::<PyTraceback>() || is_frame(object)
 }
 
 fn is_frame(object: &Bound<'_, PyAny>) -> bool {

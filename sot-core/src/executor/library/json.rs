@@ -27,10 +27,31 @@ impl<'py> Executor<'py> {
         if args.positional.len() != 9 || !args.keywords.is_empty() || !self.is_of_json(class, "make_encoder") {
             return Ok(None);
         }
+        for (at, arg) in args.positional.iter().enumerate() {
+            let kind = self.look(*arg)?;
+            if !self.is_taken_by_encoder(at, *arg, &kind) {
+                return Ok(None);
+            }
+        }
         let class = self.objects.add(class);
         let positional = args.positional.clone().into();
         let (native, keywords) = (Native::Encoder, std::rc::Rc::new([]));
         Ok(Some(self.virtual_var(NativeVar { native, class, object: None, positional, keywords, pinned: false })))
+    }
+
+    /// Whether C takes this argument as it is: it refuses markers and separators of other types, and asks flags for their truth.
+    fn is_taken_by_encoder(&mut self, at: usize, arg: VarId, kind: &VarKind) -> bool {
+        match (at, kind) {
+            (0, VarKind::Dict(_)) | (1..=3, _) => true,
+            (0, VarKind::Constant(_)) => self.constant_value(arg).is_some_and(|markers| markers.is_none()),
+            (4 | 5, VarKind::Constant(_)) => {
+                self.constant_value(arg).is_some_and(|text| text.is_instance_of::<PyString>())
+            }
+            (6..=8, VarKind::Constant(_)) => self.constant_value(arg).is_some_and(|flag| {
+                flag.is_none() || flag.is_exact_instance_of::<PyBool>() || flag.is_exact_instance_of::<PyInt>()
+            }),
+            _ => false,
+        }
     }
 
     /// `encoder(value, level)`

@@ -4,7 +4,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::probe;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -53,6 +53,10 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let referent = reference.upgrade().unwrap_or_else(|| self.py.None().into_bound(self.py));
+        // In plain Python it has died by now, unless somebody holds it whom nothing here tells of.
+        if self.slots_for_nobody(&referent) > 0 {
+            return Err(Stop::brk(Reason::Finalizer, "what a weak reference refers to"));
+        }
         let base = self.base_tracker(me);
         let at = self.trackers.intern(Tracker::IterSource(base));
         let value = self.wrap(&referent, at);

@@ -8,6 +8,7 @@ passed (`f_back`), so that what those hold goes earlier. A `raise` by itself tha
 """
 
 import sys
+import weakref
 
 from capture_cases.iterating import open_case
 from toy_framework import toy
@@ -403,3 +404,51 @@ for i, end in enumerate(ENDS):
         register(end, between, place)
         if place in (in_a_handler, in_a_finally) and end is not raises_what_is_handled:
             register(end, between, place, plain=True)
+
+
+def deep(depth, at_end):
+    """A recursion whose frames each hold a value that somebody refers to weakly; it ends by an exception."""
+
+    def build():
+        class Held:
+            pass
+
+        def f(x):
+            kept = None
+
+            def inner(left):
+                nonlocal kept
+                held = Held()
+                kept = weakref.ref(held)
+                if not left:
+                    at_end()
+                inner(left - 1)
+
+            try:
+                inner(depth)
+            except Exception as error:
+                print(type(error).__name__, kept() is not None)
+            return x + 1.0, kept() is None
+
+        return {"f": f, "args": lambda: (t([1.0]),)}
+
+    build.__name__ = "deep_%d_%s" % (depth, at_end.__name__)
+    open_case(build)
+
+
+def ends_by_a_raise():
+    raise A("deep")
+
+
+def ends_behind_a_break():
+    print("deep")
+    raise A("deep")
+
+
+def ends_by_the_limit():
+    raise RecursionError("as the interpreter says it")
+
+
+for how in (ends_by_a_raise, ends_behind_a_break, ends_by_the_limit):
+    for depth in (0, 3, 20, 70, 200):
+        deep(depth, how)

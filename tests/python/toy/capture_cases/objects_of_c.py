@@ -240,6 +240,56 @@ def json_that_is_refused():
     return {"f": f, "args": x1}
 
 
+def encoder_cases():
+    class Asked:
+        def __bool__(self):
+            print("asked")
+            raise ZeroDivisionError("asked")
+
+    class Text(str):
+        pass
+
+    good = [None, str, json.encoder.encode_basestring, None, ": ", ", ", False, False, True]
+    odd = {
+        "markers": (0, [(), 3, {}, {1: 2}]),
+        "colons": (4, [b": ", None, 3, Text(":")]),
+        "commas": (5, [b", ", None, 3, Text(",")]),
+        "sorted": (6, [Asked(), 1, None, "", [], 2.5]),
+        "skipped": (7, [Asked(), [0], ()]),
+        "not_numbers": (8, [Asked(), 0, {}]),
+    }
+
+    def register(name, at, value):
+        given = good[:at] + [value] + good[at + 1 :]
+
+        def build():
+            def f(x):
+                try:
+                    said = json.encoder.c_make_encoder(*given)({"b": 1, "a": [2]}, 0)
+                except (TypeError, ZeroDivisionError) as error:
+                    said = type(error).__name__, str(error)
+                return x * 2.0, said
+
+            def unused(x):
+                try:
+                    json.encoder.c_make_encoder(*given)
+                except (TypeError, ZeroDivisionError) as error:
+                    return x + 1.0, type(error).__name__, str(error)
+                return x - 1.0, None, None
+
+            return {"f": lambda x: (f(x), unused(x)), "args": x1}
+
+        build.__name__ = name
+        open_case(build)
+
+    for what, (at, values) in odd.items():
+        for i, value in enumerate(values):
+            register("encoders_with_odd_%s_%d" % (what, i), at, value)
+
+
+encoder_cases()
+
+
 @open_case
 def json_by_ones_own_rules():
     class Encoder(json.JSONEncoder):
