@@ -13,6 +13,7 @@
 //! that are asked so, the first captures.
 
 use crate::cpython::{FrameHook, copies, set_global};
+use crate::engine::registries;
 use crate::stop::{Reason, Why};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyRuntimeError;
@@ -98,9 +99,12 @@ pub enum Served {
     Plain(Reason),
 }
 
-/// Functions that ran as they are, by reason and the address of their code, which the hook holds: name and frames.
-static PLAIN_FUNCTIONS: Mutex<Option<PlainFunctions>> = Mutex::new(None);
-type PlainFunctions = HashMap<(Reason, usize), (String, u64)>;
+registries! {
+    /// Functions that ran as they are, by reason and the address of their code, which the hook holds: name and frames.
+    PLAIN_FUNCTIONS: HashMap<(Reason, usize), (String, u64)> = "functions that ran as plain Python";
+    /// Defects of the translator that showed, each once: the oracle wants none.
+    DEFECTS: Vec<String> = "defects";
+}
 /// Of these, so many are told.
 const TOLD: usize = 12;
 
@@ -119,11 +123,10 @@ pub fn note(served: Served, code: &Bound<'_, PyCode>) {
         Served::Plain(reason) => &PLAIN[reason as usize],
     };
     counter.fetch_add(1, Ordering::Relaxed);
-    if let Served::Plain(reason) = served
-        && let Ok(mut functions) = PLAIN_FUNCTIONS.lock()
-    {
-        let functions = functions.get_or_insert_default();
-        functions.entry((reason, code.as_ptr() as usize)).or_insert_with(|| (name_of(code), 0)).1 += 1;
+    if let Served::Plain(reason) = served {
+        let key = (reason, code.as_ptr() as usize);
+        let name = if PLAIN_FUNCTIONS.lock().contains_key(&key) { String::new() } else { name_of(code) };
+        PLAIN_FUNCTIONS.lock().entry(key).or_insert((name, 0)).1 += 1;
     }
 }
 
@@ -133,8 +136,6 @@ fn name_of(code: &Bound<'_, PyCode>) -> String {
     format!("{} ({}:{})", part("co_name"), part("co_filename"), part("co_firstlineno"))
 }
 
-/// Defects of the translator that showed, each once: the oracle wants none.
-static DEFECTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 const DEFECTS_KEPT: usize = 50;
 
 /// A capture or an attempt at one has failed.
@@ -142,10 +143,8 @@ pub fn failed(why: &Why) {
     if !on() || why.reason != Reason::InternalError {
         return;
     }
-    if let Ok(mut defects) = DEFECTS.lock()
-        && defects.len() < DEFECTS_KEPT
-        && !defects.contains(&why.detail)
-    {
+    let mut defects = DEFECTS.lock();
+    if defects.len() < DEFECTS_KEPT && !defects.contains(&why.detail) {
         defects.push(why.detail.clone());
     }
 }
@@ -209,7 +208,7 @@ fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     counts.set_item("skipped", SKIPPED.load(Ordering::Relaxed))?;
     counts.set_item("functions", MET.load(Ordering::Relaxed))?;
     counts.set_item("last", LAST_MET.lock().map(|last| last.clone()).unwrap_or_default())?;
-    counts.set_item("defects", DEFECTS.lock().map(|defects| defects.clone()).unwrap_or_default())?;
+    counts.set_item("defects", DEFECTS.lock().clone())?;
     let plain = PyDict::new(py);
     for reason in Reason::ALL {
         let count = PLAIN[*reason as usize].load(Ordering::Relaxed);
@@ -221,7 +220,6 @@ fn _capture_counts(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let mut functions: Vec<(u64, &str, String)> = PLAIN_FUNCTIONS
         .lock()
         .iter()
-        .flat_map(|functions| functions.iter().flatten())
         .map(|((reason, _), (name, count))| (*count, reason.code(), name.clone()))
         .collect();
     functions.sort_by(|a, b| b.cmp(a));

@@ -8,23 +8,20 @@ use crate::backend;
 use crate::code_unit::records::{self, Promises};
 use crate::cpython::entry::entry_parts;
 use crate::cpython::facts;
+use crate::engine::registries;
 use crate::stop::{Reason, Stop, Why};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use std::sync::{Mutex, MutexGuard};
 
 type Asked = HashMap<usize, (Py<PyAny>, Reason)>;
 
-/// Callables at whose calls something else than a simulation happens, by address.
-static ASKED: Mutex<Option<Asked>> = Mutex::new(None);
-
-/// Names of modules whose functions are never simulated.
-static IGNORED: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|e| e.into_inner())
+registries! {
+    /// Callables at whose calls something else than a simulation happens, by address.
+    ASKED: Asked = "break APIs";
+    /// Names of modules whose functions are never simulated.
+    IGNORED: Vec<String> = "ignored modules";
 }
 
 /// What stops the simulation at a call of this callable, if the program has asked for it.
@@ -32,7 +29,7 @@ pub fn asked(callable: &Bound<'_, PyAny>) -> Option<Why> {
     if records::is_disabled(callable) {
         return Some(Why::new(Reason::Disabled, name_of(callable)));
     }
-    let reason = locked(&ASKED).as_ref()?.get(&(callable.as_ptr() as usize)).map(|(_, reason)| *reason)?;
+    let reason = ASKED.lock().get(&(callable.as_ptr() as usize)).map(|(_, reason)| *reason)?;
     Some(Why::new(reason, name_of(callable)))
 }
 
@@ -56,7 +53,7 @@ pub fn stop(why: Why) -> Stop {
 /// Modules that are ignored, the framework's list included.
 pub fn ignored_modules(py: Python<'_>) -> Vec<String> {
     let mut all = backend::registered().map(|b| b.ignored_modules(py)).unwrap_or_default();
-    all.extend(locked(&IGNORED).iter().cloned());
+    all.extend(IGNORED.lock().iter().cloned());
     all
 }
 
@@ -94,7 +91,7 @@ fn name_of(callable: &Bound<'_, PyAny>) -> String {
 
 fn ask(callable: &Bound<'_, PyAny>, reason: Reason) {
     let held = (callable.clone().unbind(), reason);
-    let old = locked(&ASKED).get_or_insert_default().insert(callable.as_ptr() as usize, held);
+    let old = ASKED.lock().insert(callable.as_ptr() as usize, held);
     drop(old);
 }
 
@@ -162,7 +159,7 @@ fn ignore_module(modules: Bound<'_, PyAny>) -> PyResult<()> {
         let module = module.cast::<PyModule>().map_err(|_| wants("ignore_module", "modules", module))?;
         names.push(module.name()?.to_string());
     }
-    locked(&IGNORED).extend(names);
+    IGNORED.lock().extend(names);
     Ok(())
 }
 

@@ -7,6 +7,7 @@
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
+use crate::engine::{Registry, registries};
 use crate::libraries;
 use crate::numbers::varies;
 use pyo3::exceptions::PyTypeError;
@@ -14,7 +15,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use std::any::Any;
-use std::sync::Mutex;
 
 /// Whose streams they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,9 +179,13 @@ fn asked<'py>(copy: &Bound<'py, PyAny>, call: &Drawing) -> PyResult<Bound<'py, P
     }
 }
 
-fn copies(kind: Stream) -> &'static Mutex<Vec<Py<PyAny>>> {
-    static PYTHON: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
-    static NUMPY: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
+registries! {
+    /// Streams that nobody uses at the moment.
+    PYTHON: Vec<Py<PyAny>> = "spare streams of random";
+    NUMPY: Vec<Py<PyAny>> = "spare streams of numpy";
+}
+
+fn copies(kind: Stream) -> &'static Registry<Vec<Py<PyAny>>> {
     match kind {
         Stream::Python => &PYTHON,
         Stream::Numpy => &NUMPY,
@@ -190,7 +194,7 @@ fn copies(kind: Stream) -> &'static Mutex<Vec<Py<PyAny>>> {
 
 /// A stream that nobody else has.
 fn taken(py: Python<'_>, kind: Stream) -> PyResult<Bound<'_, PyAny>> {
-    if let Some(copy) = copies(kind).lock().ok().and_then(|mut kept| kept.pop()) {
+    if let Some(copy) = copies(kind).lock().pop() {
         return Ok(copy.into_bound(py));
     }
     match kind {
@@ -201,9 +205,8 @@ fn taken(py: Python<'_>, kind: Stream) -> PyResult<Bound<'_, PyAny>> {
 }
 
 fn give_back(kind: Stream, copy: Bound<'_, PyAny>) {
-    if let Ok(mut kept) = copies(kind).lock()
-        && kept.len() < KEPT
-    {
+    let mut kept = copies(kind).lock();
+    if kept.len() < KEPT {
         kept.push(copy.unbind());
     }
 }

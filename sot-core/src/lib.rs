@@ -22,6 +22,7 @@ pub mod control;
 #[expect(unsafe_code, reason = "the one door to CPython: all unsafe code of the project is in this module")]
 pub mod cpython;
 mod draws;
+pub mod engine;
 pub mod executor;
 pub mod frame;
 pub mod graph_fn;

@@ -7,6 +7,7 @@ use crate::backend::{self, Backend, Kind};
 use crate::code_unit::records;
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
+use crate::engine;
 use crate::report::{PyBreak, PyGraph, PyReport, explain as explain_call};
 use crate::serve::{self, FunctionEntry, registry};
 use crate::stats::STATS;
@@ -189,6 +190,11 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         reasons.set_item(code, count)?;
     }
     dict.set_item("reasons", reasons)?;
+    let registries = PyDict::new(py);
+    for (name, entries) in engine::sizes() {
+        registries.set_item(name, entries)?;
+    }
+    dict.set_item("registries", registries)?;
     dict.set_item("hook_failures", crate::cpython::hook_failures())?;
     Ok(dict)
 }

@@ -3,14 +3,17 @@
 //! It is there with the feature `test-hooks` only, and nothing is noted unless a test asks for it.
 
 use crate::code_unit::CodeUnit;
+use crate::engine::registries;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict};
 use sot_opcodes::{OpKind, Version};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 static NOTING: AtomicBool = AtomicBool::new(false);
-static NOTED: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
+
+registries! {
+    NOTED: Vec<Noted> = "simulated instructions";
+}
 
 struct Noted {
     code: Py<PyCode>,
@@ -29,7 +32,7 @@ pub fn wanted() -> bool {
 pub fn note(py: Python<'_>, unit: &CodeUnit, ip: usize) {
     if let Some(instruction) = unit.code.instrs.get(ip) {
         let noted = Noted { code: unit.object.clone_ref(py), offset: instruction.offset, kind: instruction.op.kind() };
-        NOTED.lock().unwrap_or_else(PoisonError::into_inner).push(noted);
+        NOTED.lock().push(noted);
     }
 }
 
@@ -39,7 +42,7 @@ fn simulated_by(function: &Bound<'_, PyAny>) -> PyResult<Vec<(Py<PyCode>, u32, &
     NOTING.store(true, Ordering::Relaxed);
     let called = function.call0();
     NOTING.store(false, Ordering::Relaxed);
-    let noted = std::mem::take(&mut *NOTED.lock().unwrap_or_else(PoisonError::into_inner));
+    let noted = std::mem::take(&mut *NOTED.lock());
     called?;
     Ok(noted.into_iter().map(|noted| (noted.code, noted.offset, noted.kind.name())).collect())
 }

@@ -47,6 +47,8 @@ LIMIT = 60
 # How long one may run as plain Python, before it counts as one without end (a loop over a list that it extends).
 ENDLESS = 5
 FILE = "<program %d>"
+# Longer ones Python does not write as a decimal number (`sys.set_int_max_str_digits`).
+DECIMAL = 10_000
 ADDRESS = re.compile("0x[0-9a-f]+")
 SIMPLE = frozenset([type(None), bool, int, float, complex, bytes, range, slice])
 # Of a class with one of these before it in its order, that one's contents are shown, and what the instance has of its own.
@@ -64,6 +66,8 @@ class Picture:
 
     def __call__(self, value):
         kind = type(value)
+        if kind is int and value.bit_length() > DECIMAL:
+            return hex(value)
         if kind in SIMPLE:
             return repr(value)
         if kind is str:

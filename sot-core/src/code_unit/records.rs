@@ -1,20 +1,19 @@
 //! What is known of code objects and functions, by weak keys.
 //!
 //! Nothing here keeps anything alive: a record goes with its object.
-//!
-//! Lock discipline: no Python object is made or dropped while the table is locked. Either may run finalizers, and the death
-//! of a code object comes back here.
+//! The death of a code object comes back here ([`crate::engine`]).
 
 use super::UnitData;
 use crate::cpython::Slots;
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, new_native};
+use crate::engine::{self, registries};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCode, PyWeakrefReference};
 use std::any::Any;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 /// What the program promises of a code object, and wants to be told if it is not so.
 #[derive(Clone, Copy, Default)]
@@ -52,10 +51,14 @@ struct Table {
     by_reference: HashMap<usize, usize>,
 }
 
-static TABLE: Mutex<Option<Table>> = Mutex::new(None);
+impl engine::Table for Table {
+    fn entries(&self) -> usize {
+        self.records.len()
+    }
+}
 
-fn table() -> MutexGuard<'static, Option<Table>> {
-    TABLE.lock().expect("the table")
+registries! {
+    TABLE: Table = "code objects and functions";
 }
 
 /// Ends a record when the object is about to die.
@@ -65,8 +68,8 @@ impl NativeBody for Forget {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(reference) = args.get(py, 0) {
             let old = {
-                let mut table = table();
-                let table = table.get_or_insert_default();
+                let mut table = TABLE.lock();
+                let table = &mut *table;
                 let address = table.by_reference.remove(&(reference.as_ptr() as usize));
                 address.and_then(|address| table.records.remove(&address))
             };
@@ -94,7 +97,7 @@ fn forget(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 /// Change the record of a code object or function, which is made if there is none.
 fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
     let address = object.as_ptr() as usize;
-    if let Some((_, record)) = table().get_or_insert_default().records.get_mut(&address) {
+    if let Some((_, record)) = TABLE.lock().records.get_mut(&address) {
         return change(record);
     }
     // Made without the lock, and so perhaps twice: the first one counts.
@@ -104,8 +107,8 @@ fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
     };
     let reference = reference.into_any().unbind();
     let spare = {
-        let mut table = table();
-        let table = table.get_or_insert_default();
+        let mut table = TABLE.lock();
+        let table = &mut *table;
         if let Some((_, record)) = table.records.get_mut(&address) {
             change(record);
             Some(reference)
@@ -122,8 +125,8 @@ fn change(object: &Bound<'_, PyAny>, change: impl FnOnce(&mut Record)) {
 
 /// What is known of a code object or function; the default if nothing is.
 fn known<R>(object: &Bound<'_, PyAny>, read: impl FnOnce(&Record) -> R) -> Option<R> {
-    let table = table();
-    let (_, record) = table.as_ref()?.records.get(&(object.as_ptr() as usize))?;
+    let table = TABLE.lock();
+    let (_, record) = table.records.get(&(object.as_ptr() as usize))?;
     Some(read(record))
 }
 
@@ -184,6 +187,5 @@ pub fn set_unit(code: &Bound<'_, PyAny>, unit: &Arc<UnitData>) {
 
 /// No entry serves any code any more.
 pub fn unserve_all() {
-    let mut table = table();
-    table.get_or_insert_default().records.values_mut().for_each(|(_, record)| record.served = false);
+    TABLE.lock().records.values_mut().for_each(|(_, record)| record.served = false);
 }

@@ -5,18 +5,20 @@
 //! is the second: within one, two reads are two objects, as they are in Python.
 
 use super::Executor;
+use crate::engine::registries;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{BoundVar, VarId};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
-use std::sync::Mutex;
 
 /// The address of a class, a name, and how many were read of them before.
 type Read = (usize, String, usize);
 
-/// What captures have bound and something still holds.
-static BOUND: Mutex<Option<HashMap<Read, Py<PyWeakrefReference>>>> = Mutex::new(None);
+registries! {
+    /// What captures have bound and something still holds.
+    BOUND: HashMap<Read, Py<PyWeakrefReference>> = "class methods";
+}
 /// Dead ones are looked for when there are so many.
 const KEPT: usize = 1024;
 
@@ -38,7 +40,7 @@ impl<'py> Executor<'py> {
         let count = self.class_methods.entry(key.clone()).or_default();
         let read = (key.0, key.1, *count);
         *count += 1;
-        let known = BOUND.lock().ok().and_then(|all| Some(all.as_ref()?.get(&read)?.bind(self.py).clone()));
+        let known = BOUND.lock().get(&read).map(|weak| weak.bind(self.py).clone());
         if let Some(known) = known.and_then(|weak| weak.upgrade())
             && known.get_type().is(bound.get_type())
             && known.eq(&bound).unwrap_or(false)
@@ -47,8 +49,8 @@ impl<'py> Executor<'py> {
         }
         if let Ok(weak) = PyWeakrefReference::new(&bound) {
             let mut gone = Vec::new();
-            if let Ok(mut all) = BOUND.lock() {
-                let all = all.get_or_insert_default();
+            {
+                let mut all = BOUND.lock();
                 if all.len() >= KEPT {
                     let is_dead = |weak: &Py<PyWeakrefReference>| weak.bind(self.py).upgrade().is_none();
                     gone.extend(all.extract_if(|_, weak| is_dead(weak)).map(|(_, weak)| weak));

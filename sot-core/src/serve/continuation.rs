@@ -23,6 +23,7 @@ use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::signals;
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
+use crate::engine::registries;
 use crate::shapes::{FrameKey, GeneratorAt, Shape};
 use crate::user_frames;
 use hashbrown::HashMap;
@@ -32,7 +33,7 @@ use pyo3::types::{PyCode, PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference}
 use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// A place where programs go on after a break.
 pub struct Continuation {
@@ -72,18 +73,15 @@ impl Led {
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// All that are in use, by shape. No Python object is made or dropped while it is locked: either may run finalizers, and the
-/// death of a continuation comes here.
-static IN_USE: Mutex<Option<HashMap<Vec<FrameKey>, Weak<Continuation>>>> = Mutex::new(None);
-
-fn in_use() -> MutexGuard<'static, Option<HashMap<Vec<FrameKey>, Weak<Continuation>>>> {
-    IN_USE.lock().expect("the continuations")
+registries! {
+    /// All that are in use, by shape.
+    IN_USE: HashMap<Vec<FrameKey>, Weak<Continuation>> = "continuations";
 }
 
 /// The continuation of a shape.
 pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
     let key = shape.key();
-    let known = in_use().as_ref().and_then(|in_use| in_use.get(&key)?.upgrade());
+    let known = IN_USE.lock().get(&key).and_then(Weak::upgrade);
     if let Some(found) = known {
         return found;
     }
@@ -94,7 +92,7 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
         outer: Led::default(),
     });
     orphans::know(&continuation.cache);
-    in_use().get_or_insert_default().insert(key, Arc::downgrade(&continuation));
+    IN_USE.lock().insert(key, Arc::downgrade(&continuation));
     continuation
 }
 
@@ -107,9 +105,8 @@ impl Drop for Continuation {
     fn drop(&mut self) {
         let key = self.place.shape.key();
         // Another one may have taken its place.
-        if let Some(in_use) = in_use().as_mut()
-            && in_use.get(&key).is_some_and(|c| c.strong_count() == 0)
-        {
+        let mut in_use = IN_USE.lock();
+        if in_use.get(&key).is_some_and(|c| c.strong_count() == 0) {
             in_use.remove(&key);
         }
     }
@@ -117,9 +114,7 @@ impl Drop for Continuation {
 
 /// Forget all shapes.
 pub fn forget() {
-    if let Some(in_use) = in_use().as_mut() {
-        in_use.clear();
-    }
+    IN_USE.lock().clear();
 }
 
 /// Number continuations from zero again.

@@ -14,11 +14,12 @@ use super::cache::CodeCache;
 use crate::cpython::collections::at_collections;
 use crate::cpython::holders::Holders;
 use crate::cpython::trampoline;
+use crate::engine::{Alive, registries};
 use crate::settings;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Part of the time of a process that asking may take.
@@ -66,27 +67,20 @@ thread_local! {
 /// When to ask again.
 static NEXT: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// All caches, those of continuations too. Nothing is dropped while it is locked.
-static KNOWN: Mutex<Vec<Weak<CodeCache>>> = Mutex::new(Vec::new());
+registries! {
+    /// All caches, those of continuations too.
+    KNOWN: Alive<CodeCache> = "caches";
+}
 
 /// A cache was made.
 pub(super) fn know(cache: &Arc<CodeCache>) {
-    let mut known = KNOWN.lock().expect("the caches");
-    if known.len() == known.capacity() {
-        known.retain(|cache| cache.strong_count() > 0);
-    }
-    known.push(Arc::downgrade(cache));
-}
-
-/// All caches that live.
-fn alive() -> Vec<Arc<CodeCache>> {
-    let known = KNOWN.lock().map(|known| known.clone()).unwrap_or_default();
-    known.iter().filter_map(Weak::upgrade).collect()
+    KNOWN.lock().add(cache);
 }
 
 /// Forget what all of them hold, those of continuations included, which rewritten code that runs would otherwise keep.
 pub(super) fn clear_all() {
-    alive().into_iter().for_each(|cache| cache.clear());
+    let known = KNOWN.lock().all();
+    known.iter().for_each(|cache| cache.clear());
 }
 
 fn drop_all_dead(py: Python<'_>) {
@@ -99,7 +93,7 @@ fn drop_all_dead(py: Python<'_>) {
 
 /// Drop the entries of all caches that will not be served again.
 fn ask(py: Python<'_>) {
-    let caches = alive();
+    let caches = KNOWN.lock().all();
     let holders = Holders::count(py, |visit| caches.iter().for_each(|cache| cache.traverse(visit)));
     // All are found before the first goes: the counts are those of now.
     let dead: Vec<_> = caches.iter().map(|cache| cache.dead(py, Some(&holders))).collect();

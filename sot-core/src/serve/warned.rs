@@ -1,12 +1,14 @@
 //! One warning where nothing is captured at all, and the program did not ask for that.
 
 use crate::cpython::warn;
+use crate::engine::registries;
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
-use std::sync::Mutex;
 
-/// What was said of frameworks in this process: each text once.
-static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+registries! {
+    /// What was said of frameworks in this process: each text once.
+    SAID: Vec<String> = "warnings";
+}
 
 /// Nothing is captured: said once, if the framework cannot be used. A mode that the program has chosen it knows of.
 pub(super) fn of_what_is_unusable(py: Python<'_>, why: &Why) {
@@ -14,7 +16,7 @@ pub(super) fn of_what_is_unusable(py: Python<'_>, why: &Why) {
         return;
     }
     {
-        let Ok(mut said) = SAID.lock() else { return };
+        let mut said = SAID.lock();
         if said.contains(&why.detail) {
             return;
         }

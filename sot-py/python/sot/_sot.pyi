@@ -137,7 +137,8 @@ def stats() -> Dict[str, Any]:
 
     At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. Of the
     hits, `unguarded` are those that need no guards: where measuring has shown that the original code is faster than every
-    capture, it serves most calls without a look at them.
+    capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
+    `registries`: how many entries each table of the process has now, by what is in it.
     """
 
 def reset() -> None:

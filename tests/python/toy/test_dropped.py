@@ -160,7 +160,7 @@ def test_a_thousand_rounds_leave_nothing(build):
     for _ in range(50):
         one_round(build)
     gc.collect()
-    before, memory = len(gc.get_objects()), resident()
+    before, memory, tables = len(gc.get_objects()), resident(), toy.stats()["registries"]
     gc.disable()
     try:
         for n in range(ROUNDS):
@@ -172,6 +172,16 @@ def test_a_thousand_rounds_leave_nothing(build):
     gc.collect()
     assert len(gc.get_objects()) - before < 100
     assert resident() - memory < 8_000_000
+    grown = {name: size for name, size in toy.stats()["registries"].items() if size > tables[name] + 64}
+    assert not grown
+
+
+def test_tables_of_the_process_are_told():
+    translated = toy.to_static(function_with_a_break())
+    before = toy.stats()["registries"]
+    translated(t([1.0]))
+    after = toy.stats()["registries"]
+    assert {name for name, size in after.items() if size > before[name]} >= {"caches", "continuations", "code objects and functions"}
 
 
 def test_a_disabled_function_is_forgotten():

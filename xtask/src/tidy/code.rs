@@ -70,6 +70,24 @@ pub(super) fn unsafe_door(sources: &Sources) -> Result<Vec<Violation>> {
     Ok(found)
 }
 
+/// Statics of sot-core that lock a container. The door's own are of modules and signals, which it must know before there is an engine.
+pub(super) fn registries(sources: &Sources) -> Result<Vec<Violation>> {
+    const CONTAINERS: [&str; 6] = ["Vec", "VecDeque", "HashMap", "HashSet", "BTreeMap", "BTreeSet"];
+    let watched = |path: &str| path.starts_with("sot-core/src/") && !path.starts_with(DOOR);
+    Ok(find(sources.rust().filter(|file| watched(&file.path)), |tokens, at| {
+        if tokens[at].text != "static" || tokens[at].test {
+            return None;
+        }
+        let declared = || tokens[at..].iter().map(|token| token.text.as_str()).take_while(|text| *text != "=");
+        let locks = declared().any(|text| text == "Mutex" || text == "RwLock");
+        let text = |offset: usize| tokens.get(at + offset).map_or("", |token| token.text.as_str());
+        // Not the lifetime.
+        let name = text(1);
+        (text(2) == ":" && locks && declared().any(|text| CONTAINERS.contains(&text)))
+            .then(|| format!("{name} is a table that the engine does not know: declare it with registries!"))
+    }))
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -109,6 +127,15 @@ mod tests {
         let text = "//! like paddle\nfn paddle_add() {}\nconst T: &str = \"torch.add\"; // torch\n";
         assert_eq!(places(framework_names, "sot-core/src/a.rs", text), [2, 3]);
         assert!(places(framework_names, "sot-paddle/src/a.rs", text).is_empty());
+    }
+
+    #[test]
+    fn a_table_beside_the_engine_is_seen() {
+        let text = "static A: Mutex<Option<HashMap<u8, u8>>> = Mutex::new(None);\nstatic B: Mutex<Option<Instant>> = Mutex::new(None);\n\
+                    static C: AtomicU8 = AtomicU8::new(0);\nfn f(x: &'static Mutex<Vec<u8>>) {}\n";
+        assert_eq!(places(registries, "sot-core/src/a.rs", text), [1]);
+        assert!(places(registries, "sot-core/src/cpython/a.rs", text).is_empty());
+        assert!(places(registries, "xtask/src/a.rs", text).is_empty());
     }
 
     #[test]
