@@ -66,6 +66,10 @@ pub fn of(reason: Reason) -> Advice {
         WouldRaise => {
             advice("handle the case before the operation, if it is no error", "y = x.reshape([3, -1])  # of 4 elements")
         }
+        GivesWarning => advice(
+            "do what the warning asks for; where that is not possible, the operation runs as Python between two graphs",
+            "if NotImplemented:  # a DeprecationWarning\n    y = x + 1",
+        ),
         InplaceTensor => {
             advice("compute a new tensor: `y = y + x` for `y.add_(x)`, `where` for masks", "y.add_(x)\ny[0] = 0.0")
         }

@@ -69,6 +69,7 @@ reasons! {
     UserCode, Unsps, "user-code", "an operation would run user code that cannot be simulated";
     ApiRejected, Unsps, "api-rejected", "the framework did not accept the operation on symbolic values; it runs as eager";
     WouldRaise, Unsps, "would-raise", "the simulated operation raises; it runs as plain Python so that the user sees Python's own error";
+    GivesWarning, Unsps, "gives-warning", "the operation gives a warning, which is for the program's own line to give";
     InplaceTensor, Unsps, "in-place-tensor", "a tensor is written in place";
     TensorAttribute, Unsps, "tensor-attribute", "an attribute of a tensor is set, or read where only eager has it";
     Disabled, Cdbl, "disabled", "the function was marked with sot.disable or not_to_static";

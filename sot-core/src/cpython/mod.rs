@@ -56,7 +56,7 @@ pub mod symbols;
 pub mod thread;
 pub mod traceback;
 pub mod trampoline;
-mod warnings;
+pub mod warnings;
 
 pub use caches::{is_cache, result_in_cache, table_of_cache};
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};

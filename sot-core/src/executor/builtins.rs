@@ -213,12 +213,12 @@ impl<'py> Executor<'py> {
                 None => return Ok(None),
             }
         }
+        let none = Copies::default();
         let result = match values.as_slice() {
-            [one] => callee.call1((one,)),
-            [one, two] => callee.call1((one, two)),
+            [one] => self.told_by_c(&[one], &none, || callee.call1((one,)))?,
+            [one, two] => self.told_by_c(&[one, two], &none, || callee.call1((one, two)))?,
             _ => return Ok(None),
         };
-        let result = result.map_err(|e| self.would_raise(&e))?;
         if !result.is_none() && !result.is_instance_of::<PyBool>() {
             // What was given comes back as what it was given.
             if let Some(at) = values.iter().position(|value| value.is(&result)) {
@@ -257,7 +257,7 @@ impl<'py> Executor<'py> {
         let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
         let result = match self.asks_numpy(callee, args) {
             true => self.ask_numpy(callee, &positional, kwargs.as_ref())?,
-            false => callee.call(positional, kwargs.as_ref()).map_err(|e| self.would_raise(&e))?,
+            false => self.told_by_c(&[callee], &Copies::default(), || callee.call(positional, kwargs.as_ref()))?,
         };
         self.fold_result(&result, copies)
     }

@@ -178,6 +178,9 @@ impl BreakPlan {
             BreakKind::Branch { by, next, jump } => {
                 let target: Label = em.b.new_label();
                 em.emit(match by {
+                    // What stands in for the frame says the contrary.
+                    Jump::If(JumpCond::True) if below => Op::PopJumpIf { cond: JumpCond::False, target },
+                    Jump::If(JumpCond::False) if below => Op::PopJumpIf { cond: JumpCond::True, target },
                     Jump::If(cond) => Op::PopJumpIf { cond: *cond, target },
                     Jump::NotCaught => Op::JumpIfNotExcMatch(target),
                 });

@@ -9,7 +9,7 @@
 //! the innermost frame takes the instruction's operands and runs it. Neither has locals while it waits.
 
 use super::emit::{Callee, Emitter};
-use super::plan::BreakPlan;
+use super::plan::{BreakKind, BreakPlan, Jump};
 use crate::code_unit::{CodeUnit, assemble, function_of};
 use crate::iterators::pass_function;
 use crate::objects::is_constant_type;
@@ -18,7 +18,7 @@ use crate::variables::{VarId, VarKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature, calls};
+use sot_opcodes::{Code, CodeBuilder, ConstId, JumpCond, Local, Location, Op, Signature, UnaryOp, calls};
 
 fn location(unit: &CodeUnit, ip: usize) -> Location {
     let known = unit.code.instrs.get(ip).map(|instruction| instruction.loc).filter(|loc| loc.line.is_some());
@@ -114,7 +114,13 @@ fn shown(em: &Emitter<'_, '_>) -> usize {
 
 /// Whether the break instruction is to run below stand-ins.
 pub(super) fn wanted(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
-    shown(em) > 0 && (plan.kept == 0 || plan.pushes() == 0) && movable(plan.op)
+    shown(em) > 0 && (plan.kept == 0 || plan.pushes() == 0) && (movable(plan.op) || asks_for_truth(em, plan))
+}
+
+/// Whether an instruction asks for the truth of what code may answer, or warn of. Of a tensor, the framework tells it alone.
+fn asks_for_truth(em: &Emitter<'_, '_>, plan: &BreakPlan) -> bool {
+    let BreakKind::Branch { by: Jump::If(JumpCond::True | JumpCond::False), .. } = plan.kind else { return false };
+    plan.operands.iter().all(|operand| !matches!(em.captured.var(*operand).kind, VarKind::Tensor(_)))
 }
 
 /// What the innermost stand-in returns.
@@ -132,6 +138,7 @@ pub(super) enum Answer {
 pub(super) fn answer(plan: &BreakPlan) -> Answer {
     match plan.pushes() {
         _ if matches!(plan.op, Op::ForIter(_)) => Answer::Next,
+        _ if matches!(plan.kind, BreakKind::Branch { .. }) => Answer::Result,
         0 => Answer::None,
         1 => Answer::Result,
         more => Answer::Results(more as u32),
@@ -272,6 +279,9 @@ fn innermost<'py>(
         let end = b.new_label();
         b.emit_all([Op::ForIter(end), Op::BuildTuple(1), Op::Swap(2), Op::PopTop, Op::ReturnValue], loc);
         b.bind(end);
+    } else if let BreakKind::Branch { .. } = plan.kind {
+        // Whoever called it jumps.
+        b.emit(Op::Unary(UnaryOp::Not), loc);
     } else {
         let ops = plan.translated(&running, &mut b)?;
         b.emit_all(ops, loc);

@@ -6,6 +6,7 @@ import io
 import sys
 import traceback
 import types
+import warnings
 
 from toy_framework import toy
 
@@ -47,15 +48,17 @@ class Observed:
     def __init__(self, function, args, kwargs, watched):
         out = io.StringIO()
         result = raised = None
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             try:
                 result = function(*args, **kwargs)
             except Exception as error:
                 raised = error
+        told = [(one.category.__name__, str(one.message), one.filename, one.lineno) for one in caught]
         self.result, self.raised = result, raised
         # Identity is kept across all parts: a result that is an argument must be that argument.
         values = freeze([result, list(args), kwargs, watched()])
-        self.seen = {"values": values, "stdout": out.getvalue(), "raised": None}
+        self.seen = {"values": values, "stdout": out.getvalue(), "warnings": told, "raised": None}
         if raised is not None:
             frames = [(f.name, f.lineno) for f in traceback.extract_tb(raised.__traceback__) if "cases" in f.filename]
             context = type(raised.__context__).__name__ if raised.__context__ else None

@@ -118,6 +118,7 @@ from capture_cases import (  # noqa: F401
     thrown,
     tracebacks_set,
     walked,
+    warnings_given,
     writing,
 )
 

@@ -1,7 +1,7 @@
 //! Making exceptions, their classes, and what is told of them.
 
 use crate::awaits::Awaits;
-use crate::cpython::facts;
+use crate::cpython::{facts, warnings};
 use crate::executor::Executor;
 use crate::executor::copies::Copies;
 use crate::groups;
@@ -221,6 +221,18 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// What C makes of these values. What it would warn of runs as Python.
+    pub(in crate::executor) fn told_by_c<T>(
+        &mut self,
+        values: &[&Bound<'py, PyAny>],
+        copies: &Copies<'py>,
+        ask: impl FnOnce() -> PyResult<T>,
+    ) -> Result<T, Stop> {
+        let quiet = values.iter().all(|value| warnings::never_warns_of(value));
+        let told = if quiet { ask() } else { warnings::as_errors(self.py, ask) };
+        told.map_err(|e| self.raised_by(&e, copies))
+    }
+
     /// The exception that a simulated operation raised, as a variable; otherwise the instruction has to run as Python.
     pub fn would_raise(&mut self, error: &PyErr) -> Stop {
         self.raised_by(error, &Copies::default())
@@ -230,6 +242,11 @@ impl<'py> Executor<'py> {
     pub(in crate::executor) fn raised_by(&mut self, error: &PyErr, copies: &Copies<'py>) -> Stop {
         let value = error.value(self.py).clone().into_any();
         let class = value.get_type();
+        if error.is_instance_of::<PyWarning>(self.py) {
+            // By `as_errors`, or since the program makes errors of warnings.
+            let text = value.str().map(|text| text.to_string()).unwrap_or_default();
+            return Stop::brk(Reason::GivesWarning, text);
+        }
         let unknown = || Stop::brk(Reason::WouldRaise, class.name().map(|n| n.to_string()).unwrap_or_default());
         let Some(about) = what_it_tells(&class) else { return unknown() };
         if error.cause(self.py).is_some() || self.has_context_of_c(&value) {

@@ -132,8 +132,10 @@ impl<'py> Executor<'py> {
         self.may_meet_scalar(left, right)?;
         if matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_)) {
             let (first, second) = (self.as_its_tuple(op, left)?, self.as_its_tuple(op, right)?);
-            if first.is_some() || second.is_some() {
-                return self.binary(op, inplace, first.unwrap_or(left), second.unwrap_or(right));
+            let (left, right) = (first.unwrap_or(left), second.unwrap_or(right));
+            // What refuses the other operand names the class of the instance.
+            if (first.is_some() || second.is_some()) && self.makes_tuple(op, left, right)? {
+                return self.binary(op, inplace, left, right);
             }
         }
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
@@ -248,6 +250,17 @@ impl<'py> Executor<'py> {
             }
         }
         Ok(Some(self.virtual_var(TupleVar::new(tuple.items.to_vec()))))
+    }
+
+    /// Whether C makes a tuple of these operands, one of which is a tuple.
+    fn makes_tuple(&mut self, op: BinaryOp, left: VarId, right: VarId) -> Result<bool, Stop> {
+        let is_tuple = |kind: &VarKind| matches!(kind, VarKind::Tuple(tuple) if tuple.class.is_none());
+        Ok(match (self.look(left)?, self.look(right)?) {
+            (left, right) if op == BinaryOp::Add => is_tuple(&left) && is_tuple(&right),
+            (tuple, VarKind::Constant(_)) if is_tuple(&tuple) => self.index_value(right)?.is_some(),
+            (VarKind::Constant(_), tuple) if is_tuple(&tuple) => self.index_value(left)?.is_some(),
+            _ => false,
+        })
     }
 
     fn repeat(&mut self, items: &[VarId], count: VarId, tuple: bool) -> Result<VarId, Stop> {
@@ -438,7 +451,7 @@ impl Executor<'_> {
                 let mut copies = Copies::default();
                 let container = self.plain_copy(container, &mut copies)?;
                 let item = self.plain_copy(item, &mut copies)?;
-                container.contains(item).map_err(|e| self.would_raise(&e))
+                self.told_by_c(&[&container, &item], &Copies::default(), || container.contains(&item))
             }
         }
     }

@@ -2,6 +2,7 @@
 //! framework's dtypes). Looking at one guards its type; reading its value guards the value.
 
 use super::*;
+use crate::executor::copies::Copies;
 use pyo3::types::{PyRange, PyString};
 use sot_tracker::{Check, Tracker};
 
@@ -15,7 +16,7 @@ impl Operations for ConstantVar {
             return Ok(truth);
         }
         let value = ex.constant_value(me).expect("a constant");
-        value.is_truthy().map_err(|e| ex.would_raise(&e))
+        ex.told_by_c(&[&value], &Copies::default(), || value.is_truthy())
     }
 
     fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
