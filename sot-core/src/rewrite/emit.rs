@@ -1,6 +1,7 @@
 //! The emitter: pushes values of variables, whatever they are.
 
 use super::lifetimes::Lifetimes;
+use super::rings;
 use super::uses::Uses;
 use super::{GoOn, Head, computed_symbol};
 use crate::called_by_code;
@@ -35,6 +36,11 @@ pub(super) struct Emitter<'a, 'py> {
     pub(super) outputs: HashMap<u32, Local>,
     uses: Uses,
     building: HashSet<VarId>,
+    /// Containers on a way back to themselves: they are built empty.
+    pub(super) rings: HashSet<VarId>,
+    /// Those that are still empty.
+    pub(super) to_fill: Vec<VarId>,
+    pub(super) filling: bool,
     /// Sets of sets that are being made again.
     pub(super) nested_sets: usize,
     /// Exceptions that were built, whose tracebacks do not show yet what they have passed.
@@ -78,6 +84,9 @@ impl<'a, 'py> Emitter<'a, 'py> {
             const_ids: HashMap::new(),
             temps: HashMap::new(),
             outputs: HashMap::new(),
+            rings: rings::find(captured, &uses),
+            to_fill: Vec::new(),
+            filling: false,
             uses,
             building: HashSet::new(),
             nested_sets: 0,
@@ -499,6 +508,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         }
         // Before anybody sees it, but when nothing is half built.
         if self.building.is_empty() {
+            self.fill_rings()?;
             self.pass_frames()?;
         }
         Ok(())

@@ -21,6 +21,7 @@ mod paths;
 mod plan;
 mod rebuild;
 mod resume;
+mod rings;
 mod sets;
 mod shown;
 mod stand_in;

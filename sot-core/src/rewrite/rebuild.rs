@@ -54,7 +54,10 @@ impl Rebuild for VarKind {
 impl Emitter<'_, '_> {
     /// Push the value of a virtual variable of this kind.
     pub(super) fn rebuild(&mut self, kind: &VarKind, me: VarId) -> Result<(), Stop> {
-        kind.rebuild(self, me)
+        match self.rings.contains(&me) {
+            true => self.begin_ring(kind, me),
+            false => kind.rebuild(self, me),
+        }
     }
 }
 

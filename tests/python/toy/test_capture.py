@@ -98,6 +98,7 @@ from capture_cases import (  # noqa: F401
     refused_operands,
     refused_parts,
     result_tuples,
+    rings,
     patterns,
     positions,
     per_thread,
