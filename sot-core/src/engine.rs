@@ -61,6 +61,12 @@ impl<T: Send + Sync + 'static> Table for Alive<T> {
 /// A table of the process: made when it is first asked for.
 pub struct Registry<T>(Mutex<Option<T>>);
 
+impl<T: Table> Default for Registry<T> {
+    fn default() -> Registry<T> {
+        Registry::new()
+    }
+}
+
 impl<T: Table> Registry<T> {
     pub const fn new() -> Registry<T> {
         Registry(Mutex::new(None))

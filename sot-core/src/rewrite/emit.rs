@@ -1,8 +1,7 @@
 //! The emitter: pushes values of variables, whatever they are.
 
 use super::lifetimes::Lifetimes;
-use super::rings;
-use super::uses::Uses;
+use super::uses::{self, Uses};
 use super::{GoOn, Head, computed_symbol};
 use crate::called_by_code;
 use crate::captured::Captured;
@@ -84,7 +83,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             const_ids: HashMap::new(),
             temps: HashMap::new(),
             outputs: HashMap::new(),
-            rings: rings::find(captured, &uses),
+            rings: uses::rings(captured, &uses),
             to_fill: Vec::new(),
             filling: false,
             uses,

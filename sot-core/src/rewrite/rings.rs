@@ -1,52 +1,16 @@
 //! Containers that contain themselves, directly or by way of others: they are built empty, and filled when all that was to be in them
-//! is there, before the program sees any of it.
+//! is there, before the program sees any of it. Which they are: [`super::uses::rings`].
 //!
 //! Objects with attributes, functions with cells and exceptions are such by nature: what they refer to is set once they are there. Yet
 //! who is built first may be the container, which leads back to itself by way of them.
 
 use super::emit::{Callee, Emitter};
-use super::uses::Uses;
-use crate::captured::Captured;
 use crate::probe;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use hashbrown::{HashMap, HashSet};
-use petgraph::algo::tarjan_scc;
-use petgraph::graph::DiGraph;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use sot_opcodes::Op;
-
-/// Whether a value can be built before what is in it.
-fn can_be_filled(kind: &VarKind) -> bool {
-    matches!(kind, VarKind::List(_) | VarKind::Deque(_) | VarKind::Dict(DictVar { owner: None, .. }))
-}
-
-/// The containers to build empty.
-pub(super) fn find(captured: &Captured, uses: &Uses) -> HashSet<VarId> {
-    let is_made = |var: &&VarId| {
-        let plain = matches!(captured.var(**var).kind, VarKind::Constant(_) | VarKind::Tensor(_) | VarKind::Null(_));
-        !plain && !captured.found_outside(**var)
-    };
-    let wanted: Vec<VarId> = uses.order().iter().filter(is_made).copied().collect();
-    // What is on a way back to itself is met twice.
-    let again = wanted.iter().any(|var| uses.count_of(*var) > 1);
-    if !again || !wanted.iter().any(|var| can_be_filled(&captured.var(*var).kind)) {
-        return HashSet::new();
-    }
-    let mut graph = DiGraph::<VarId, ()>::with_capacity(wanted.len(), wanted.len());
-    let nodes: HashMap<VarId, _> = wanted.iter().map(|var| (*var, graph.add_node(*var))).collect();
-    for var in &wanted {
-        for part in captured.parts(*var) {
-            if let Some(to) = nodes.get(&part) {
-                graph.add_edge(nodes[var], *to, ());
-            }
-        }
-    }
-    let is_ring = |component: &Vec<_>| component.len() > 1 || graph.contains_edge(component[0], component[0]);
-    let rings = tarjan_scc(&graph).into_iter().filter(is_ring).flatten();
-    rings.map(|node| graph[node]).filter(|var| can_be_filled(&captured.var(*var).kind)).collect()
-}
 
 impl<'py> Emitter<'_, 'py> {
     /// Push such a container, which is to be filled.

@@ -2,8 +2,10 @@
 
 use super::computed_symbol;
 use crate::captured::Captured;
-use crate::variables::{TensorSource, VarId, VarKind};
-use hashbrown::HashMap;
+use crate::variables::{DictVar, TensorSource, VarId, VarKind};
+use hashbrown::{HashMap, HashSet};
+use petgraph::algo::tarjan_scc;
+use petgraph::graph::DiGraph;
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_sir::Symbol;
 
@@ -45,6 +47,37 @@ pub(super) fn count(captured: &Captured, roots: &[VarId]) -> Uses {
         }
     }
     uses
+}
+
+/// Whether a value can be built before what is in it.
+fn can_be_filled(kind: &VarKind) -> bool {
+    matches!(kind, VarKind::List(_) | VarKind::Deque(_) | VarKind::Dict(DictVar { owner: None, .. }))
+}
+
+/// Containers that are on a way back to themselves.
+pub(super) fn rings(captured: &Captured, uses: &Uses) -> HashSet<VarId> {
+    let is_made = |var: &&VarId| {
+        let plain = matches!(captured.var(**var).kind, VarKind::Constant(_) | VarKind::Tensor(_) | VarKind::Null(_));
+        !plain && !captured.found_outside(**var)
+    };
+    let wanted: Vec<VarId> = uses.order().iter().filter(is_made).copied().collect();
+    // What is on a way back to itself is met twice.
+    let again = wanted.iter().any(|var| uses.count_of(*var) > 1);
+    if !again || !wanted.iter().any(|var| can_be_filled(&captured.var(*var).kind)) {
+        return HashSet::new();
+    }
+    let mut graph = DiGraph::<VarId, ()>::with_capacity(wanted.len(), wanted.len());
+    let nodes: HashMap<VarId, _> = wanted.iter().map(|var| (*var, graph.add_node(*var))).collect();
+    for var in &wanted {
+        for part in captured.parts(*var) {
+            if let Some(to) = nodes.get(&part) {
+                graph.add_edge(nodes[var], *to, ());
+            }
+        }
+    }
+    let is_ring = |component: &Vec<_>| component.len() > 1 || graph.contains_edge(component[0], component[0]);
+    let rings = tarjan_scc(&graph).into_iter().filter(is_ring).flatten();
+    rings.map(|node| graph[node]).filter(|var| can_be_filled(&captured.var(*var).kind)).collect()
 }
 
 pub(super) fn var(v: VarRef) -> VarId {
