@@ -541,6 +541,9 @@ impl<'py> Executor<'py> {
 
     /// Call a method of a builtin value.
     pub fn call_bound(&mut self, receiver: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        if self.append_unseen(receiver, name, args)? {
+            return self.fold_none().map(Called::Value);
+        }
         if let Some(entered) = self.enter_method(receiver, name, args)? {
             return Ok(entered);
         }

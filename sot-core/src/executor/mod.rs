@@ -18,6 +18,7 @@
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
 mod anew;
+mod appended;
 mod asked_first;
 mod attribute_dicts;
 mod attributes;

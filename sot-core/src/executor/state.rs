@@ -28,6 +28,8 @@ pub(super) enum Undo {
     Hash(VarId),
     /// A dict had lost no key.
     Gap(VarId),
+    /// So many values fewer were appended to a list into which nobody had looked.
+    Unseen { list: VarId, count: usize },
 }
 
 /// What one run of an instruction says of itself to who runs it. A second run begins anew; what a stop is owed to outlives
@@ -131,6 +133,7 @@ impl Executor<'_> {
                     self.shadows.forget(key);
                 }
                 Some(Undo::Gap(dict)) => drop(self.gaps.remove(&dict)),
+                Some(Undo::Unseen { list, count }) => self.take_back_unseen(list, count),
                 None => {}
             }
         }
@@ -168,7 +171,7 @@ impl Executor<'_> {
     pub(super) fn changed_since(&self, mark: &Mark) -> impl Iterator<Item = (VarId, &VarKind)> {
         self.undo.get(mark.log..).unwrap_or_default().iter().filter_map(|undo| match undo {
             Undo::Kind(var, kind) => Some((*var, kind)),
-            Undo::Hash(_) | Undo::Gap(_) => None,
+            Undo::Hash(_) | Undo::Gap(_) | Undo::Unseen { .. } => None,
         })
     }
 

@@ -520,7 +520,7 @@ impl<'py> Executor<'py> {
         if !pinned || sequence.is_instance_of::<PyList>() {
             self.guard(base, Check::Len(items.len()));
         }
-        let items: Vec<VarId> = items
+        let mut items: Vec<VarId> = items
             .iter()
             .enumerate()
             .map(|(i, item)| {
@@ -528,6 +528,7 @@ impl<'py> Executor<'py> {
                 self.wrap(item, at)
             })
             .collect();
+        items.extend(self.appended_before_look(var));
         match &mut self.learn(var).kind {
             VarKind::List(list) => list.items = Rc::new(items),
             VarKind::Tuple(tuple) => tuple.items = items.into(),

@@ -1,0 +1,105 @@
+//! Lists from before the frame to which it only appends: nothing in them is asked for, their length included.
+//!
+//! A log of losses, a history, a list of results grows at each call. So the first look at such a list, which guards its length and
+//! wraps its items, waits until somebody asks what is in it. Until then what was appended is in the journal alone; the look adds it to the
+//! items ([`Executor::appended_before_look`]).
+
+use super::Executor;
+use super::state::Undo;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use sot_sideeffect::{Mutation, Target};
+use sot_tracker::Check;
+
+/// Values that a value may be made of, for its end to be nobody's affair.
+const LOOKED_THROUGH: usize = 32;
+
+impl Executor<'_> {
+    /// `list.append(value)` and `list.extend([values..])`, where nobody has looked into the list. `false`: it is done as ever.
+    pub(super) fn append_unseen(&mut self, list: VarId, name: &str, args: &Args) -> Result<bool, Stop> {
+        let variable = self.var(list);
+        let VarKind::List(ListVar { class: None, object: Some(object), .. }) = variable.kind else { return Ok(false) };
+        let (looked, tracker) = (variable.looked, variable.tracker);
+        let ([given], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(false) };
+        let real = self.objects.get(self.py, object);
+        if looked
+            || !self.has_path(tracker)
+            || !real.is_exact_instance_of::<PyList>()
+            || self.is_passing_object(&real, tracker)
+            || *given == list
+        {
+            return Ok(false);
+        }
+        let values = match name {
+            "append" => vec![*given],
+            "extend" => match self.look(*given)? {
+                VarKind::Tuple(TupleVar { class: None, items }) => items.to_vec(),
+                VarKind::List(ListVar { class: None, items, .. }) => items.to_vec(),
+                _ => return Ok(false),
+            },
+            _ => return Ok(false),
+        };
+        // Whose end somebody may see is looked for in the items of lists.
+        if values.is_empty() || !values.iter().all(|value| self.ends_unseen(*value)) {
+            return Ok(false);
+        }
+        if !self.is_constant(tracker) {
+            match self.is_under_constant(tracker) {
+                true => self.guard(tracker, Check::Is(object)),
+                false => self.guard_type(tracker, object),
+            }
+        }
+        self.undo.push(Undo::Unseen { list, count: values.len() });
+        let (object, values): (_, Vec<_>) = (Self::var_ref(list), values.into_iter().map(Self::var_ref).collect());
+        self.journal_record(match (name, values.as_slice()) {
+            ("append", [value]) => Mutation::ListAppend { object, value: *value },
+            _ => Mutation::ListExtend { object, values },
+        });
+        Ok(true)
+    }
+
+    /// What was appended to a list before anybody looked into it.
+    pub(super) fn appended_before_look(&self, list: VarId) -> Vec<VarId> {
+        let mut appended = Vec::new();
+        for entry in self.journal.changes_of(Target::Object(Self::var_ref(list))) {
+            match &entry.mutation {
+                Mutation::ListAppend { value, .. } => appended.push(VarId(value.0)),
+                Mutation::ListExtend { values, .. } => appended.extend(values.iter().map(|value| VarId(value.0))),
+                _ => {}
+            }
+        }
+        appended
+    }
+
+    /// The journal loses what was appended, and so do the items, if somebody has looked since.
+    pub(super) fn take_back_unseen(&mut self, list: VarId, count: usize) {
+        let variable = &mut self.vars[list.0 as usize];
+        if let (true, VarKind::List(found)) = (variable.looked, &mut variable.kind) {
+            let items = std::rc::Rc::make_mut(&mut found.items);
+            items.truncate(items.len().saturating_sub(count));
+        }
+    }
+
+    /// Whether a value is made of numbers, text and tensors, and containers of such.
+    fn ends_unseen(&self, value: VarId) -> bool {
+        let mut work = vec![value];
+        let mut seen = 0;
+        while let Some(value) = work.pop() {
+            seen += 1;
+            match &self.var(value).kind {
+                VarKind::Constant(_) | VarKind::Tensor(_) => {}
+                VarKind::Tuple(TupleVar { class: None, .. })
+                | VarKind::List(ListVar { class: None, object: None, .. })
+                | VarKind::Dict(DictVar { class: None, object: None, owner: None, .. })
+                    if seen <= LOOKED_THROUGH && !self.has_path(self.var(value).tracker) =>
+                {
+                    work.extend(self.parts(value));
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+}
