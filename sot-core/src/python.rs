@@ -27,6 +27,9 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     let maker = wrap_pyfunction!(to_static, module)?;
     let _ = serve::MAKER.set(module.py(), maker.clone().into_any().unbind());
     module.add_function(maker)?;
+    let maker = wrap_pyfunction!(_forward_of, module)?;
+    let _ = serve::MAKER_IN_LAYERS.set(module.py(), maker.clone().into_any().unbind());
+    module.add_function(maker)?;
     module.add_function(wrap_pyfunction!(symbolic_translate, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(stats, module)?)?;
@@ -48,6 +51,7 @@ fn entry<'py>(
     function: &Bound<'py, PyAny>,
     receiver: Option<&Bound<'py, PyAny>>,
     full_graph: bool,
+    in_layer: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
     let code = function.getattr("__code__")?;
@@ -55,8 +59,9 @@ fn entry<'py>(
         // The entry serves it; the hook must not capture it a second time when the entry falls back.
         records::serve(code);
     }
-    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph));
-    Ok(new_entry(py, function, receiver, body)?.into_bound(py))
+    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph, in_layer));
+    let name = in_layer.then(|| PyString::intern(py, serve::FORWARD));
+    Ok(new_entry(py, function, receiver, name.as_ref(), body)?.into_bound(py))
 }
 
 /// Why a callable passes through unchanged.
@@ -88,13 +93,13 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         {
             return pass_through(target, why.reason, why.reason.help());
         }
-        return entry(target, None, full_graph);
+        return entry(target, None, full_graph, false);
     }
     let types = crate::cpython::module(py, "types")?;
     if target.get_type().is(types.getattr("MethodType")?) {
         let (function, receiver) = (target.getattr("__func__")?, target.getattr("__self__")?);
         if facts::is_function(&function) {
-            return entry(&function, Some(&receiver), full_graph);
+            return entry(&function, Some(&receiver), full_graph, false);
         }
         return pass_through(target, Reason::NotPython, "the method has no Python bytecode");
     }
@@ -109,12 +114,13 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
     }
     let backend = backend::registered().expect("registered");
     if matches!(backend.classify(target), Kind::Layer) {
-        let forward = target.getattr("forward")?;
+        let forward = target.getattr(serve::FORWARD)?;
         if entry_parts(&forward).is_some() {
             return Ok(target.clone());
         }
-        let translated = translate(&forward, full_graph)?;
-        target.setattr("forward", translated)?;
+        let translated = _forward_of(&forward, full_graph)?;
+        target.setattr(serve::FORWARD, translated)?;
+        serve::copy_as_layers(target)?;
         return Ok(target.clone());
     }
     if target.is_callable() {
@@ -124,6 +130,20 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         "sot.to_static: expected a function, a method or a layer, not {}. Pass the function itself, as in sot.to_static(f) or @sot.to_static",
         target.get_type().name()?
     )))
+}
+
+/// What lies in a layer that was given to `to_static`, in the place of this method. Copies and pickles of the layer ask for it.
+#[pyfunction]
+fn _forward_of<'py>(forward: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = forward.py();
+    if forward.get_type().is(crate::cpython::module(py, "types")?.getattr("MethodType")?) {
+        let (function, receiver) = (forward.getattr("__func__")?, forward.getattr("__self__")?);
+        let of_class = facts::type_lookup(&receiver.get_type(), &PyString::intern(py, serve::FORWARD));
+        if facts::is_function(&function) && of_class.is_some_and(|found| found.is(&function)) {
+            return entry(&function, Some(&receiver), full_graph, true);
+        }
+    }
+    translate(forward, full_graph)
 }
 
 /// Capture a function, a method or a layer into graphs.

@@ -15,7 +15,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 
 use super::capi;
 use super::entry_attributes;
@@ -72,11 +72,13 @@ fn make_type(
 }
 
 /// Makes the entry of `func`, which must be a Python function; with `self_obj` every call gets it as
-/// slot 0.
+/// slot 0. `stands_for`: the attribute of its class in whose place the entry lies in the receiver: the function serves as long as
+/// the class has it there.
 pub fn new_entry(
     py: Python<'_>,
     func: &Bound<'_, PyAny>,
     self_obj: Option<&Bound<'_, PyAny>>,
+    stands_for: Option<&Bound<'_, PyString>>,
     body: Arc<dyn EntryBody>,
 ) -> PyResult<Py<PyAny>> {
     // SAFETY: a type check reads the object only.
@@ -100,6 +102,7 @@ pub fn new_entry(
         (&raw mut (*this).body).write(Some(body));
         (*this).func = func.clone().into_ptr();
         (*this).self_obj = self_obj.map_or(std::ptr::null_mut(), |obj| obj.clone().into_ptr());
+        (*this).stands_for = stands_for.map_or(std::ptr::null_mut(), |name| name.clone().into_ptr());
         (*this).vectorcall = Some(function);
         ffi::PyObject_GC_Track(raw.cast());
         Ok(object.unbind())
@@ -122,6 +125,8 @@ pub fn entry_parts(obj: &Bound<'_, PyAny>) -> Option<EntryParts> {
         Some(EntryParts {
             func: Bound::from_borrowed_ptr_or_opt(py, (*this).func)?.unbind(),
             self_obj: Bound::from_borrowed_ptr_or_opt(py, (*this).self_obj).map(Bound::unbind),
+            stands_for: Bound::from_borrowed_ptr_or_opt(py, (*this).stands_for)
+                .and_then(|name| name.cast_into().ok().map(Bound::unbind)),
             body: (*this).body.clone()?,
         })
     }
@@ -175,7 +180,8 @@ unsafe extern "C" fn clear(this: *mut PyObject) -> c_int {
                 body.clear();
             }
         });
-        for field in [&raw mut (*this).func, &raw mut (*this).self_obj, &raw mut (*this).dict] {
+        let (func, receiver) = (&raw mut (*this).func, &raw mut (*this).self_obj);
+        for field in [func, receiver, &raw mut (*this).stands_for, &raw mut (*this).dict] {
             let object = field.replace(std::ptr::null_mut());
             ffi::Py_XDECREF(object);
         }

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 use smallvec::SmallVec;
 
 use super::bind::{CallArgs, bind};
@@ -35,6 +36,10 @@ pub(super) unsafe fn vectorcall(
         let func = (*this).func;
         let call =
             CallArgs { receiver: (*this).self_obj, args, nargs: nargsf as usize & !capi::ARGUMENTS_OFFSET, kwnames };
+        let name = (*this).stands_for;
+        if !name.is_null() && capi::_PyType_Lookup(ffi::Py_TYPE(call.receiver), name) != func {
+            return replaced(py, body, name, &call);
+        }
         // The commonest calls need no binding: all positional, none missing.
         let signature = Signature::of_raw((*func.cast::<ffi::PyFunctionObject>()).func_code.cast());
         let given = call.nargs + usize::from(!call.receiver.is_null());
@@ -81,6 +86,29 @@ unsafe fn enter(
                 call_original(py, func, call)
             }
         }
+    }
+}
+
+/// The class has another attribute now.
+///
+/// # Safety
+/// `name` is a string, `call` holds the arguments of the running call, with a receiver.
+#[cold]
+unsafe fn replaced(
+    py: Python<'_>,
+    body: &dyn EntryBody,
+    name: *mut PyObject,
+    call: &CallArgs,
+) -> PyResult<*mut PyObject> {
+    // SAFETY: by contract.
+    unsafe {
+        if !ffi::PyErr_Occurred().is_null() {
+            ffi::PyErr_Clear();
+        }
+        let (receiver, name) = (Bound::from_borrowed_ptr(py, call.receiver), Bound::from_borrowed_ptr(py, name));
+        let current = body.replaced(&receiver, name.cast::<PyString>()?)?;
+        let result = capi::vectorcall(current.as_ptr(), call.args, call.nargs, call.kwnames);
+        Bound::from_owned_ptr_or_err(py, result).map(Bound::into_ptr)
     }
 }
 

@@ -4,7 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 
 use pyo3::ffi::{self, PyObject};
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use super::slots::Slots;
 
@@ -23,6 +25,12 @@ pub trait EntryBody: Send + Sync + 'static {
     fn maker<'py>(&self, _py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
         None
     }
+    /// The entry stands in `receiver` for its class's attribute `name`, and the class has another one now, or the receiver another
+    /// class: what is to be called with the same arguments.
+    fn replaced<'py>(&self, receiver: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        let current = receiver.get_type().getattr(name)?;
+        current.call_method1(intern!(receiver.py(), "__get__"), (receiver, receiver.get_type()))
+    }
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -30,6 +38,8 @@ pub trait EntryBody: Send + Sync + 'static {
 pub struct EntryParts {
     pub func: Py<PyAny>,
     pub self_obj: Option<Py<PyAny>>,
+    /// The attribute of the receiver's class for which the entry stands.
+    pub stands_for: Option<Py<PyString>>,
     pub body: Arc<dyn EntryBody>,
 }
 
@@ -39,6 +49,8 @@ pub(super) struct EntryObject {
     pub(super) vectorcall: Option<ffi::vectorcallfunc>,
     pub(super) func: *mut PyObject,
     pub(super) self_obj: *mut PyObject,
+    /// A string, or NULL.
+    pub(super) stands_for: *mut PyObject,
     pub(super) dict: *mut PyObject,
     pub(super) weaklist: *mut PyObject,
     pub(super) body: Option<Arc<dyn EntryBody>>,

@@ -72,7 +72,7 @@ fn _probe_entry(
     panics: bool,
 ) -> PyResult<Py<PyAny>> {
     let body = Arc::new(ProbeBody { target, panics });
-    new_entry(py, &func, self_obj.as_ref(), body)
+    new_entry(py, &func, self_obj.as_ref(), None, body)
 }
 
 /// A second entry that shares the body of `entry`.
@@ -81,7 +81,7 @@ fn _probe_entry_share(entry: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     let parts = entry_parts(&entry).ok_or_else(|| PyValueError::new_err("not an entry"))?;
     let py = entry.py();
     let self_obj = parts.self_obj.map(|obj| obj.into_bound(py));
-    new_entry(py, parts.func.bind(py), self_obj.as_ref(), parts.body)
+    new_entry(py, parts.func.bind(py), self_obj.as_ref(), None, parts.body)
 }
 
 #[pyfunction]

@@ -411,6 +411,14 @@ impl<'py> Executor<'py> {
             return match parts.self_obj {
                 Some(receiver) => {
                     let receiver = self.pin(receiver.bind(self.py));
+                    if let Some(name) = parts.stands_for {
+                        // Its class may be given another one.
+                        let class = self.class_of(receiver)?;
+                        let found = self.class_lookup(&class, &name.bind(self.py).to_string())?;
+                        if found.is_none_or(|found| !found.is(&parts.func)) {
+                            return Err(Stop::brk(Reason::OpaqueCall, name_of(callee)));
+                        }
+                    }
                     self.call(function, &args.with_first(receiver))
                 }
                 None => self.call(function, args),

@@ -10,7 +10,7 @@ use super::lookup::{entry_for, inside_capture};
 use super::policy::{Server, Turn};
 use super::{recording, registry};
 use crate::capture::Subject;
-use crate::cpython::entry::EntryBody;
+use crate::cpython::entry::{EntryBody, entry_parts};
 use crate::cpython::trampoline::trampoline;
 use crate::cpython::{Slots, facts, thread};
 use crate::settings;
@@ -19,13 +19,17 @@ use crate::stop::Reason;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyDictMethods, PyString};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// `to_static`, as the module has it.
 pub static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// What makes the entry that lies in a layer, of the method of its class.
+pub static MAKER_IN_LAYERS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+/// What a layer is called by.
+pub const FORWARD: &str = "forward";
 
 /// `full_graph=True`: a break is the user's error.
 fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
@@ -50,15 +54,17 @@ pub struct FunctionEntry {
     pub code: Py<PyAny>,
     /// A break or fallback is an error for the user (`full_graph=True`).
     pub full_graph: bool,
+    /// It lies in a layer, in the place of what its class has.
+    in_layer: bool,
     /// Captures frames below calls of this entry, and owns what it captured.
     hook: Hook,
 }
 
 impl FunctionEntry {
-    pub fn new(code: Py<PyAny>, full_graph: bool) -> FunctionEntry {
+    pub fn new(code: Py<PyAny>, full_graph: bool, in_layer: bool) -> FunctionEntry {
         let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
         registry::add_entry(&cache, &hook);
-        FunctionEntry { cache, code, full_graph, hook }
+        FunctionEntry { cache, code, full_graph, in_layer, hook }
     }
 }
 
@@ -126,9 +132,32 @@ impl EntryBody for FunctionEntry {
         self.hook.clear();
     }
 
+    /// What the class has now is captured in the place of what it had.
+    fn replaced<'py>(&self, receiver: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
+        let py = receiver.py();
+        let is_own = |entry: &Bound<'py, PyAny>| {
+            let parts = entry_parts(entry);
+            parts.is_some_and(|parts| {
+                parts.body.as_any().downcast_ref::<FunctionEntry>().is_some_and(|it| std::ptr::eq(it, self))
+            })
+        };
+        let lies_there = facts::instance_dict(receiver)
+            .and_then(|dict| dict.get_item(name).ok()?)
+            .is_some_and(|found| is_own(&found));
+        if lies_there && let Some(maker) = MAKER.get(py) {
+            receiver.delattr(name)?;
+            maker.bind(py).call1((receiver, self.full_graph))?;
+        } else {
+            let current = receiver.get_type().getattr(name)?;
+            return current.call_method1("__get__", (receiver, receiver.get_type()));
+        }
+        receiver.getattr(name)
+    }
+
     fn maker<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
         let full_graph = PyBool::new(py, self.full_graph).to_owned().into_any();
-        Some((MAKER.get(py)?.bind(py).clone(), vec![full_graph]))
+        let maker = if self.in_layer { &MAKER_IN_LAYERS } else { &MAKER };
+        Some((maker.get(py)?.bind(py).clone(), vec![full_graph]))
     }
 
     fn as_any(&self) -> &dyn Any {

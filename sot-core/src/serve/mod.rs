@@ -15,6 +15,7 @@ mod ending;
 mod entry;
 mod go_on;
 mod hook;
+mod layer_copies;
 mod lookup;
 mod orphans;
 mod place;
@@ -26,6 +27,7 @@ mod warned;
 
 pub use driver::call_original;
 pub use ending::prepare as prepare_for_the_end;
-pub use entry::{FunctionEntry, MAKER};
+pub use entry::{FORWARD, FunctionEntry, MAKER, MAKER_IN_LAYERS};
 pub use hook::{Hook, NestedHook, process_hook};
+pub use layer_copies::copy_as_layers;
 pub use lookup::inside_capture;
