@@ -94,7 +94,7 @@ pub fn of(reason: Reason) -> Advice {
         ),
         Reconstruct => advice(
             "finish with the value before the place that breaks: use up an iterator, leave a generator",
-            "rows = iter(x)\nnext(rows)\nprint('halfway')\ny = next(rows)",
+            "for key in table:\n    table[key + 1] = 0\n    print('halfway')",
         ),
         Depth => advice("write the recursion as a loop", "def f(x, n): return f(x, n - 1) if n else x  # with n = 900"),
         Budget => advice(

@@ -341,7 +341,7 @@ fn constructed(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let init = crate::probe::raw(&own, "__init__").ok_or_else(|| PyTypeError::new_err("no __init__"))?;
         let answer = init.call(positional, Some(&keywords))?;
         if !answer.is_none() {
-            let kind = answer.get_type().name()?;
+            let kind = crate::cpython::facts::name_in_messages(&answer.get_type());
             return Err(PyTypeError::new_err(format!("__init__() should return None, not '{kind}'")));
         }
     }

@@ -145,6 +145,7 @@ def itertools_filterfalse(function, iterator):
 
 def itertools_starmap(function, iterator):
     for item in iterator:
+        item = tuple(item)
         try:
             given = [function(*item)]
         except StopIteration:

@@ -499,7 +499,7 @@ impl<'py> Executor<'py> {
                 let again = frame.awaits == Awaits::NoneAgain;
                 if !self.constant_value(value).is_some_and(|v| v.is_none()) {
                     let class = self.class_of(value)?;
-                    let name = class.getattr("__name__").and_then(|n| n.extract::<String>()).unwrap_or_default();
+                    let name = compared::class_name(&class);
                     return Err(
                         self.raise_error::<PyTypeError>(&format!("__init__() should return None, not '{name}'"))
                     );
@@ -684,7 +684,7 @@ impl<'py> Executor<'py> {
         if self.class_lookup(&class, "__next__")?.is_some() {
             return Ok(());
         }
-        let name: String = class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
+        let name = compared::class_name(&class);
         Err(self.raise_error::<PyTypeError>(&format!("iter() returned non-iterator of type '{name}'")))
     }
 
@@ -694,7 +694,7 @@ impl<'py> Executor<'py> {
         if class.is(self.py.get_type::<PyBool>()) {
             return Ok(());
         }
-        let name: String = class.getattr("__name__").and_then(|n| n.extract()).unwrap_or_default();
+        let name = compared::class_name(&class);
         Err(self.raise_error::<PyTypeError>(&format!("__bool__ should return bool, returned {name}")))
     }
 

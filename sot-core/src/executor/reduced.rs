@@ -53,7 +53,8 @@ impl<'py> Executor<'py> {
             (_, true) => self.py.get_type::<PyDict>(),
             _ => object.clone(),
         };
-        if !facts::is_heap_type(&class) || !probe::base_of_c(&class).is_some_and(|of_c| of_c.is(&base)) {
+        // Of what C makes, C says whether it can be taken apart.
+        if !facts::is_written_class(&class) || !probe::base_of_c(&class).is_some_and(|of_c| of_c.is(&base)) {
             return Ok(None);
         }
         self.guard_mro(&class);

@@ -408,6 +408,21 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
+    /// Have the iterator on top of the stack, which was just made, go on behind so many items.
+    pub(super) fn put_behind(&mut self, count: usize) -> Result<(), Stop> {
+        if count == 0 {
+            return Ok(());
+        }
+        let temp = self.new_temp();
+        self.store(temp);
+        let behind = called_by_code::behind(self.py).map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callee::Object(behind));
+        self.load(temp);
+        self.push_int(count as i64)?;
+        self.call(2);
+        Ok(())
+    }
+
     /// Take items from the iterator on top of the stack.
     pub(super) fn skip_items(&mut self, count: usize) -> Result<(), Stop> {
         if count == 0 {

@@ -517,7 +517,11 @@ impl Rebuild for IteratorVar {
                 em.emit(Op::GetIter);
                 Ok(())
             }
-            Iteration::Tensor { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator over a tensor")),
+            Iteration::Tensor { tensor, index, .. } => {
+                em.push(*tensor)?;
+                em.emit(Op::GetIter);
+                em.put_behind(*index)
+            }
             Iteration::Real { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator without a path")),
         }
     }

@@ -161,7 +161,7 @@ impl<'py> Waiting<'py> {
             Awaits::Iterator => {
                 let class = result.get_type();
                 if crate::cpython::facts::type_lookup(&class, pyo3::intern!(py, "__next__")).is_none() {
-                    let text = format!("iter() returned non-iterator of type '{}'", class.name()?);
+                    let text = format!("iter() returned non-iterator of type '{}'", facts::name_in_messages(&class));
                     return self.raised(PyTypeError::new_err(text), Asker::Driver);
                 }
                 self.push(SlotShape::Value, value());
@@ -170,7 +170,8 @@ impl<'py> Waiting<'py> {
             Awaits::Drop => self.run_at(ip + 1),
             awaits @ (Awaits::None | Awaits::NoneAgain) => {
                 if !result.is_none() {
-                    let text = format!("__init__() should return None, not '{}'", result.get_type().name()?);
+                    let text =
+                        format!("__init__() should return None, not '{}'", facts::name_in_messages(&result.get_type()));
                     return self.raised(PyTypeError::new_err(text), Asker::Driver);
                 }
                 self.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
@@ -412,7 +413,7 @@ pub fn delegates_again<'py>(
 fn check_truth(awaits: Option<Awaits>, result: &Bound<'_, PyAny>) -> PyResult<()> {
     match awaits {
         Some(Awaits::Bool | Awaits::Decides) if !result.is_instance_of::<PyBool>() => {
-            let text = format!("__bool__ should return bool, returned {}", result.get_type().name()?);
+            let text = format!("__bool__ should return bool, returned {}", facts::name_in_messages(&result.get_type()));
             Err(PyTypeError::new_err(text))
         }
         _ => Ok(()),

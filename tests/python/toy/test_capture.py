@@ -119,6 +119,7 @@ from capture_cases import (  # noqa: F401
     thrown,
     tracebacks_set,
     walked,
+    worded_by_c,
     warnings_given,
     writing,
 )

@@ -78,6 +78,12 @@ pub fn set_position(iterator: &Bound<'_, PyAny>, position: isize) -> PyResult<()
     iterator.call_method1("__setstate__", (position,)).map(drop)
 }
 
+/// Whether this is C's own iterator over what gives its items by number (`__getitem__`).
+pub fn is_over_items(iterator: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a look at the exact type.
+    unsafe { ffi::Py_TYPE(iterator.as_ptr()) == &raw mut ffi::PySeqIter_Type }
+}
+
 /// The number of the next item of an exact `enumerate`, which counts on as if it had given that item: the tuple that it gives
 /// again and again, while nobody else has it, holds the last one. `None`: another object.
 pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>, item: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {

@@ -2,6 +2,7 @@
 
 import itertools
 
+from doors import opaque
 from observe import case, open_case
 from toy_framework import toy
 
@@ -520,3 +521,62 @@ def an_enumeration_counts_beyond_what_fits():
         return seen, x + 1
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+def rows():
+    return t([[1.0, 2.0], [-1.0, 3.0], [4.0, -8.0]])
+
+
+def over_a_tensor(name, walk):
+    def build():
+        return {"f": walk, "args": lambda: (rows(),)}
+
+    build.__name__ = "over_a_tensor_" + name
+    # A break in each round: what is left of the rows is a real iterator.
+    case(graphs=None, captures=None, breaks=None, reasons=None)(build)
+
+
+def positive_rows(x):
+    y = x * 2.0
+    count = 0
+    for row in y:
+        opaque(row)
+        count += 1
+    return y + count
+
+
+def halfway(x):
+    found = iter(x + 1.0)
+    first = next(found)
+    opaque(None)
+    second = next(found)
+    return first + second, list(found), next(found, "end")
+
+
+def side_by_side(x):
+    out = []
+    for at, (one, other) in enumerate(zip(x, x * 2.0)):
+        opaque(None)
+        out.append(one + other + at)
+    return out
+
+
+def left_early(x):
+    for row in x:
+        opaque(None)
+        if len(x) > 2:
+            break
+    else:
+        return None
+    return row * 2.0
+
+
+def of_no_rows(x):
+    found = iter(x)
+    list(found)
+    opaque(None)
+    return list(found), x * 2.0
+
+
+for walk in (positive_rows, halfway, side_by_side, left_early, of_no_rows):
+    over_a_tensor(walk.__name__, walk)
