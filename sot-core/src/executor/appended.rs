@@ -9,27 +9,49 @@ use super::state::Undo;
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::Check;
+use sot_tracker::{Check, ObjectId};
 
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
 
 impl Executor<'_> {
+    /// A list from before the frame, of no class of its own, into which nobody has looked: the object.
+    fn unseen_list(&self, list: VarId) -> Option<ObjectId> {
+        let variable = self.var(list);
+        let VarKind::List(ListVar { class: None, object: Some(object), .. }) = variable.kind else { return None };
+        let real = self.objects.get_ref(self.py, object);
+        let unseen = !variable.looked
+            && self.has_path(variable.tracker)
+            && real.is_exact_instance_of::<PyList>()
+            && !self.is_passing_object(real, variable.tracker);
+        unseen.then_some(object)
+    }
+
+    /// Guard what such a list is, but not what is in it.
+    fn guard_unseen(&mut self, list: VarId, object: ObjectId) {
+        let tracker = self.var(list).tracker;
+        if !self.is_constant(tracker) {
+            match self.is_under_constant(tracker) {
+                true => self.guard(tracker, Check::Is(object)),
+                false => self.guard_type(tracker, object),
+            }
+        }
+    }
+
+    /// `list.append`, which is no look at what is in the list.
+    pub(super) fn appender_of_unseen(&mut self, list: VarId, name: &str) -> Option<VarId> {
+        let object = self.unseen_list(list).filter(|_| matches!(name, "append" | "extend"))?;
+        self.guard_unseen(list, object);
+        Some(self.virtual_var(BoundVar::new(list, name)))
+    }
+
     /// `list.append(value)` and `list.extend([values..])`, where nobody has looked into the list. `false`: it is done as ever.
     pub(super) fn append_unseen(&mut self, list: VarId, name: &str, args: &Args) -> Result<bool, Stop> {
-        let variable = self.var(list);
-        let VarKind::List(ListVar { class: None, object: Some(object), .. }) = variable.kind else { return Ok(false) };
-        let (looked, tracker) = (variable.looked, variable.tracker);
+        let Some(object) = self.unseen_list(list) else { return Ok(false) };
         let ([given], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(false) };
-        let real = self.objects.get(self.py, object);
-        if looked
-            || !self.has_path(tracker)
-            || !real.is_exact_instance_of::<PyList>()
-            || self.is_passing_object(&real, tracker)
-            || *given == list
-        {
+        if *given == list {
             return Ok(false);
         }
         let values = match name {
@@ -45,12 +67,7 @@ impl Executor<'_> {
         if values.is_empty() || !values.iter().all(|value| self.ends_unseen(*value)) {
             return Ok(false);
         }
-        if !self.is_constant(tracker) {
-            match self.is_under_constant(tracker) {
-                true => self.guard(tracker, Check::Is(object)),
-                false => self.guard_type(tracker, object),
-            }
-        }
+        self.guard_unseen(list, object);
         self.undo.push(Undo::Unseen { list, count: values.len() });
         let (object, values): (_, Vec<_>) = (Self::var_ref(list), values.into_iter().map(Self::var_ref).collect());
         self.journal_record(match (name, values.as_slice()) {
@@ -90,6 +107,9 @@ impl Executor<'_> {
             seen += 1;
             match &self.var(value).kind {
                 VarKind::Constant(_) | VarKind::Tensor(_) => {}
+                // A constant of the code, into which nobody has looked yet.
+                VarKind::Tuple(TupleVar { class: None, items })
+                    if items.is_empty() && self.is_made_of_constants(value) => {}
                 VarKind::Tuple(TupleVar { class: None, .. })
                 | VarKind::List(ListVar { class: None, object: None, .. })
                 | VarKind::Dict(DictVar { class: None, object: None, owner: None, .. })
@@ -101,5 +121,13 @@ impl Executor<'_> {
             }
         }
         true
+    }
+
+    /// Whether a value is a tuple from before the frame, of numbers, text and the like.
+    fn is_made_of_constants(&self, value: VarId) -> bool {
+        let object = self.known_object(value).map(|object| self.objects.get(self.py, object));
+        object.and_then(|object| object.cast_into::<PyTuple>().ok()).is_some_and(|tuple| {
+            tuple.iter().all(|item| item.is_none() || crate::objects::is_constant_type(&item.get_type()))
+        })
     }
 }

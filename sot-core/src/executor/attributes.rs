@@ -35,6 +35,9 @@ impl<'py> Executor<'py> {
     /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code
     /// of the program raises is not `None`: only the code itself can say what it raises.
     pub fn find_attribute(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if let Some(appender) = self.appender_of_unseen(var, name) {
+            return Ok(Some(appender));
+        }
         if let Some(found) = self.attribute_of_thread(var, name)? {
             return Ok(found);
         }

@@ -226,15 +226,43 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether a key is such an id, or a tuple with one in it, however deep.
+    fn holds_id(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::Tuple(tuple) => tuple.items.iter().any(|item| self.holds_id(*item)),
+            _ => self.is_id_of(var).is_some(),
+        }
+    }
+
+    /// Whether two keys of which one holds such an id may be equal by a number of the other.
+    fn may_be_equal_by_number(&self, id: VarId, other: VarId) -> bool {
+        match (&self.var(id).kind, &self.var(other).kind) {
+            (VarKind::Tuple(holds), VarKind::Tuple(other)) if holds.items.len() == other.items.len() => {
+                let pairs = holds.items.iter().zip(other.items.iter());
+                pairs.into_iter().any(|(id, other)| self.may_be_equal_by_number(*id, *other))
+            }
+            // Nobody has looked into it yet.
+            (VarKind::Tuple(_), VarKind::Tuple(_)) => !self.var(other).looked && self.holds_id(id),
+            (VarKind::Tuple(_), VarKind::Constant(constant)) => {
+                self.objects.get_ref(self.py, constant.object).is_instance_of::<PyTuple>() && self.holds_id(id)
+            }
+            (VarKind::Tuple(_), _) => false,
+            _ => match self.is_id_of(id) {
+                Some(_) => self.may_be_an_id(other),
+                None => self.may_be_an_id(id) && self.is_id_of(other).is_some(),
+            },
+        }
+    }
+
     /// Stop at a search for such an id among other numbers, or the other way round.
     pub(super) fn may_search(&self, dict: &DictVar, key: VarId) -> Result<(), Stop> {
         if self.shadows.ids.of.is_empty() {
             return Ok(());
         }
         let mut keys = dict.entries.iter().map(|(key, _)| *key);
-        let mixed = match self.is_id_of(key) {
-            Some(_) => keys.any(|key| self.may_be_an_id(key)),
-            None => self.may_be_an_id(key) && keys.any(|key| self.is_id_of(key).is_some()),
+        let mixed = match self.holds_id(key) {
+            true => keys.any(|other| self.may_be_equal_by_number(key, other)),
+            false => keys.any(|other| self.holds_id(other) && self.may_be_equal_by_number(other, key)),
         };
         if mixed { Err(among_numbers()) } else { Ok(()) }
     }
@@ -246,9 +274,7 @@ impl<'py> Executor<'py> {
         } else if self.may_be_an_id(var) {
             self.shadows.ids.beside_numbers = true;
         }
-        if let VarKind::Tuple(tuple) = &self.var(var).kind
-            && tuple.items.iter().any(|item| self.is_id_of(*item).is_some())
-        {
+        if matches!(self.var(var).kind, VarKind::Tuple(_)) && self.holds_id(var) {
             self.shadows.ids.in_tuples = true;
         }
         self.are_ids_apart()

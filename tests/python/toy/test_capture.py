@@ -10,6 +10,7 @@ import observe
 import pytest
 
 from capture_cases import (  # noqa: F401
+    appended,
     arguments_of_exceptions,
     arithmetic,
     asked_in_order,

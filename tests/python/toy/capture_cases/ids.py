@@ -285,3 +285,41 @@ def ids_of_empty_frozen_sets():
         return x + 1.0, len(set(map(id, empty))), len(set(map(id, full))), empty[0] is empty[1], id(empty[0]) == id(empty[2])
 
     return {"f": f, "args": x1}
+
+
+KEYS_OF_IDS = {
+    "bare": lambda it: id(it),
+    "in_a_tuple": lambda it: ("c", id(it)),
+    "two_deep": lambda it: ("c", (id(it), 1)),
+    "in_a_set": lambda it: frozenset([id(it)]),
+}
+REMEMBER = {"dict": (dict, lambda seen, key: seen.__setitem__(key, 1)), "set": (set, set.add), "list": (list, list.append)}
+
+
+def remembered(name, key, kind, make, add):
+    def build():
+        things = [Remembered(), [1], {}]
+        seen = make()
+
+        def f(x, *given):
+            found = []
+            for thing in (*things, *given):
+                wanted = key(thing)
+                found.append(wanted in seen)
+                add(seen, wanted)
+            return x * 2.0, found, len(seen)
+
+        again = [3]
+        return {"f": f, "args": lambda: (t([1.0]), things[0], again)}
+
+    build.__name__ = f"ids_{name}_remembered_in_a_{kind}"
+    open_case(build)
+
+
+class Remembered:
+    pass
+
+
+for named_key in KEYS_OF_IDS.items():
+    for kind, (make, add) in REMEMBER.items():
+        remembered(*named_key, kind, make, add)
