@@ -1,10 +1,10 @@
 //! What is done with real sets once code of the program has been asked for hashes, and whether members are equal.
 //!
-//! It is done by stand-ins in copies of the tables: they give the answers that are known, in their order, and ask the program for
+//! It is done by answerers in copies of the tables: they give the answers that are known, in their order, and ask the program for
 //! those that are not. Nobody sees a set between its states.
 
 use crate::cpython::{facts, module};
-use crate::probe;
+use crate::type_facts;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -36,7 +36,7 @@ impl Log {
 }
 
 #[pyclass(frozen, module = "sot._sot", name = "_Answering")]
-struct StandIn {
+struct Answerer {
     object: Py<PyAny>,
     /// As far as it is known.
     hash: AtomicIsize,
@@ -45,7 +45,7 @@ struct StandIn {
 }
 
 #[pymethods]
-impl StandIn {
+impl Answerer {
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         if self.log.copying.load(Ordering::Relaxed) {
             return Ok(self.hash.load(Ordering::Relaxed));
@@ -57,7 +57,7 @@ impl StandIn {
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let Ok(other) = other.cast_exact::<StandIn>() else { return Ok(false) };
+        let Ok(other) = other.cast_exact::<Answerer>() else { return Ok(false) };
         let other = other.get();
         if self.object.is(&other.object) {
             return Ok(true);
@@ -72,10 +72,10 @@ impl StandIn {
     }
 }
 
-/// The stand-ins of one operation, by the objects that they stand in for.
-struct StandIns<'py> {
+/// The answerers of one operation, by the objects that they stand in for.
+struct Answerers<'py> {
     log: Arc<Log>,
-    by_address: HashMap<usize, Bound<'py, StandIn>>,
+    by_address: HashMap<usize, Bound<'py, Answerer>>,
     /// Copies of sets, beside what they are copies of.
     copies: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 }
@@ -84,19 +84,19 @@ fn is_set(object: &Bound<'_, PyAny>) -> bool {
     object.is_exact_instance_of::<PySet>() || object.is_exact_instance_of::<PyFrozenSet>()
 }
 
-impl<'py> StandIns<'py> {
-    fn of(&mut self, object: &Bound<'py, PyAny>, stored: Option<isize>) -> PyResult<Bound<'py, StandIn>> {
+impl<'py> Answerers<'py> {
+    fn of(&mut self, object: &Bound<'py, PyAny>, stored: Option<isize>) -> PyResult<Bound<'py, Answerer>> {
         if let Some(known) = self.by_address.get(&(object.as_ptr() as usize)) {
             if let Some(hash) = stored {
                 known.get().hash.store(hash, Ordering::Relaxed);
             }
             return Ok(known.clone());
         }
-        let (hash, asked) = (AtomicIsize::new(stored.unwrap_or(0)), !probe::is_quiet_key(object));
-        let stand_in = StandIn { object: object.clone().unbind(), hash, asked, log: self.log.clone() };
-        let stand_in = Bound::new(object.py(), stand_in)?;
-        self.by_address.insert(object.as_ptr() as usize, stand_in.clone());
-        Ok(stand_in)
+        let (hash, asked) = (AtomicIsize::new(stored.unwrap_or(0)), !type_facts::is_quiet_key(object));
+        let answerer = Answerer { object: object.clone().unbind(), hash, asked, log: self.log.clone() };
+        let answerer = Bound::new(object.py(), answerer)?;
+        self.by_address.insert(object.as_ptr() as usize, answerer.clone());
+        Ok(answerer)
     }
 
     /// What stands in for an operand.
@@ -143,8 +143,8 @@ impl<'py> StandIns<'py> {
     /// The objects are in their places again.
     fn settle(&self, set: &Bound<'py, PyAny>) {
         facts::exchange_members(set, |member| {
-            let stand_in = member.cast_exact::<StandIn>().ok()?;
-            Some(stand_in.get().object.bind(member.py()).clone())
+            let answerer = member.cast_exact::<Answerer>().ok()?;
+            Some(answerer.get().object.bind(member.py()).clone())
         });
     }
 }
@@ -163,15 +163,15 @@ pub(crate) fn do_with_answers<'py>(
         return Ok(only.clone());
     }
     let log = Arc::new(Log { answers: Mutex::new(answers.into()), copying: AtomicBool::new(true), cut });
-    let mut stand_ins = StandIns { log: log.clone(), by_address: HashMap::new(), copies: Vec::new() };
-    let taken = operands.iter().map(|operand| stand_ins.operand(operand)).collect::<PyResult<Vec<_>>>()?;
+    let mut answerers = Answerers { log: log.clone(), by_address: HashMap::new(), copies: Vec::new() };
+    let taken = operands.iter().map(|operand| answerers.operand(operand)).collect::<PyResult<Vec<_>>>()?;
     log.copying.store(false, Ordering::Relaxed);
     let done = run(py, what, &taken);
     if let (Some(set), Some(changed)) = (operands.first(), taken.first())
         && changes(what)
     {
         // What it has lost goes with the old table.
-        stand_ins.settle(changed);
+        answerers.settle(changed);
         facts::exchange_tables(set, changed);
         return match done {
             Err(_) if cut => Ok(py.None().into_bound(py)),
@@ -183,7 +183,7 @@ pub(crate) fn do_with_answers<'py>(
     if !is_set(&made) {
         return Ok(made);
     }
-    stand_ins.settle(&made);
+    answerers.settle(&made);
     let frozen = match what {
         "set" => false,
         "frozenset" => true,

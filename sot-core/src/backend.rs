@@ -147,7 +147,7 @@ pub struct Switch<'py> {
 }
 
 /// What the answer about a call may depend on, beside its arguments: the place in the program that the simulation is at.
-pub struct Place<'a, 'py> {
+pub struct Surroundings<'a, 'py> {
     pub is_value: &'a dyn Fn(&Bound<'py, PyAny>) -> bool,
     /// What a mode is here.
     pub mode: &'a dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
@@ -346,7 +346,7 @@ pub trait Backend: Send + Sync + 'static {
         _callee: &Bound<'py, PyAny>,
         _args: &Bound<'py, PyTuple>,
         _kwargs: Option<&Bound<'py, PyDict>>,
-        _at: &Place<'_, 'py>,
+        _at: &Surroundings<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
         None
     }
@@ -369,7 +369,7 @@ pub trait Backend: Send + Sync + 'static {
         _callee: &Bound<'py, PyAny>,
         _args: &Bound<'py, PyTuple>,
         _kwargs: Option<&Bound<'py, PyDict>>,
-        _at: &Place<'_, 'py>,
+        _at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
         None
     }

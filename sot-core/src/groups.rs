@@ -2,7 +2,7 @@
 
 use crate::code_unit::records;
 use crate::cpython::facts;
-use crate::probe;
+use crate::type_facts;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -91,7 +91,7 @@ pub(crate) fn groups(py: Python<'_>) -> Option<Groups<'_>> {
 impl<'py> Groups<'py> {
     /// Whether an attribute of a class is the one that groups have.
     pub(crate) fn is_own(&self, name: &str, found: &Bound<'_, PyAny>) -> bool {
-        probe::raw(&self.base, name).is_some_and(|own| own.is(found))
+        type_facts::raw(&self.base, name).is_some_and(|own| own.is(found))
     }
 
     pub(crate) fn has(&self, exception: &Bound<'_, PyAny>) -> bool {
@@ -100,7 +100,7 @@ impl<'py> Groups<'py> {
 
     /// The exceptions in a group, whatever its class makes of the name. `None`: it is no group.
     pub(crate) fn parts(&self, exception: &Bound<'py, PyAny>) -> Option<Bound<'py, PyTuple>> {
-        let field = self.has(exception).then(|| probe::raw(&self.base, "exceptions")).flatten()?;
+        let field = self.has(exception).then(|| type_facts::raw(&self.base, "exceptions")).flatten()?;
         let parts = field.call_method1("__get__", (exception, exception.get_type())).ok()?;
         parts.cast_into::<PyTuple>().ok()
     }

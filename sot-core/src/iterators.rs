@@ -7,7 +7,7 @@
 use crate::cpython::facts::{self, IterState, iterator_state};
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, builtin, call_slots};
-use crate::probe;
+use crate::type_facts;
 use pyo3::PyTypeCheck;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -196,7 +196,7 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
     // An ordered dict looks up each key that is left.
     if let Some(dict) = dict_of(iterator)
         && facts::is_ordered(&dict)
-        && dict.keys().iter().any(|key| !probe::is_quiet_key(&key))
+        && dict.keys().iter().any(|key| !type_facts::is_quiet_key(&key))
     {
         return None;
     }

@@ -94,5 +94,5 @@ fn dict_under<'py>(proxy: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
         let of_class = dict.contains(pyo3::intern!(py, "__doc__")).unwrap_or(true);
         return (!of_class).then_some(shown);
     }
-    crate::probe::dict_of_c(&shown.get_type()).map(|_| shown)
+    crate::type_facts::dict_of_c(&shown.get_type()).map(|_| shown)
 }

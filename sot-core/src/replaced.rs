@@ -12,14 +12,14 @@ use std::thread::ThreadId;
 type Answer = dyn for<'py> Fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> Option<Py<PyAny>> + Send + Sync;
 
 #[pyclass(frozen, module = "sot")]
-struct StandIn {
+struct Substitute {
     thread: ThreadId,
     original: Py<PyAny>,
     answer: Box<Answer>,
 }
 
 #[pymethods]
-impl StandIn {
+impl Substitute {
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__<'py>(
         &self,
@@ -41,7 +41,7 @@ pub struct Replaced<'py> {
     module: Bound<'py, PyModule>,
     name: &'static str,
     original: Bound<'py, PyAny>,
-    ours: Bound<'py, StandIn>,
+    ours: Bound<'py, Substitute>,
 }
 
 impl<'py> Replaced<'py> {
@@ -56,8 +56,8 @@ impl<'py> Replaced<'py> {
     ) -> PyResult<Replaced<'py>> {
         let original = module.getattr(name)?;
         let thread = std::thread::current().id();
-        let stand_in = StandIn { thread, original: original.clone().unbind(), answer: Box::new(answer) };
-        let ours = Bound::new(module.py(), stand_in)?;
+        let substitute = Substitute { thread, original: original.clone().unbind(), answer: Box::new(answer) };
+        let ours = Bound::new(module.py(), substitute)?;
         module.setattr(name, &ours)?;
         Ok(Replaced { module, name, original, ours })
     }

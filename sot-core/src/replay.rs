@@ -1,7 +1,7 @@
 //! Replay: the statements of a graph, called one by one on real tensors.
 //!
 //! What runs are the statements that are printed: [`sot_sir`]'s own. Python's side of them is beside them, by statement:
-//! who is called ([`Called`]), and the objects that literals and labels stand for, in the order in which the text of the
+//! who is called ([`Action`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
 use crate::backend::{Mode, registered};
@@ -69,7 +69,7 @@ fn operator(name: &str) -> Option<Operator> {
 }
 
 /// Who is called.
-enum Called {
+enum Action {
     Object(Py<PyAny>),
     /// An operator function, of two operands.
     Operator(Operator),
@@ -161,7 +161,7 @@ impl Drop for KeptFlags<'_, '_> {
 
 /// Python's side of a statement.
 struct Step {
-    called: Called,
+    action: Action,
     keywords: Vec<Py<PyString>>,
     objects: Vec<Py<PyAny>>,
     /// Registers that no later statement needs.
@@ -190,7 +190,7 @@ impl Replay {
         let last = symbols.chain(sir.inputs.iter().copied()).map(|symbol| symbol.0 as usize + 1).max();
         let behind = captured.graph.behind.iter();
         let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
-            called: Called::of(py, captured, statement, behind.callee),
+            action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
@@ -236,16 +236,16 @@ impl Replay {
             for arg in &statement.args {
                 values.push(value(py, arg, &registers, &mut objects)?);
             }
-            let result = if let (Called::Operator(operator), [left, right]) = (&step.called, values.as_slice()) {
+            let result = if let (Action::Operator(operator), [left, right]) = (&step.action, values.as_slice()) {
                 operator(left, right)?
             } else if step.keywords.is_empty() {
-                step.called.call(py, &values)?
+                step.action.call(py, &values)?
             } else {
                 let kwargs = PyDict::new(py);
                 for (name, (_, operand)) in step.keywords.iter().zip(&statement.kwargs) {
                     kwargs.set_item(name, value(py, operand, &registers, &mut objects)?)?;
                 }
-                step.called.call_with(py, values, &kwargs)?
+                step.action.call_with(py, values, &kwargs)?
             };
             store(&statement.result, result, &mut registers, &mut objects)?;
             for symbol in &step.dead {
@@ -257,7 +257,7 @@ impl Replay {
 
     pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         for step in &self.steps {
-            if let Called::Object(callee) = &step.called {
+            if let Action::Object(callee) = &step.action {
                 visit(callee);
             }
             step.objects.iter().for_each(&mut *visit);
@@ -265,19 +265,19 @@ impl Replay {
     }
 }
 
-impl Called {
-    fn of(py: Python<'_>, captured: &Captured, statement: &Statement, callee: Callee) -> Called {
+impl Action {
+    fn of(py: Python<'_>, captured: &Captured, statement: &Statement, callee: Callee) -> Action {
         let name = || PyString::intern(py, &statement.name).unbind();
         match callee {
-            Callee::Method => Called::Method(name()),
-            Callee::Attribute => Called::Attribute(name()),
-            Callee::Mode { mode, .. } => Called::Mode(mode),
-            Callee::Flag { flag, .. } => Called::Flag(PyString::intern(py, &captured.flags[flag].name).unbind()),
+            Callee::Method => Action::Method(name()),
+            Callee::Attribute => Action::Attribute(name()),
+            Callee::Mode { mode, .. } => Action::Mode(mode),
+            Callee::Flag { flag, .. } => Action::Flag(PyString::intern(py, &captured.flags[flag].name).unbind()),
             Callee::Object(id) => {
                 let binary = statement.kind == StatementKind::Method && statement.args.len() == 2;
                 match operator(&statement.name).filter(|_| binary) {
-                    Some(operator) => Called::Operator(operator),
-                    None => Called::Object(captured.objects.get(py, id).unbind()),
+                    Some(operator) => Action::Operator(operator),
+                    None => Action::Object(captured.objects.get(py, id).unbind()),
                 }
             }
         }
@@ -285,16 +285,16 @@ impl Called {
 
     fn call<'py>(&self, py: Python<'py>, values: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Called::Object(callee) => call_slots(py, callee.bind(py), Slots::from_bound(values)),
-            Called::Operator(operator) => operator(&values[0], &values[1]),
-            Called::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
-            Called::Attribute(name) => values[0].getattr(name),
-            Called::Mode(mode) => {
+            Action::Object(callee) => call_slots(py, callee.bind(py), Slots::from_bound(values)),
+            Action::Operator(operator) => operator(&values[0], &values[1]),
+            Action::Method(name) => call_method_vectorcall(&values[0], name.bind(py), Slots::from_bound(&values[1..])),
+            Action::Attribute(name) => values[0].getattr(name),
+            Action::Mode(mode) => {
                 let backend = registered().ok_or_else(crate::backend::none_registered)?;
                 backend.set_mode(*mode, &values[0])?;
                 Ok(py.None().into_bound(py))
             }
-            Called::Flag(name) => {
+            Action::Flag(name) => {
                 values[0].setattr(name.bind(py), &values[1])?;
                 Ok(py.None().into_bound(py))
             }
@@ -308,12 +308,12 @@ impl Called {
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Called::Object(callee) => callee.bind(py).call(PyTuple::new(py, values)?, Some(kwargs)),
-            Called::Method(name) | Called::Attribute(name) => {
+            Action::Object(callee) => callee.bind(py).call(PyTuple::new(py, values)?, Some(kwargs)),
+            Action::Method(name) | Action::Attribute(name) => {
                 let receiver = values.remove(0);
                 receiver.getattr(name)?.call(PyTuple::new(py, values)?, Some(kwargs))
             }
-            Called::Operator(_) | Called::Mode(_) | Called::Flag(_) => unreachable!("an operator takes no keywords"),
+            Action::Operator(_) | Action::Mode(_) | Action::Flag(_) => unreachable!("an operator takes no keywords"),
         }
     }
 }

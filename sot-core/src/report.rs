@@ -158,10 +158,10 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');
-        for place in report.places.iter().filter_map(Weak::upgrade) {
-            if !resumed.contains(&place.number) {
-                resumed.push(place.number);
-                resume_functions.push_str(&place.resume_listing(py));
+        for point in report.points.iter().filter_map(Weak::upgrade) {
+            if !resumed.contains(&point.number) {
+                resumed.push(point.number);
+                resume_functions.push_str(&point.resume_listing(py));
                 resume_functions.push('\n');
             }
         }

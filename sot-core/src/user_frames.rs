@@ -32,7 +32,7 @@ pub enum Source {
 
 /// One of the user's frames.
 #[derive(Debug)]
-pub struct Site {
+pub struct Standing {
     pub unit: Arc<CodeUnit>,
     pub globals: Py<PyAny>,
     /// The instruction that raises, or that waits for a call.
@@ -43,10 +43,10 @@ pub struct Site {
     pub cells: Vec<(u32, Source)>,
 }
 
-impl Site {
+impl Standing {
     /// Where a frame stands that is left out.
-    pub fn of_skipped(py: Python<'_>, skipped: &Skipped) -> Site {
-        Site {
+    pub fn of_skipped(py: Python<'_>, skipped: &Skipped) -> Standing {
+        Standing {
             unit: skipped.unit.clone(),
             globals: skipped.globals.clone_ref(py),
             ip: skipped.ip,
@@ -58,7 +58,7 @@ impl Site {
 
 /// A frame that was inlined and that an exception has left.
 pub struct InlinedFrame {
-    pub site: Arc<Site>,
+    pub standing: Arc<Standing>,
     /// The instruction at which it ended, if it has.
     pub left_at: Option<usize>,
 }
@@ -68,11 +68,11 @@ pub struct InlinedFrame {
 pub struct Shown {
     /// The frames when its last instruction raises, outermost first: the break instruction, or the raising again of an
     /// exception, which shows the frames that it has passed by itself.
-    pub at_end: Vec<Site>,
+    pub at_end: Vec<Standing>,
     /// Whatever it raises, it raises at the end.
     pub always: bool,
     /// The frame while it replays mutations and builds values; its `ip` means nothing.
-    pub elsewhere: Option<Site>,
+    pub elsewhere: Option<Standing>,
     /// Code of the stand-ins, which stand for the inner ones of the frames at the end.
     pub stand_ins: Vec<Py<PyAny>>,
 }
@@ -80,9 +80,9 @@ pub struct Shown {
 impl Shown {
     /// Visit each reference held, once.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        for site in self.at_end.iter().chain(&self.elsewhere) {
-            visit(&site.globals);
-            for (_, source) in site.locals.iter().chain(&site.cells) {
+        for shown in self.at_end.iter().chain(&self.elsewhere) {
+            visit(&shown.globals);
+            for (_, source) in shown.locals.iter().chain(&shown.cells) {
                 if let Source::Constant(object) = source {
                     visit(object);
                 }
@@ -94,10 +94,10 @@ impl Shown {
 /// An exception left the frame of rewritten code, `function`'s or one with the same closure.
 pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyCode>, function: &Bound<'_, PyAny>) {
     let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code)) else { return };
-    let at_end = shown.always || shown.at_end.first().is_some_and(|site| site.unit.line_of(site.ip) == real.line);
-    let sites = match (at_end, &shown.elsewhere) {
+    let at_end = shown.always || shown.at_end.first().is_some_and(|at| at.unit.line_of(at.ip) == real.line);
+    let to_show = match (at_end, &shown.elsewhere) {
         (true, _) => shown.at_end.as_slice(),
-        (false, Some(site)) => std::slice::from_ref(site),
+        (false, Some(at)) => std::slice::from_ref(at),
         (false, None) => return,
     };
     let Ok(names) = real.code.getattr("co_varnames").and_then(|names| Ok(names.cast_into::<PyTuple>()?)) else {
@@ -114,12 +114,12 @@ pub fn after_rewritten(py: Python<'_>, err: &PyErr, shown: &Shown, code: &Py<PyC
     let values = |sources: &[(u32, Source)]| -> Vec<(u32, Bound<'_, PyAny>)> {
         sources.iter().filter_map(|(index, source)| Some((*index, value(source)?))).collect()
     };
-    let frames = sites.iter().map(|site| {
+    let frames = to_show.iter().map(|at| {
         let (offset, line) = match at_end {
-            true => (offset(&site.unit, site.ip), site.unit.line_of(site.ip)),
-            false => (offset_of_line(&site.unit, real.line), real.line),
+            true => (offset(&at.unit, at.ip), at.unit.line_of(at.ip)),
+            false => (offset_of_line(&at.unit, real.line), real.line),
         };
-        frame(py, &site.unit, &site.globals, offset, line, values(&site.locals), values(&site.cells))
+        frame(py, &at.unit, &at.globals, offset, line, values(&at.locals), values(&at.cells))
     });
     // A traceback that shows other frames is no reason to lose the exception.
     let _ = frames.collect::<PyResult<Vec<_>>>().and_then(|frames| {
@@ -263,10 +263,10 @@ pub fn left_inlined<'a, 'py>(
     frames: impl Iterator<Item = &'a InlinedFrame>,
     asker: Asker,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let shown = frames.map(|InlinedFrame { site, left_at }| {
-        let (unit, line) = (&site.unit, site.unit.line_of(site.ip));
-        let shown = frame(py, unit, &site.globals, offset(unit, site.ip), line, Vec::new(), Vec::new())?;
-        Ok(TracebackFrame { left_at: left_at.and_then(|at| offset(unit, at)), ..shown })
+    let shown = frames.map(|InlinedFrame { standing, left_at }| {
+        let (unit, line) = (&standing.unit, standing.unit.line_of(standing.ip));
+        let real = frame(py, unit, &standing.globals, offset(unit, standing.ip), line, Vec::new(), Vec::new())?;
+        Ok(TracebackFrame { left_at: left_at.and_then(|at| offset(unit, at)), ..real })
     });
     let shown = shown.collect::<PyResult<Vec<_>>>()?;
     prepend(py, err, &shown, asker)?;

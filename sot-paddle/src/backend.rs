@@ -7,8 +7,8 @@ use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck,
-    TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
@@ -133,7 +133,7 @@ impl Backend for PaddleBackend {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        at: &Place<'_, 'py>,
+        at: &Surroundings<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
         fold::fold(&self.handles, callee, args, kwargs, at)
     }
@@ -155,7 +155,7 @@ impl Backend for PaddleBackend {
         _callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        _at: &Place<'_, 'py>,
+        _at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
         modes::switch(args, kwargs)
     }

@@ -6,7 +6,7 @@ use crate::static_mode;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
-use sot_core::backend::Place;
+use sot_core::backend::Surroundings;
 
 /// The result, or `None` if this call must run eagerly.
 pub(crate) fn fold<'py>(
@@ -14,7 +14,7 @@ pub(crate) fn fold<'py>(
     callee: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
-    at: &Place<'_, 'py>,
+    at: &Surroundings<'_, 'py>,
 ) -> Option<Bound<'py, PyAny>> {
     let py = callee.py();
     let name = callee.getattr(intern!(py, "__name__")).ok()?.cast_into::<PyString>().ok()?;

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck,
-    TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    TensorCheck, TensorMeta,
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
@@ -162,7 +162,7 @@ impl Backend for LazyPaddle {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        at: &Place<'_, 'py>,
+        at: &Surroundings<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
         self.get(callee.py()).ok()?.fold(callee, args, kwargs, at)
     }
@@ -184,7 +184,7 @@ impl Backend for LazyPaddle {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        at: &Place<'_, 'py>,
+        at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
         self.get(callee.py()).ok()?.switch(callee, args, kwargs, at)
     }

@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, Place,
+    AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, Surroundings,
     TensorCheck, UserFrame,
 };
 
@@ -60,7 +60,7 @@ impl PyBackend {
     ) -> Option<Bound<'py, PyAny>> {
         let is_value = |o: &Bound<'py, PyAny>| o.get_type().name().is_ok_and(|n| n == "Value");
         let mode = |mode| self.0.mode(callee.py(), mode);
-        self.0.fold(callee, args, kwargs, &Place { is_value: &is_value, mode: &mode })
+        self.0.fold(callee, args, kwargs, &Surroundings { is_value: &is_value, mode: &mode })
     }
     fn begin(&self, py: Python<'_>) -> PyResult<Builder> {
         Ok(Builder { inner: Some(self.0.begin(py)?), at: Vec::new() })

@@ -13,10 +13,10 @@ pub(crate) const TRIED: ((u64, u64), (u64, u64)) = ((3, 0), (3, 3));
 /// A part of Paddle, and where its releases have it.
 pub(crate) struct Part {
     what: &'static str,
-    places: &'static [Place],
+    homes: &'static [Home],
 }
 
-struct Place {
+struct Home {
     /// The first release that has it there.
     since: &'static str,
     module: &'static str,
@@ -26,9 +26,9 @@ struct Place {
 /// The recorder of eager tensors that a program has met while it was built.
 pub(crate) const RECORDER: Part = Part {
     what: "the recorder of parameters",
-    places: &[
-        Place { since: "3.3", module: "paddle.jit.dy2static.parameter_recorder", name: "_global_parameter_recorder" },
-        Place {
+    homes: &[
+        Home { since: "3.3", module: "paddle.jit.dy2static.parameter_recorder", name: "_global_parameter_recorder" },
+        Home {
             since: "3.0",
             module: "paddle.jit.pir_dy2static.parameter_recorder",
             name: "_global_parameter_recorder",
@@ -38,14 +38,14 @@ pub(crate) const RECORDER: Part = Part {
 
 impl Part {
     pub(crate) fn find<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        for place in self.places {
-            if let Ok(found) = py.import(place.module).and_then(|module| module.getattr(place.name)) {
+        for home in self.homes {
+            if let Ok(found) = py.import(home.module).and_then(|module| module.getattr(home.name)) {
                 return Ok(found);
             }
         }
-        let places: Vec<String> =
-            self.places.iter().map(|at| format!("{}.{} (since {})", at.module, at.name, at.since)).collect();
-        Err(PyImportError::new_err(format!("{} is not at {}", self.what, places.join(" or "))))
+        let homes: Vec<String> =
+            self.homes.iter().map(|at| format!("{}.{} (since {})", at.module, at.name, at.since)).collect();
+        Err(PyImportError::new_err(format!("{} is not at {}", self.what, homes.join(" or "))))
     }
 }
 

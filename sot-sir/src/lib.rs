@@ -47,4 +47,4 @@ pub use operand::Operand;
 pub use parse::{ParseError, parse, parse_module, parse_sir};
 pub use sir::{Module, Sir};
 pub use statement::{Statement, StatementKind};
-pub use verify::{Place, Rule, VerifyError, verify};
+pub use verify::{Location, Rule, VerifyError, verify};

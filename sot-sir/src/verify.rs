@@ -29,17 +29,17 @@ use crate::{Module, Operand, Sir, Statement, StatementKind, Symbol};
 use hashbrown::{HashMap, HashSet};
 use std::fmt;
 
-/// A violated rule and its place.
+/// A violated rule and its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {rule}")]
+#[error("{location}: {rule}")]
 pub struct VerifyError {
-    pub place: Place,
+    pub location: Location,
     pub rule: Rule,
 }
 
 /// Where a rule is violated.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     Module,
     /// The SIR of this name, as a whole.
     Sir(String),
@@ -49,14 +49,14 @@ pub enum Place {
     Statement(String, usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Module => f.write_str("module"),
-            Place::Sir(sir) => f.write_str(sir),
-            Place::Inputs(sir) => write!(f, "{sir}, inputs"),
-            Place::Outputs(sir) => write!(f, "{sir}, outputs"),
-            Place::Statement(sir, index) => write!(f, "{sir}, statement {index}"),
+            Location::Module => f.write_str("module"),
+            Location::Sir(sir) => f.write_str(sir),
+            Location::Inputs(sir) => write!(f, "{sir}, inputs"),
+            Location::Outputs(sir) => write!(f, "{sir}, outputs"),
+            Location::Statement(sir, index) => write!(f, "{sir}, statement {index}"),
         }
     }
 }
@@ -96,12 +96,12 @@ pub enum Rule {
 pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     if module.sirs.is_empty() {
-        errors.push(VerifyError { place: Place::Module, rule: Rule::NoEntry });
+        errors.push(VerifyError { location: Location::Module, rule: Rule::NoEntry });
     }
     let mut before: HashMap<&str, &Sir> = HashMap::new();
     for sir in &module.sirs {
         if before.contains_key(sir.name.as_str()) {
-            errors.push(VerifyError { place: Place::Sir(sir.name.clone()), rule: Rule::DuplicateName });
+            errors.push(VerifyError { location: Location::Sir(sir.name.clone()), rule: Rule::DuplicateName });
         }
         verify_sir(sir, &before, &mut errors);
         before.entry(&sir.name).or_insert(sir);
@@ -113,12 +113,13 @@ fn verify_sir(sir: &Sir, before: &HashMap<&str, &Sir>, errors: &mut Vec<VerifyEr
     let mut defined: HashSet<Symbol> = HashSet::new();
     for symbol in &sir.inputs {
         if !defined.insert(*symbol) {
-            errors.push(VerifyError { place: Place::Inputs(sir.name.clone()), rule: Rule::DefinedTwice(*symbol) });
+            errors
+                .push(VerifyError { location: Location::Inputs(sir.name.clone()), rule: Rule::DefinedTwice(*symbol) });
         }
     }
     for (index, statement) in sir.statements.iter().enumerate() {
         let mut report = |rule| {
-            errors.push(VerifyError { place: Place::Statement(sir.name.clone(), index), rule });
+            errors.push(VerifyError { location: Location::Statement(sir.name.clone(), index), rule });
         };
         for symbol in statement.uses() {
             if !defined.contains(&symbol) {
@@ -147,7 +148,10 @@ fn verify_sir(sir: &Sir, before: &HashMap<&str, &Sir>, errors: &mut Vec<VerifyEr
     }
     for symbol in &sir.outputs {
         if !defined.contains(symbol) {
-            errors.push(VerifyError { place: Place::Outputs(sir.name.clone()), rule: Rule::OutputNotDefined(*symbol) });
+            errors.push(VerifyError {
+                location: Location::Outputs(sir.name.clone()),
+                rule: Rule::OutputNotDefined(*symbol),
+            });
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What became of sets: each state of a set is a step from an earlier one.
 //!
 //! The order of a set is that of its table, which tells of all that happened to it: of sizes that it had, of members that are
-//! gone, of the sets that it was made of. So a set is its history. The simulation does the same with real sets of stand-ins
-//! (`executor/sets.rs`), and rewritten code does it again (`rewrite/sets.rs`), where no display of members comes to the same.
+//! gone, of the sets that it was made of. So a set is its history. The simulation does the same with real sets, whose members
+//! stand for values (`executor/sets.rs`), and rewritten code does it again (`rewrite/sets.rs`), where no display of members comes to the same.
 
 use super::Captured;
 use crate::variables::{SetState, SetVar, VarId, VarKind};

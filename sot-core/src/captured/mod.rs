@@ -16,7 +16,7 @@ mod histories;
 mod lifetimes;
 mod parts;
 mod places;
-mod sites;
+mod standing;
 
 pub use graph::{Behind, Callee, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
@@ -28,8 +28,8 @@ use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
 use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
-use crate::probe;
 use crate::stop::{Reason, Stop, Why};
+use crate::type_facts;
 use crate::variables::{ClassVar, FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -290,7 +290,7 @@ impl Captured {
             VarKind::Constant(c) => Some(self.objects.get(py, c.object)),
             VarKind::Slice(s) => {
                 let parts: Option<Vec<_>> = s.parts.iter().map(|part| self.plain_value(py, *part)).collect();
-                probe::slice_of(py, &parts?).ok()
+                type_facts::slice_of(py, &parts?).ok()
             }
             VarKind::Tuple(t) if t.class.is_none() && !self.found_outside(var) => {
                 let items: Option<Vec<_>> = t.items.iter().map(|item| self.plain_value(py, *item)).collect();
@@ -302,7 +302,7 @@ impl Captured {
 
     /// Whether a callable is a raw method of a class written in C, which its own `__get__` binds.
     pub fn binds_by_get(&self, py: Python<'_>, function: VarId) -> bool {
-        matches!(&self.var(function).kind, VarKind::Builtin(b) if probe::is_method_of_c(self.objects.get_ref(py, b.object)))
+        matches!(&self.var(function).kind, VarKind::Builtin(b) if type_facts::is_method_of_c(self.objects.get_ref(py, b.object)))
     }
 
     // ----- guards

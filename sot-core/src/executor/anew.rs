@@ -13,8 +13,8 @@ use super::Executor;
 use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::objects::is_constant_type;
-use crate::probe::{self, Descriptor};
 use crate::stop::Stop;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -90,7 +90,7 @@ impl<'py> Executor<'py> {
         let meta = class.get_type();
         let known = || facts::is_written_class(&meta) && self.is_of_a_module(&meta);
         meta.is(self.py.get_type::<PyType>())
-            || facts::getattr_kind(&meta) == facts::GetattrKind::Type && known() && !probe::is_enumeration(class)
+            || facts::getattr_kind(&meta) == facts::GetattrKind::Type && known() && !type_facts::is_enumeration(class)
     }
 
     /// Whether a class was met where it is the same at each call.
@@ -265,7 +265,7 @@ impl<'py> Executor<'py> {
             }
             return Ok(());
         }
-        let parts: &[&str] = match probe::descriptor(found) {
+        let parts: &[&str] = match type_facts::descriptor(found) {
             Descriptor::Function if is_function_of_a_module(found) => {
                 self.guard_is(place, found);
                 return Ok(());
@@ -274,8 +274,10 @@ impl<'py> Executor<'py> {
                 self.guard_is(place, found);
                 return Ok(());
             }
-            Descriptor::Function if probe::is_generated_new(found) => return self.look_at_generated_new(found, place),
-            Descriptor::Other if probe::extends_property(found) => &["fget", "fset", "fdel"],
+            Descriptor::Function if type_facts::is_generated_new(found) => {
+                return self.look_at_generated_new(found, place);
+            }
+            Descriptor::Other if type_facts::extends_property(found) => &["fget", "fset", "fdel"],
             Descriptor::Function | Descriptor::Plain | Descriptor::Other => return self.look_at_found(found, place),
             Descriptor::StaticMethod | Descriptor::ClassMethod => &["__func__"],
             Descriptor::Property => &["fget", "fset", "fdel"],
@@ -285,7 +287,7 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(found);
         let var = self.wrap(found, place);
         self.guard_type(place, id);
-        if probe::place_of_field(found).is_some() {
+        if type_facts::place_of_field(found).is_some() {
             self.guard(place, Check::Alike(id));
         }
         self.captured.anew.insert(id, var);

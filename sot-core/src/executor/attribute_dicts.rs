@@ -5,8 +5,8 @@
 //! other. New code makes the value, and then asks that for its dict.
 
 use super::Executor;
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ impl<'py> Executor<'py> {
         owner: VarId,
         descriptor: &Bound<'py, PyAny>,
     ) -> Result<Option<VarId>, Stop> {
-        if probe::descriptor(descriptor) != Descriptor::GetSet {
+        if type_facts::descriptor(descriptor) != Descriptor::GetSet {
             return Ok(None);
         }
         let known = match self.look(owner)? {

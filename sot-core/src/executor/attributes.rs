@@ -6,8 +6,8 @@
 use super::Executor;
 use super::kinds::Operations;
 use crate::cpython::facts::{self, GetattrKind};
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
@@ -80,8 +80,8 @@ impl<'py> Executor<'py> {
         if facts::getattr_kind(&ty) != GetattrKind::Generic
             && !own.is_some_and(|own| {
                 // Builtin types have one of their own, which does the same.
-                let base = probe::base_of_c(&ty).filter(|base| facts::getattr_kind(base) == GetattrKind::Generic);
-                let of_base = base.and_then(|base| probe::raw(&base, "__getattribute__"));
+                let base = type_facts::base_of_c(&ty).filter(|base| facts::getattr_kind(base) == GetattrKind::Generic);
+                let of_base = base.and_then(|base| type_facts::raw(&base, "__getattribute__"));
                 self.is_of_object("__getattribute__", &own) || of_base.is_some_and(|of_base| of_base.is(&own))
             })
         {
@@ -94,7 +94,7 @@ impl<'py> Executor<'py> {
     pub fn attribute_of_builtin(&mut self, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let class = self.class_of(me)?;
         let Some(found) = self.class_lookup(&class, name)? else { return Ok(None) };
-        match probe::descriptor(&found) {
+        match type_facts::descriptor(&found) {
             Descriptor::Method | Descriptor::Wrapper => Ok(Some(self.virtual_var(BoundVar::new(me, name)))),
             Descriptor::GetSet | Descriptor::Member | Descriptor::TupleGetter => {
                 Err(Stop::brk(Reason::ValueKind, format!("attribute {name}")))
@@ -312,7 +312,7 @@ impl<'py> Executor<'py> {
         if let Some(descriptor) = &found
             && self.is_data_descriptor(descriptor)?
         {
-            if probe::is_slot(descriptor) && self.is_empty_slot(me, name)? {
+            if type_facts::is_slot(descriptor) && self.is_empty_slot(me, name)? {
                 let found = if hook { self.attribute_by_getattr(me, class, name)? } else { None };
                 return match found {
                     Some(found) => Ok(Some(found)),
@@ -320,7 +320,7 @@ impl<'py> Executor<'py> {
                 };
             }
             // Where there is a `__getattr__`, it answers for a getter that raises AttributeError.
-            failed = hook && class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
+            failed = hook && class.cast::<PyType>().is_ok_and(|ty| type_facts::has(ty, "__getattr__"));
             if !failed {
                 return self.read_data_descriptor(me, object, descriptor, name).map(Some);
             }
@@ -339,7 +339,7 @@ impl<'py> Executor<'py> {
             return Ok(Some(value));
         }
         if let Some(found) = found.filter(|_| !failed) {
-            let hooked = hook && class.cast::<PyType>().is_ok_and(|ty| probe::has(ty, "__getattr__"));
+            let hooked = hook && class.cast::<PyType>().is_ok_and(|ty| type_facts::has(ty, "__getattr__"));
             if hooked
                 && self.get_of_program(&found)?.is_some()
                 && let Some(found) = self.attribute_or_hook(me, class, &found, name)?
@@ -438,7 +438,7 @@ impl<'py> Executor<'py> {
         }
         if let Some(object) = object {
             if name == "__dict__"
-                && probe::reads_own_dict(&object.get_type())
+                && type_facts::reads_own_dict(&object.get_type())
                 && let Some(dict) = facts::instance_dict(object)
             {
                 self.require_unwritten_attributes(me)?;
@@ -449,7 +449,7 @@ impl<'py> Executor<'py> {
             }
             // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
             // the class must not run.
-            let value = match probe::descriptor(descriptor) {
+            let value = match type_facts::descriptor(descriptor) {
                 Descriptor::GetSet if crate::numpy::is_field_of_array(object, name) => {
                     match facts::field(object, &PyString::intern(self.py, name)) {
                         facts::Field::Value(value) => Some(value),
@@ -509,7 +509,7 @@ impl<'py> Executor<'py> {
             let function = self.pin(found);
             return Ok(self.virtual_var(MethodVar { receiver: me, function }));
         }
-        match probe::descriptor(found) {
+        match type_facts::descriptor(found) {
             Descriptor::Function | Descriptor::Method | Descriptor::Wrapper => {
                 let function = self.pin(found);
                 Ok(self.virtual_var(MethodVar { receiver: me, function }))
@@ -564,7 +564,7 @@ impl<'py> Executor<'py> {
         let own = self.class_lookup(meta.as_any(), "__getattribute__")?;
         if facts::getattr_kind(&meta) != GetattrKind::Type {
             // A metaclass with a `__getattr__` alone looks up as `type` does, until nothing is found.
-            let plain = probe::raw(&self.py.get_type::<PyType>(), "__getattribute__");
+            let plain = type_facts::raw(&self.py.get_type::<PyType>(), "__getattribute__");
             if hook && !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
                 return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", facts::name_in_messages(&ty))));
             }
@@ -581,7 +581,7 @@ impl<'py> Executor<'py> {
                 return Ok(Some(value));
             }
             if let "__name__" | "__qualname__" | "__module__" | "__mro__" | "__bases__" = name
-                && let Descriptor::GetSet | Descriptor::Member = probe::descriptor(descriptor)
+                && let Descriptor::GetSet | Descriptor::Member = type_facts::descriptor(descriptor)
             {
                 let value = descriptor.call_method1("__get__", (class, &meta)).map_err(|e| self.would_raise(&e))?;
                 return self.class_part(&ty, name, &value).map(Some);
@@ -599,7 +599,7 @@ impl<'py> Executor<'py> {
             };
         };
         self.class_lookup(found.get_type().as_any(), "__get__")?;
-        match probe::descriptor(&found) {
+        match type_facts::descriptor(&found) {
             Descriptor::StaticMethod => {
                 let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
                 Ok(Some(self.pin(&function)))
@@ -607,7 +607,7 @@ impl<'py> Executor<'py> {
             // What it wraps may be asked for its `__get__`, which raises.
             Descriptor::ClassMethod
                 if hook
-                    && probe::has(&meta, "__getattr__")
+                    && type_facts::has(&meta, "__getattr__")
                     && !found.getattr("__func__").is_ok_and(|f| facts::is_function(&f)) =>
             {
                 Err(Stop::brk(Reason::UserCode, "a class method of something that is not a function"))
@@ -629,7 +629,7 @@ impl<'py> Executor<'py> {
             Descriptor::Other if crate::caches::is_cache(&found) => Ok(Some(self.plain_attribute(&found))),
             // A property gives itself.
             Descriptor::Other if self.getter_of(&found)?.is_some() => Ok(Some(self.plain_attribute(&found))),
-            Descriptor::Other if hook && probe::has(&meta, "__getattr__") => {
+            Descriptor::Other if hook && type_facts::has(&meta, "__getattr__") => {
                 let value = self.attribute_of_class_or_hook(me, class, &meta, &found, name)?;
                 value.map(Some).ok_or(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
             }
@@ -642,18 +642,19 @@ impl<'py> Executor<'py> {
 
     /// Whether a name of a class is a field or computed property in C.
     pub fn is_field(&self, ty: &Bound<'py, PyType>, name: &str) -> bool {
-        probe::raw(ty, name).is_some_and(|f| matches!(probe::descriptor(&f), Descriptor::GetSet | Descriptor::Member))
+        type_facts::raw(ty, name)
+            .is_some_and(|f| matches!(type_facts::descriptor(&f), Descriptor::GetSet | Descriptor::Member))
     }
 
     /// The type of `value.name` for a method of a class written in C.
     pub fn bound_class(&self, owner: &Bound<'py, PyAny>, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        let found = owner.cast::<PyType>().ok().and_then(|ty| probe::raw(ty, name));
-        let wrapper = found.is_some_and(|f| probe::descriptor(&f) == Descriptor::Wrapper);
+        let found = owner.cast::<PyType>().ok().and_then(|ty| type_facts::raw(ty, name));
+        let wrapper = found.is_some_and(|f| type_facts::descriptor(&f) == Descriptor::Wrapper);
         self.types_attribute(if wrapper { "MethodWrapperType" } else { "BuiltinMethodType" })
     }
 
     fn method_of_c(&self, object: sot_tracker::ObjectId) -> Option<Descriptor> {
-        let kind = probe::descriptor(self.objects.get_ref(self.py, object));
+        let kind = type_facts::descriptor(self.objects.get_ref(self.py, object));
         matches!(kind, Descriptor::Method | Descriptor::Wrapper).then_some(kind)
     }
 
@@ -677,7 +678,7 @@ impl<'py> Executor<'py> {
         if facts::getattr_kind(&class) == GetattrKind::Module {
             return Ok(());
         }
-        let plain = probe::raw(&self.py.get_type::<PyModule>(), "__getattribute__");
+        let plain = type_facts::raw(&self.py.get_type::<PyModule>(), "__getattribute__");
         match own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
             true => Ok(()),
             false => Err(Stop::brk(Reason::UserCode, "__getattribute__ of a module")),
@@ -735,7 +736,7 @@ impl<'py> Executor<'py> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
         self.class_lookup(class, "__getattribute__")?;
         self.class_lookup(class, "__class__")?;
-        Ok(probe::tells_its_class(ty))
+        Ok(type_facts::tells_its_class(ty))
     }
 
     /// Whether values of a class are equal only if they are the same, guarded.
@@ -743,7 +744,7 @@ impl<'py> Executor<'py> {
         for name in ["__eq__", "__ne__", "__hash__"] {
             self.class_lookup(class.as_any(), name)?;
         }
-        Ok(probe::compares_by_identity(class))
+        Ok(type_facts::compares_by_identity(class))
     }
 
     /// Whether a class attribute takes part in attribute access before the instance dict, guarded.

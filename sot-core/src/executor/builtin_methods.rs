@@ -1,8 +1,8 @@
 //! Methods of lists, dicts and constants.
 
 use super::Executor;
-use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, DictOfC};
 use crate::variables::*;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::types::{PyList, PyType};
@@ -23,7 +23,7 @@ impl<'py> Executor<'py> {
             // A subclass of the framework may have methods of its own: as on a copy, unless they change the list.
             let class = self.objects.get(self.py, class);
             let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-            if !probe::agree(&ty, &self.py.get_type::<PyList>(), &[name]) {
+            if !type_facts::agree(&ty, &self.py.get_type::<PyList>(), &[name]) {
                 return self.fold_method(me, name, args);
             }
         }

@@ -5,8 +5,8 @@ use super::copies::Copies;
 use super::{Awaits, Executor};
 use crate::backend::CallKind;
 use crate::cpython::facts;
-use crate::probe::{self, Membership};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Membership};
 use crate::variables::*;
 use pyo3::exceptions::{PyBaseException, PyOSError, PyStopIteration};
 use pyo3::prelude::*;
@@ -483,7 +483,7 @@ impl<'py> Executor<'py> {
         }
         let method = if of_class { "__subclasscheck__" } else { "__instancecheck__" };
         self.class_lookup(candidate.get_type().as_any(), method)?;
-        let membership = probe::membership(candidate, method);
+        let membership = type_facts::membership(candidate, method);
         if membership == Membership::User {
             return Err(Stop::brk(Reason::UserCode, method));
         }
@@ -561,7 +561,7 @@ impl<'py> Executor<'py> {
             ("list", [], []) => Ok(self.virtual_var(ListVar::new(Vec::new()))),
             ("list", [iterable], []) => {
                 if let VarKind::Instance(_) | VarKind::Layer(_) = self.look(*iterable)?
-                    && probe::list_asks_for_the_length_first(self.py)
+                    && type_facts::list_asks_for_the_length_first(self.py)
                 {
                     let class = self.class_of(*iterable)?;
                     if self.class_lookup(&class, "__len__")?.is_some() {

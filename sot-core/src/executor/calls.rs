@@ -1,7 +1,7 @@
 //! Calls: binding arguments, inlining Python functions, framework functions and layers.
 
 use super::{Awaits, Executor, Frame};
-use crate::backend::{CallKind, Kind, LayerCall, Place};
+use crate::backend::{CallKind, Kind, LayerCall, Surroundings};
 use crate::code_unit::CodeUnit;
 use crate::control;
 use crate::cpython::{entry, facts};
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The parts of a function that a call needs.
-struct Callee {
+struct FunctionParts {
     unit: std::sync::Arc<CodeUnit>,
     globals: ObjectId,
     defaults: Vec<VarId>,
@@ -171,7 +171,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<Callee, Stop> {
+    fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<FunctionParts, Stop> {
         let parts = facts::func_parts(object).ok_or(Stop::fallback(Reason::InternalError, "not a function"))?;
         let id = self.objects.add(object);
         let base = self.constant_tracker(id);
@@ -232,7 +232,7 @@ impl<'py> Executor<'py> {
             None => Vec::new(),
         };
         let globals = self.objects.add(&parts.globals);
-        Ok(Callee { unit, globals, defaults, kwdefaults, closure })
+        Ok(FunctionParts { unit, globals, defaults, kwdefaults, closure })
     }
 
     /// The name of a function's code.
@@ -247,7 +247,7 @@ impl<'py> Executor<'py> {
         })
     }
 
-    fn made_function_parts(&mut self, made: &Rc<MadeFunction>) -> Result<Callee, Stop> {
+    fn made_function_parts(&mut self, made: &Rc<MadeFunction>) -> Result<FunctionParts, Stop> {
         let items = |ex: &mut Self, var: Option<VarId>| -> Result<Vec<VarId>, Stop> {
             match var.map(|v| ex.look(v)).transpose()? {
                 Some(VarKind::Tuple(t)) => Ok(t.items.to_vec()),
@@ -270,7 +270,7 @@ impl<'py> Executor<'py> {
                 }
             }
         }
-        Ok(Callee { unit: made.unit.clone(), globals: made.globals, defaults, kwdefaults, closure })
+        Ok(FunctionParts { unit: made.unit.clone(), globals: made.globals, defaults, kwdefaults, closure })
     }
 
     /// Where an object was found.
@@ -288,7 +288,7 @@ impl<'py> Executor<'py> {
     }
 
     /// What the interpreter says of arguments that do not fit: any other function with the same parameters refuses them alike.
-    fn refused_arguments(&mut self, function: &FunctionVar, callee: &Callee, args: &Args) -> Result<Stop, Stop> {
+    fn refused_arguments(&mut self, function: &FunctionVar, callee: &FunctionParts, args: &Args) -> Result<Stop, Stop> {
         let code = &callee.unit.code;
         let qualname = match function {
             FunctionVar::Object(object) => {
@@ -326,13 +326,13 @@ impl<'py> Executor<'py> {
     }
 
     /// Put arguments into the argument slots, by Python's rules. `false`: they do not fit.
-    fn bind(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
+    fn bind(&mut self, callee: &FunctionParts, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
         let bound = self.bind_in(callee, args, frame)?;
         self.step.refused = (!bound).then(|| refused(&callee.unit.code, args));
         Ok(bound)
     }
 
-    fn bind_in(&mut self, callee: &Callee, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
+    fn bind_in(&mut self, callee: &FunctionParts, args: &Args, frame: &mut Frame) -> Result<bool, Stop> {
         let code = &callee.unit.code;
         let argcount = code.argcount as usize;
         let kwonly = code.kwonlyargcount as usize;
@@ -452,7 +452,7 @@ impl<'py> Executor<'py> {
                 _ => ex.argument(arg),
             })?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
-        let at = Place { is_value: &is_value, mode: &mode };
+        let at = Surroundings { is_value: &is_value, mode: &mode };
         let kept = |result: &Bound<'py, PyAny>| {
             facts::is_heap_type(&result.get_type()) && self.backend.classify(result) == Kind::Unknown
         };

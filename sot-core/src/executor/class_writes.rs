@@ -7,8 +7,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -41,7 +41,7 @@ impl<'py> Executor<'py> {
         }
         let meta = self.metaclass(class);
         let own = self.class_lookup(&meta, "__setattr__")?;
-        let generic = probe::raw(&self.py.get_type::<PyType>(), "__setattr__");
+        let generic = type_facts::raw(&self.py.get_type::<PyType>(), "__setattr__");
         if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
@@ -50,10 +50,10 @@ impl<'py> Executor<'py> {
         }
         // What is there now is guarded by those who read it.
         if made && dict.contains(name).unwrap_or(false) {
-            if probe::raw(ty, name).is_none_or(|old| probe::descriptor(&old) == Descriptor::Member) {
+            if type_facts::raw(ty, name).is_none_or(|old| type_facts::descriptor(&old) == Descriptor::Member) {
                 return Err(refused());
             }
-        } else if probe::raw(ty, name).is_some_and(|old| probe::descriptor(&old) != Descriptor::Plain) {
+        } else if type_facts::raw(ty, name).is_some_and(|old| type_facts::descriptor(&old) != Descriptor::Plain) {
             return Err(refused());
         }
         if let Some(old) = dict.get_item(name).ok().flatten().filter(|_| !made) {
@@ -152,7 +152,7 @@ impl<'py> Executor<'py> {
                 }
                 return Ok(Some(VarId(value.0)));
             }
-            if probe::own(&base, name).is_some() {
+            if type_facts::own(&base, name).is_some() {
                 return Ok(None);
             }
             // Types of C cannot change, and what the simulation makes has what it gives it.

@@ -5,8 +5,8 @@ use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::natives::Native;
 use crate::objects_of_c;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -50,7 +50,7 @@ impl<'py> Executor<'py> {
         if let Some(made) = self.call_deque(class, args)? {
             return Ok(made);
         }
-        if let Some(kind) = probe::dict_of_c(&ty) {
+        if let Some(kind) = type_facts::dict_of_c(&ty) {
             return self.make_dict_of_c(kind, class, args);
         }
         if !facts::is_heap_type(&ty) && self.is_exception_class(&ty) {
@@ -133,8 +133,8 @@ impl<'py> Executor<'py> {
         let unanswered = || Stop::brk(Reason::ValueKind, "subscript of a class");
         let class = self.objects.get(self.py, class);
         let found = self.class_lookup(&class, "__class_getitem__")?.ok_or_else(unanswered)?;
-        let function = match probe::descriptor(&found) {
-            probe::Descriptor::ClassMethod => found.getattr("__func__").map_err(|e| self.internal(&e))?,
+        let function = match type_facts::descriptor(&found) {
+            type_facts::Descriptor::ClassMethod => found.getattr("__func__").map_err(|e| self.internal(&e))?,
             _ => return Err(unanswered()),
         };
         if !facts::is_function(&function) {
@@ -146,7 +146,7 @@ impl<'py> Executor<'py> {
 
     /// Whether it is `type.__call__`.
     fn is_call_of_type(&self, found: &Bound<'py, PyAny>) -> bool {
-        probe::raw(&self.py.get_type::<PyType>(), "__call__").is_some_and(|call| call.is(found))
+        type_facts::raw(&self.py.get_type::<PyType>(), "__call__").is_some_and(|call| call.is(found))
     }
 
     /// `types.MethodType(function, receiver)`
@@ -166,7 +166,7 @@ impl<'py> Executor<'py> {
         let class = ty.as_any();
         let opaque = || opaque_class(class);
         let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
-        if probe::is_named_tuple(ty) && probe::is_generated_new(&new) {
+        if type_facts::is_named_tuple(ty) && type_facts::is_generated_new(&new) {
             return self.call_namedtuple(class, args).map(Called::Value);
         }
         if self.is_exception_class(ty) {
@@ -187,7 +187,7 @@ impl<'py> Executor<'py> {
             let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
             // Those that cannot change have taken it all by now.
             if !self.is_of_object("__init__", init) {
-                if !probe::raw(&base, "__init__").is_some_and(|own| own.is(init)) {
+                if !type_facts::raw(&base, "__init__").is_some_and(|own| own.is(init)) {
                     return Err(opaque());
                 }
                 return match self.call_on_part(instance, part, "__init__", args)? {
@@ -221,7 +221,8 @@ impl<'py> Executor<'py> {
     pub(super) fn makes_anything(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
         let new = self.class_lookup(class.as_any(), "__new__")?;
         let id = self.objects.add(class.as_any());
-        Ok(self.asks_metaclass(id) || new.is_some_and(|new| probe::descriptor(&new) == probe::Descriptor::StaticMethod))
+        Ok(self.asks_metaclass(id)
+            || new.is_some_and(|new| type_facts::descriptor(&new) == type_facts::Descriptor::StaticMethod))
     }
 
     /// The frame of `class(*args)` where `__new__` of the class is a function. `None`: it is none.
@@ -231,7 +232,7 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyAny>,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
-        if probe::descriptor(new) != probe::Descriptor::StaticMethod {
+        if type_facts::descriptor(new) != type_facts::Descriptor::StaticMethod {
             return Ok(None);
         }
         let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
@@ -276,14 +277,14 @@ impl<'py> Executor<'py> {
 
     /// Whether a class has a method from `object`.
     pub(super) fn is_of_object(&self, name: &str, found: &Bound<'py, PyAny>) -> bool {
-        probe::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(found))
+        type_facts::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(found))
     }
 
     /// `object.__new__(class)`
     pub(super) fn plain_instance(&mut self, ty: &Bound<'py, PyType>) -> Result<VarId, Stop> {
         let class = ty.as_any();
         // Only instances whose whole state is attributes can be built again.
-        if !probe::is_of_python_alone(ty) {
+        if !type_facts::is_of_python_alone(ty) {
             return Err(opaque_class(class));
         }
         // Who is abstract may change.
@@ -345,9 +346,9 @@ impl<'py> Executor<'py> {
     fn call_namedtuple(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
         let new = self.class_lookup(class, "__new__")?;
         let init = self.class_lookup(class, "__init__")?;
-        let generated = new.is_some_and(|new| probe::is_generated_new(&new))
+        let generated = new.is_some_and(|new| type_facts::is_generated_new(&new))
             && init
-                .zip(probe::raw(&self.py.get_type::<PyAny>(), "__init__"))
+                .zip(type_facts::raw(&self.py.get_type::<PyAny>(), "__init__"))
                 .is_some_and(|(own, plain)| own.is(&plain));
         let opaque = |_| Stop::brk(Reason::OpaqueCall, "a named tuple");
         let fields: Vec<String> = class.getattr("_fields").and_then(|f| f.extract()).map_err(opaque)?;
@@ -401,7 +402,7 @@ impl<'py> Executor<'py> {
     /// Index of a field of a named tuple class, if the class leaves reading it to the field's own descriptor.
     pub fn namedtuple_field(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<usize>, Stop> {
         let found = self.class_lookup(class, name)?;
-        Ok(found.and_then(|getter| probe::place_of_field(&getter)))
+        Ok(found.and_then(|getter| type_facts::place_of_field(&getter)))
     }
 
     /// A named tuple with converted items, for a framework call.
@@ -411,7 +412,7 @@ impl<'py> Executor<'py> {
         items: &Bound<'py, PyTuple>,
     ) -> Result<Bound<'py, PyAny>, Stop> {
         let class = self.objects.get(self.py, class);
-        if class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
+        if class.cast::<PyType>().is_ok_and(type_facts::is_named_tuple) {
             // Without the class's own `__new__`, which may be the program's.
             let new = self.py.get_type::<PyTuple>().getattr("__new__");
             return new.and_then(|new| new.call1((class, items))).map_err(|e| self.would_raise(&e));

@@ -2,8 +2,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, DictOfC};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -126,7 +126,7 @@ impl<'py> Executor<'py> {
     /// `dict.fromkeys(iterable, value)`.
     pub(super) fn enter_from_keys(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
         let owner = callee.getattr("__self__").ok().and_then(|owner| owner.cast_into::<PyType>().ok());
-        let of_c = owner.as_ref().and_then(|owner| Some((owner.clone(), probe::dict_of_c(owner)?)));
+        let of_c = owner.as_ref().and_then(|owner| Some((owner.clone(), type_facts::dict_of_c(owner)?)));
         if let (Some((owner, kind)), [iterable, rest @ ..], []) =
             (of_c, args.positional.as_slice(), args.keywords.as_slice())
         {

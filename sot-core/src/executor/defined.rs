@@ -5,8 +5,8 @@
 use super::Executor;
 use super::compared::is_itself;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -137,7 +137,7 @@ impl<'py> Executor<'py> {
         if !self.iterates_by_code(iterable)? {
             return Ok(None);
         }
-        if constructor && self.is_sized(iterable)? && probe::list_asks_for_the_length_first(self.py) {
+        if constructor && self.is_sized(iterable)? && type_facts::list_asks_for_the_length_first(self.py) {
             return self.enter("list_of_sized_first", &[iterable]).map(Some);
         }
         let list = self.virtual_var(ListVar::new(Vec::new()));

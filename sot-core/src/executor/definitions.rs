@@ -19,8 +19,8 @@ use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
 use crate::cpython::facts::{calls_have_ended_before, count_on, end_iterator, unlisted_class, walk};
 use crate::cpython::thread::end_repr;
-use crate::probe::is_quiet_key;
 use crate::stop::{Reason, Stop};
+use crate::type_facts::is_quiet_key;
 use crate::variables::*;
 use hashbrown::HashMap;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -338,7 +338,7 @@ fn constructed(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let positional = std::iter::once(made.clone()).chain(args.get_item(2)?.cast_into::<PyTuple>()?.iter());
         let positional = PyTuple::new(args.py(), positional.collect::<Vec<_>>())?;
         let keywords = args.get_item(3)?.cast_into::<PyDict>()?;
-        let init = crate::probe::raw(&own, "__init__").ok_or_else(|| PyTypeError::new_err("no __init__"))?;
+        let init = crate::type_facts::raw(&own, "__init__").ok_or_else(|| PyTypeError::new_err("no __init__"))?;
         let answer = init.call(positional, Some(&keywords))?;
         if !answer.is_none() {
             let kind = crate::cpython::facts::name_in_messages(&answer.get_type());

@@ -2,8 +2,8 @@
 
 use super::{Awaits, Executor};
 use crate::cpython::facts;
-use crate::probe::{self, DictOfC};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, DictOfC};
 use crate::variables::*;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use sot_tracker::{ObjectId, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     pub(super) fn dict_of_c(&self, dict: &DictVar) -> Option<DictOfC> {
-        probe::dict_of_c(self.objects.get(self.py, dict.class?).cast::<PyType>().ok()?)
+        type_facts::dict_of_c(self.objects.get(self.py, dict.class?).cast::<PyType>().ok()?)
     }
 
     /// What an ordered or default dict that existed before the frame keeps as one of this type.
@@ -24,7 +24,7 @@ impl<'py> Executor<'py> {
         id: ObjectId,
         tracker: TrackerId,
     ) -> Option<DictVar> {
-        let factory = match probe::dict_of_c(ty)? {
+        let factory = match type_facts::dict_of_c(ty)? {
             DictOfC::Ordered => None,
             DictOfC::Default => {
                 let facts::Field::Value(factory) = facts::field(object, pyo3::intern!(self.py, "default_factory"))

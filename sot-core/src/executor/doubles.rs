@@ -13,8 +13,8 @@ use super::limits::is_long_number;
 use crate::code_unit::{HIDDEN_FILE, assemble, function_of};
 use crate::cpython::{VERSION, facts};
 use crate::objects::is_constant_type;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -213,13 +213,13 @@ impl<'py> Executor<'py> {
         let refused = |ex: &Self| -> PyResult<(Bound<'py, PyAny>, PyResult<()>)> {
             let py = ex.py;
             let namespace = PyDict::new(py);
-            if !probe::has_dict(&class) {
+            if !type_facts::has_dict(&class) {
                 namespace.set_item("__slots__", PyTuple::empty(py))?;
             }
             // As `type` itself reads it: a metaclass is not asked.
             let own = py.get_type::<PyType>().getattr("__dict__")?.get_item("__qualname__")?;
             namespace.set_item("__qualname__", own.call_method1("__get__", (&class,))?)?;
-            let property = found.as_ref().filter(|found| probe::is_exact_property(found));
+            let property = found.as_ref().filter(|found| type_facts::is_exact_property(found));
             if property.is_none() && found.is_some() {
                 namespace.set_item(name, py.None())?;
             }
@@ -235,7 +235,7 @@ impl<'py> Executor<'py> {
         };
         if let Some(found) = &found {
             let answers = |part| found.getattr(part).is_ok_and(|answer| !answer.is_none());
-            let by_code = match probe::is_exact_property(found) {
+            let by_code = match type_facts::is_exact_property(found) {
                 true => answers(if sets { "fset" } else { "fdel" }),
                 // Nobody else knows what it says.
                 false => self.is_data_descriptor(found)?,
@@ -245,7 +245,7 @@ impl<'py> Executor<'py> {
             }
         }
         // Since 3.13 what the error says of name and object depends on how the object keeps its attributes.
-        if !sets && found.is_none() && probe::has_dict(&class) && self.py.version_info() >= (3, 13) {
+        if !sets && found.is_none() && type_facts::has_dict(&class) && self.py.version_info() >= (3, 13) {
             return Err(Stop::brk(Reason::WouldRaise, format!("del {name}")));
         }
         let (like, done) = refused(self).map_err(|e| self.internal(&e))?;
@@ -367,7 +367,7 @@ impl<'py> Executor<'py> {
                 for part in slice.parts {
                     parts.push(self.double(part, cast)?);
                 }
-                probe::slice_of(self.py, &parts).map_err(|e| self.internal(&e))?
+                type_facts::slice_of(self.py, &parts).map_err(|e| self.internal(&e))?
             }
             VarKind::Class(class) if self.is_doubled_by_its_like(var)? => self.objects.get(self.py, class.object),
             VarKind::Builtin(builtin) if is_harmless(&self.objects.get(self.py, builtin.object)) => {

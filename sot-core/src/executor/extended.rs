@@ -9,8 +9,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, Descriptor, DictOfC};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor, DictOfC};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -36,7 +36,7 @@ impl<'py> Executor<'py> {
             self.virtual_var(ListVar::new(Vec::new()))
         } else if is(py.get_type::<PyDict>()) {
             self.virtual_var(DictVar::new(Vec::new()))
-        } else if let Some(kind) = probe::dict_of_c(base) {
+        } else if let Some(kind) = type_facts::dict_of_c(base) {
             let factory = if kind == DictOfC::Default { Some(self.fold_none()?) } else { None };
             let class = Some(self.objects.add(base.as_any()));
             self.virtual_var(DictVar { class, factory, ..DictVar::new(Vec::new()) })
@@ -75,8 +75,8 @@ impl<'py> Executor<'py> {
         new: &Bound<'py, PyAny>,
         args: &Args,
     ) -> Result<Option<VarId>, Stop> {
-        let Some(base) = probe::extends(class) else { return Ok(None) };
-        if !probe::raw(&base, "__new__").is_some_and(|own| own.is(new)) {
+        let Some(base) = type_facts::extends(class) else { return Ok(None) };
+        if !type_facts::raw(&base, "__new__").is_some_and(|own| own.is(new)) {
             return Ok(None);
         }
         self.make_extended(class, &base, args).map(Some)
@@ -85,7 +85,7 @@ impl<'py> Executor<'py> {
     /// `tuple.__new__(class, items)` and the like.
     pub(super) fn call_new_of_base(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
         let Some((class, rest)) = args.positional.split_first() else { return Ok(None) };
-        if probe::descriptor(callee) != Descriptor::BuiltinFunction
+        if type_facts::descriptor(callee) != Descriptor::BuiltinFunction
             || !callee.getattr("__name__").is_ok_and(|name| name.eq("__new__").unwrap_or(false))
         {
             return Ok(None);
@@ -94,16 +94,16 @@ impl<'py> Executor<'py> {
         let (Some(owner), VarKind::Class(class)) = (owner, self.look(*class)?) else { return Ok(None) };
         let class =
             self.objects.get(self.py, class.object).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        if owner.is(self.py.get_type::<PyTuple>()) && probe::is_named_tuple(&class) {
+        if owner.is(self.py.get_type::<PyTuple>()) && type_facts::is_named_tuple(&class) {
             let [items] = *rest else { return Ok(None) };
             let items = self.collect_sized(items)?;
-            for name in probe::OF_TUPLES {
+            for name in type_facts::OF_TUPLES {
                 self.class_lookup(class.as_any(), name)?;
             }
             let class = Some(self.objects.add(class.as_any()));
             return Ok(Some(self.virtual_var(TupleVar { items: items.into(), class })));
         }
-        if !probe::extends(&class).is_some_and(|base| base.is(&owner)) {
+        if !type_facts::extends(&class).is_some_and(|base| base.is(&owner)) {
             return Ok(None);
         }
         let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
@@ -117,7 +117,7 @@ impl<'py> Executor<'py> {
         id: ObjectId,
         tracker: TrackerId,
     ) -> Option<VarId> {
-        let base = probe::extends(&object.get_type())?;
+        let base = type_facts::extends(&object.get_type())?;
         let (whole, object) = (object, Some(id));
         let kind: VarKind = match &base {
             base if base.is(self.py.get_type::<PyDict>()) => DictVar { object, ..DictVar::new(Vec::new()) }.into(),
@@ -150,7 +150,8 @@ impl<'py> Executor<'py> {
         };
         // An ordered dict has most methods of its own, and the rest of dict.
         let dict = self.py.get_type::<PyDict>();
-        let is_of_dict = owner.is(&dict) && base.cast::<PyType>().is_ok_and(|base| probe::agree(base, &dict, &[name]));
+        let is_of_dict =
+            owner.is(&dict) && base.cast::<PyType>().is_ok_and(|base| type_facts::agree(base, &dict, &[name]));
         Ok((base.is(owner) || is_of_dict).then_some(part))
     }
 
@@ -160,7 +161,7 @@ impl<'py> Executor<'py> {
         let base = base.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
         for name in ["__iter__", "keys", "__getitem__"] {
             let found = self.class_lookup(&class, name)?;
-            let same = match (found, probe::raw(base, name)) {
+            let same = match (found, type_facts::raw(base, name)) {
                 (Some(found), Some(own)) => found.is(&own),
                 (found, own) => found.is_none() && own.is_none(),
             };
@@ -276,7 +277,7 @@ impl<'py> Executor<'py> {
             let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
             let class = self.class_of(me)?;
             for asked in ["__contains__", "__getitem__", "__setitem__", "__delitem__"] {
-                let own = probe::raw(&base, asked);
+                let own = type_facts::raw(&base, asked);
                 if !self.class_lookup(&class, asked)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
                     return Err(Stop::brk(Reason::UserCode, format!("{name}, which asks for {asked}")));
                 }
@@ -346,7 +347,7 @@ impl<'py> Executor<'py> {
             return Ok(false);
         }
         let class = self.class_of(source)?;
-        let plain = probe::raw(&self.py.get_type::<PyDict>(), "__iter__");
+        let plain = type_facts::raw(&self.py.get_type::<PyDict>(), "__iter__");
         let iterates = self.class_lookup(&class, "__iter__")?;
         let as_it_lies = iterates.zip(plain).is_some_and(|(own, plain)| own.is(&plain));
         let base = self.dict_extended_by(part);
@@ -401,7 +402,7 @@ impl<'py> Executor<'py> {
         let class = self.class_of(*table)?;
         let mut methods = Vec::with_capacity(2);
         for name in ["get", "__setitem__"] {
-            let Some(method) = probe::raw(&own, name) else { return Ok(None) };
+            let Some(method) = type_facts::raw(&own, name) else { return Ok(None) };
             if !self.class_lookup(&class, name)?.is_some_and(|found| found.is(&method)) {
                 return Ok(None);
             }

@@ -7,8 +7,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -31,7 +31,7 @@ impl<'py> Executor<'py> {
                 if self.compares_by_identity(&class)? {
                     return Ok(false);
                 }
-                let of_program = |name| probe::raw(&class, name).is_some_and(|found| facts::is_function(&found));
+                let of_program = |name| type_facts::raw(&class, name).is_some_and(|found| facts::is_function(&found));
                 Ok(of_program("__hash__") || of_program("__eq__"))
             }
             VarKind::Tuple(tuple) => self.nested(|ex| {
@@ -110,7 +110,7 @@ impl<'py> Executor<'py> {
         self.guard(base, Check::Hashes { hashes: hashes.clone(), alike: false });
         let mut entries = Vec::with_capacity(hashes.len());
         for (index, (key, value)) in dict.iter().enumerate() {
-            let (by_code, index) = (!probe::is_quiet_key(&key), index as u32);
+            let (by_code, index) = (!type_facts::is_quiet_key(&key), index as u32);
             let (at, below) = (Tracker::DictKey { base, index }, Tracker::DictValue { base, index });
             let (at, below) = (self.trackers.intern(at), self.trackers.intern(below));
             let (key, value) = (self.wrap(&key, at), self.wrap(&value, below));
@@ -192,7 +192,7 @@ impl<'py> Executor<'py> {
         let Some(hash) = self.hashes.get(&key).copied() else { return self.set_item(table, key, value) };
         let by_code = || Stop::brk(Reason::UserCode, "__hash__ or __eq__ of a dict key");
         let VarKind::Dict(dict) = self.look(table)? else { return Err(by_code()) };
-        if self.dict_of_c(&dict) == Some(probe::DictOfC::Ordered) {
+        if self.dict_of_c(&dict) == Some(type_facts::DictOfC::Ordered) {
             return Err(by_code());
         }
         let hash = self.fold_int(hash as i64)?;
@@ -372,7 +372,7 @@ impl<'py> Executor<'py> {
         else {
             return Ok(None);
         };
-        if !probe::has(&self.py.get_type::<PyDict>(), "__or__") {
+        if !type_facts::has(&self.py.get_type::<PyDict>(), "__or__") {
             return Ok(None);
         }
         if inplace {

@@ -2,7 +2,7 @@
 //!
 //! One that is put into a set, taken out or looked up is found by a definition, as a key is (`definitions_of_keys.py`): it is hashed
 //! once, and compared with the members of its hash in the order in which the set's table has them. What is done with whole sets (they are made
-//! of something, united, compared ..) real sets of stand-ins do, as ever (`sets`): where one asks a question that nobody has
+//! of something, united, compared ..) real sets of answerers do, as ever (`sets`): where one asks a question that nobody has
 //! answered yet, it is answered by frames of their own, and the sets do it again from the start, with one answer more.
 
 use super::Executor;
@@ -10,8 +10,8 @@ use super::hashed::fallback;
 use super::members::{AskedHashes, Asking, Came, Question, var_of, while_asking};
 use crate::captured::{Answers, SetOperand, SetStep};
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -118,7 +118,7 @@ impl<'py> Executor<'py> {
         {
             let set = self.objects.get(self.py, object);
             let alike = facts::members_of_hash(&set, hash).unwrap_or_default();
-            if !alike.iter().all(probe::is_quiet_key) {
+            if !alike.iter().all(type_facts::is_quiet_key) {
                 self.content(first)?;
             }
         }
@@ -133,7 +133,7 @@ impl<'py> Executor<'py> {
     fn is_beside_one_by_code(&mut self, state: SetState, item: VarId) -> Result<bool, Stop> {
         let Some(object) = self.known_object(item) else { return Ok(false) };
         let object = self.objects.get(self.py, object);
-        if !probe::compares_by_identity(&object.get_type()) {
+        if !type_facts::compares_by_identity(&object.get_type()) {
             return Ok(false);
         }
         let hash = object.hash().map_err(|e| self.internal(&e))?;
@@ -141,7 +141,7 @@ impl<'py> Executor<'py> {
             && let SetStep::Found { object, .. } = *self.histories.step(first)
         {
             let alike = facts::members_of_hash(&self.objects.get(self.py, object), hash).unwrap_or_default();
-            return Ok(!alike.iter().all(probe::is_quiet_key));
+            return Ok(!alike.iter().all(type_facts::is_quiet_key));
         }
         if self.hashes.is_empty() {
             return Ok(false);
@@ -399,7 +399,7 @@ impl<'py> Executor<'py> {
         if let SetOperand::Set(state) = operand {
             if let Some(first) = self.unread(*state)
                 && let SetStep::Found { object, .. } = *self.histories.step(first)
-                && !probe::has_quiet_members(&self.objects.get(self.py, object))
+                && !type_facts::has_quiet_members(&self.objects.get(self.py, object))
             {
                 self.content(first)?;
             }

@@ -221,7 +221,9 @@ impl<'py> Executor<'py> {
         match mutation {
             Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
                 let old = |object: Bound<'py, PyAny>| {
-                    if crate::probe::raw(&object.get_type(), name).is_some_and(|found| crate::probe::is_slot(&found)) {
+                    if crate::type_facts::raw(&object.get_type(), name)
+                        .is_some_and(|found| crate::type_facts::is_slot(&found))
+                    {
                         return match facts::field(&object, &PyString::intern(py, name)) {
                             facts::Field::Value(value) => Some(value),
                             facts::Field::Empty | facts::Field::NoField => None,

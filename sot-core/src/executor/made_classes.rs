@@ -15,8 +15,8 @@ use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -112,7 +112,7 @@ impl<'py> Executor<'py> {
             }
         }
         if !metaclass.is(&plain) {
-            if !probe::is_abc_meta(&metaclass) {
+            if !type_facts::is_abc_meta(&metaclass) {
                 return Ok(None);
             }
             for name in ["__new__", "__init__", "__call__", "mro", "__prepare__"] {
@@ -151,7 +151,7 @@ impl<'py> Executor<'py> {
             let found = self.class_lookup(class.as_any(), &name)?;
             let known = found.is_some_and(|found| {
                 use Descriptor::{ClassMethod, Function, Property, StaticMethod};
-                matches!(probe::descriptor(&found), Function | Property | ClassMethod | StaticMethod)
+                matches!(type_facts::descriptor(&found), Function | Property | ClassMethod | StaticMethod)
             });
             if !known {
                 return Ok(false);
@@ -349,12 +349,12 @@ impl<'py> Executor<'py> {
             "fget" => 0,
             "fset" => 1,
             "fdel" => 2,
-            "getter" | "setter" | "deleter" if class.is(probe::property(self.py)) => {
+            "getter" | "setter" | "deleter" if class.is(type_facts::property(self.py)) => {
                 return Ok(Some(self.virtual_var(BoundVar::new(property, name))));
             }
             _ => 3,
         };
-        if place > 2 || !class.is(probe::property(self.py)) {
+        if place > 2 || !class.is(type_facts::property(self.py)) {
             return Err(Stop::brk(Reason::ValueKind, "attribute of a descriptor"));
         }
         match native.positional.get(place) {

@@ -5,8 +5,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -279,7 +279,7 @@ impl<'py> Executor<'py> {
                 };
                 let address = pinned.map(|object| self.objects.get_ref(self.py, object).as_ptr() as usize);
                 let value = address.map_or(Value::Alone, Value::Object);
-                if probe::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash)) {
+                if type_facts::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash)) {
                     // `enum.Enum.__hash__` hashes the name.
                     let name = self.getattr(var, "_name_")?;
                     let hash = self.member(name)?.get().hash;

@@ -3,8 +3,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe::{self, Membership};
 use crate::stop::Stop;
+use crate::type_facts::{self, Membership};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -44,7 +44,7 @@ impl<'py> Executor<'py> {
 
     fn membership(&self, class: &Bound<'py, PyAny>, method: &str) -> Result<Membership, Stop> {
         let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        Ok(probe::membership(class, method))
+        Ok(type_facts::membership(class, method))
     }
 
     /// Whether the answer for one class, or for one of a tuple of them, is code of the program.

@@ -6,7 +6,7 @@
 
 use super::Executor;
 use super::calls::api_name;
-use crate::backend::{Mode, Place};
+use crate::backend::{Mode, Surroundings};
 use crate::captured::{Behind, Callee};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -31,7 +31,7 @@ impl<'py> Executor<'py> {
     pub(super) fn call_switch(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
         let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
-        let at = Place { is_value: &is_value, mode: &mode };
+        let at = Surroundings { is_value: &is_value, mode: &mode };
         let Some(switch) = self.backend.switch(callee, &tuple, kwargs.as_ref(), &at) else {
             return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
         };

@@ -3,8 +3,8 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::natives::Native;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::{PyAttributeError, PyBaseException, PyIndexError, PyNameError};
 use pyo3::prelude::*;
@@ -53,8 +53,8 @@ impl<'py> Executor<'py> {
         };
         let own = self.class_lookup(&class, "__setattr__")?;
         let generic = match self.is_exception(object) {
-            true => probe::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
-            false => probe::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
+            true => type_facts::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
+            false => type_facts::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
         };
         // A partial's own does what that of `object` does.
         let native = matches!(self.var(object).kind, VarKind::Native(_));
@@ -78,14 +78,14 @@ impl<'py> Executor<'py> {
             {
                 return Ok(());
             }
-            if !probe::is_slot(&descriptor) {
+            if !type_facts::is_slot(&descriptor) {
                 let refused = self.refused_write(object, name, true)?;
                 return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));
             }
         } else {
             // An object without a dict refuses.
             let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-            if !probe::has_dict(ty) {
+            if !type_facts::has_dict(ty) {
                 let refused = self.refused_write(object, name, true)?;
                 return Err(refused.unwrap_or_else(|| Stop::brk(Reason::WouldRaise, format!("attribute {name}"))));
             }
@@ -119,7 +119,7 @@ impl<'py> Executor<'py> {
         if let Some(descriptor) = self.class_lookup(&class, name)?
             && self.is_data_descriptor(&descriptor)?
         {
-            if !probe::is_slot(&descriptor) {
+            if !type_facts::is_slot(&descriptor) {
                 let refused = self.refused_write(object, name, false)?;
                 return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));
             }

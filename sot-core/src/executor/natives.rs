@@ -5,8 +5,8 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::natives::{Native, made_of, native};
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -248,7 +248,7 @@ impl<'py> Executor<'py> {
         if native.native == Native::Record {
             let class = self.objects.get(self.py, native.class);
             let found = self.class_lookup(&class, name)?;
-            if found.is_some_and(|found| probe::is_exact_property(&found)) {
+            if found.is_some_and(|found| type_facts::is_exact_property(&found)) {
                 let value = self.record(&native.positional)?;
                 let value = value.getattr(name).map_err(|e| self.would_raise(&e))?;
                 return self.fold(&value).map(Some);

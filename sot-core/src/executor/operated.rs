@@ -7,8 +7,8 @@ use super::Executor;
 use super::compared::class_name;
 use super::handlers::conversion_name;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -264,7 +264,7 @@ impl<'py> Executor<'py> {
     pub(super) fn extends_object(&mut self, class: &Bound<'py, PyAny>) -> Result<bool, Stop> {
         let class = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
         self.guard_mro(class);
-        Ok(probe::is_of_python_alone(class))
+        Ok(type_facts::is_of_python_alone(class))
     }
 
     /// The method `name` of the program that an instance has.

@@ -6,8 +6,8 @@
 use super::Executor;
 use crate::captured::PlainLookup;
 use crate::cpython::facts::{self, GetattrKind};
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -115,7 +115,7 @@ impl<'py> Executor<'py> {
         let class = self.class_of(me)?;
         if name == "__class__"
             && let Some(found) = self.class_lookup(&class, name)?
-            && probe::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(&found))
+            && type_facts::raw(&self.py.get_type::<PyAny>(), name).is_some_and(|own| own.is(&found))
         {
             return Ok(Some(self.pin(&class)));
         }
@@ -142,18 +142,18 @@ impl<'py> Executor<'py> {
     /// its class or metaclass, nor a `__dict__` that is another one.
     pub(super) fn note_overridden(&mut self, base: TrackerId, object: &Bound<'py, PyAny>) {
         let ty = object.get_type();
-        if probe::asks_the_program(&ty) || !probe::reads_own_dict(&ty) {
+        if type_facts::asks_the_program(&ty) || !type_facts::reads_own_dict(&ty) {
             self.captured.overridden.insert(base, PlainLookup::of(&ty));
         }
     }
 
     /// What reads the value of a property, or of a subclass that reads as properties do.
     pub(super) fn getter_of(&mut self, descriptor: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
-        if !probe::is_exact_property(descriptor) {
-            if !probe::extends_property(descriptor) {
+        if !type_facts::is_exact_property(descriptor) {
+            if !type_facts::extends_property(descriptor) {
                 return Ok(None);
             }
-            let of_property = probe::raw(&probe::property(self.py), "__get__");
+            let of_property = type_facts::raw(&type_facts::property(self.py), "__get__");
             let get = self.class_lookup(descriptor.get_type().as_any(), "__get__")?;
             if !get.zip(of_property).is_some_and(|(get, own)| get.is(&own)) {
                 return Ok(None);
@@ -169,7 +169,7 @@ impl<'py> Executor<'py> {
 
     /// The `__get__` of the program that a class attribute is bound by.
     pub(super) fn get_of_program(&mut self, descriptor: &Bound<'py, PyAny>) -> Result<Option<Bound<'py, PyAny>>, Stop> {
-        match probe::descriptor(descriptor) {
+        match type_facts::descriptor(descriptor) {
             Descriptor::Other => {
                 let get = self.class_lookup(descriptor.get_type().as_any(), "__get__")?;
                 Ok(get.filter(facts::is_function))
@@ -218,7 +218,7 @@ impl<'py> Executor<'py> {
         hook: Option<VarId>,
     ) -> Result<Option<VarId>, Stop> {
         let VarKind::Instance(instance) = self.look(me)? else { return Ok(None) };
-        if !probe::is_exact_cached_property(descriptor) {
+        if !type_facts::is_exact_cached_property(descriptor) {
             return Ok(None);
         }
         let property = self.plain_attribute(descriptor);
@@ -228,7 +228,7 @@ impl<'py> Executor<'py> {
         let (Some(function), Some(name)) = (function, name) else { return Ok(None) };
         let Some(text) = self.constant_str(name) else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
-        if !class.cast::<PyType>().is_ok_and(probe::has_dict)
+        if !class.cast::<PyType>().is_ok_and(type_facts::has_dict)
             || matches!(self.journal.attr(Self::var_ref(me), &text), Overlay::Set(_))
         {
             return Ok(None);
@@ -329,7 +329,7 @@ impl<'py> Executor<'py> {
         hook: bool,
     ) -> Result<VarId, Stop> {
         if hook
-            && probe::has(meta, "__getattr__")
+            && type_facts::has(meta, "__getattr__")
             && let Some(value) = self.attribute_or_hook(me, meta.as_any(), found, name)?
         {
             return Ok(value);
@@ -337,7 +337,7 @@ impl<'py> Executor<'py> {
         if let Some(getter) = self.getter_of(found)? {
             return self.call_tail(getter, &Args::positional(vec![me]));
         }
-        match probe::descriptor(found) {
+        match type_facts::descriptor(found) {
             Descriptor::Method | Descriptor::Wrapper | Descriptor::Member | Descriptor::GetSet => {
                 Err(Stop::brk(Reason::UserCode, format!("metaclass attribute {name}")))
             }
@@ -361,7 +361,7 @@ impl<'py> Executor<'py> {
     /// The getter of a property that a class method wraps, where class methods bind what they wrap.
     fn getter_in_class_method(&mut self, wrapped: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
         let version = self.frame().unit.code.version;
-        if !probe::is_exact_property(wrapped) || !handling::class_methods_bind_descriptors(version) {
+        if !type_facts::is_exact_property(wrapped) || !handling::class_methods_bind_descriptors(version) {
             return Ok(None);
         }
         let getter = wrapped.getattr("fget").map_err(|e| self.internal(&e))?;
@@ -370,7 +370,7 @@ impl<'py> Executor<'py> {
 
     /// The same, if an attribute of a class is such a class method.
     pub(super) fn getter_of_class(&mut self, found: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
-        if probe::descriptor(found) != Descriptor::ClassMethod {
+        if type_facts::descriptor(found) != Descriptor::ClassMethod {
             return Ok(None);
         }
         let wrapped = found.getattr("__func__").map_err(|e| self.internal(&e))?;

@@ -4,8 +4,8 @@ use super::copies::Copies;
 use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PyTuple, PyType};
@@ -159,7 +159,7 @@ impl<'py> Executor<'py> {
                 for part in s.parts {
                     parts.push(self.plain_copy(part, copies)?);
                 }
-                probe::slice_of(self.py, &parts).map_err(|e| self.internal(&e))?
+                type_facts::slice_of(self.py, &parts).map_err(|e| self.internal(&e))?
             }
             VarKind::Class(c) => {
                 let class = self.objects.get(self.py, c.object);
@@ -241,13 +241,13 @@ impl<'py> Executor<'py> {
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
             Some(method) if matches!(self.look(me)?, VarKind::Instance(InstanceVar { part: Some(_), .. })) => {
-                if !probe::is_method_of_c(&method) {
+                if !type_facts::is_method_of_c(&method) {
                     return Err(Stop::brk(Reason::UserCode, name));
                 }
                 let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
-            Some(method) if probe::is_method_of_c(&method) && self.is_simulated_object(me)? => {
+            Some(method) if type_facts::is_method_of_c(&method) && self.is_simulated_object(me)? => {
                 let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }

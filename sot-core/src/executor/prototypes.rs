@@ -7,8 +7,8 @@ use super::made_classes::as_it_is;
 use crate::cpython::facts;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -72,7 +72,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Class(class) => {
                 let class = self.objects.get(py, class.object);
-                return match crate::probe::has(&class.get_type(), "__set_name__") {
+                return match crate::type_facts::has(&class.get_type(), "__set_name__") {
                     true => Err(as_it_is("a class that is told its name")),
                     false => Ok(class),
                 };
@@ -194,7 +194,7 @@ impl<'py> Executor<'py> {
             let at = self.class_tracker(id);
             self.note_overridden(at, &base);
             let dict = self.trackers.intern(Tracker::InstanceDict(at));
-            match probe::own(&base, &name.to_string_lossy()) {
+            match type_facts::own(&base, &name.to_string_lossy()) {
                 Some(own) => {
                     let may_pass = facts::is_heap_type(&own.get_type()) || facts::is_plain_container(&own);
                     if may_pass && self.death_runs_code(&own) {

@@ -2,8 +2,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::Stop;
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -54,12 +54,12 @@ impl<'py> Executor<'py> {
             _ => object.clone(),
         };
         // Of what C makes, C says whether it can be taken apart.
-        if !facts::is_written_class(&class) || !probe::base_of_c(&class).is_some_and(|of_c| of_c.is(&base)) {
+        if !facts::is_written_class(&class) || !type_facts::base_of_c(&class).is_some_and(|of_c| of_c.is(&base)) {
             return Ok(None);
         }
         self.guard_mro(&class);
         for name in ["__reduce__", "__getstate__", "__getattribute__", "__getnewargs_ex__", "__getnewargs__"] {
-            let (found, own) = (self.class_lookup(class.as_any(), name)?, probe::raw(&base, name));
+            let (found, own) = (self.class_lookup(class.as_any(), name)?, type_facts::raw(&base, name));
             let same = match (&found, &own) {
                 (Some(found), Some(own)) => found.is(own),
                 (found, own) => found.is_none() && own.is_none(),
@@ -69,7 +69,8 @@ impl<'py> Executor<'py> {
             }
         }
         // Up to 3.10 it was asked for `__getstate__`.
-        if probe::raw(&object, "__getstate__").is_none() && self.class_lookup(class.as_any(), "__getattr__")?.is_some()
+        if type_facts::raw(&object, "__getstate__").is_none()
+            && self.class_lookup(class.as_any(), "__getattr__")?.is_some()
         {
             return Ok(None);
         }

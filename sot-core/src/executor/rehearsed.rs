@@ -13,8 +13,8 @@ use super::Executor;
 use super::doubles::{Cast, is_harmless};
 use crate::cpython::{VERSION, facts};
 use crate::frame::Site;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
@@ -205,7 +205,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Builtin(builtin) => {
                 let object = self.objects.get(self.py, builtin.object);
-                let of_c = probe::is_method_of_c(&object);
+                let of_c = type_facts::is_method_of_c(&object);
                 if !of_c && !is_harmless(&object) {
                     return Ok(None);
                 }
@@ -239,7 +239,7 @@ impl<'py> Executor<'py> {
     fn class_that_takes_nothing(&mut self, class: &Bound<'py, PyType>) -> Result<Option<Bound<'py, PyAny>>, Stop> {
         let mut of_object = class.get_type().is(self.py.get_type::<PyType>()) && self.extends_object(class.as_any())?;
         for name in ["__new__", "__init__", "__del__"] {
-            let own = probe::raw(&self.py.get_type::<PyAny>(), name);
+            let own = type_facts::raw(&self.py.get_type::<PyAny>(), name);
             of_object &= match (self.class_lookup(class.as_any(), name)?, own) {
                 (Some(found), Some(own)) => found.is(&own),
                 (found, own) => found.is_none() && own.is_none(),

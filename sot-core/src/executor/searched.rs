@@ -4,8 +4,8 @@ use super::Executor;
 use super::hashed::fallback;
 use crate::answered::do_with_answers;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError};
@@ -85,7 +85,7 @@ pub(super) const HELPERS: &[Helper] = &[
     ("lacking", |args| {
         let (table, key) = (args.get_item(0)?, args.get_item(1)?);
         // Subclasses of dict that say nothing of missing keys raise as dict does.
-        match probe::raw(&table.get_type(), "__missing__").is_some() {
+        match type_facts::raw(&table.get_type(), "__missing__").is_some() {
             true => Ok(table.call_method1("__missing__", (key,))?.unbind()),
             false => Err(PyKeyError::new_err((key.unbind(),))),
         }
@@ -315,7 +315,7 @@ impl<'py> Executor<'py> {
                     }
                     // A subclass of a builtin type that leaves it to that.
                     Some(method) if part.is_some() => {
-                        let base = probe::extends(&class).and_then(|base| probe::raw(&base, "__hash__"));
+                        let base = type_facts::extends(&class).and_then(|base| type_facts::raw(&base, "__hash__"));
                         match part.filter(|_| base.is_some_and(|base| base.is(&method))) {
                             Some(part) => self.enter_hash(part),
                             None => Err(fallback("__hash__ of C")),
@@ -328,7 +328,7 @@ impl<'py> Executor<'py> {
                 if let Some(class) = tuple.class {
                     let class = self.objects.get(self.py, class);
                     let (own, plain) = (self.class_lookup(&class, "__hash__")?, self.py.get_type::<PyTuple>());
-                    if !own.zip(probe::raw(&plain, "__hash__")).is_some_and(|(own, plain)| own.is(&plain)) {
+                    if !own.zip(type_facts::raw(&plain, "__hash__")).is_some_and(|(own, plain)| own.is(&plain)) {
                         return Err(fallback("__hash__ of a tuple"));
                     }
                 }

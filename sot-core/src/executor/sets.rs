@@ -11,8 +11,8 @@ use super::Executor;
 use super::members::{Asking, Came, Member, var_of, while_asking};
 use crate::captured::{Answers, SetLayout, SetOperand, SetStep};
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -160,7 +160,7 @@ impl<'py> Executor<'py> {
         };
         let set = self.objects.get(self.py, object);
         let table = facts::set_table(&set).ok_or(Stop::brk(Reason::OpaqueValue, "a set"))?;
-        let asked = table.entries.iter().any(|entry| !probe::is_quiet_key(&entry.key));
+        let asked = table.entries.iter().any(|entry| !type_facts::is_quiet_key(&entry.key));
         if table.entries.iter().any(|entry| entry.key.is_instance_of::<PyTuple>()) {
             self.may_have_found_tuples()?;
         }
@@ -174,7 +174,7 @@ impl<'py> Executor<'py> {
                 matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
             let mut members = Vec::with_capacity(table.entries.len());
             for (index, entry) in table.entries.iter().enumerate() {
-                let by_code = !probe::is_quiet_key(&entry.key);
+                let by_code = !type_facts::is_quiet_key(&entry.key);
                 if given && !by_code && facts::may_die_soon(&entry.key) {
                     // They hash their addresses, and will lie elsewhere.
                     return Err(Stop::brk(Reason::ValueKind, "a set of objects of this call alone"));
@@ -206,7 +206,7 @@ impl<'py> Executor<'py> {
                 Some(path) => self.wrap(&entry.key, path),
                 None => self.pin(&entry.key),
             };
-            if !probe::is_quiet_key(&entry.key) && !self.find_hash(member, entry.hash) {
+            if !type_facts::is_quiet_key(&entry.key) && !self.find_hash(member, entry.hash) {
                 return Err(Stop::brk(Reason::UserCode, "a member with two hashes"));
             }
             members.push((entry.place, member));
@@ -463,7 +463,7 @@ impl<'py> Executor<'py> {
         let VarKind::Set(_) = self.var(var).kind else { return Ok(None) };
         let set = self.objects.get(self.py, object);
         let Some(value) = member.get().equal_to(self.py) else { return Ok(None) };
-        let Some(is) = probe::is_quiet_member(&set, &value) else { return Ok(None) };
+        let Some(is) = type_facts::is_quiet_member(&set, &value) else { return Ok(None) };
         if self.has_path(self.var(var).tracker) {
             let key = self.objects.add(&value);
             let base = self.path_to_members(var, object);
@@ -489,8 +489,8 @@ impl<'py> Executor<'py> {
             None => None,
         };
         let is_quiet = match &value {
-            Some(value) => probe::is_quiet_member(&set, value).is_some(),
-            None => probe::has_quiet_members(&set),
+            Some(value) => type_facts::is_quiet_member(&set, value).is_some(),
+            None => type_facts::has_quiet_members(&set),
         };
         if !is_quiet {
             // From here on it is known who is asked.

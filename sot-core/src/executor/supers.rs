@@ -3,8 +3,8 @@
 use super::Executor;
 use super::kinds::Operations;
 use crate::cpython::facts;
-use crate::probe::{self, Descriptor};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -47,9 +47,9 @@ impl<'py> Executor<'py> {
         for base in mro.iter().skip(at + 1) {
             // Each class up to the one that has it must keep lacking or having it; its own lookup sees both.
             self.class_lookup(&base, name)?;
-            let Some(found) = probe::own(&base, name) else { continue };
+            let Some(found) = type_facts::own(&base, name) else { continue };
             if is_class {
-                return match probe::descriptor(&found) {
+                return match type_facts::descriptor(&found) {
                     Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
                     Descriptor::StaticMethod => {
                         let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;

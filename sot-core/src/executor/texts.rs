@@ -1,8 +1,8 @@
 //! Texts that are made of the texts of values, where some of them are code of the program: `repr` of containers, `%` and
 //! `str.format`.
 //!
-//! Which value is asked for its text, and how, Python's own formatting says: it is run on stand-ins for the values, which know
-//! the answers that there are, and ask for the next one (`definitions::asked`). A template that fails on stand-ins that answer
+//! Which value is asked for its text, and how, Python's own formatting says: it is run on answerers for the values, which know
+//! the answers that there are, and ask for the next one (`definitions::asked`). A template that fails on answerers that answer
 //! nothing is left to the real one.
 //!
 //! A container that is being written is known by the frame that does it, so that it is `[...]` in itself. From a break on the way
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 /// Definitions that write a container, their first argument.
 const WRITERS: [&str; 3] = ["repr_of_list", "repr_of_tuple", "repr_of_dict"];
 
-/// What stand-ins have been told, and what the first one asks that was not.
+/// What answerers have been told, and what the first one asks that was not.
 #[derive(Default)]
 struct Asking {
     answers: std::vec::IntoIter<Py<PyAny>>,
@@ -59,7 +59,7 @@ impl Written {
 
 #[pymethods]
 impl Written {
-    /// A template that asks for a part of a value is not for stand-ins.
+    /// A template that asks for a part of a value is not for answerers.
     fn __getattribute__(&self, name: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         Err(PyRuntimeError::new_err(format!("asked for {name}")))
     }

@@ -2,8 +2,8 @@
 //! operation to it. C answers then, asked with the very objects, and no code of the program runs.
 
 use super::Executor;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -60,14 +60,14 @@ impl<'py> Executor<'py> {
             _ => None,
         });
         let Some(object) = instance.object.or(part) else { return Ok(None) };
-        if part.is_none() && !instance.pinned && !probe::is_enumeration(&class) {
+        if part.is_none() && !instance.pinned && !type_facts::is_enumeration(&class) {
             return Ok(None);
         }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
-        let Some(base) = probe::base_of_c(ty).filter(|base| self.is_value_type(base)) else { return Ok(None) };
+        let Some(base) = type_facts::base_of_c(ty).filter(|base| self.is_value_type(base)) else { return Ok(None) };
         self.guard_mro(ty);
         for method in methods {
-            let (own, of_c) = (self.class_lookup(&class, method)?, probe::raw(&base, method));
+            let (own, of_c) = (self.class_lookup(&class, method)?, type_facts::raw(&base, method));
             let left_to_c = match (&own, &of_c) {
                 (Some(own), Some(of_c)) => own.is(of_c),
                 (None, None) => true,
@@ -93,7 +93,7 @@ impl<'py> Executor<'py> {
 
     /// Whether a class extends a number of C.
     pub(super) fn extends_number(&self, class: &Bound<'py, PyAny>) -> bool {
-        let base = class.cast::<PyType>().ok().and_then(probe::base_of_c);
+        let base = class.cast::<PyType>().ok().and_then(type_facts::base_of_c);
         base.is_some_and(|base| base.is(self.py.get_type::<PyInt>()) || base.is(self.py.get_type::<PyFloat>()))
     }
 
@@ -207,7 +207,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<VarId>, Stop> {
         let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
-        let base = class.cast::<PyType>().ok().and_then(probe::base_of_c);
+        let base = class.cast::<PyType>().ok().and_then(type_facts::base_of_c);
         if name.starts_with("__") || !base.is_some_and(|base| base.is(owner)) {
             return Ok(None);
         }

@@ -11,8 +11,8 @@ use crate::cpython::facts;
 use crate::iterators::Opened;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -104,7 +104,7 @@ impl<'py> Executor<'py> {
         if object.is_exact_instance_of::<PyDict>() {
             return DictVar { object: Some(id), ..DictVar::new(Vec::new()) }.into();
         }
-        if probe::dict_of_c(&ty).is_some()
+        if type_facts::dict_of_c(&ty).is_some()
             && let Some(dict) = self.dict_of_c_as_it_lies(&ty, object, id, tracker)
         {
             return dict.into();
@@ -115,7 +115,7 @@ impl<'py> Executor<'py> {
         }
         if object.is_instance_of::<PyTuple>() {
             let class = (!object.is_exact_instance_of::<PyTuple>()).then(|| self.objects.add(ty.as_any()));
-            if class.is_none() || probe::is_named_tuple(&ty) {
+            if class.is_none() || type_facts::is_named_tuple(&ty) {
                 return TupleVar { items: Rc::new([]), class }.into();
             }
         }
@@ -154,7 +154,7 @@ impl<'py> Executor<'py> {
         if object.is_instance_of::<PyModule>() {
             return ModuleVar { object: id }.into();
         }
-        if probe::is_exact_cell(object) {
+        if type_facts::is_exact_cell(object) {
             return CellVar { content: None, object: Some(id), known: false }.into();
         }
         if let Some((what, parts)) = crate::iterators::opened(object) {
@@ -181,7 +181,7 @@ impl<'py> Executor<'py> {
         if crate::iterators::is_peekable(object) {
             return IteratorVar::new(Iteration::Real { object: id, taken: 0, exhausted: false }).into();
         }
-        if probe::is_exact_method(object)
+        if type_facts::is_exact_method(object)
             && let (Ok(receiver), Ok(function)) = (object.getattr("__self__"), object.getattr("__func__"))
         {
             let receiver_tracker = self.trackers.intern(Tracker::MethodSelf(tracker));
@@ -342,7 +342,7 @@ impl<'py> Executor<'py> {
                 if let Some(class) = tuple.class {
                     // It is read as a tuple as long as its class leaves that to tuples.
                     let class = self.objects.get(self.py, class);
-                    for name in probe::OF_TUPLES {
+                    for name in type_facts::OF_TUPLES {
                         self.class_lookup(&class, name)?;
                     }
                 }
@@ -575,7 +575,7 @@ impl<'py> Executor<'py> {
             }
         }
         // A path to a value looks its key up.
-        if pairs.iter().any(|(key, _)| !probe::is_quiet_key(key)) {
+        if pairs.iter().any(|(key, _)| !type_facts::is_quiet_key(key)) {
             return self.look_hashed(var, base, dict);
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.

@@ -4,8 +4,8 @@
 use super::{Executor, Flow};
 use crate::awaits::Awaits;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -38,7 +38,7 @@ impl<'py> Executor<'py> {
         let class = self.class_of(object)?;
         let Some(descriptor) = self.class_lookup(&class, name)? else { return Ok(None) };
         let args: Vec<VarId> = [object].into_iter().chain(value).collect();
-        if probe::is_exact_property(&descriptor) {
+        if type_facts::is_exact_property(&descriptor) {
             let setter = descriptor.getattr(by_property).map_err(|e| self.internal(&e))?;
             return Ok(facts::is_function(&setter).then(|| (self.pin(&setter), args)));
         }

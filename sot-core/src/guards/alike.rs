@@ -7,7 +7,7 @@
 //! The same goes for the fields of named tuples. Code that is compiled anew, and sets of names, are held, and compared part by part.
 
 use crate::cpython::facts::{self, ClassForm};
-use crate::probe;
+use crate::type_facts;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -27,7 +27,9 @@ enum Like {
 pub(super) fn pattern(object: Bound<'_, PyAny>) -> Py<PyAny> {
     let like = match object.cast::<PyType>() {
         Ok(class) => Some(Like::Class(facts::class_form(class))),
-        Err(_) => probe::place_of_field(&object).map(Like::Field).or_else(|| KnownCode::of(&object).map(Like::Code)),
+        Err(_) => {
+            type_facts::place_of_field(&object).map(Like::Field).or_else(|| KnownCode::of(&object).map(Like::Code))
+        }
     };
     match like.and_then(|like| Bound::new(object.py(), Alike(like)).ok()) {
         Some(alike) => alike.into_any().unbind(),
@@ -45,7 +47,7 @@ pub(super) fn is_alike(value: &Bound<'_, PyAny>, pattern: &Bound<'_, PyAny>) -> 
             value.cast::<PyType>().is_ok_and(|class| !facts::finds_names_by_code(class) && form.is_of(class))
         }
         Like::Code(known) => known.is_of(value),
-        Like::Field(place) => probe::place_of_field(value) == Some(*place),
+        Like::Field(place) => type_facts::place_of_field(value) == Some(*place),
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn object_of<'py>(expected: &Bound<'py, PyAny>) -> Bound<'py, PyAny> 
 }
 
 /// Whether a check of identity holds something in the place of its object.
-pub(super) fn is_stand_in(py: Python<'_>, expected: &Py<PyAny>) -> bool {
+pub(super) fn holds_mortal(py: Python<'_>, expected: &Py<PyAny>) -> bool {
     expected.bind(py).cast_exact::<Mortal>().is_ok()
 }
 

@@ -184,8 +184,8 @@ impl NativeGuards {
         }
         let reference = reference::wanted().then(|| Reference::new(py, captured)).flatten();
         let is_mortal = |check: &NativeCheck| match check {
-            Check::Is(object) => identity::is_stand_in(py, object),
-            Check::Keys(keys) => keys.iter().any(|key| identity::is_stand_in(py, key)),
+            Check::Is(object) => identity::holds_mortal(py, object),
+            Check::Keys(keys) => keys.iter().any(|key| identity::holds_mortal(py, key)),
             _ => false,
         };
         let names_mortals = steps.any_check(&is_mortal) || stamped.any_check(&is_mortal);
@@ -238,7 +238,7 @@ impl NativeGuards {
         let dead = |check: &NativeCheck| match check {
             Check::Is(object) => identity::is_lost(py, object, holders),
             Check::Keys(keys) => {
-                keys.iter().any(|key| identity::is_stand_in(py, key) && identity::is_lost(py, key, holders))
+                keys.iter().any(|key| identity::holds_mortal(py, key) && identity::is_lost(py, key, holders))
             }
             Check::TypeIs(class) => holders.is_some_and(|holders| holders.alone_hold(class.as_ptr() as usize)),
             _ => false,

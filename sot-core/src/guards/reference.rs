@@ -14,9 +14,9 @@ use crate::captured::Captured;
 use crate::cpython::{Slots, facts, thread};
 use crate::iterators;
 use crate::numbers;
-use crate::probe;
 use crate::stats::STATS;
 use crate::stop::Reason;
+use crate::type_facts;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -28,14 +28,14 @@ const ROOM: usize = 64;
 
 /// Whether looking a key up in a set, or anything, runs no code of the program.
 fn is_quiet(set: &Bound<'_, PyAny>, key: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-    if key.is_some_and(|key| !probe::is_silent(key)) {
+    if key.is_some_and(|key| !type_facts::is_silent(key)) {
         return Ok(false);
     }
     let asked = key.map(|key| key.hash()).transpose()?;
     let Some(table) = facts::set_table(set) else { return Ok(false) };
     let mut asked = table.entries.iter().filter(|entry| asked.is_none_or(|hash| hash == entry.hash));
     let is = |entry: &facts::SetEntry<'_>| key.is_some_and(|key| key.is(&entry.key));
-    Ok(asked.all(|entry| is(entry) || probe::is_silent(&entry.key)))
+    Ok(asked.all(|entry| is(entry) || type_facts::is_silent(&entry.key)))
 }
 
 /// Whether entries are to keep their reference form.
@@ -296,7 +296,7 @@ impl<'py> Live<'_, 'py> {
                 self.py.get_type::<PyDict>().call1((dict,)).ok()
             }
             // What the class calls so is another one, and may be code of the program.
-            Access::InstanceDict if !probe::reads_own_dict(&base.get_type()) => {
+            Access::InstanceDict if !type_facts::reads_own_dict(&base.get_type()) => {
                 crate::cpython::facts::instance_dict(base).map(Bound::into_any)
             }
             Access::InstanceDict => {
@@ -484,12 +484,12 @@ given = {1, 'a'}
             let name = |name: &str| names.get_item(name).unwrap().unwrap();
             for key in [name("key"), name("inside")] {
                 assert!(!is_quiet(&name("given"), Some(&key)).unwrap());
-                assert_eq!(probe::is_quiet_member(&name("given"), &key), None);
+                assert_eq!(type_facts::is_quiet_member(&name("given"), &key), None);
             }
             assert_eq!(name("log").len().unwrap(), 0);
             let one = 1_i32.into_pyobject(py).unwrap().into_any();
             assert!(is_quiet(&name("given"), Some(&one)).unwrap());
-            assert_eq!(probe::is_quiet_member(&name("given"), &one), Some(true));
+            assert_eq!(type_facts::is_quiet_member(&name("given"), &one), Some(true));
         });
     }
 

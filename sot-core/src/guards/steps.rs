@@ -11,8 +11,8 @@ use crate::captured::Captured;
 use crate::cpython::{Slots, facts};
 use crate::iterators;
 use crate::numbers;
-use crate::probe;
 use crate::stop::Stop;
+use crate::type_facts;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
@@ -200,11 +200,13 @@ impl Steps {
                     table.entries.iter().map(|entry| entry.hash as i64).eq(hashes.iter().copied())
                 }),
             },
-            Check::Member { key, is } => probe::is_quiet_member(value, &identity::object_of(key.bind(py))) == Some(*is),
-            Check::Quiet { key: Some(key) } => {
-                probe::is_quiet_member(value, &identity::object_of(key.bind(py))).is_some()
+            Check::Member { key, is } => {
+                type_facts::is_quiet_member(value, &identity::object_of(key.bind(py))) == Some(*is)
             }
-            Check::Quiet { key: None } => probe::has_quiet_members(value),
+            Check::Quiet { key: Some(key) } => {
+                type_facts::is_quiet_member(value, &identity::object_of(key.bind(py))).is_some()
+            }
+            Check::Quiet { key: None } => type_facts::has_quiet_members(value),
             Check::Table { members, lost, mask, finger } => facts::set_table(value).is_some_and(|table| {
                 (table.mask, table.finger, &table.lost) == (*mask, *finger, lost)
                     && table.entries.len() == members.len()

@@ -1,6 +1,6 @@
 //! The end of the emitted code: the result, or the instruction that could not be simulated and its continuations.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use super::exits::{Exit, Item, require_generators_above};
 use super::plan::{BreakKind, BreakPlan, Jump, Tail};
 use super::resume::can_go_on;
@@ -21,7 +21,7 @@ impl Tail {
             }
             Tail::Raise(exception) => {
                 let raise = called_by_code::raise_again(em.py).map_err(|e| Stop::internal(&e))?;
-                em.push_callable(Callee::Object(raise));
+                em.push_callable(Callable::Object(raise));
                 em.push(*exception)?;
                 em.let_go_of_exceptions(None, &[]);
                 em.let_go_in_order();
@@ -313,7 +313,7 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
     require_eager_form(em, exit)?;
     let callable = em.go_on.request(em.py, &exit.shape)?;
     em.requests.push(callable.clone().unbind());
-    em.push_callable(Callee::Object(callable));
+    em.push_callable(Callable::Object(callable));
     let mut count = 0;
     for item in &exit.items {
         match item {
@@ -333,7 +333,7 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
     require_eager_form(em, exit)?;
     let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.py)).collect();
     let raise = em.go_on.raise_into(em.py, &exit.shape, stand_ins)?;
-    em.push_callable(Callee::Object(raise));
+    em.push_callable(Callable::Object(raise));
     let mut count = 1;
     for item in &exit.items {
         if let Item::Var(var) = item {
@@ -357,7 +357,7 @@ enum Handle {
 /// Let an exception be what is being handled; what was before stays in a local.
 fn handle(em: &mut Emitter<'_, '_>, what: Handle) -> Result<Local, Stop> {
     let function = called_by_code::handle(em.py).map_err(|e| Stop::internal(&e))?;
-    em.push_callable(Callee::Object(function));
+    em.push_callable(Callable::Object(function));
     match what {
         Handle::Var(var) => em.push(var)?,
         Handle::Local(local) => em.load(local),

@@ -9,8 +9,8 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::graph_fn::{GraphFunction, take_over_function};
 use crate::iterators::pass_function;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -154,7 +154,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// The frame takes its arguments over: nobody needs them for the original code, since no graph can fail.
     pub(super) fn take_over(&mut self) -> Result<(), Stop> {
         let callable = take_over_function(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(callable));
+        self.push_callable(Callable::Object(callable));
         self.call(0);
         self.emit(Op::PopTop);
         Ok(())
@@ -218,10 +218,10 @@ impl<'a, 'py> Emitter<'a, 'py> {
     }
 
     /// Push a callable object for `call`.
-    pub(super) fn push_callable(&mut self, callee: impl Into<Callee<'py>>) {
+    pub(super) fn push_callable(&mut self, callee: impl Into<Callable<'py>>) {
         let callee = match callee.into() {
-            Callee::Id(id) => self.captured.objects.get(self.py, id),
-            Callee::Object(object) => object,
+            Callable::Id(id) => self.captured.objects.get(self.py, id),
+            Callable::Object(object) => object,
         };
         let id = self.const_of(&callee);
         self.b.push_callable(Op::LoadConst(id), self.loc);
@@ -267,7 +267,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         push: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         if self.class_of_instance(object).is_none_or(|class| {
-            probe::sets_attributes_as_object(&class) || crate::per_thread::per_thread(&class).is_some()
+            type_facts::sets_attributes_as_object(&class) || crate::per_thread::per_thread(&class).is_some()
         }) {
             push(self)?;
             self.push(object)?;
@@ -275,7 +275,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             return Ok(());
         }
         let set = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(set));
+        self.push_callable(Callable::Object(set));
         self.push(object)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
         push(self)?;
@@ -286,14 +286,14 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     /// `del object.name`, as `object` does it.
     pub(super) fn delete_attribute(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
-        if self.class_of_instance(object).is_none_or(|class| probe::deletes_attributes_as_object(&class)) {
+        if self.class_of_instance(object).is_none_or(|class| type_facts::deletes_attributes_as_object(&class)) {
             self.push(object)?;
             let name = self.b.name(name);
             self.emit(Op::DeleteAttr(name));
             return Ok(());
         }
         let delete = self.py.get_type::<PyAny>().getattr("__delattr__").map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(delete));
+        self.push_callable(Callable::Object(delete));
         self.push(object)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
         self.call(2);
@@ -368,20 +368,20 @@ impl<'a, 'py> Emitter<'a, 'py> {
         Ok(())
     }
 
-    pub(super) fn attribute_of(&self, module: &str, name: &str) -> Result<Callee<'py>, Stop> {
+    pub(super) fn attribute_of(&self, module: &str, name: &str) -> Result<Callable<'py>, Stop> {
         let found = crate::cpython::module(self.py, module).and_then(|m| m.getattr(name));
-        found.map(Callee::Object).map_err(|e| Stop::internal(&e))
+        found.map(Callable::Object).map_err(|e| Stop::internal(&e))
     }
 
-    pub(super) fn types_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
+    pub(super) fn types_attribute(&self, name: &str) -> Result<Callable<'py>, Stop> {
         self.attribute_of("types", name)
     }
 
-    pub(super) fn builtins_attribute(&self, name: &str) -> Result<Callee<'py>, Stop> {
-        crate::cpython::builtin(self.py, name).map(Callee::Object).map_err(|e| Stop::internal(&e))
+    pub(super) fn builtins_attribute(&self, name: &str) -> Result<Callable<'py>, Stop> {
+        crate::cpython::builtin(self.py, name).map(Callable::Object).map_err(|e| Stop::internal(&e))
     }
 
-    pub(super) fn cell_type(&self) -> Result<Callee<'py>, Stop> {
+    pub(super) fn cell_type(&self) -> Result<Callable<'py>, Stop> {
         self.types_attribute("CellType")
     }
 
@@ -401,7 +401,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         let temp = self.new_temp();
         self.store(temp);
         let at = called_by_code::at_position(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(at));
+        self.push_callable(Callable::Object(at));
         self.load(temp);
         self.push_int(position)?;
         self.call(2);
@@ -436,7 +436,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         let islice = islice.map_err(|e| Stop::internal(&e))?;
         let next = self.builtins_attribute("next")?;
         self.push_callable(next);
-        self.push_callable(Callee::Object(islice));
+        self.push_callable(Callable::Object(islice));
         self.load(temp);
         self.push_int(count as i64 - 1)?;
         self.push_int(count as i64)?;
@@ -468,7 +468,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
 
     pub(super) fn push_native(&mut self, body: impl NativeBody) -> Result<(), Stop> {
         let native = new_native(self.py, Box::new(body)).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(native.into_bound(self.py)));
+        self.push_callable(Callable::Object(native.into_bound(self.py)));
         Ok(())
     }
 
@@ -591,7 +591,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// Call the graph and keep its outputs in locals.
     pub(super) fn call_graph(&mut self, graph: &Arc<GraphFunction>, outputs: &[Symbol]) -> Result<(), Stop> {
         let callable = graph.callable(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(callable));
+        self.push_callable(Callable::Object(callable));
         let inputs = graph.input_vars().to_vec();
         for var in &inputs {
             self.push(*var)?;
@@ -618,13 +618,13 @@ impl<'a, 'py> Emitter<'a, 'py> {
 }
 
 /// A callable as the emitter takes it.
-pub(super) enum Callee<'py> {
+pub(super) enum Callable<'py> {
     Id(ObjectId),
     Object(Bound<'py, PyAny>),
 }
 
-impl From<ObjectId> for Callee<'_> {
+impl From<ObjectId> for Callable<'_> {
     fn from(id: ObjectId) -> Self {
-        Callee::Id(id)
+        Callable::Id(id)
     }
 }

@@ -1,6 +1,6 @@
 //! Virtual generators become real ones that go on where their frames stand.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use super::resume::{Helpers, Stand, generator_code};
 use crate::called_by_code;
 use crate::captured::Captured;
@@ -84,7 +84,7 @@ impl Emitter<'_, '_> {
             }
             GeneratorState::Finished => {
                 let finished = called_by_code::finished_generator(py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(finished));
+                self.push_callable(Callable::Object(finished));
                 self.push_constant(generator.unit.object.bind(py).as_any());
                 self.call(1);
                 return Ok(());
@@ -97,11 +97,11 @@ impl Emitter<'_, '_> {
         let hidden = generator.unit.hidden;
         if hidden {
             let iterator = called_by_code::iterator_function(py).map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(iterator));
+            self.push_callable(Callable::Object(iterator));
         }
         if started {
             let start = called_by_code::start_generator(py).map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(start));
+            self.push_callable(Callable::Object(start));
         }
         // FunctionType(code, globals, name, None, closure)
         let function_type = self.types_attribute("FunctionType")?;

@@ -1,12 +1,12 @@
 //! Instances and exceptions that the simulation made, as new code makes them: without the program's own way of making them, which
 //! the simulation has gone through.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use crate::called_by_code::{Ended, Held, Passed};
 use crate::captured::PlainLookup;
 use crate::cpython::native::NativeBody;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
@@ -26,7 +26,7 @@ impl<'py> Emitter<'_, 'py> {
     pub(super) fn load_own(&mut self, owner: VarId, name: &str) -> Result<(), Stop> {
         let whole = self.captured.whole_of(owner).unwrap_or(owner);
         let class = self.captured.known_class(self.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
-        let Some(class) = class.filter(probe::asks_the_program) else {
+        let Some(class) = class.filter(type_facts::asks_the_program) else {
             self.load_attr(name);
             return Ok(());
         };
@@ -60,7 +60,7 @@ impl<'py> Emitter<'_, 'py> {
         };
         let base = base.unwrap_or_else(|| self.py.get_type::<PyAny>());
         let part = part.map(|part| self.captured.var(part).kind.clone());
-        let method = |name: &str| base.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e));
+        let method = |name: &str| base.getattr(name).map(Callable::Object).map_err(|e| Stop::internal(&e));
         self.push_callable(method("__new__")?);
         self.push_known_class(class)?;
         // What cannot change is made at once.
@@ -91,7 +91,7 @@ impl<'py> Emitter<'_, 'py> {
                 self.emit(Op::PopTop);
             }
             // An ordered dict that is given many items asks its class for each.
-            Some(VarKind::Dict(dict)) if probe::is_ordered_dict(&base) => {
+            Some(VarKind::Dict(dict)) if type_facts::is_ordered_dict(&base) => {
                 for (key, value) in dict.entries.iter() {
                     self.push_callable(method("__setitem__")?);
                     self.push(me)?;
@@ -162,13 +162,13 @@ impl<'py> Emitter<'_, 'py> {
         let base = class
             .cast::<PyType>()
             .ok()
-            .and_then(probe::base_of_c)
+            .and_then(type_facts::base_of_c)
             .ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
         let method = |name: &str| base.getattr(name).map_err(|_| Stop::fallback(Reason::InternalError, "no exception"));
         let VarKind::Tuple(items) = self.captured.var(args).kind.clone() else {
             return Err(Stop::fallback(Reason::Reconstruct, "the arguments of an exception"));
         };
-        self.push_callable(Callee::Object(method("__new__")?));
+        self.push_callable(Callable::Object(method("__new__")?));
         self.push_known_class(e.class)?;
         match e.state.group {
             Some(group) => {
@@ -182,7 +182,7 @@ impl<'py> Emitter<'_, 'py> {
             }
         }
         self.remember(me);
-        self.push_callable(Callee::Object(method("__init__")?));
+        self.push_callable(Callable::Object(method("__init__")?));
         self.push(me)?;
         self.push_items(args, &items)?;
         self.call(1 + items.items.len() as u32);
@@ -190,7 +190,7 @@ impl<'py> Emitter<'_, 'py> {
         // It holds the very tuple, where others have that, too.
         if self.captured.found_outside(args) || self.is_used_twice(args) {
             let set = self.py.get_type::<PyBaseException>().getattr("args").and_then(|args| args.getattr("__set__"));
-            self.push_callable(Callee::Object(set.map_err(|e| Stop::internal(&e))?));
+            self.push_callable(Callable::Object(set.map_err(|e| Stop::internal(&e))?));
             self.push(me)?;
             self.push(args)?;
             self.call(2);
@@ -270,7 +270,8 @@ impl<'py> Emitter<'_, 'py> {
             }
             _ => false,
         };
-        let frame = |p: &PassedFrame| InlinedFrame { site: p.site.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
+        let frame =
+            |p: &PassedFrame| InlinedFrame { standing: p.standing.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
         self.show_frames(exception, Passed { frames: passed.iter().map(frame).collect(), in_context }, held, false)
     }
 

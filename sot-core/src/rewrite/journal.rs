@@ -1,6 +1,6 @@
 //! Side effects: the journal, replayed in program order on the real objects.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use super::uses::{is_built_in, var};
 use crate::backend::Mode;
 use crate::called_by_code;
@@ -89,7 +89,7 @@ impl<'py> Emitter<'_, 'py> {
     }
 
     fn call_for_effect(&mut self, function: Bound<'py, PyAny>, argument: VarId) -> Result<(), Stop> {
-        self.push_callable(Callee::Object(function));
+        self.push_callable(Callable::Object(function));
         self.push(argument)?;
         self.call(1);
         self.emit(Op::PopTop);
@@ -110,7 +110,7 @@ impl<'py> Emitter<'_, 'py> {
     fn push_method(&mut self, object: VarRef, name: &str) -> Result<u32, Stop> {
         if let Some(base) = self.type_of_part(var(object))? {
             let method = base.getattr(name).map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(method));
+            self.push_callable(Callable::Object(method));
             self.push(var(object))?;
             return Ok(1);
         }
@@ -220,7 +220,7 @@ impl<'py> Emitter<'_, 'py> {
             }
             Mutation::StoreHashed { object, key, hash, value, found } => {
                 let store = called_by_code::store_hashed(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(store));
+                self.push_callable(Callable::Object(store));
                 self.push(var(object))?;
                 self.push(var(found.unwrap_or(key)))?;
                 self.push_int(hash)?;
@@ -231,7 +231,7 @@ impl<'py> Emitter<'_, 'py> {
             }
             Mutation::DeleteHashed { object, found, hash } => {
                 let delete = called_by_code::delete_hashed(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(delete));
+                self.push_callable(Callable::Object(delete));
                 self.push(var(object))?;
                 self.push(var(found))?;
                 self.push_int(hash)?;
@@ -239,7 +239,7 @@ impl<'py> Emitter<'_, 'py> {
             }
             Mutation::MoveHashed { object, found, last } => {
                 let shift = called_by_code::move_hashed(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(shift));
+                self.push_callable(Callable::Object(shift));
                 self.push(var(object))?;
                 self.push(var(found))?;
                 self.push_int(last.into())?;

@@ -1,6 +1,6 @@
 //! Code that follows a tracker's path.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use crate::called_by_code;
 use crate::captured::PlainLookup;
 use crate::iterators::{peek_function, source_function};
@@ -23,7 +23,7 @@ impl Emitter<'_, '_> {
             Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
             Tracker::InstanceDict(base) if self.captured.overridden.contains_key(&base) => {
                 let dict = called_by_code::instance_dict(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(dict));
+                self.push_callable(Callable::Object(dict));
                 self.push_path(base)?;
                 self.call(1);
             }
@@ -68,20 +68,20 @@ impl Emitter<'_, '_> {
             }
             Tracker::IterPeek(base) => {
                 let peek = peek_function(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(peek));
+                self.push_callable(Callable::Object(peek));
                 self.push_path(base)?;
                 self.call(1);
             }
             Tracker::IterSource(base) => {
                 let source = source_function(self.py).map_err(|e| Stop::internal(&e))?;
-                self.push_callable(Callee::Object(source));
+                self.push_callable(Callable::Object(source));
                 self.push_path(base)?;
                 self.call(1);
             }
             Tracker::DictKey { base, index } | Tracker::DictValue { base, index } => {
                 let key = matches!(self.captured.trackers.get(tracker), Tracker::DictKey { .. });
                 let at = if key { called_by_code::key_at(self.py) } else { called_by_code::value_at(self.py) };
-                self.push_callable(Callee::Object(at.map_err(|e| Stop::internal(&e))?));
+                self.push_callable(Callable::Object(at.map_err(|e| Stop::internal(&e))?));
                 self.push_path(base)?;
                 self.push_int(index.into())?;
                 self.call(2);
@@ -99,7 +99,7 @@ impl Emitter<'_, '_> {
         if code.is_none() {
             // What builtins are called is the program's affair.
             let computes = called_by_code::computes(self.py, op).map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(computes));
+            self.push_callable(Callable::Object(computes));
         }
         self.push_path(left)?;
         if let Some(right) = right {
@@ -117,7 +117,7 @@ impl Emitter<'_, '_> {
         if let Some(extended) = self.captured.extending.get(&base) {
             let extended = self.captured.objects.get(self.py, *extended);
             let read = extended.getattr("__getitem__").map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(read));
+            self.push_callable(Callable::Object(read));
         }
         self.push_path(base)
     }
@@ -152,7 +152,7 @@ impl Emitter<'_, '_> {
             PlainLookup::OfType => self.py.get_type::<PyType>(),
         };
         let plain = asked.getattr("__getattribute__").map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(plain));
+        self.push_callable(Callable::Object(plain));
         push_owner(self)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
         self.call(2);

@@ -1,10 +1,10 @@
 //! Code that builds the values that the simulation made, kind by kind.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use crate::called_by_code;
 use crate::natives::Native;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -68,7 +68,7 @@ impl Emitter<'_, '_> {
         let dict = self.new_temp();
         self.store(dict);
         let fill = called_by_code::fill_hashed(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(fill));
+        self.push_callable(Callable::Object(fill));
         self.load(dict);
         for (key, _) in entries {
             self.push(*key)?;
@@ -185,7 +185,7 @@ fn fill_cells(em: &mut Emitter<'_, '_>, cells: &[VarId]) -> Result<(), Stop> {
 fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
     if matches!(&em.captured.var(inner).kind, VarKind::Instance(instance) if instance.of_program) {
         let given = crate::iterators::given_function(em.py).map_err(|e| Stop::internal(&e))?;
-        em.push_callable(Callee::Object(given));
+        em.push_callable(Callable::Object(given));
         em.push(inner)?;
         em.call(1);
         return Ok(());
@@ -315,7 +315,7 @@ impl Rebuild for ClassVar {
             }
         }
         let metaclass = em.captured.objects.get(em.py, made.metaclass);
-        em.push_callable(Callee::Object(metaclass));
+        em.push_callable(Callable::Object(metaclass));
         em.push(made.name)?;
         em.push(made.bases)?;
         for (name, value) in &made.names {
@@ -531,8 +531,8 @@ impl Rebuild for IteratorVar {
 fn leaves_to_its_base(em: &Emitter<'_, '_>, walked: VarId, methods: &[&str]) -> Result<(), Stop> {
     let Some(whole) = em.captured.whole_of(walked) else { return Ok(()) };
     let class = em.captured.known_class(em.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
-    let plain =
-        class.is_some_and(|class| probe::extends(&class).is_some_and(|base| probe::agree(&class, &base, methods)));
+    let plain = class
+        .is_some_and(|class| type_facts::extends(&class).is_some_and(|base| type_facts::agree(&class, &base, methods)));
     match plain {
         true => Ok(()),
         false => Err(Stop::fallback(Reason::Reconstruct, "an iterator over an instance")),
@@ -545,7 +545,7 @@ fn push_made<'py>(
     function: fn(Python<'py>) -> PyResult<Bound<'py, PyAny>>,
 ) -> Result<(), Stop> {
     let function = function(em.py).map_err(|e| Stop::internal(&e))?;
-    em.push_callable(Callee::Object(function));
+    em.push_callable(Callable::Object(function));
     em.call(0);
     Ok(())
 }
@@ -679,7 +679,7 @@ impl Rebuild for TupleVar {
                 let count = self.items.len() as u32;
                 match named {
                     Some(new) => {
-                        em.push_callable(Callee::Object(new));
+                        em.push_callable(Callable::Object(new));
                         em.push_known_class(class)?;
                     }
                     None => em.push_class_to_call(class)?,
@@ -765,7 +765,7 @@ impl Rebuild for TracebackVar {
 /// `tuple.__new__`, if this is the class of a named tuple.
 fn tuple_new_of<'py>(em: &Emitter<'_, 'py>, class: ObjectId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
     let class = em.captured.objects.get(em.py, class);
-    if !class.cast::<PyType>().is_ok_and(probe::is_named_tuple) {
+    if !class.cast::<PyType>().is_ok_and(type_facts::is_named_tuple) {
         return Ok(None);
     }
     em.py.get_type::<PyTuple>().getattr("__new__").map(Some).map_err(|e| Stop::internal(&e))

@@ -4,9 +4,9 @@
 //! Objects with attributes, functions with cells and exceptions are such by nature: what they refer to is set once they are there. Yet
 //! who is built first may be the container, which leads back to itself by way of them.
 
-use super::emit::{Callee, Emitter};
-use crate::probe;
+use super::emit::{Callable, Emitter};
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -65,7 +65,7 @@ impl<'py> Emitter<'_, 'py> {
 
     fn fill_ring(&mut self, me: VarId) -> Result<(), Stop> {
         let method = |class: &Bound<'py, PyType>, name: &str| {
-            class.getattr(name).map(Callee::Object).map_err(|e| Stop::internal(&e))
+            class.getattr(name).map(Callable::Object).map_err(|e| Stop::internal(&e))
         };
         match self.captured.var(me).kind.clone() {
             VarKind::List(list) => {
@@ -73,11 +73,11 @@ impl<'py> Emitter<'_, 'py> {
                 self.extend_by(extend, me, &list.items)
             }
             VarKind::Deque(deque) => {
-                let Callee::Object(class) = self.attribute_of("collections", "deque")? else {
+                let Callable::Object(class) = self.attribute_of("collections", "deque")? else {
                     return Err(Stop::fallback(Reason::InternalError, "no deque"));
                 };
                 let extend = class.getattr("extend").map_err(|e| Stop::internal(&e))?;
-                self.extend_by(Callee::Object(extend), me, &deque.items)
+                self.extend_by(Callable::Object(extend), me, &deque.items)
             }
             VarKind::Dict(dict) if self.are_hashed(&dict.entries) => {
                 self.push(me)?;
@@ -88,10 +88,10 @@ impl<'py> Emitter<'_, 'py> {
             VarKind::Dict(dict) => {
                 let class = dict.class.map(|class| self.captured.objects.get(self.py, class));
                 let class = class.and_then(|class| class.cast_into::<PyType>().ok());
-                let class = class.filter(probe::is_ordered_dict).unwrap_or_else(|| self.py.get_type::<PyDict>());
+                let class = class.filter(type_facts::is_ordered_dict).unwrap_or_else(|| self.py.get_type::<PyDict>());
                 let set = class.getattr("__setitem__").map_err(|e| Stop::internal(&e))?;
                 for (key, value) in dict.entries.iter() {
-                    self.push_callable(Callee::Object(set.clone()));
+                    self.push_callable(Callable::Object(set.clone()));
                     self.push(me)?;
                     self.push(*key)?;
                     self.push(*value)?;
@@ -104,7 +104,7 @@ impl<'py> Emitter<'_, 'py> {
         }
     }
 
-    fn extend_by(&mut self, extend: Callee<'py>, me: VarId, items: &[VarId]) -> Result<(), Stop> {
+    fn extend_by(&mut self, extend: Callable<'py>, me: VarId, items: &[VarId]) -> Result<(), Stop> {
         self.push_callable(extend);
         self.push(me)?;
         for item in items {

@@ -1,6 +1,6 @@
 //! Code that makes sets: by a display of their members where that comes to the same table, else by their history again.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use crate::called_by_code;
 use crate::captured::{Answers, SetLayout, SetOperand, SetStep};
 use crate::stop::{Reason, Stop};
@@ -66,7 +66,7 @@ impl Emitter<'_, '_> {
             (Answers::Unequal, [SetOperand::Item(item)]) => {
                 let (add, py) = (method == "add", self.py);
                 let function = if add { called_by_code::store_hashed(py) } else { called_by_code::delete_hashed(py) };
-                self.push_callable(Callee::Object(function.map_err(|e| Stop::internal(&e))?));
+                self.push_callable(Callable::Object(function.map_err(|e| Stop::internal(&e))?));
                 self.load(known.1);
                 self.push(*item)?;
                 self.push_hash(*item)?;
@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
     /// What is done with sets, to the questions of which the answers are known: what comes next are the operands.
     pub(super) fn begin_answered(&mut self, name: &str) -> Result<(), Stop> {
         let function = called_by_code::done_with_answers(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(function));
+        self.push_callable(Callable::Object(function));
         self.push_constant(PyString::intern(self.py, name).as_any());
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Emitter<'_, '_> {
 
     fn lay_out(&mut self, layout: &SetLayout, frozen: bool) -> Result<(), Stop> {
         let function = called_by_code::set_with_table(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(function));
+        self.push_callable(Callable::Object(function));
         self.push_int(frozen.into())?;
         for (_, member, _) in &layout.members {
             self.push(*member)?;
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
     fn display(&mut self, members: &[VarId], frozen: bool) -> Result<(), Stop> {
         if members.iter().any(|member| self.captured.hashes.contains_key(member)) {
             let function = called_by_code::set_of_hashed(self.py).map_err(|e| Stop::internal(&e))?;
-            self.push_callable(Callee::Object(function));
+            self.push_callable(Callable::Object(function));
             self.push_int(frozen.into())?;
             for member in members {
                 self.push(*member)?;
@@ -161,7 +161,7 @@ impl Emitter<'_, '_> {
             return Ok(());
         }
         if frozen {
-            self.push_callable(Callee::Object(self.py.get_type::<PyFrozenSet>().into_any()));
+            self.push_callable(Callable::Object(self.py.get_type::<PyFrozenSet>().into_any()));
         }
         for member in members {
             self.push(*member)?;
@@ -193,7 +193,7 @@ impl Emitter<'_, '_> {
                     true => self.py.get_type::<PyFrozenSet>(),
                     false => self.py.get_type::<PySet>(),
                 };
-                self.push_callable(Callee::Object(class.into_any()));
+                self.push_callable(Callable::Object(class.into_any()));
                 if let Some(operand) = &of {
                     self.push_operand(operand, None)?;
                 }

@@ -4,7 +4,7 @@ use super::computed_symbol;
 use super::emit::Emitter;
 use crate::captured::Outcome;
 use crate::frame::Frame;
-use crate::user_frames::{Shown, Site, Source};
+use crate::user_frames::{Shown, Source, Standing};
 use crate::variables::{VarId, VarKind};
 use sot_opcodes::Local;
 use sot_tracker::Tracker;
@@ -18,16 +18,16 @@ impl Emitter<'_, '_> {
             Outcome::Raise(_) | Outcome::Return(_) => &[],
         };
         let py = self.py;
-        let skipped = |frame: &Frame| frame.skipped.as_ref().map(|skipped| Site::of_skipped(py, skipped));
-        let mut at_end: Vec<Site> = Vec::with_capacity(frames.len());
+        let skipped = |frame: &Frame| frame.skipped.as_ref().map(|skipped| Standing::of_skipped(py, skipped));
+        let mut at_end: Vec<Standing> = Vec::with_capacity(frames.len());
         for (depth, frame) in frames.iter().enumerate() {
             at_end.extend(skipped(frame).filter(|_| depth > 0));
             if !frame.is_hidden() {
-                at_end.push(self.site(frame));
+                at_end.push(self.standing(frame));
             }
         }
         let globals = self.captured.entry_globals.map(|globals| self.captured.objects.get(self.py, globals).unbind());
-        let elsewhere = globals.map(|globals| Site {
+        let elsewhere = globals.map(|globals| Standing {
             unit: self.unit.clone(),
             globals,
             ip: 0,
@@ -38,12 +38,16 @@ impl Emitter<'_, '_> {
         Shown { at_end, always: matches!(outcome, Outcome::Raise(_)), elsewhere, stand_ins }
     }
 
-    fn site(&self, frame: &Frame) -> Site {
+    fn standing(&self, frame: &Frame) -> Standing {
         let known = |vars: &[Option<VarId>]| -> Vec<(u32, Source)> {
             let bound = vars.iter().enumerate().filter_map(|(index, var)| Some((index as u32, (*var)?)));
             bound.filter_map(|(index, var)| Some((index, self.source(var)?))).collect()
         };
-        Site { locals: known(&frame.locals), cells: known(&frame.cells), ..self.captured.site_of(self.py, frame) }
+        Standing {
+            locals: known(&frame.locals),
+            cells: known(&frame.cells),
+            ..self.captured.standing_of(self.py, frame)
+        }
     }
 
     /// Where a variable's value is while the code runs. It is looked up, never built.

@@ -8,7 +8,7 @@
 //! The stand-in of a frame that waits for a call takes a callable and a tuple of arguments, and calls it. The stand-in of
 //! the innermost frame takes the instruction's operands and runs it. Neither has locals while it waits.
 
-use super::emit::{Callee, Emitter};
+use super::emit::{Callable, Emitter};
 use super::plan::{BreakKind, BreakPlan, Jump};
 use crate::code_unit::{CodeUnit, assemble, function_of};
 use crate::iterators::pass_function;
@@ -191,7 +191,7 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
     // outer(next, (.., (innermost, (operands..))))
     let mut made = stand_ins.into_iter();
     let first = made.next().expect("the innermost at least");
-    em.push_callable(Callee::Object(first));
+    em.push_callable(Callable::Object(first));
     for next in made {
         em.push_constant(&next);
     }

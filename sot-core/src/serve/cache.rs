@@ -6,8 +6,8 @@
 //!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
-use super::place::Place;
 use super::policy::{Generality, Losses, Server, Trial, Unguarded, Worth};
+use super::resume_point::ResumePoint;
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
@@ -17,9 +17,9 @@ use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
-use crate::probe;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
+use crate::type_facts;
 use crate::user_frames::Shown;
 use crate::varying::Varying;
 use pyo3::prelude::*;
@@ -52,7 +52,7 @@ pub struct EntryReport {
     pub guards: Vec<String>,
     pub code: String,
     /// Where the code may go on. They are owned by the rewritten code.
-    pub places: Vec<Weak<Place>>,
+    pub points: Vec<Weak<ResumePoint>>,
     pub capture_ns: u64,
 }
 
@@ -85,13 +85,13 @@ pub struct Entry {
 }
 
 impl Guarded {
-    /// The entry that serves what was captured. `place_of`: where a callable asks to go on. An error: its guards cannot be checked.
+    /// The entry that serves what was captured. `point_of`: where a callable asks to go on. An error: its guards cannot be checked.
     pub fn of(
         py: Python<'_>,
         capture: Capture,
         subject: &Subject<'_, '_>,
         general: bool,
-        place_of: impl Fn(&Bound<'_, PyAny>) -> Option<Weak<Place>>,
+        point_of: impl Fn(&Bound<'_, PyAny>) -> Option<Weak<ResumePoint>>,
     ) -> Result<Guarded, Stop> {
         let guards = match (NativeGuards::compile(py, &capture.captured, &capture.ambient), &capture.became) {
             (Ok(guards), _) => guards,
@@ -104,7 +104,7 @@ impl Guarded {
             guards: GuardText::lines(py, &capture.captured, &capture.slots),
             breaks: capture.breaks,
             code: String::new(),
-            places: Vec::new(),
+            points: Vec::new(),
             capture_ns: 0,
         };
         let action = match capture.became {
@@ -122,7 +122,7 @@ impl Guarded {
                         let closure = match parts.closure {
                             // Those of the first frame would live as long as the entry.
                             Some(closure) if *in_frames => {
-                                Some(probe::empty_cells(&closure).map_err(|e| Stop::internal(&e))?)
+                                Some(type_facts::empty_cells(&closure).map_err(|e| Stop::internal(&e))?)
                             }
                             closure => closure.map(|c| c.to_owned()),
                         };
@@ -135,7 +135,7 @@ impl Guarded {
                     .map_err(|e| Stop::fallback(Reason::InternalError, e.to_string()))?;
                 report.graph = rewritten.graph.as_ref().map(Arc::downgrade);
                 report.code = rewritten.text;
-                report.places = rewritten.requests.iter().filter_map(|asks| place_of(asks.bind(py))).collect();
+                report.points = rewritten.requests.iter().filter_map(|asks| point_of(asks.bind(py))).collect();
                 Action::Run {
                     function: function.unbind(),
                     code: rewritten.code,

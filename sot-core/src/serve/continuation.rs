@@ -14,7 +14,7 @@
 
 use super::cache::CodeCache;
 use super::orphans;
-use super::place::Place;
+use super::resume_point::ResumePoint;
 use super::unwind::Waiting;
 use crate::awaits::Awaits;
 use crate::called_by_code::plain_generator;
@@ -35,9 +35,9 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// A place where programs go on after a break.
+/// A point where programs go on after a break.
 pub struct Continuation {
-    pub place: Arc<Place>,
+    pub point: Arc<ResumePoint>,
     pub cache: Arc<CodeCache>,
     /// A weak reference to the callable that asks for it, which owns it: rewritten code that holds the callable is what
     /// keeps a continuation.
@@ -86,7 +86,7 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
         return found;
     }
     let continuation = Arc::new(Continuation {
-        place: Arc::new(Place::new(NEXT.fetch_add(1, Ordering::Relaxed), shape.duplicate(py))),
+        point: Arc::new(ResumePoint::new(NEXT.fetch_add(1, Ordering::Relaxed), shape.duplicate(py))),
         cache: Arc::new(CodeCache::default()),
         callable: Mutex::new(None),
         outer: Led::default(),
@@ -103,7 +103,7 @@ pub fn asked_for(callable: &Bound<'_, PyAny>) -> Option<Arc<Continuation>> {
 
 impl Drop for Continuation {
     fn drop(&mut self) {
-        let key = self.place.shape.key();
+        let key = self.point.shape.key();
         // Another one may have taken its place.
         let mut in_use = IN_USE.lock();
         if in_use.get(&key).is_some_and(|c| c.strong_count() == 0) {
@@ -206,7 +206,7 @@ impl NativeBody for Ask {
         // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
         let counting = holders::counting();
         if counting || Arc::strong_count(&self.continuation) == 1 {
-            self.continuation.place.traverse(visit);
+            self.continuation.point.traverse(visit);
             self.continuation.outer.traverse(visit);
             // Who counts visits all caches by themselves: rewritten code that runs is held, and so is what asks for this one.
             if !counting {
@@ -264,7 +264,7 @@ impl Continuation {
         if let Some(callable) = self.callable.lock().ok().and_then(|weak| held(&weak)) {
             return Ok(callable);
         }
-        let body = Ask { continuation: self.clone(), name: self.place.name() };
+        let body = Ask { continuation: self.clone(), name: self.point.name() };
         let callable = new_native(py, Box::new(body))?.into_bound(py);
         let weak = PyWeakrefReference::new(&callable)?.unbind();
         let old = self.callable.lock().ok().and_then(|mut known| known.replace(weak));
@@ -274,7 +274,7 @@ impl Continuation {
 
     /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager.
     fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
-        let stand_ins = self.place.stand_ins(py)?;
+        let stand_ins = self.point.stand_ins(py)?;
         // The values go past the stand-ins, which would keep them.
         let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
         for stand_in in stand_ins.iter().rev() {
@@ -287,7 +287,7 @@ impl Continuation {
     /// Signal handlers that are due run before anything does: in the first instruction of new code they would raise where no
     /// `try` of the program is entered again yet.
     pub fn handlers_run(&self, py: Python<'_>, values: Slots<'_>) -> PyResult<()> {
-        let frames = &self.place.shape.frames;
+        let frames = &self.point.shape.frames;
         if frames.iter().all(|frame| frame.handled == 0) {
             return signals::due(py);
         }
@@ -302,21 +302,21 @@ impl Continuation {
         values: OwnedSlots,
         error: PyErr,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let waiting = Waiting::of(py, &self.place.shape, values.0.into_iter().collect()).generators_become_real()?;
+        let waiting = Waiting::of(py, &self.point.shape, values.0.into_iter().collect()).generators_become_real()?;
         let (next, values) = waiting.raised(error, Asker::Driver)?;
         self.outer.request(py, &next, values)
     }
 
     /// Go on as plain Python: run the innermost frame to its end; with frames outside it, ask to go on there.
     pub fn run_eager<'py>(&self, py: Python<'py>, mut values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-        if !self.place.shape.waiting.is_empty() {
+        if !self.point.shape.waiting.is_empty() {
             // First the generators become objects: nothing may end them unseen.
             let (next, values) =
-                Waiting::of(py, &self.place.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
+                Waiting::of(py, &self.point.shape, values.0.into_iter().collect()).generators_become_real()?.go_on();
             return self.outer.request(py, &next, values);
         }
-        let (inner, outer) = self.place.shape.frames.split_last().expect("a frame");
-        let code = self.place.resume(py)?;
+        let (inner, outer) = self.point.shape.frames.split_last().expect("a frame");
+        let code = self.point.resume(py)?;
         let start = values.0.len().checked_sub(inner.values()).ok_or_else(missing)?;
         // What belongs to the innermost frame is its own from now on.
         let mut arguments = OwnedSlots(values.0.drain(start..).collect());
@@ -326,7 +326,7 @@ impl Continuation {
             let first = arguments.0.remove(inner.stack_values());
             arguments.0.insert(0, first);
         }
-        let globals = self.place.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
+        let globals = self.point.in_name_of().unwrap_or(inner).globals.bind(py).cast::<PyDict>()?;
         let closure = (inner.cells > 0).then(|| PyTuple::new(py, cells)).transpose()?;
         let function = new_function(py, &code, globals, None, closure.as_ref())?;
         let cells = closure.clone();
@@ -367,7 +367,7 @@ impl Continuation {
             // It has ended; what a body lets out of that class is another exception.
             error.set_traceback(py, None);
         } else if let Err(error) = &mut result {
-            let stand_ins = if outer.is_empty() { 0 } else { self.place.stand_ins_made() };
+            let stand_ins = if outer.is_empty() { 0 } else { self.point.stand_ins_made() };
             user_frames::after_resume(py, error, inner, stand_ins, cells.as_ref(), &code);
         }
         drop((function, closure, cells));

@@ -146,8 +146,8 @@ pub(super) fn drive<'py>(
                 oldest = (oldest + 1) % PASSED;
             }
         }
-        let place = &continuation.place;
-        let subject = Subject::Continuation { number: place.number, shape: &place.shape };
+        let point = &continuation.point;
+        let subject = Subject::Continuation { number: point.number, shape: &point.shape };
         let entry = match thread::tracing_active(py) {
             true => None,
             false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()).ok(),

@@ -19,7 +19,7 @@ impl GoOn for ByContinuation {
     fn request<'py>(&self, py: Python<'py>, shape: &Shape) -> Result<Bound<'py, PyAny>, Stop> {
         let continuation = continuation::of(py, shape);
         // The eager form must exist before a program depends on it.
-        continuation.place.resume(py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
+        continuation.point.resume(py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
         continuation.callable(py).map_err(|e| Stop::internal(&e))
     }
 

@@ -9,8 +9,8 @@ use super::cache::{CodeCache, Entry, Guarded};
 use super::continuation;
 use super::go_on::ByContinuation;
 use super::orphans;
-use super::place::Place;
 use super::recording;
+use super::resume_point::ResumePoint;
 use super::warned;
 use crate::capture::{NotNow, Subject, capture};
 use crate::capture_all;
@@ -161,7 +161,7 @@ fn entry_for_slots(
                 trampoline(|| {
                     capture(py, backend, subject, slots, cache.numbers(), general, &ByContinuation).map(|captured| {
                         cache.learn_numbers(py, &captured.captured);
-                        Guarded::of(py, captured, subject, general.is_some(), place_of)
+                        Guarded::of(py, captured, subject, general.is_some(), point_of)
                     })
                 })
             })
@@ -214,6 +214,6 @@ fn entry_for_slots(
 }
 
 /// Where a callable of rewritten code asks to go on.
-fn place_of(callable: &Bound<'_, PyAny>) -> Option<Weak<Place>> {
-    continuation::asked_for(callable).map(|continuation| Arc::downgrade(&continuation.place))
+fn point_of(callable: &Bound<'_, PyAny>) -> Option<Weak<ResumePoint>> {
+    continuation::asked_for(callable).map(|continuation| Arc::downgrade(&continuation.point))
 }

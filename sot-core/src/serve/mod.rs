@@ -18,10 +18,10 @@ mod hook;
 mod layer_copies;
 mod lookup;
 mod orphans;
-mod place;
 pub mod policy;
 pub mod recording;
 pub mod registry;
+mod resume_point;
 pub mod unwind;
 mod warned;
 

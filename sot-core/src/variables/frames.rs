@@ -3,7 +3,7 @@
 use super::*;
 use crate::code_unit::CodeUnit;
 use crate::frame::{Finally, Frame};
-use crate::user_frames::Site;
+use crate::user_frames::Standing;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ pub struct GroupParts {
 pub struct PassedFrame {
     /// Each that is passed in this capture has another.
     pub number: u32,
-    pub site: Arc<Site>,
+    pub standing: Arc<Standing>,
     /// What it was when it ended. `None`: it goes on, or is not shown.
     pub end: Option<Rc<FrameEnd>>,
 }

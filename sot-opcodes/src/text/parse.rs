@@ -2,7 +2,7 @@
 
 use super::lexer::{self, Parsed, Word};
 use super::operands::Operands;
-use super::places::Place;
+use super::places::PlaceName;
 use super::symbols::{List, Symbols, place};
 use super::{location, mnemonics};
 use crate::{Code, CodeBuilder, CodeFlags, Instr, Label, Location, Region, Version, analysis};
@@ -49,8 +49,8 @@ struct Parser {
 
 struct RegionLine {
     line: usize,
-    start: Place,
-    end: Place,
+    start: PlaceName,
+    end: PlaceName,
     handler: Label,
     depth: u32,
     lasti: bool,
@@ -215,12 +215,12 @@ impl Parser {
         }
         // The ids of labels are their numbers, closed up; the index of every place.
         let mut ids: HashMap<Label, Label> = HashMap::new();
-        let mut at: HashMap<Place, usize> = HashMap::new();
+        let mut at: HashMap<PlaceName, usize> = HashMap::new();
         for (place, index) in
             self.symbols.places.iter().filter_map(|(place, mention)| Some((*place, mention.defined?.0)))
         {
             at.insert(place, index);
-            if let Place::Label(number) = place {
+            if let PlaceName::Label(number) = place {
                 ids.insert(Label(number), self.code.new_label(index));
             }
         }

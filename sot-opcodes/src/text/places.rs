@@ -6,14 +6,14 @@ use std::fmt;
 
 /// The name of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum PlaceName {
     /// One of `Code::labels`.
     Label(u32),
     /// A bound of regions that is no label.
     Mark(u32),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlaceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Label(number) => write!(f, "L{number}"),
@@ -27,22 +27,22 @@ pub(super) struct Places<'a> {
     code: &'a Code,
     by_id: bool,
     /// By index of the instruction.
-    at: BTreeMap<usize, Vec<Place>>,
+    at: BTreeMap<usize, Vec<PlaceName>>,
 }
 
 impl<'a> Places<'a> {
     /// All labels, by their ids, and marks where regions begin or end between them.
     pub(super) fn by_id(code: &'a Code) -> Self {
-        let mut at: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
+        let mut at: BTreeMap<usize, Vec<PlaceName>> = BTreeMap::new();
         for (id, index) in code.labels.iter().enumerate() {
-            at.entry(*index).or_default().push(Place::Label(id as u32));
+            at.entry(*index).or_default().push(PlaceName::Label(id as u32));
         }
         for index in bounds(code) {
             at.entry(index).or_default();
         }
         let unnamed = at.values_mut().filter(|names| names.is_empty());
         for (number, names) in unnamed.enumerate() {
-            names.push(Place::Mark(number as u32));
+            names.push(PlaceName::Mark(number as u32));
         }
         Self { code, by_id: true, at }
     }
@@ -53,9 +53,9 @@ impl<'a> Places<'a> {
         let used = jumps.chain(code.regions.iter().map(|r| r.handler));
         let used = used.filter_map(|label| code.labels.get(label.0 as usize).copied());
         let places = used.chain(bounds(code)).filter(|index| *index <= code.instrs.len());
-        let mut at: BTreeMap<usize, Vec<Place>> = places.map(|index| (index, Vec::new())).collect();
+        let mut at: BTreeMap<usize, Vec<PlaceName>> = places.map(|index| (index, Vec::new())).collect();
         for (number, names) in at.values_mut().enumerate() {
-            names.push(Place::Label(number as u32));
+            names.push(PlaceName::Label(number as u32));
         }
         Self { code, by_id: false, at }
     }
@@ -69,14 +69,14 @@ impl<'a> Places<'a> {
     /// How a label is named where it is used. A label that the code does not have is shown as one.
     pub(super) fn label(&self, label: Label) -> String {
         if self.by_id {
-            return Place::Label(label.0).to_string();
+            return PlaceName::Label(label.0).to_string();
         }
         self.code.labels.get(label.0 as usize).map_or_else(|| "L?".to_owned(), |index| self.bound(*index))
     }
 
     /// How the bound of a region is named.
     pub(super) fn bound(&self, index: usize) -> String {
-        self.at.get(&index).and_then(|names| names.first()).map_or_else(|| "L?".to_owned(), Place::to_string)
+        self.at.get(&index).and_then(|names| names.first()).map_or_else(|| "L?".to_owned(), PlaceName::to_string)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What operands may name: the code's lists of names, and places. Known as far as the text was read.
 
 use super::lexer::{self, Parsed, Word};
-use super::places::Place;
+use super::places::PlaceName;
 use crate::{Label, Version};
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ pub(super) struct Symbols {
     pub(super) names: List,
     pub(super) locals: List,
     pub(super) cells: List,
-    pub(super) places: BTreeMap<Place, Mention>,
+    pub(super) places: BTreeMap<PlaceName, Mention>,
     /// The line being read, 1-based.
     pub(super) line: usize,
 }
@@ -65,14 +65,14 @@ impl Symbols {
         }
     }
 
-    pub(super) fn mention(&mut self, place: Place) -> &mut Mention {
+    pub(super) fn mention(&mut self, place: PlaceName) -> &mut Mention {
         self.places.entry(place).or_insert(Mention { first_line: self.line, defined: None })
     }
 
     /// A label as an operand.
     pub(super) fn label(&mut self, word: &Word<'_>) -> Parsed<Label> {
         match word.bare().and_then(place) {
-            Some(place @ Place::Label(number)) => {
+            Some(place @ PlaceName::Label(number)) => {
                 self.mention(place);
                 Ok(Label(number))
             }
@@ -82,10 +82,10 @@ impl Symbols {
 }
 
 /// The place of a name.
-pub(super) fn place(name: &str) -> Option<Place> {
+pub(super) fn place(name: &str) -> Option<PlaceName> {
     let number = |digits: &str| if digits.is_empty() { None } else { lexer::decimal(digits) };
     match name.strip_prefix('R') {
-        Some(digits) => number(digits).map(Place::Mark),
-        None => number(name.strip_prefix('L')?).map(Place::Label),
+        Some(digits) => number(digits).map(PlaceName::Mark),
+        None => number(name.strip_prefix('L')?).map(PlaceName::Label),
     }
 }

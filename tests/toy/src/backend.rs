@@ -9,8 +9,8 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Place, Switch, TensorCheck,
-    TensorMeta,
+    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -172,7 +172,7 @@ impl Backend for Toy {
         callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        at: &Place<'_, 'py>,
+        at: &Surroundings<'_, 'py>,
     ) -> Option<Bound<'py, PyAny>> {
         let result = callee.call(args, kwargs).ok().filter(|r| r.is_exact_instance_of::<PyBool>())?;
         match self.functions.get(&(callee.as_ptr() as usize))?.1 {
@@ -205,7 +205,7 @@ impl Backend for Toy {
         _callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
-        at: &Place<'_, 'py>,
+        at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
         let value = match (args.len(), kwargs.map_or(0, |k| k.len())) {
             (1, 0) => args.get_item(0).ok()?,

@@ -216,10 +216,10 @@ pub fn value_of_key<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>) -> 
 }
 
 /// An object that equals nothing but itself, and that may hold others as far as the collector of garbage knows.
-pub(super) fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+pub(super) fn placeholder(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let class = CLASS.get_or_try_init(py, || {
-        let class = super::unlisted_class(py, "stand_in", PyTuple::empty(py), PyDict::new(py))?;
+        let class = super::unlisted_class(py, "placeholder", PyTuple::empty(py), PyDict::new(py))?;
         PyResult::Ok(class.unbind())
     })?;
     class.bind(py).call0()
@@ -227,42 +227,42 @@ pub(super) fn stand_in(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// The keys that a search for this one compares with it, each once, and objects to stand in for them: making those may collect
 /// garbage, and so run code that writes the dict.
-fn to_hide<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>, hash: isize) -> PyResult<Hidden<'py>> {
-    let mut stand_ins = Vec::new();
+fn to_cover<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>, hash: isize) -> PyResult<CoveredKeys<'py>> {
+    let mut placeholders = Vec::new();
     loop {
         let keys = distinct_keys_of_hash(dict, key, hash);
-        if keys.len() <= stand_ins.len() {
-            stand_ins.truncate(keys.len());
-            return Ok(Hidden { keys, stand_ins });
+        if keys.len() <= placeholders.len() {
+            placeholders.truncate(keys.len());
+            return Ok(CoveredKeys { keys, placeholders });
         }
-        while stand_ins.len() < keys.len() {
-            stand_ins.push(stand_in(dict.py())?);
+        while placeholders.len() < keys.len() {
+            placeholders.push(placeholder(dict.py())?);
         }
     }
 }
 
-struct Hidden<'py> {
+struct CoveredKeys<'py> {
     keys: Vec<Bound<'py, PyAny>>,
-    stand_ins: Vec<Bound<'py, PyAny>>,
+    placeholders: Vec<Bound<'py, PyAny>>,
 }
 
-impl<'py> Hidden<'py> {
-    /// Do something with the dict while the keys are hidden: given what stands for the last of them. It must neither run code of
+impl<'py> CoveredKeys<'py> {
+    /// Do something with the dict while the keys are covered: given what stands for the last of them. It must neither run code of
     /// the program nor let go of anything.
-    fn while_hidden(
+    fn while_covered(
         &self,
         dict: &Bound<'py, PyDict>,
         run: impl FnOnce(Option<&Bound<'py, PyAny>>) -> PyResult<()>,
     ) -> PyResult<()> {
-        exchange(dict, &self.keys, &self.stand_ins);
-        let done = run(self.stand_ins.last());
-        exchange(dict, &self.stand_ins, &self.keys);
+        put_keys(dict, &self.keys, &self.placeholders);
+        let done = run(self.placeholders.last());
+        put_keys(dict, &self.placeholders, &self.keys);
         done
     }
 }
 
 /// Put keys in the places of others. Those that are not there stay away.
-fn exchange<'py>(dict: &Bound<'py, PyDict>, keys: &[Bound<'py, PyAny>], others: &[Bound<'py, PyAny>]) {
+fn put_keys<'py>(dict: &Bound<'py, PyDict>, keys: &[Bound<'py, PyAny>], others: &[Bound<'py, PyAny>]) {
     // SAFETY: nothing runs meanwhile that could write the dict: the caller holds all of these objects. Each entry keeps one
     // reference.
     unsafe {
@@ -286,8 +286,8 @@ pub(super) fn store_in_table<'py>(
 ) -> PyResult<()> {
     let py = dict.py();
     let key = found.unwrap_or(key);
-    let new = stand_in(py)?;
-    let hidden = to_hide(dict, key, hash)?;
+    let new = placeholder(py)?;
+    let covered = to_cover(dict, key, hash)?;
     // What is replaced goes when everything is in its place again.
     let _old = found.and_then(|found| value_of_key(dict, found));
     let set = |key: &Bound<'py, PyAny>| {
@@ -297,22 +297,22 @@ pub(super) fn store_in_table<'py>(
             _ => Err(PyErr::fetch(py)),
         }
     };
-    if hidden.keys.first().is_none_or(|first| first.is(key)) {
+    if covered.keys.first().is_none_or(|first| first.is(key)) {
         return set(key);
     }
     // SAFETY: it is asked for nothing but its kind.
     let of_strings = unsafe { Table::of(dict) }.is_none();
     if found.is_some() {
-        // A table of strings alone compares them by itself. Any other has the key hidden as well, which ends the search: others
+        // A table of strings alone compares them by itself. Any other has the key covered as well, which ends the search: others
         // would be compared with it.
         return match of_strings {
             true => dict.set_item(key, value),
-            false => hidden.while_hidden(dict, |found| found.map_or(Ok(()), &set)),
+            false => covered.while_covered(dict, |found| found.map_or(Ok(()), &set)),
         };
     }
     // Strings may be compared with what stands for the key.
-    let done = if of_strings { set(&new) } else { hidden.while_hidden(dict, |_| set(&new)) };
-    exchange(dict, std::slice::from_ref(&new), std::slice::from_ref(key));
+    let done = if of_strings { set(&new) } else { covered.while_covered(dict, |_| set(&new)) };
+    put_keys(dict, std::slice::from_ref(&new), std::slice::from_ref(key));
     done
 }
 
@@ -322,14 +322,14 @@ pub(super) fn delete_in_table<'py>(
     found: &Bound<'py, PyAny>,
     hash: isize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let hidden = to_hide(dict, found, hash)?;
+    let covered = to_cover(dict, found, hash)?;
     let value = value_of_key(dict, found);
     // A table of strings alone compares them by itself.
     // SAFETY: it is asked for nothing but its kind.
     if unsafe { Table::of(dict) }.is_none() {
         return dict.del_item(found).map(|()| value);
     }
-    hidden.while_hidden(dict, |found| {
+    covered.while_covered(dict, |found| {
         let Some(found) = found else { return Ok(()) };
         // SAFETY: live objects.
         match unsafe { capi::_PyDict_DelItem_KnownHash(dict.as_ptr(), found.as_ptr(), hash) } {

@@ -118,12 +118,12 @@ pub fn count_on<'py>(enumeration: &Bound<'py, PyAny>, item: &Bound<'py, PyAny>) 
         if ffi::Py_REFCNT(result) == 1 {
             // Nobody else has it meanwhile, either.
             let held = Bound::from_borrowed_ptr(py, result);
-            let exchange = |at, new: &Bound<'py, PyAny>| {
+            let put = |at, new: &Bound<'py, PyAny>| {
                 let old = ffi::PyTuple_GET_ITEM(result, at);
                 ffi::PyTuple_SET_ITEM(result, at, new.clone().into_ptr());
                 Bound::from_owned_ptr_or_opt(py, old)
             };
-            let old = [exchange(0, &number), exchange(1, item)];
+            let old = [put(0, &number), put(1, item)];
             // A collection may have found that it held nothing that matters.
             if held.cast_exact::<PyTuple>().is_ok_and(|held| !crate::cpython::gc::is_tracked(held)) {
                 ffi::PyObject_GC_Track(result.cast());

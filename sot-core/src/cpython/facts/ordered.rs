@@ -88,41 +88,41 @@ fn lies_in_order(dict: &Bound<'_, PyDict>) -> bool {
 }
 
 /// Keys beside what stands in for them.
-struct Hidden<'py> {
+struct CoveredNodes<'py> {
     keys: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
 }
 
-impl<'py> Hidden<'py> {
-    fn of(dict: &Bound<'py, PyDict>) -> PyResult<Hidden<'py>> {
+impl<'py> CoveredNodes<'py> {
+    fn of(dict: &Bound<'py, PyDict>) -> PyResult<CoveredNodes<'py>> {
         let hashes = stored_hashes(dict).unwrap_or_default();
         let mut keys = Vec::new();
         for ((key, _), hash) in dict.iter().zip(hashes) {
             // A table of strings alone compares them by itself, and asks nobody.
             if !key.is_exact_instance_of::<PyString>() {
                 // Not one of those objects that the collector of garbage counts.
-                let stand_in = Bound::new(dict.py(), Hash(hash as isize))?.into_any();
-                keys.push((key, stand_in));
+                let placeholder = Bound::new(dict.py(), Hash(hash as isize))?.into_any();
+                keys.push((key, placeholder));
             }
         }
-        Ok(Hidden { keys })
+        Ok(CoveredNodes { keys })
     }
 
-    fn stand_in(&self, key: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
-        let found = self.keys.iter().find(|(hidden, _)| hidden.is(key));
-        found.map_or_else(|| key.clone(), |(_, stand_in)| stand_in.clone())
+    fn placeholder(&self, key: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+        let found = self.keys.iter().find(|(covered, _)| covered.is(key));
+        found.map_or_else(|| key.clone(), |(_, placeholder)| placeholder.clone())
     }
 
-    /// Do something with the dict while the keys are hidden. It must neither run code of the program nor let go of anything.
-    fn while_hidden(&self, dict: &Bound<'py, PyDict>, run: impl FnOnce() -> i32) -> PyResult<()> {
-        exchange(dict, self.keys.iter().map(|(key, stand_in)| (key, stand_in)));
+    /// Do something with the dict while the keys are covered. It must neither run code of the program nor let go of anything.
+    fn while_covered(&self, dict: &Bound<'py, PyDict>, run: impl FnOnce() -> i32) -> PyResult<()> {
+        put_ordered(dict, self.keys.iter().map(|(key, placeholder)| (key, placeholder)));
         let done = if run() == 0 { Ok(()) } else { Err(PyErr::fetch(dict.py())) };
-        exchange(dict, self.keys.iter().map(|(key, stand_in)| (stand_in, key)));
+        put_ordered(dict, self.keys.iter().map(|(key, placeholder)| (placeholder, key)));
         done
     }
 }
 
 /// Put objects in the places of others.
-fn exchange<'a, 'py: 'a>(
+fn put_ordered<'a, 'py: 'a>(
     dict: &Bound<'py, PyDict>,
     pairs: impl Iterator<Item = (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>)>,
 ) {
@@ -156,29 +156,29 @@ fn store_ordered<'py>(
     hash: isize,
     value: &Bound<'py, PyAny>,
 ) -> PyResult<()> {
-    let hidden = Hidden::of(dict)?;
+    let covered = CoveredNodes::of(dict)?;
     let new = Bound::new(dict.py(), Hash(hash))?.into_any();
     // What is replaced goes when everything is in its place again.
     let _old = found.and_then(|found| value_of_key(dict, found));
     let stored = match found {
-        Some(found) => hidden.stand_in(found),
+        Some(found) => covered.placeholder(found),
         None => new.clone(),
     };
     // SAFETY: live objects.
     let set = || unsafe { capi::PyODict_SetItem(dict.as_ptr(), stored.as_ptr(), value.as_ptr()) };
-    hidden.while_hidden(dict, set)?;
+    covered.while_covered(dict, set)?;
     if found.is_none() {
-        exchange(dict, std::iter::once((&new, key)));
+        put_ordered(dict, std::iter::once((&new, key)));
     }
     Ok(())
 }
 
 fn delete_ordered<'py>(dict: &Bound<'py, PyDict>, found: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let hidden = Hidden::of(dict)?;
+    let covered = CoveredNodes::of(dict)?;
     let value = value_of_key(dict, found);
-    let stored = hidden.stand_in(found);
+    let stored = covered.placeholder(found);
     // SAFETY: live objects.
-    hidden.while_hidden(dict, || unsafe { capi::PyODict_DelItem(dict.as_ptr(), stored.as_ptr()) })?;
+    covered.while_covered(dict, || unsafe { capi::PyODict_DelItem(dict.as_ptr(), stored.as_ptr()) })?;
     Ok(value)
 }
 

@@ -3,7 +3,7 @@
 //! The order of a set is that of its table, which tells of its history: of sizes that it had, of members that are gone. Two
 //! sets of equal tables go on alike.
 
-use super::hashed::stand_in;
+use super::hashed::placeholder;
 use hashbrown::HashMap;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -215,35 +215,35 @@ pub fn exchange_members<'py>(
 
 /// Members of a hash give their places to objects that equal nothing, but for one. Making those may collect garbage, and so run
 /// code that writes the set: they are there before the members are looked for.
-fn hide<'py>(set: &Bound<'py, PyAny>, hash: isize, but: Option<&Bound<'py, PyAny>>) -> PyResult<Hidden<'py>> {
-    let mut stand_ins = Vec::new();
+fn cover<'py>(set: &Bound<'py, PyAny>, hash: isize, but: Option<&Bound<'py, PyAny>>) -> PyResult<CoveredMembers<'py>> {
+    let mut placeholders = Vec::new();
     let members = loop {
         let mut members = members_of_hash(set, hash).unwrap_or_default();
         members.retain(|member| but.is_none_or(|but| !but.is(member)));
-        if members.len() <= stand_ins.len() {
+        if members.len() <= placeholders.len() {
             break members;
         }
-        while stand_ins.len() < members.len() {
-            stand_ins.push(stand_in(set.py())?);
+        while placeholders.len() < members.len() {
+            placeholders.push(placeholder(set.py())?);
         }
     };
-    let mut hidden = Hidden { set: set.clone(), by_address: HashMap::new(), back: HashMap::new() };
-    for (member, other) in members.into_iter().zip(stand_ins) {
-        hidden.back.insert(other.as_ptr() as usize, member.clone());
-        hidden.by_address.insert(member.as_ptr() as usize, other);
+    let mut covered = CoveredMembers { set: set.clone(), by_address: HashMap::new(), back: HashMap::new() };
+    for (member, other) in members.into_iter().zip(placeholders) {
+        covered.back.insert(other.as_ptr() as usize, member.clone());
+        covered.by_address.insert(member.as_ptr() as usize, other);
     }
-    exchange_members(set, |member| hidden.by_address.get(&(member.as_ptr() as usize)).cloned());
-    Ok(hidden)
+    exchange_members(set, |member| covered.by_address.get(&(member.as_ptr() as usize)).cloned());
+    Ok(covered)
 }
 
-struct Hidden<'py> {
+struct CoveredMembers<'py> {
     set: Bound<'py, PyAny>,
     by_address: HashMap<usize, Bound<'py, PyAny>>,
     back: HashMap<usize, Bound<'py, PyAny>>,
 }
 
-impl Hidden<'_> {
-    fn show(self) {
+impl CoveredMembers<'_> {
+    fn uncover(self) {
         exchange_members(&self.set, |member| self.back.get(&(member.as_ptr() as usize)).cloned());
     }
 }
@@ -256,21 +256,21 @@ pub fn add_hashed<'py>(set: &Bound<'py, PySet>, key: &Bound<'py, PyAny>, hash: i
         return Ok(());
     }
     let new = Bound::new(set.py(), Hash(hash))?.into_any();
-    let hidden = hide(set, hash, None)?;
+    let covered = cover(set, hash, None)?;
     let done = set.add(&new);
     exchange_members(set, |member| member.is(&new).then(|| key.clone()));
-    hidden.show();
+    covered.uncover();
     done
 }
 
 /// `set.discard(found)` of a member that was stored with this hash.
 pub fn discard_hashed<'py>(set: &Bound<'py, PySet>, found: &Bound<'py, PyAny>, hash: isize) -> PyResult<()> {
     let old = Bound::new(set.py(), Hash(hash))?.into_any();
-    let hidden = hide(set, hash, Some(found))?;
+    let covered = cover(set, hash, Some(found))?;
     // It lives until everything is in its place again.
     let _member = exchange_members(set, |member| member.is(found).then(|| old.clone()));
     let done = set.discard(&old);
-    hidden.show();
+    covered.uncover();
     done.map(drop)
 }
 

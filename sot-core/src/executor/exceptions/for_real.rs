@@ -42,7 +42,8 @@ fn take_after(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let (made, group) = (args.get_item(0)?, args.get_item(1)?);
     let base = py.get_type::<PyBaseException>();
     for name in ["__traceback__", "__context__", "__cause__"] {
-        let field = crate::probe::raw(&base, name).ok_or_else(|| PyRuntimeError::new_err(format!("sot: no {name}")))?;
+        let field =
+            crate::type_facts::raw(&base, name).ok_or_else(|| PyRuntimeError::new_err(format!("sot: no {name}")))?;
         let value = field.call_method1("__get__", (&group, group.get_type()))?;
         if name != "__traceback__" || !value.is_none() {
             field.call_method1("__set__", (&made, value))?;

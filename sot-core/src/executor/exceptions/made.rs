@@ -5,8 +5,8 @@ use crate::cpython::{facts, warnings};
 use crate::executor::Executor;
 use crate::executor::copies::Copies;
 use crate::groups;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::*;
 use pyo3::prelude::*;
@@ -48,7 +48,7 @@ fn what_it_tells(class: &Bound<'_, PyType>) -> Option<&'static [&'static str]> {
 
 /// Whether a class of exceptions has this from the class of C that it extends.
 fn is_of_base(class: &Bound<'_, PyType>, name: &str, found: &Bound<'_, PyAny>) -> bool {
-    let own = probe::base_of_c(class).and_then(|base| base.getattr(name).ok());
+    let own = type_facts::base_of_c(class).and_then(|base| base.getattr(name).ok());
     own.is_some_and(|own| found.is(&own) || name == "__new__" && found.eq(&own).unwrap_or(false))
 }
 
@@ -80,7 +80,7 @@ impl<'py> Executor<'py> {
         if self.class_lookup(class.as_any(), "__del__")?.is_some() {
             return Ok(None);
         }
-        let Some(base) = probe::base_of_c(class) else { return Ok(None) };
+        let Some(base) = type_facts::base_of_c(class) else { return Ok(None) };
         if groups::groups(self.py).is_some_and(|groups| groups.base.is(&base)) {
             return self.new_group(class, args);
         }
@@ -127,7 +127,7 @@ impl<'py> Executor<'py> {
         args: &Args,
     ) -> Result<Option<VarId>, Stop> {
         let Some((class, rest)) = args.positional.split_first() else { return Ok(None) };
-        if probe::descriptor(callee) != probe::Descriptor::BuiltinFunction
+        if type_facts::descriptor(callee) != type_facts::Descriptor::BuiltinFunction
             || !callee.getattr("__name__").is_ok_and(|name| name.eq("__new__").unwrap_or(false))
         {
             return Ok(None);
@@ -201,7 +201,7 @@ impl<'py> Executor<'py> {
         }
         let class = self.objects.get(self.py, class);
         for name in ["args", "__setattr__"] {
-            let own = probe::raw(&self.py.get_type::<PyBaseException>(), name);
+            let own = type_facts::raw(&self.py.get_type::<PyBaseException>(), name);
             if !self.class_lookup(&class, name)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
                 return Ok(false);
             }

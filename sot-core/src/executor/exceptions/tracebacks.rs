@@ -2,7 +2,7 @@
 
 use crate::executor::{Executor, Frame};
 use crate::stop::{Reason, Stop};
-use crate::user_frames::Site;
+use crate::user_frames::Standing;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -133,10 +133,10 @@ impl Executor<'_> {
         if self.frames[frame].is_hidden() {
             return;
         }
-        let site = Arc::new(self.site_of(self.py, &self.frames[frame]));
+        let standing = Arc::new(self.standing_of(self.py, &self.frames[frame]));
         let end = (!stays).then(|| Rc::new(self.end_of(&self.frames[frame])));
         let number = self.number_passed();
-        self.change_exception(exception, |state| state.passed.push(PassedFrame { number, site, end }));
+        self.change_exception(exception, |state| state.passed.push(PassedFrame { number, standing, end }));
         if stays {
             Rc::make_mut(&mut self.frames[frame].caught).push((exception, number));
         }
@@ -144,9 +144,9 @@ impl Executor<'_> {
 
     pub(super) fn passed_skipped(&mut self, exception: VarId, left: Option<&Frame>) {
         if let Some(skipped) = left.and_then(|frame| frame.skipped.as_ref()) {
-            let site = Arc::new(Site::of_skipped(self.py, skipped));
+            let standing = Arc::new(Standing::of_skipped(self.py, skipped));
             let number = self.number_passed();
-            self.change_exception(exception, |state| state.passed.push(PassedFrame { number, site, end: None }));
+            self.change_exception(exception, |state| state.passed.push(PassedFrame { number, standing, end: None }));
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::{Flow, handlers, mismatch};
 use crate::executor::{Awaits, Executor};
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,11 +23,11 @@ handlers! {
 }
 
 fn match_mapping(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    is_collection(ex, probe::MAPPING, "Mapping")
+    is_collection(ex, type_facts::MAPPING, "Mapping")
 }
 
 fn match_sequence(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
-    is_collection(ex, probe::SEQUENCE, "Sequence")
+    is_collection(ex, type_facts::SEQUENCE, "Sequence")
 }
 
 /// Whether the subject's class has a flag, which registration with an abstract class sets.
@@ -35,7 +35,7 @@ fn is_collection(ex: &mut Executor<'_>, flag: u64, registered: &str) -> Result<F
     let subject = ex.peek(1)?;
     let class = ex.class_of(subject)?;
     let class = class.cast::<PyType>().map_err(|e| ex.internal(&e.into()))?;
-    let answer = probe::has_flag(class, flag);
+    let answer = type_facts::has_flag(class, flag);
     ex.guard_registered(class, registered, answer)?;
     let result = ex.fold_bool(answer)?;
     ex.push(result);
@@ -57,7 +57,7 @@ fn match_class(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     };
     let found = ex.objects.get(ex.py, found.object).cast_into::<PyType>().map_err(|e| ex.internal(&e.into()))?;
     let count = ex.fold_int(i64::from(count))?;
-    let itself = ex.fold_bool(probe::has_flag(&found, probe::MATCH_SELF))?;
+    let itself = ex.fold_bool(type_facts::has_flag(&found, type_facts::MATCH_SELF))?;
     let shown = ex.fold(PyString::new(ex.py, &crate::cpython::facts::name_in_messages(&found)).as_any())?;
     ex.enter("match_class", &[subject, class, count, names, itself, shown])?;
     Ok(Flow::Entered(if tells { Awaits::Told } else { Awaits::Push }))
@@ -139,7 +139,7 @@ impl<'py> Executor<'py> {
         let wrong = || Stop::brk(Reason::UserCode, "a class that is registered in a way of its own");
         let of = crate::cpython::module(self.py, "collections.abc").and_then(|abc| abc.getattr(name));
         let of = of.and_then(|of| Ok(of.cast_into::<PyType>()?)).map_err(|e| self.internal(&e))?;
-        if probe::membership(&of, "__subclasscheck__") == probe::Membership::User {
+        if type_facts::membership(&of, "__subclasscheck__") == type_facts::Membership::User {
             return Err(wrong());
         }
         if class.is_subclass(&of).map_err(|e| self.would_raise(&e))? != flag {

@@ -5,8 +5,8 @@ use crate::backend::CallKind;
 use crate::executor::copies::Copies;
 use crate::executor::value_types;
 use crate::executor::{Awaits, Executor};
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -191,7 +191,7 @@ impl<'py> Executor<'py> {
         if let (VarKind::Dict(a), VarKind::Dict(b), BinaryOp::Or) = (&left_kind, &right_kind, op)
             && a.class.is_none()
             && b.class.is_none()
-            && probe::has(&self.py.get_type::<PyDict>(), "__or__")
+            && type_facts::has(&self.py.get_type::<PyDict>(), "__or__")
         {
             if !inplace {
                 return self.merged_dicts(a, b);
@@ -241,7 +241,7 @@ impl<'py> Executor<'py> {
         let VarKind::Tuple(tuple) = self.look(part)? else { return Ok(None) };
         let (class, base) = (self.class_of(value)?, self.py.get_type::<pyo3::types::PyTuple>());
         for method in methods {
-            let same = match (self.class_lookup(&class, method)?, probe::raw(&base, method)) {
+            let same = match (self.class_lookup(&class, method)?, type_facts::raw(&base, method)) {
                 (Some(found), Some(own)) => found.is(&own),
                 (found, own) => found.is_none() && own.is_none(),
             };

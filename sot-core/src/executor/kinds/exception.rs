@@ -7,7 +7,7 @@
 use super::*;
 use crate::cpython::facts;
 use crate::executor::exceptions::is_plain_exception;
-use crate::probe;
+use crate::type_facts;
 use pyo3::exceptions::PyBaseException;
 use pyo3::types::{PyString, PyTuple, PyType};
 use sot_tracker::Tracker;
@@ -45,7 +45,8 @@ impl Executor<'_> {
             return self.enter_answer(builtin, value, &[method], &[]);
         }
         let Ok(class) = class.cast_into::<PyType>() else { return Ok(None) };
-        let Some(base) = probe::base_of_c(&class).filter(|base| base.getattr(method).is_ok_and(|own| own.is(&found)))
+        let Some(base) =
+            type_facts::base_of_c(&class).filter(|base| base.getattr(method).is_ok_and(|own| own.is(&found)))
         else {
             return Ok(None);
         };
@@ -130,7 +131,7 @@ impl Executor<'_> {
             return Ok(VarId(value.0));
         }
         let (class, object) = (self.objects.get(self.py, class), self.objects.get(self.py, object));
-        let own = probe::raw(&self.py.get_type::<PyBaseException>(), name);
+        let own = type_facts::raw(&self.py.get_type::<PyBaseException>(), name);
         let found = self.class_lookup(&class, name)?;
         if !found.zip(own).is_some_and(|(found, own)| found.is(&own)) {
             return Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")));

@@ -23,7 +23,8 @@ impl Operations for GeneratorVar {
         }
         match name {
             "send" | "throw" | "close" | "__next__" | "__iter__" => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
-            _ => match self.class(ex, me)?.cast::<pyo3::types::PyType>().is_ok_and(|c| crate::probe::has(c, name)) {
+            _ => match self.class(ex, me)?.cast::<pyo3::types::PyType>().is_ok_and(|c| crate::type_facts::has(c, name))
+            {
                 true => unanswered(self.kind_name(), &format!("attribute {name}")),
                 false => Ok(None),
             },

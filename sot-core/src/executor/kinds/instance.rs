@@ -31,7 +31,7 @@ impl Operations for InstanceVar {
             && let VarKind::Dict(DictVar { factory: Some(factory), class: Some(of), .. }) = ex.look(part)?
         {
             let own = ex.objects.get(ex.py, of).cast_into::<PyType>().map_err(|e| ex.internal(&e.into()))?;
-            let own = crate::probe::raw(&own, name);
+            let own = crate::type_facts::raw(&own, name);
             if ex.class_lookup(&class, name)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
                 return Ok(Some(factory));
             }
@@ -72,7 +72,7 @@ impl Operations for InstanceVar {
     /// An opaque framework call may look at any of its state, which has no guard; a number has none.
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let class = ex.objects.get(ex.py, self.class);
-        let number = ex.extends_number(&class) && crate::probe::is_enumeration(&class);
+        let number = ex.extends_number(&class) && crate::type_facts::is_enumeration(&class);
         let value = if number { ex.value_of_c(me, NUMBER)? } else { None };
         match value {
             Some(value) => Ok(value),

@@ -26,6 +26,6 @@ impl Operations for SliceVar {
         for part in self.parts {
             parts.push(ex.argument(part)?);
         }
-        crate::probe::slice_of(ex.py, &parts).map_err(|e| ex.internal(&e))
+        crate::type_facts::slice_of(ex.py, &parts).map_err(|e| ex.internal(&e))
     }
 }

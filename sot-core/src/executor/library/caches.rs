@@ -4,8 +4,8 @@
 use super::Executor;
 use crate::caches::{self, Call, Memory};
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -107,7 +107,7 @@ impl<'py> Executor<'py> {
             },
         };
         let class = object.get_type();
-        let hashed_by_c = !probe::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash));
+        let hashed_by_c = !type_facts::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash));
         if !hashed_by_c || !self.compares_by_identity(&class)? || self.death_runs_code(&object) {
             return Ok(None);
         }

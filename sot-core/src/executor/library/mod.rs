@@ -12,9 +12,9 @@ mod weak_references;
 use super::Executor;
 use super::calls::name_of;
 use crate::objects_of_c;
-use crate::probe;
 use crate::process;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -139,7 +139,7 @@ impl<'py> Executor<'py> {
 
     /// Whether a class is one of C's records: of what is found of it, the items tell all.
     pub(in crate::executor) fn is_record_of_c(&self, class: ObjectId) -> bool {
-        self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(probe::is_record_of_c)
+        self.objects.get_ref(self.py, class).cast::<PyType>().is_ok_and(type_facts::is_record_of_c)
     }
 
     /// Whether both are lists, or both are tuples, of these very types.

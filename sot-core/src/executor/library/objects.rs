@@ -5,8 +5,8 @@ use super::locks::Taking;
 use crate::locks;
 use crate::natives::Native;
 use crate::objects_of_c::known;
-use crate::probe;
 use crate::stop::Stop;
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -137,7 +137,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<Called>, Stop> {
         if let VarKind::Instance(InstanceVar { object: Some(_), part: None, .. }) = self.look(me)? {
             let class = self.class_of(me)?;
-            if let Some(method) = self.class_lookup(&class, name)?.filter(probe::is_method_of_c)
+            if let Some(method) = self.class_lookup(&class, name)?.filter(type_facts::is_method_of_c)
                 && let Some(called) = self.method_of_object_of_c(&method, &class, name, me, args)?
             {
                 return Ok(Some(called));

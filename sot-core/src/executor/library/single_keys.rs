@@ -4,8 +4,8 @@
 use super::Executor;
 use super::weak_references::upgraded;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::Stop;
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -37,7 +37,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Constant(_) if table.len() < LARGE => return Ok(None),
             VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => match self.part_of_key(key)? {
-                Some(wanted) if probe::is_silent(&wanted) => wanted,
+                Some(wanted) if type_facts::is_silent(&wanted) => wanted,
                 _ => return Ok(None),
             },
             _ => return Ok(None),
@@ -57,7 +57,7 @@ impl<'py> Executor<'py> {
         for other in facts::keys_of_hash(table, &wanted, hash) {
             let silent = match upgraded(&other) {
                 Some(referent) => self.is_compared_by_identity(&referent)?,
-                None => probe::is_silent(&other) || other.is_instance_of::<PyWeakrefReference>(),
+                None => type_facts::is_silent(&other) || other.is_instance_of::<PyWeakrefReference>(),
             };
             if !silent && !other.is(&wanted) {
                 return Ok(None);

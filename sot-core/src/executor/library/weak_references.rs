@@ -3,8 +3,8 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::probe;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -32,7 +32,7 @@ impl<'py> Executor<'py> {
 
     pub(in crate::executor) fn is_compared_by_identity(&mut self, object: &Bound<'py, PyAny>) -> Result<bool, Stop> {
         let class = object.get_type();
-        let hashed_by_c = !probe::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash));
+        let hashed_by_c = !type_facts::raw(&class, "__hash__").is_some_and(|hash| facts::is_function(&hash));
         Ok(hashed_by_c && self.compares_by_identity(&class)?)
     }
 
@@ -48,7 +48,7 @@ impl<'py> Executor<'py> {
         }
         self.look(me)?;
         let class = self.objects.get(self.py, class);
-        let own = probe::raw(&self.py.get_type::<PyWeakrefReference>(), "__call__");
+        let own = type_facts::raw(&self.py.get_type::<PyWeakrefReference>(), "__call__");
         if !self.class_lookup(&class, "__call__")?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
             return Ok(None);
         }

@@ -9,8 +9,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCode;
 use std::sync::OnceLock;
 
-/// A place where programs go on.
-pub struct Place {
+/// A point where programs go on.
+pub struct ResumePoint {
     pub number: u32,
     pub shape: Shape,
     /// Code of the innermost frame's resume function, or why there is none.
@@ -19,9 +19,9 @@ pub struct Place {
     stand_ins: OnceLock<Vec<Py<PyAny>>>,
 }
 
-impl Place {
-    pub fn new(number: u32, shape: Shape) -> Place {
-        Place { number, shape, resume: PyOnceLock::new(), stand_ins: OnceLock::new() }
+impl ResumePoint {
+    pub fn new(number: u32, shape: Shape) -> ResumePoint {
+        ResumePoint { number, shape, resume: PyOnceLock::new(), stand_ins: OnceLock::new() }
     }
 
     /// `__resume_fn_3`

@@ -2,7 +2,7 @@
 
 use super::Captured;
 use crate::frame::Frame;
-use crate::user_frames::Site;
+use crate::user_frames::Standing;
 use crate::variables::{
     EndedFrame, ExceptionVar, FrameEnd, GeneratorState, Iteration, PassedFrame, VarId, VarKind, Variable,
 };
@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 
 impl Captured {
     /// Where a simulated frame stands. Its variables are left open.
-    pub fn site_of(&self, py: Python<'_>, frame: &Frame) -> Site {
+    pub fn standing_of(&self, py: Python<'_>, frame: &Frame) -> Standing {
         let globals = self.objects.get(py, frame.globals).unbind();
-        Site { unit: frame.unit.clone(), globals, ip: frame.ip, locals: Vec::new(), cells: Vec::new() }
+        Standing { unit: frame.unit.clone(), globals, ip: frame.ip, locals: Vec::new(), cells: Vec::new() }
     }
 
     /// What a frame is when it ends.
