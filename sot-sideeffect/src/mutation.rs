@@ -3,6 +3,7 @@
 //! Operands are [`VarRef`]s into the translator's arena of Variables: this crate never sees an object. Two
 //! different `VarRef`s are two different objects, and `Globals` are never also a `VarRef` of a journal.
 
+use crate::slot::SlotKey;
 use crate::{Slot, Target, VarRef};
 use sot_tracker::ObjectId;
 use std::fmt;
@@ -137,127 +138,78 @@ pub enum Mutation {
     },
 }
 
+/// What a mutation writes and takes, whatever it does.
+struct Parts<'a> {
+    slot: SlotKey<'a>,
+    /// The value that a later read of the slot finds.
+    stored: Option<VarRef>,
+    /// What is needed beside the object, in its order: these, then `others`.
+    taken: [Option<VarRef>; 2],
+    others: &'a [VarRef],
+}
+
 impl Mutation {
-    /// Whose slot is written.
-    pub fn target(&self) -> Target {
+    /// The one list of all ways to change an object.
+    fn parts(&self) -> Parts<'_> {
+        let nothing = |slot| Parts { slot, stored: None, taken: [None; 2], others: &[] };
+        let stores =
+            |slot, value: &VarRef| Parts { stored: Some(*value), taken: [Some(*value), None], ..nothing(slot) };
+        let takes = |object: &VarRef, taken| Parts { taken, ..nothing(SlotKey::Content(*object)) };
         match self {
-            Mutation::SetGlobal { globals, .. } | Mutation::DelGlobal { globals, .. } => Target::Globals(*globals),
-            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Target::Object(*cell),
-            Mutation::IterAdvance { iterator, .. } => Target::Object(*iterator),
-            Mutation::ClassMade { class } => Target::Object(*class),
-            Mutation::SetMode { mode, .. } => Target::Mode(*mode),
-            Mutation::SetAttr { object, .. }
-            | Mutation::DelAttr { object, .. }
-            | Mutation::SetItem { object, .. }
-            | Mutation::DelItem { object, .. }
-            | Mutation::ListAppend { object, .. }
-            | Mutation::ListInsert { object, .. }
-            | Mutation::ListPop { object, .. }
-            | Mutation::ListExtend { object, .. }
-            | Mutation::ListClear { object }
-            | Mutation::ListReverse { object }
-            | Mutation::DictClear { object }
-            | Mutation::DictPop { object, .. }
-            | Mutation::StoreHashed { object, .. }
-            | Mutation::DeleteHashed { object, .. }
-            | Mutation::MoveHashed { object, .. }
-            | Mutation::Method { object, .. }
-            | Mutation::Answered { object, .. }
-            | Mutation::Written { object } => Target::Object(*object),
-        }
-    }
-
-    /// Which slot is written.
-    pub fn slot(&self) -> Slot {
-        match self {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
-                Slot::Attr(*object, name.clone())
+            Mutation::SetAttr { object, name, value } => stores(SlotKey::Attr(*object, name), value),
+            Mutation::DelAttr { object, name } => nothing(SlotKey::Attr(*object, name)),
+            Mutation::SetGlobal { globals, name, value } => stores(SlotKey::Global(*globals, name), value),
+            Mutation::DelGlobal { globals, name } => nothing(SlotKey::Global(*globals, name)),
+            Mutation::SetCell { cell, value } => stores(SlotKey::Cell(*cell), value),
+            Mutation::ClearCell { cell } => nothing(SlotKey::Cell(*cell)),
+            Mutation::SetMode { mode, value } => stores(SlotKey::Mode(*mode), value),
+            Mutation::IterAdvance { iterator: object, .. }
+            | Mutation::Written { object }
+            | Mutation::ClassMade { class: object } => nothing(SlotKey::Position(*object)),
+            Mutation::SetItem { object, key, value } => takes(object, [Some(*key), Some(*value)]),
+            Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => takes(object, [Some(*key), None]),
+            Mutation::StoreHashed { object, key, value, found, .. } => {
+                takes(object, [Some(found.unwrap_or(*key)), Some(*value)])
             }
-            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
-                Slot::Global(*globals, name.clone())
-            }
-            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => Slot::Cell(*cell),
-            Mutation::IterAdvance { iterator, .. } => Slot::Position(*iterator),
-            Mutation::Written { object } | Mutation::ClassMade { class: object } => Slot::Position(*object),
-            Mutation::SetMode { mode, .. } => Slot::Mode(*mode),
-            Mutation::SetItem { object, .. }
-            | Mutation::DelItem { object, .. }
-            | Mutation::ListAppend { object, .. }
-            | Mutation::ListInsert { object, .. }
-            | Mutation::ListPop { object, .. }
-            | Mutation::ListExtend { object, .. }
-            | Mutation::ListClear { object }
-            | Mutation::ListReverse { object }
-            | Mutation::DictClear { object }
-            | Mutation::DictPop { object, .. }
-            | Mutation::StoreHashed { object, .. }
-            | Mutation::DeleteHashed { object, .. }
-            | Mutation::MoveHashed { object, .. }
-            | Mutation::Method { object, .. }
-            | Mutation::Answered { object, .. } => Slot::Content(*object),
-        }
-    }
-
-    /// The value that a later read of an attribute, global, cell or mode finds; `None` after a deletion and for other slots.
-    pub fn stored(&self) -> Option<VarRef> {
-        match self {
-            Mutation::SetAttr { value, .. }
-            | Mutation::SetGlobal { value, .. }
-            | Mutation::SetCell { value, .. }
-            | Mutation::SetMode { value, .. } => Some(*value),
-            Mutation::DelAttr { .. }
-            | Mutation::DelGlobal { .. }
-            | Mutation::ClearCell { .. }
-            | Mutation::SetItem { .. }
-            | Mutation::DelItem { .. }
-            | Mutation::ListAppend { .. }
-            | Mutation::ListInsert { .. }
-            | Mutation::ListPop { .. }
-            | Mutation::ListExtend { .. }
-            | Mutation::ListClear { .. }
-            | Mutation::ListReverse { .. }
-            | Mutation::DictClear { .. }
-            | Mutation::DictPop { .. }
-            | Mutation::StoreHashed { .. }
-            | Mutation::DeleteHashed { .. }
-            | Mutation::MoveHashed { .. }
-            | Mutation::Method { .. }
-            | Mutation::Answered { .. }
-            | Mutation::IterAdvance { .. }
-            | Mutation::Written { .. }
-            | Mutation::ClassMade { .. } => None,
-        }
-    }
-
-    /// Variables that must be at hand to replay the mutation: the target if it is one, then the operands.
-    pub fn operands(&self) -> Vec<VarRef> {
-        match self {
-            Mutation::SetAttr { object, value, .. } => vec![*object, *value],
-            Mutation::SetItem { object, key, value } => vec![*object, *key, *value],
-            Mutation::DelItem { object, key } | Mutation::DictPop { object, key } => vec![*object, *key],
-            Mutation::SetGlobal { value, .. } | Mutation::SetMode { value, .. } => vec![*value],
-            Mutation::DelGlobal { .. } => Vec::new(),
-            Mutation::StoreHashed { object, key, value, found, .. } => [*object, found.unwrap_or(*key), *value].into(),
             Mutation::DeleteHashed { object, found, .. } | Mutation::MoveHashed { object, found, .. } => {
-                vec![*object, *found]
+                takes(object, [Some(*found), None])
             }
-            Mutation::SetCell { cell, value } => vec![*cell, *value],
-            Mutation::ClearCell { cell } => vec![*cell],
-            Mutation::DelAttr { object, .. } => vec![*object],
             Mutation::ListAppend { object, value } | Mutation::ListInsert { object, value, .. } => {
-                vec![*object, *value]
+                takes(object, [Some(*value), None])
             }
             Mutation::ListPop { object, .. }
             | Mutation::ListClear { object }
             | Mutation::ListReverse { object }
-            | Mutation::DictClear { object } => vec![*object],
-            Mutation::ListExtend { object, values } => std::iter::once(*object).chain(values.iter().copied()).collect(),
-            Mutation::Method { object, args, .. } | Mutation::Answered { object, args, .. } => {
-                std::iter::once(*object).chain(args.iter().copied()).collect()
-            }
-            Mutation::IterAdvance { iterator, .. } => vec![*iterator],
-            Mutation::Written { object } | Mutation::ClassMade { class: object } => vec![*object],
+            | Mutation::DictClear { object } => takes(object, [None; 2]),
+            Mutation::ListExtend { object, values: others }
+            | Mutation::Method { object, args: others, .. }
+            | Mutation::Answered { object, args: others, .. } => Parts { others, ..takes(object, [None; 2]) },
         }
+    }
+
+    /// Whose slot is written.
+    pub fn target(&self) -> Target {
+        self.parts().slot.target()
+    }
+
+    /// Which slot is written.
+    pub fn slot(&self) -> Slot {
+        self.parts().slot.to_slot()
+    }
+
+    /// The value that a later read of an attribute, global, cell or mode finds; `None` after a deletion and for other slots.
+    pub fn stored(&self) -> Option<VarRef> {
+        self.parts().stored
+    }
+
+    /// Variables that must be at hand to replay the mutation: the target if it is one, then the operands.
+    pub fn operands(&self) -> Vec<VarRef> {
+        let Parts { slot, taken, others, .. } = self.parts();
+        let target = match slot.target() {
+            Target::Object(object) => Some(object),
+            Target::Globals(_) | Target::Mode(_) => None,
+        };
+        target.into_iter().chain(taken.into_iter().flatten()).chain(others.iter().copied()).collect()
     }
 }
 

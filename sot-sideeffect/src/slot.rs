@@ -40,17 +40,11 @@ pub enum Slot {
 impl Slot {
     /// The object that the slot belongs to.
     pub fn target(&self) -> Target {
-        match self {
-            Slot::Attr(object, _) | Slot::Cell(object) | Slot::Content(object) | Slot::Position(object) => {
-                Target::Object(*object)
-            }
-            Slot::Global(globals, _) => Target::Globals(*globals),
-            Slot::Mode(mode) => Target::Mode(*mode),
-        }
+        self.key().target()
     }
 }
 
-/// The hash of a slot that is borrowed, so that a lookup by `&str` allocates nothing.
+/// A slot that is borrowed, so that a lookup by `&str` allocates nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SlotKey<'a> {
     Attr(VarRef, &'a str),
@@ -70,6 +64,30 @@ impl Slot {
             Slot::Content(object) => SlotKey::Content(*object),
             Slot::Position(iterator) => SlotKey::Position(*iterator),
             Slot::Mode(mode) => SlotKey::Mode(*mode),
+        }
+    }
+}
+
+impl SlotKey<'_> {
+    /// The object that the slot belongs to.
+    pub(crate) fn target(self) -> Target {
+        match self {
+            SlotKey::Attr(object, _) | SlotKey::Cell(object) | SlotKey::Content(object) | SlotKey::Position(object) => {
+                Target::Object(object)
+            }
+            SlotKey::Global(globals, _) => Target::Globals(globals),
+            SlotKey::Mode(mode) => Target::Mode(mode),
+        }
+    }
+
+    pub(crate) fn to_slot(self) -> Slot {
+        match self {
+            SlotKey::Attr(object, name) => Slot::Attr(object, name.to_owned()),
+            SlotKey::Global(globals, name) => Slot::Global(globals, name.to_owned()),
+            SlotKey::Cell(cell) => Slot::Cell(cell),
+            SlotKey::Content(object) => Slot::Content(object),
+            SlotKey::Position(object) => Slot::Position(object),
+            SlotKey::Mode(mode) => Slot::Mode(mode),
         }
     }
 }
