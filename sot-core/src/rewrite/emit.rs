@@ -416,7 +416,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
         let temp = self.new_temp();
         self.store(temp);
         let behind = called_by_code::behind(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callee::Object(behind));
+        self.push_callable(Callable::Object(behind));
         self.load(temp);
         self.push_int(count as i64)?;
         self.call(2);
