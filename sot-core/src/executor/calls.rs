@@ -564,7 +564,11 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
             VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
-            VarKind::Set(_) if name == "__reduce_ex__" && args.keywords.is_empty() => {
+            VarKind::Set(_)
+                if name == "__reduce_ex__"
+                    && args.keywords.is_empty()
+                    && matches!(*args.positional, [protocol] if self.constant_int(protocol).is_some()) =>
+            {
                 let class = self.class_of(receiver)?;
                 let class = self.pin(&class);
                 self.enter("reduced_set", &[receiver, class])

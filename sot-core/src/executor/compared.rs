@@ -237,6 +237,8 @@ impl<'py> Executor<'py> {
             }
             return self.enter_compare_items(op, left, right, to_bool);
         }
+        // A scalar of numpy makes an array of the other one, and compares that.
+        self.may_meet_scalar(left, right)?;
         let (of_left, of_right) = methods(op);
         let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
         let derived = self.derives(&right_class, &left_class)?;

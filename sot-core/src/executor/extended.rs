@@ -197,7 +197,7 @@ impl<'py> Executor<'py> {
             ("__init__", Some([iterable])) if self.part_asks(&kind, *iterable)? => {
                 let append = self.py.get_type::<PyList>().getattr("append").map_err(|e| self.internal(&e))?;
                 let append = self.pin(&append);
-                self.replace_list(part, Vec::new());
+                self.empty_part(part)?;
                 return self.enter("extend_part", &[append, part, *iterable]);
             }
             ("__init__", _) => {
@@ -310,13 +310,21 @@ impl<'py> Executor<'py> {
         Ok(matches!(kind, VarKind::List(list) if list.items.is_empty()) && self.iterates_by_code(iterable)?)
     }
 
+    /// `list.__init__` of a list that has items already: they go first.
+    fn empty_part(&mut self, part: VarId) -> Result<(), Stop> {
+        match self.look(part)? {
+            VarKind::List(list) if !list.items.is_empty() => {
+                self.list_method(part, &list, "clear", &Args::default()).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn init_part(&mut self, part: VarId, args: &Args) -> Result<(), Stop> {
         let opaque = || Stop::brk(Reason::Builtin, "__init__");
         match (self.look(part)?, args.positional.as_slice()) {
-            (VarKind::List(list), rest) if args.keywords.is_empty() && rest.len() <= 1 => {
-                if !list.items.is_empty() {
-                    self.replace_list(part, Vec::new());
-                }
+            (VarKind::List(_), rest) if args.keywords.is_empty() && rest.len() <= 1 => {
+                self.empty_part(part)?;
                 match rest {
                     [iterable] => self.extend_at_once(part, *iterable),
                     _ => Ok(()),

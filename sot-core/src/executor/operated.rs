@@ -163,6 +163,7 @@ impl<'py> Executor<'py> {
 
     /// The methods are asked in the interpreter's order, until one does not say NotImplemented.
     fn enter_operator(&mut self, methods: Methods, left: VarId, right: VarId) -> Result<Option<Called>, Stop> {
+        self.may_meet_scalar(left, right)?;
         let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
         let derived = self.derives(&right_class, &left_class)?;
         let mut attempts = Vec::new();

@@ -106,6 +106,7 @@ from capture_cases import (  # noqa: F401
     protected,
     proxies,
     same_constants,
+    scalars_of_numpy,
     sets,
     slices,
     slotted,

@@ -433,3 +433,42 @@ def ranges_of_extended_numbers():
         return x + len(ranges[0]), kinds, ranges[1].stop is given, ranges[0].stop is made, [list(r) for r in ranges]
 
     return {"f": f, "args": x1}
+
+
+class Items(list):
+    pass
+
+
+class Filled(list):
+    def __init__(self, items=()):
+        super().__init__(items)
+
+
+def initialised_again(name, make, again):
+    def build():
+        given = make()
+
+        def f(x, other):
+            made = make()
+            for one in (given, other, made):
+                again(one)
+            return x * 2.0, made, other, len(given)
+
+        return {"f": f, "args": lambda: (t([1.0]), make()), "watch": lambda: list(given)}
+
+    build.__name__ = "initialised_again_" + name
+    open_case(build)
+
+
+AGAIN = {
+    "by_text": (lambda: Items([1, 2]), lambda one: one.__init__("cd")),
+    "by_nothing": (lambda: Items([1, 2]), lambda one: one.__init__()),
+    "by_the_base": (lambda: Items([1, 2]), lambda one: list.__init__(one, (3,))),
+    "by_a_generator": (lambda: Items([1, 2]), lambda one: one.__init__(item for item in range(2))),
+    "by_super": (lambda: Filled([1, 2]), lambda one: one.__init__([3])),
+    "a_list": (lambda: [1, 2], lambda one: one.__init__("cd")),
+    "a_dict": (lambda: {"a": 1}, lambda one: one.__init__({"b": 1})),
+    "a_set": (lambda: {1}, lambda one: one.__init__([5])),
+}
+for name, (make, again) in AGAIN.items():
+    initialised_again(name, make, again)

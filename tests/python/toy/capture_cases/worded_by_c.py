@@ -76,3 +76,18 @@ def objects_of_c_that_cannot_be_taken_apart():
         return seen, x * 2.0
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def sets_that_are_taken_apart_by_no_protocol():
+    def f(x):
+        seen = []
+        for args in ((), ([],), ("x",), (2,), (1, 2)):
+            for made in ({1}, frozenset([1])):
+                try:
+                    seen.append(made.__reduce_ex__(*args))
+                except TypeError as error:
+                    seen.append(str(error))
+        return seen, x * 2.0
+
+    return {"f": f, "args": x1}
