@@ -181,10 +181,10 @@ fn two_branches_are_simulated_from_one_mark() {
         assert_eq!(ends[1], ends[3]);
         insta::assert_snapshot!(ends[..2].join("\n"), @r"
         ((7 0 then) None)
-         ListAppend ((7 0 then)) (7 0 then)
+         ListAppend () (7 0 then)
          SetItem a dict k (7 0 then)
         ((7 0 1 2) (7 0 1 2))
-         ListAppend ((7 0 1 2)) (7 0 1 2)
+         ListAppend () (7 0 1 2)
          DictClear a dict
         ");
     });
