@@ -95,7 +95,7 @@ def class_with_eq_alone_is_unhashable():
     return {"f": f, "args": x1}
 
 
-@case(graphs=3, captures=3, breaks=0, reasons=())
+@case()
 def context_manager_of_a_local_class():
     log = []
 

@@ -348,7 +348,7 @@ def effects_between_class_statements():
     return {"f": f, "args": x1, "watch": lambda: log}
 
 
-@case(graphs=3, captures=3, breaks=0, reasons=())
+@case()
 def class_body_that_raises():
     log = []
 

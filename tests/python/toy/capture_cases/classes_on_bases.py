@@ -29,7 +29,7 @@ def told(*bases):
     return lambda: [[sub.__name__ for sub in base.__subclasses__()] for base in bases]
 
 
-@case(graphs=3, captures=3, breaks=0, reasons=())
+@case()
 def order_in_which_bases_tell():
     Base = base()
     kept = []

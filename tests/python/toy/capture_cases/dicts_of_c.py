@@ -60,7 +60,7 @@ def given_ordered_dicts():
 GLOBAL = OrderedDict()
 
 
-@case(graphs=3, captures=3)
+@case(graphs=2, captures=2)
 def a_global_ordered_dict():
     def f(x, keys):
         for key in keys:

@@ -310,7 +310,7 @@ def what_extends_a_builtin_and_was_there_before_is_written():
     return {"f": f, "args": x1}
 
 
-@case(captures=3, graphs=3)
+@case()
 def what_extends_a_builtin_and_is_given_is_written():
     def f(x, notes, table, other):
         notes.append(1)
@@ -321,7 +321,7 @@ def what_extends_a_builtin_and_is_given_is_written():
     return {"f": f, "args": lambda: (t([1.0]), Noted([1]), Table(a=1), Output(u=1))}
 
 
-@case(captures=3, graphs=3)
+@case(captures=2, graphs=2)
 def one_of_the_program_under_two_names():
     table = Table(a=1)
     turns = []

@@ -494,7 +494,7 @@ def local_classes_of_two_calls():
 
 
 # The list that hears grows.
-@case(captures=5, breaks=1, reasons=("builtin",))
+@case(captures=3, breaks=1, reasons=("builtin",))
 def local_base_that_hears_of_subclasses():
     heard = []
 

@@ -24,7 +24,7 @@ set_by_default_of_names | hash: 4 | eq: 6 user-code | hash eq: 10 user-code
 missing_of_keys | hash: 2 | eq: 1 | hash eq: 3
 missing_of_tuples | hash: 2 | eq: 0 silent | hash eq: 2
 missing_of_names | hash: 2 | eq: 0 silent | hash eq: 2
-in_a_loop_of_keys | hash: 20/6 | eq: 21/5 | hash eq: 41/6
+in_a_loop_of_keys | hash: 20/6 | eq: 20/5 | hash eq: 39/6
 in_a_loop_of_tuples | hash: 20/6 | eq: 8/3 | hash eq: 28/6
 in_a_loop_of_names | hash: 20/6 | eq: 24/3 user-code | hash eq: 44/6 user-code
 comprehended_of_keys | hash: 4 | eq: 2 | hash eq: 6
