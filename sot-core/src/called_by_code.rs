@@ -110,31 +110,6 @@ pub(crate) fn at_position(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
-/// `behind(iterator, count)`: the iterator, which was made anew, behind so many items.
-pub(crate) fn behind(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    helper(
-        py,
-        &FUNCTION,
-        Helper {
-            name: "behind",
-            run: |py, args| {
-                let [iterator, count] = [0, 1].map(|at| args.get(py, at).expect("two arguments").to_owned());
-                // C's own over what has items by number asks for none of those that it passes over.
-                if facts::is_over_items(&iterator) {
-                    iterator.call_method1("__setstate__", (count,))?;
-                } else {
-                    let mut items = iterator.try_iter()?;
-                    for _ in 0..count.extract::<usize>()? {
-                        items.next().transpose()?;
-                    }
-                }
-                Ok(iterator)
-            },
-        },
-    )
-}
-
 /// What C computes of numbers, whatever the program calls by the names of builtins.
 struct Computes(Arithmetic);
 

@@ -59,7 +59,7 @@ fn entry<'py>(
         // The entry serves it; the hook must not capture it a second time when the entry falls back.
         records::serve(code);
     }
-    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph, in_layer));
+    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph));
     let name = in_layer.then(|| PyString::intern(py, serve::FORWARD));
     Ok(new_entry(py, function, receiver, name.as_ref(), body)?.into_bound(py))
 }
@@ -72,6 +72,15 @@ fn pass_through<'py>(callable: &Bound<'py, PyAny>, reason: Reason, what: &str) -
     let logging = crate::cpython::module(callable.py(), "logging")?.call_method1("getLogger", ("sot",))?;
     logging.call_method1("info", (text,))?;
     Ok(callable.clone())
+}
+
+/// The function and the receiver of a bound method; `None` for anything else.
+fn parts_of_method<'py>(target: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let types = crate::cpython::module(target.py(), "types")?;
+    match target.get_type().is(types.getattr("MethodType")?) {
+        true => Ok(Some((target.getattr("__func__")?, target.getattr("__self__")?))),
+        false => Ok(None),
+    }
 }
 
 fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
@@ -95,9 +104,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         }
         return entry(target, None, full_graph, false);
     }
-    let types = crate::cpython::module(py, "types")?;
-    if target.get_type().is(types.getattr("MethodType")?) {
-        let (function, receiver) = (target.getattr("__func__")?, target.getattr("__self__")?);
+    if let Some((function, receiver)) = parts_of_method(target)? {
         if facts::is_function(&function) {
             return entry(&function, Some(&receiver), full_graph, false);
         }
@@ -136,8 +143,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
 #[pyfunction]
 fn _forward_of<'py>(forward: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = forward.py();
-    if forward.get_type().is(crate::cpython::module(py, "types")?.getattr("MethodType")?) {
-        let (function, receiver) = (forward.getattr("__func__")?, forward.getattr("__self__")?);
+    if let Some((function, receiver)) = parts_of_method(forward)? {
         let of_class = facts::type_lookup(&receiver.get_type(), &PyString::intern(py, serve::FORWARD));
         if facts::is_function(&function) && of_class.is_some_and(|found| found.is(&function)) {
             return entry(&function, Some(&receiver), full_graph, true);

@@ -21,7 +21,7 @@ use super::capi;
 use super::entry_attributes;
 use super::entry_call::vectorcall;
 use super::entry_object::EntryObject;
-pub use super::entry_object::{EntryBody, EntryParts};
+pub use super::entry_object::{EntryBody, EntryParts, attribute_of_class};
 use super::gc::{self, Visitor};
 use super::heap_type::{HeapType, METHOD_DESCRIPTOR, guarded_slot, guarded_vectorcall, slot};
 

@@ -273,7 +273,8 @@ unsafe fn reduce(py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject>
     // SAFETY: `this` is an entry.
     unsafe {
         let receiver = (*this.cast::<EntryObject>()).self_obj;
-        let maker = (*this.cast::<EntryObject>()).body.as_ref().and_then(|body| body.maker(py));
+        let stands_for = !(*this.cast::<EntryObject>()).stands_for.is_null();
+        let maker = (*this.cast::<EntryObject>()).body.as_ref().and_then(|body| body.maker(py, stands_for));
         let entry = Bound::from_borrowed_ptr(py, this);
         let by_name = receiver.is_null() && found_by_name(&entry).is_some_and(|found| found.is(&entry));
         if let Some((maker, rest)) = maker

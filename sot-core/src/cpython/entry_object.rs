@@ -21,17 +21,26 @@ pub trait EntryBody: Send + Sync + 'static {
     /// Drops the references that could close a cycle. Only called while the entry is the sole owner.
     fn clear(&self) {}
     /// How an equal entry is made elsewhere: a callable that pickles by name, and its arguments behind the function or
-    /// method. `None`: only what finds this very entry can stand for it.
-    fn maker<'py>(&self, _py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+    /// method. `stands_for`: the entry lies in its receiver, in the place of an attribute of the class. `None`: only what finds this very
+    /// entry can stand for it.
+    fn maker<'py>(&self, _py: Python<'py>, _stands_for: bool) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
         None
     }
     /// The entry stands in `receiver` for its class's attribute `name`, and the class has another one now, or the receiver another
     /// class: what is to be called with the same arguments.
     fn replaced<'py>(&self, receiver: &Bound<'py, PyAny>, name: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyAny>> {
-        let current = receiver.get_type().getattr(name)?;
-        current.call_method1(intern!(receiver.py(), "__get__"), (receiver, receiver.get_type()))
+        attribute_of_class(receiver, name)
     }
     fn as_any(&self) -> &dyn Any;
+}
+
+/// What the class of `receiver` has under a name, bound to it.
+pub fn attribute_of_class<'py>(
+    receiver: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let class = receiver.get_type();
+    class.getattr(name)?.call_method1(intern!(receiver.py(), "__get__"), (receiver, class))
 }
 
 /// What an entry is made of.

@@ -61,13 +61,15 @@ fn warns_of_bytes(py: Python<'_>) -> bool {
 
 /// The list that C asks: that of the module, as the program has left it.
 fn filters(py: Python<'_>) -> Option<Bound<'_, PyList>> {
-    let modules = module(py, "sys").ok()?.getattr("modules").ok()?.cast_into::<PyDict>().ok()?;
-    let of_module = modules.get_item("warnings").ok()?.and_then(|found| found.cast_into::<PyModule>().ok());
+    // SAFETY: borrowed from the interpreter, for as long as it is held.
+    let modules = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyImport_GetModuleDict()) };
+    let modules = modules?.cast_into::<PyDict>().ok()?;
+    let of_module = modules.get_item(intern!(py, "warnings")).ok()?.and_then(|m| m.cast_into::<PyModule>().ok());
     let owner = match of_module {
         Some(warnings) => warnings,
         None => module(py, "_warnings").ok()?,
     };
-    owner.dict().get_item("filters").ok()??.cast_into::<PyList>().ok()
+    owner.dict().get_item(intern!(py, "filters")).ok()??.cast_into::<PyList>().ok()
 }
 
 fn error_filter(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {

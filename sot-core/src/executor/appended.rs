@@ -11,14 +11,17 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::{Check, ObjectId};
+use sot_tracker::ObjectId;
 
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
 
 impl Executor<'_> {
-    /// A list from before the frame, of no class of its own, into which nobody has looked: the object.
-    fn unseen_list(&self, list: VarId) -> Option<ObjectId> {
+    /// What has a method that appends: a list from before the frame, of no class of its own, into which nobody has looked.
+    fn unseen_list(&self, list: VarId, method: &str) -> Option<ObjectId> {
+        if !matches!(method, "append" | "extend") {
+            return None;
+        }
         let variable = self.var(list);
         let VarKind::List(ListVar { class: None, object: Some(object), .. }) = variable.kind else { return None };
         let real = self.objects.get_ref(self.py, object);
@@ -32,36 +35,31 @@ impl Executor<'_> {
     /// Guard what such a list is, but not what is in it.
     fn guard_unseen(&mut self, list: VarId, object: ObjectId) {
         let tracker = self.var(list).tracker;
-        if !self.is_constant(tracker) {
-            match self.is_under_constant(tracker) {
-                true => self.guard(tracker, Check::Is(object)),
-                false => self.guard_type(tracker, object),
-            }
-        }
+        let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
+        self.guard_container(tracker, object, given, pinned);
     }
 
     /// `list.append`, which is no look at what is in the list.
     pub(super) fn appender_of_unseen(&mut self, list: VarId, name: &str) -> Option<VarId> {
-        let object = self.unseen_list(list).filter(|_| matches!(name, "append" | "extend"))?;
+        let object = self.unseen_list(list, name)?;
         self.guard_unseen(list, object);
         Some(self.virtual_var(BoundVar::new(list, name)))
     }
 
     /// `list.append(value)` and `list.extend([values..])`, where nobody has looked into the list. `false`: it is done as ever.
     pub(super) fn append_unseen(&mut self, list: VarId, name: &str, args: &Args) -> Result<bool, Stop> {
-        let Some(object) = self.unseen_list(list) else { return Ok(false) };
+        let Some(object) = self.unseen_list(list, name) else { return Ok(false) };
         let ([given], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(false) };
         if *given == list {
             return Ok(false);
         }
         let values = match name {
             "append" => vec![*given],
-            "extend" => match self.look(*given)? {
+            _ => match self.look(*given)? {
                 VarKind::Tuple(TupleVar { class: None, items }) => items.to_vec(),
                 VarKind::List(ListVar { class: None, items, .. }) => items.to_vec(),
                 _ => return Ok(false),
             },
-            _ => return Ok(false),
         };
         // Whose end somebody may see is looked for in the items of lists.
         if values.is_empty() || !values.iter().all(|value| self.ends_unseen(*value)) {

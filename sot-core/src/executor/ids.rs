@@ -238,8 +238,8 @@ impl<'py> Executor<'py> {
     fn may_be_equal_by_number(&self, id: VarId, other: VarId) -> bool {
         match (&self.var(id).kind, &self.var(other).kind) {
             (VarKind::Tuple(holds), VarKind::Tuple(other)) if holds.items.len() == other.items.len() => {
-                let pairs = holds.items.iter().zip(other.items.iter());
-                pairs.into_iter().any(|(id, other)| self.may_be_equal_by_number(*id, *other))
+                let mut pairs = holds.items.iter().zip(other.items.iter());
+                pairs.any(|(id, other)| self.may_be_equal_by_number(*id, *other))
             }
             // Nobody has looked into it yet.
             (VarKind::Tuple(_), VarKind::Tuple(_)) => !self.var(other).looked && self.holds_id(id),

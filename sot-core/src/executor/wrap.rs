@@ -359,11 +359,7 @@ impl<'py> Executor<'py> {
             VarKind::Set(set) => {
                 if let Some(object) = set.object {
                     self.is_read_as_it_is(object)?;
-                    if pinned_place && !given {
-                        self.guard(tracker, Check::Is(object));
-                    } else if !given {
-                        self.guard_type(tracker, object);
-                    }
+                    self.guard_container(tracker, object, given, pinned_place);
                     let state = self.histories.add(SetStep::Found { object, var }, set.frozen);
                     if let VarKind::Set(set) = &mut self.learn(var).kind {
                         set.state = state;
@@ -502,14 +498,17 @@ impl<'py> Executor<'py> {
         self.guard(tracker, Check::TypeIs(ty));
     }
 
-    fn look_sequence(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
-        if !given {
-            if pinned {
-                self.guard(tracker, Check::Is(object));
-            } else {
-                self.guard_type(tracker, object);
-            }
+    /// Guard which container it is, or of what type, but not what is in it. `given`: it is there for ever.
+    pub(super) fn guard_container(&mut self, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+        match (given, pinned) {
+            (true, _) => {}
+            (false, true) => self.guard(tracker, Check::Is(object)),
+            (false, false) => self.guard_type(tracker, object),
         }
+    }
+
+    fn look_sequence(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+        self.guard_container(tracker, object, given, pinned);
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let sequence = self.objects.get(self.py, object);
         let items: Vec<Bound<'py, PyAny>> = match sequence.cast::<PyList>() {
@@ -544,13 +543,7 @@ impl<'py> Executor<'py> {
         given: bool,
         pinned: bool,
     ) -> Result<(), Stop> {
-        if !given {
-            if pinned {
-                self.guard(tracker, Check::Is(object));
-            } else {
-                self.guard_type(tracker, object);
-            }
-        }
+        self.guard_container(tracker, object, given, pinned);
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let dict = self.objects.get(self.py, object);
         let Ok(dict) = dict.cast::<PyDict>() else { return Ok(()) };

@@ -34,12 +34,11 @@ pub(super) struct Emitter<'a, 'py> {
     pub(super) temps: HashMap<VarId, Local>,
     pub(super) outputs: HashMap<u32, Local>,
     uses: Uses,
-    building: HashSet<VarId>,
+    pub(super) building: HashSet<VarId>,
     /// Containers on a way back to themselves: they are built empty.
     pub(super) rings: HashSet<VarId>,
     /// Those that are still empty.
     pub(super) to_fill: Vec<VarId>,
-    pub(super) filling: bool,
     /// Sets of sets that are being made again.
     pub(super) nested_sets: usize,
     /// Exceptions that were built, whose tracebacks do not show yet what they have passed.
@@ -85,7 +84,6 @@ impl<'a, 'py> Emitter<'a, 'py> {
             outputs: HashMap::new(),
             rings: uses::rings(captured, &uses),
             to_fill: Vec::new(),
-            filling: false,
             uses,
             building: HashSet::new(),
             nested_sets: 0,
@@ -404,21 +402,6 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.push_callable(Callable::Object(at));
         self.load(temp);
         self.push_int(position)?;
-        self.call(2);
-        Ok(())
-    }
-
-    /// Have the iterator on top of the stack, which was just made, go on behind so many items.
-    pub(super) fn put_behind(&mut self, count: usize) -> Result<(), Stop> {
-        if count == 0 {
-            return Ok(());
-        }
-        let temp = self.new_temp();
-        self.store(temp);
-        let behind = called_by_code::behind(self.py).map_err(|e| Stop::internal(&e))?;
-        self.push_callable(Callable::Object(behind));
-        self.load(temp);
-        self.push_int(count as i64)?;
         self.call(2);
         Ok(())
     }

@@ -81,25 +81,11 @@ impl<'py> Emitter<'_, 'py> {
         self.remember(me);
         match &part {
             Some(VarKind::List(list)) if !list.items.is_empty() => {
-                self.push_callable(method("extend")?);
-                self.push(me)?;
-                for item in list.items.iter() {
-                    self.push(*item)?;
-                }
-                self.emit(Op::BuildList(list.items.len() as u32));
-                self.call(2);
-                self.emit(Op::PopTop);
+                self.extend(base.as_any(), me, &list.items)?;
             }
             // An ordered dict that is given many items asks its class for each.
             Some(VarKind::Dict(dict)) if type_facts::is_ordered_dict(&base) => {
-                for (key, value) in dict.entries.iter() {
-                    self.push_callable(method("__setitem__")?);
-                    self.push(me)?;
-                    self.push(*key)?;
-                    self.push(*value)?;
-                    self.call(3);
-                    self.emit(Op::PopTop);
-                }
+                self.set_each(base.as_any(), me, &dict.entries)?;
             }
             Some(VarKind::Dict(dict)) => {
                 if let Some(factory) = dict.factory {
@@ -110,9 +96,7 @@ impl<'py> Emitter<'_, 'py> {
                     self.emit(Op::PopTop);
                 }
                 if self.are_hashed(&dict.entries) {
-                    self.push(me)?;
-                    self.fill_hashed(&dict.entries)?;
-                    self.emit(Op::PopTop);
+                    self.fill_hashed_at(me, &dict.entries)?;
                 } else if !dict.entries.is_empty() {
                     self.push_callable(method("update")?);
                     self.push(me)?;

@@ -59,6 +59,11 @@ impl Emitter<'_, '_> {
             false => kind.rebuild(self, me),
         }
     }
+
+    /// The same, of what does not contain itself.
+    pub(super) fn rebuild_at_once(&mut self, kind: &VarKind, me: VarId) -> Result<(), Stop> {
+        kind.rebuild(self, me)
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -520,7 +525,10 @@ impl Rebuild for IteratorVar {
             Iteration::Tensor { tensor, index, .. } => {
                 em.push(*tensor)?;
                 em.emit(Op::GetIter);
-                em.put_behind(*index)
+                match index {
+                    0 => Ok(()),
+                    _ => em.set_iterator_state(*index as i64),
+                }
             }
             Iteration::Real { .. } => Err(Stop::fallback(Reason::Reconstruct, "an iterator without a path")),
         }

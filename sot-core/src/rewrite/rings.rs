@@ -11,40 +11,19 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use sot_opcodes::Op;
+use std::rc::Rc;
 
 impl<'py> Emitter<'_, 'py> {
-    /// Push such a container, which is to be filled.
+    /// Push such a container, which is to be filled: as ever, but with nothing in it.
     pub(super) fn begin_ring(&mut self, kind: &VarKind, me: VarId) -> Result<(), Stop> {
-        match kind {
-            VarKind::List(list) => match list.class {
-                Some(class) => {
-                    self.push_class_to_call(class)?;
-                    self.call(0);
-                }
-                None => self.emit(Op::BuildList(0)),
-            },
-            VarKind::Dict(dict) => match dict.class {
-                Some(class) => {
-                    self.push_callable(class);
-                    if let Some(factory) = dict.factory {
-                        self.push(factory)?;
-                    }
-                    self.call(dict.factory.is_some().into());
-                }
-                None => self.emit(Op::BuildMap(0)),
-            },
-            VarKind::Deque(deque) => {
-                let class = self.attribute_of("collections", "deque")?;
-                self.push_callable(class);
-                self.emit(Op::BuildList(0));
-                match deque.maxlen {
-                    Some(most) => self.push_int(most as i64)?,
-                    None => self.push_none(),
-                }
-                self.call(2);
-            }
+        let mut empty = kind.clone();
+        match &mut empty {
+            VarKind::List(list) => list.items = Rc::default(),
+            VarKind::Deque(deque) => deque.items = Rc::default(),
+            VarKind::Dict(dict) => dict.entries = Rc::default(),
             _ => return Err(Stop::fallback(Reason::InternalError, "what cannot be filled")),
         }
+        self.rebuild_at_once(&empty, me)?;
         self.remember(me);
         self.to_fill.push(me);
         self.push(me)
@@ -52,66 +31,70 @@ impl<'py> Emitter<'_, 'py> {
 
     /// Put into the containers what is in them. What is pushed on the way may begin others.
     pub(super) fn fill_rings(&mut self) -> Result<(), Stop> {
-        if self.filling {
-            return Ok(());
-        }
-        self.filling = true;
         while let Some(me) = self.to_fill.pop() {
+            // It is half built for as long.
+            self.building.insert(me);
             self.fill_ring(me)?;
+            self.building.remove(&me);
         }
-        self.filling = false;
         Ok(())
     }
 
     fn fill_ring(&mut self, me: VarId) -> Result<(), Stop> {
-        let method = |class: &Bound<'py, PyType>, name: &str| {
-            class.getattr(name).map(Callable::Object).map_err(|e| Stop::internal(&e))
-        };
         match self.captured.var(me).kind.clone() {
-            VarKind::List(list) => {
-                let extend = method(&self.py.get_type::<PyList>(), "extend")?;
-                self.extend_by(extend, me, &list.items)
-            }
+            VarKind::List(list) => self.extend(self.py.get_type::<PyList>().as_any(), me, &list.items),
             VarKind::Deque(deque) => {
-                let Callable::Object(class) = self.attribute_of("collections", "deque")? else {
-                    return Err(Stop::fallback(Reason::InternalError, "no deque"));
-                };
-                let extend = class.getattr("extend").map_err(|e| Stop::internal(&e))?;
-                self.extend_by(Callable::Object(extend), me, &deque.items)
+                let class = crate::cpython::module(self.py, "collections").and_then(|m| m.getattr("deque"));
+                self.extend(&class.map_err(|e| Stop::internal(&e))?, me, &deque.items)
             }
-            VarKind::Dict(dict) if self.are_hashed(&dict.entries) => {
-                self.push(me)?;
-                self.fill_hashed(&dict.entries)?;
-                self.emit(Op::PopTop);
-                Ok(())
-            }
+            VarKind::Dict(dict) if self.are_hashed(&dict.entries) => self.fill_hashed_at(me, &dict.entries),
             VarKind::Dict(dict) => {
                 let class = dict.class.map(|class| self.captured.objects.get(self.py, class));
                 let class = class.and_then(|class| class.cast_into::<PyType>().ok());
                 let class = class.filter(type_facts::is_ordered_dict).unwrap_or_else(|| self.py.get_type::<PyDict>());
-                let set = class.getattr("__setitem__").map_err(|e| Stop::internal(&e))?;
-                for (key, value) in dict.entries.iter() {
-                    self.push_callable(Callable::Object(set.clone()));
-                    self.push(me)?;
-                    self.push(*key)?;
-                    self.push(*value)?;
-                    self.call(3);
-                    self.emit(Op::PopTop);
-                }
-                Ok(())
+                self.set_each(class.as_any(), me, &dict.entries)
             }
             _ => Err(Stop::fallback(Reason::InternalError, "what cannot be filled")),
         }
     }
 
-    fn extend_by(&mut self, extend: Callable<'py>, me: VarId, items: &[VarId]) -> Result<(), Stop> {
-        self.push_callable(extend);
+    /// `class.extend(me, [items..])`
+    pub(super) fn extend(&mut self, class: &Bound<'py, PyAny>, me: VarId, items: &[VarId]) -> Result<(), Stop> {
+        let extend = class.getattr("extend").map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callable::Object(extend));
         self.push(me)?;
         for item in items {
             self.push(*item)?;
         }
         self.emit(Op::BuildList(items.len() as u32));
         self.call(2);
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
+    /// `class.__setitem__(me, key, value)` for each entry.
+    pub(super) fn set_each(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        me: VarId,
+        entries: &[(VarId, VarId)],
+    ) -> Result<(), Stop> {
+        let set = class.getattr("__setitem__").map_err(|e| Stop::internal(&e))?;
+        for (key, value) in entries {
+            self.push_callable(Callable::Object(set.clone()));
+            self.push(me)?;
+            self.push(*key)?;
+            self.push(*value)?;
+            self.call(3);
+            self.emit(Op::PopTop);
+        }
+        Ok(())
+    }
+
+    /// Put entries into an empty dict whose keys code of the program has hashed.
+    pub(super) fn fill_hashed_at(&mut self, me: VarId, entries: &[(VarId, VarId)]) -> Result<(), Stop> {
+        self.push(me)?;
+        self.fill_hashed(entries)?;
         self.emit(Op::PopTop);
         Ok(())
     }

@@ -10,7 +10,7 @@ use super::lookup::{entry_for, inside_capture};
 use super::policy::{Server, Turn};
 use super::{recording, registry};
 use crate::capture::Subject;
-use crate::cpython::entry::{EntryBody, entry_parts};
+use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
 use crate::cpython::{Slots, facts, thread};
 use crate::settings;
@@ -54,17 +54,15 @@ pub struct FunctionEntry {
     pub code: Py<PyAny>,
     /// A break or fallback is an error for the user (`full_graph=True`).
     pub full_graph: bool,
-    /// It lies in a layer, in the place of what its class has.
-    in_layer: bool,
     /// Captures frames below calls of this entry, and owns what it captured.
     hook: Hook,
 }
 
 impl FunctionEntry {
-    pub fn new(code: Py<PyAny>, full_graph: bool, in_layer: bool) -> FunctionEntry {
+    pub fn new(code: Py<PyAny>, full_graph: bool) -> FunctionEntry {
         let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
         registry::add_entry(&cache, &hook);
-        FunctionEntry { cache, code, full_graph, in_layer, hook }
+        FunctionEntry { cache, code, full_graph, hook }
     }
 }
 
@@ -144,19 +142,19 @@ impl EntryBody for FunctionEntry {
         let lies_there = facts::instance_dict(receiver)
             .and_then(|dict| dict.get_item(name).ok()?)
             .is_some_and(|found| is_own(&found));
-        if lies_there && let Some(maker) = MAKER.get(py) {
-            receiver.delattr(name)?;
-            maker.bind(py).call1((receiver, self.full_graph))?;
-        } else {
-            let current = receiver.get_type().getattr(name)?;
-            return current.call_method1("__get__", (receiver, receiver.get_type()));
+        match MAKER.get(py).filter(|_| lies_there) {
+            Some(maker) => {
+                receiver.delattr(name)?;
+                maker.bind(py).call1((receiver, self.full_graph))?;
+                receiver.getattr(name)
+            }
+            None => attribute_of_class(receiver, name),
         }
-        receiver.getattr(name)
     }
 
-    fn maker<'py>(&self, py: Python<'py>) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
+    fn maker<'py>(&self, py: Python<'py>, stands_for: bool) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
         let full_graph = PyBool::new(py, self.full_graph).to_owned().into_any();
-        let maker = if self.in_layer { &MAKER_IN_LAYERS } else { &MAKER };
+        let maker = if stands_for { &MAKER_IN_LAYERS } else { &MAKER };
         Some((maker.get(py)?.bind(py).clone(), vec![full_graph]))
     }
 

@@ -28,15 +28,15 @@ def __copy__(self):
 /// See to it that a copy of this layer is a layer by itself.
 pub fn copy_as_layers(layer: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = layer.py();
-    let called_by = PyString::intern(py, "__call__");
-    let has = |class: &Bound<'_, PyAny>, name| {
-        facts::class_dict(class).is_some_and(|dict| dict.contains(name).unwrap_or(true))
-    };
-    let classes: Vec<Bound<'_, PyAny>> = facts::mro(&layer.get_type()).iter().collect();
-    if facts::type_lookup(&layer.get_type(), &PyString::intern(py, "__copy__")).is_some() {
+    let class = layer.get_type();
+    if facts::type_lookup(&class, &PyString::intern(py, "__copy__")).is_some() {
         return Ok(());
     }
-    let Some(base) = classes.iter().rfind(|class| has(class, &called_by)) else { return Ok(()) };
+    let called_by = PyString::intern(py, "__call__");
+    let calls = |class: &Bound<'_, PyAny>| {
+        facts::class_dict(class).is_some_and(|dict| dict.contains(&called_by).unwrap_or(true))
+    };
+    let Some(base) = facts::mro(&class).iter().filter(calls).last() else { return Ok(()) };
     let globals = PyDict::new(py);
     globals.set_item("__name__", "sot")?;
     globals.set_item("FORWARD", FORWARD)?;

@@ -64,7 +64,8 @@ pub fn iterator_state<'py>(iter: &Bound<'py, PyAny>) -> Option<IterState<'py>> {
 }
 
 /// Sets an iterator to the index of its next item. One over a list goes on there even if the list is shorter now, as it is
-/// while it is sorted: `__setstate__` would take the end of the list instead.
+/// while it is sorted: `__setstate__` would take the end of the list instead. What has no positions, as a generator of a framework, goes
+/// forward to it from its start.
 pub fn set_position(iterator: &Bound<'_, PyAny>, position: isize) -> PyResult<()> {
     let raw = iterator.as_ptr();
     // SAFETY: the layout is used only after the exact type was checked; each look at the index is bounded by the list.
@@ -75,13 +76,11 @@ pub fn set_position(iterator: &Bound<'_, PyAny>, position: isize) -> PyResult<()
             return Ok(());
         }
     }
-    iterator.call_method1("__setstate__", (position,)).map(drop)
-}
-
-/// Whether this is C's own iterator over what gives its items by number (`__getitem__`).
-pub fn is_over_items(iterator: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: a look at the exact type.
-    unsafe { ffi::Py_TYPE(iterator.as_ptr()) == &raw mut ffi::PySeqIter_Type }
+    if iterator.hasattr("__setstate__")? {
+        return iterator.call_method1("__setstate__", (position,)).map(drop);
+    }
+    let mut items = iterator.try_iter()?;
+    (0..position).try_for_each(|_| items.next().transpose().map(drop))
 }
 
 /// The number of the next item of an exact `enumerate`, which counts on as if it had given that item: the tuple that it gives

@@ -23,7 +23,7 @@ pub use functions::{
 pub use hashed::{has_lost_keys, keys_of_hash, may_meet_twice, stored_hashes, value_of_key};
 pub use iterators::{
     IterState, RangeState, calls_have_ended_before, compares_with_nothing, count_on, end_iterator, ended_by_index,
-    is_over_items, iterator_state, set_position,
+    iterator_state, set_position,
 };
 pub use lifetimes::{
     death_could_be_seen, death_is_seen, death_runs_code, deaths_run_code, is_held_by_at_most, is_plain_container,
