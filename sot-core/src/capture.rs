@@ -23,7 +23,6 @@ use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::handling;
-use sot_tracker::Tracker;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -272,7 +271,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     let mut frame = Frame::new(unit.clone(), globals, builtins);
     for i in 0..unit.code.arg_slots() {
         if let Some(value) = slots.get(ex.py, i) {
-            let tracker = ex.trackers.intern(Tracker::Slot(i as u32));
+            let tracker = ex.trackers.slot(i as u32);
             frame.locals[i] = Some(ex.wrap(&value.to_owned(), tracker));
         }
     }
@@ -284,7 +283,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
             (first..)
                 .zip(closure.iter())
                 .map(|(slot, cell)| {
-                    let tracker = ex.trackers.intern(Tracker::Slot(slot));
+                    let tracker = ex.trackers.slot(slot);
                     ex.wrap(&cell, tracker)
                 })
                 .collect()
@@ -319,7 +318,7 @@ struct Given<'a> {
 impl Given<'_> {
     fn take(&mut self, ex: &mut Executor<'_>) -> Result<VarId, Stop> {
         let value = self.slots.get(ex.py, self.next).ok_or(Stop::fallback(Reason::InternalError, "a missing value"))?;
-        let tracker = ex.trackers.intern(Tracker::Slot(self.next as u32));
+        let tracker = ex.trackers.slot(self.next as u32);
         self.next += 1;
         let var = ex.wrap(&value.to_owned(), tracker);
         ex.received.push(var);

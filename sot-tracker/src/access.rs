@@ -1,4 +1,6 @@
-//! A [`Tracker`](crate::Tracker) without its base: what an evaluator does with the value at hand.
+//! One read on the way to a value: what an evaluator does with the value at hand, without running user code.
+//!
+//! A closed set. A [`Tracker`](crate::Tracker) says what the read starts from; here is what is read.
 //!
 //! Only [`Access::Slot`] and [`Access::CellContent`] can give "empty"; any other access either gives a value or
 //! is missing, and an access into "empty" is missing.
@@ -32,20 +34,35 @@ impl FunctionPart {
 /// One step from a value to another. `O`: an object, `N`: a name, in the form that the evaluator wants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Access<O = ObjectId, N = String> {
+    /// Argument slot of the frame, or value slot of a continuation. May be empty.
     Slot(u32),
+    /// Always this very object.
     Constant(O),
+    /// Ordinary attribute of an instance, module or class, found without user code.
     Attr(N),
+    /// `base.__dict__`
     InstanceDict,
+    /// `base[key]` of a dict.
     DictItem(O),
+    /// The index-th key of a dict, or member of a set, in order.
     DictKey(u32),
+    /// The value of the index-th key of a dict.
     DictValue(u32),
+    /// Item of a list or tuple; negative from the end.
     SeqItem(i64),
+    /// Content of a cell. May be empty.
     CellContent,
+    /// Field of a function.
     FunctionPart(FunctionPart),
+    /// `type(base)`
     TypeOf,
+    /// `base.__self__` of a bound method.
     MethodSelf,
+    /// `base.__func__` of a bound method.
     MethodFunction,
+    /// The item that an exact builtin iterator would yield next; the iterator does not move.
     IterPeek,
+    /// The sequence under an exact builtin iterator.
     IterSource,
     /// Of one or two numbers. The second one is another value, which the evaluator has, too.
     Arithmetic(Arithmetic),

@@ -9,7 +9,7 @@
 //! follow one [`Access`] and answer one [`Check`] implements [`World`].
 //!
 //! ```
-//! use sot_tracker::{Check, Guard, GuardSet, GuardTree, Names, ObjectId, Tracker, TrackerTable};
+//! use sot_tracker::{Access, Check, Guard, GuardSet, GuardTree, Names, ObjectId, Tracker, TrackerTable};
 //!
 //! struct Plain;
 //! impl Names for Plain {
@@ -18,8 +18,8 @@
 //! }
 //!
 //! let mut paths = TrackerTable::new();
-//! let x = paths.intern(Tracker::Slot(0));
-//! let bias = paths.intern(Tracker::Attr { base: x, name: "bias".to_owned() });
+//! let x = paths.slot(0);
+//! let bias = paths.step(x, Access::Attr("bias".to_owned()));
 //! let mut guards = GuardSet::new();
 //! guards.add(Guard::new(bias, Check::Equals(ObjectId(1))));
 //! guards.add(Guard::new(x, Check::TypeIs(ObjectId(0))));

@@ -18,7 +18,7 @@
 //! Nothing else proves anything. In particular `P is o` says nothing of a mutable `o`'s length, value or type, and an
 //! equal type does not follow from an equal value of mutable objects.
 
-use crate::{Check, Guard, GuardSet, ObjectId, Tracker, TrackerId, TrackerTable};
+use crate::{Access, Check, Guard, GuardSet, ObjectId, Tracker, TrackerId, TrackerTable};
 use hashbrown::{HashMap, HashSet};
 
 /// What the caller knows about objects of its table. Every answer must be true for ever; the default is to know
@@ -88,8 +88,8 @@ impl<'a> Premises<'a> {
         };
         for guard in guards {
             let at = guard.tracker;
-            if let Tracker::Constant(object) = table.get(at) {
-                premises.add_is(at, *object);
+            if let Some(object) = table.get(at).as_constant() {
+                premises.add_is(at, object);
             }
             match &guard.check {
                 Check::Is(object) => premises.add_is(at, *object),
@@ -143,23 +143,9 @@ impl<'a> Premises<'a> {
         let at = guard.tracker;
         match &guard.check {
             Check::Is(object) => match self.table.get(at) {
-                Tracker::Constant(constant) => constant == object,
-                Tracker::TypeOf(base) => self.set.contains(&(*base, *object)),
-                Tracker::Slot(_)
-                | Tracker::Attr { .. }
-                | Tracker::InstanceDict(_)
-                | Tracker::DictItem { .. }
-                | Tracker::DictKey { .. }
-                | Tracker::DictValue { .. }
-                | Tracker::SeqItem { .. }
-                | Tracker::CellContent(_)
-                | Tracker::FunctionPart { .. }
-                | Tracker::MethodSelf(_)
-                | Tracker::MethodFunction(_)
-                | Tracker::IterPeek(_)
-                | Tracker::IterSource(_)
-                | Tracker::Arithmetic { .. }
-                | Tracker::Computed => false,
+                Tracker::Root(Access::Constant(constant)) => constant == object,
+                Tracker::Step { base, access: Access::TypeOf } => self.set.contains(&(*base, *object)),
+                Tracker::Root(_) | Tracker::Step { .. } | Tracker::Arithmetic { .. } | Tracker::Computed => false,
             },
             Check::TypeIs(class) => {
                 let has_class = |o| self.known.type_of(o) == Some(*class);
@@ -218,8 +204,8 @@ fn drop_chained(guards: &mut GuardSet, table: &TrackerTable) {
     };
     for guard in guards.iter() {
         for tracker in guard.trackers() {
-            if let Tracker::Constant(object) = table.get(tracker) {
-                join(End::Path(tracker), End::Object(*object));
+            if let Some(object) = table.get(tracker).as_constant() {
+                join(End::Path(tracker), End::Object(object));
             }
         }
         if let Check::Is(object) = guard.check {
@@ -320,23 +306,8 @@ fn drop_has_next(guards: &mut GuardSet, table: &TrackerTable) {
         .flat_map(Guard::trackers)
         .flat_map(|t| table.path(t))
         .filter_map(|t| match table.get(t) {
-            Tracker::IterPeek(iterator) => Some(*iterator),
-            Tracker::Slot(_)
-            | Tracker::Constant(_)
-            | Tracker::Attr { .. }
-            | Tracker::InstanceDict(_)
-            | Tracker::DictItem { .. }
-            | Tracker::DictKey { .. }
-            | Tracker::DictValue { .. }
-            | Tracker::SeqItem { .. }
-            | Tracker::CellContent(_)
-            | Tracker::FunctionPart { .. }
-            | Tracker::TypeOf(_)
-            | Tracker::MethodSelf(_)
-            | Tracker::MethodFunction(_)
-            | Tracker::IterSource(_)
-            | Tracker::Arithmetic { .. }
-            | Tracker::Computed => None,
+            Tracker::Step { base: iterator, access: Access::IterPeek } => Some(*iterator),
+            Tracker::Root(_) | Tracker::Step { .. } | Tracker::Arithmetic { .. } | Tracker::Computed => None,
         })
         .collect();
     guards.retain(&mut |_, guard| guard.check != Check::HasNext(true) || !peeked.contains(&guard.tracker));

@@ -2,7 +2,7 @@
 //!
 //! Ids are handed out in order and never freed, so a base always has a smaller id than what continues it.
 
-use crate::{Names, Tracker, TrackerId};
+use crate::{Access, Names, ObjectId, Tracker, TrackerId};
 use hashbrown::{HashMap, HashSet};
 use std::fmt;
 
@@ -50,6 +50,24 @@ impl TrackerTable {
         self.trackers.push(tracker.clone());
         self.ids.insert(tracker, id);
         id
+    }
+
+    /// The path that is this slot of the frame.
+    pub fn slot(&mut self, slot: u32) -> TrackerId {
+        self.intern(Tracker::Root(Access::Slot(slot)))
+    }
+
+    /// The path that is always this object.
+    pub fn constant(&mut self, object: ObjectId) -> TrackerId {
+        self.intern(Tracker::Root(Access::Constant(object)))
+    }
+
+    /// The path that goes on from another one.
+    ///
+    /// # Panics
+    /// If `base` is not an id of this table.
+    pub fn step(&mut self, base: TrackerId, access: Access) -> TrackerId {
+        self.intern(Tracker::Step { base, access })
     }
 
     /// The tracker of an id of this table.

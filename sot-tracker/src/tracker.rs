@@ -1,45 +1,18 @@
 //! One step of the path from the frame to a value.
 //!
-//! A closed set: each variant names a read that the translator can repeat on a later call without running user
-//! code. `base` is the path that the step continues. The same step without its base is an
-//! [`Access`].
+//! What a step reads is an [`Access`]; a tracker adds the paths that it continues. A root continues none, and its access is
+//! [`Access::Slot`] or [`Access::Constant`]; a step continues one; what is computed of numbers starts at all of its operands.
 
-use crate::{Access, Arithmetic, FunctionPart, ObjectId, TrackerId};
+use crate::{Access, Arithmetic, ObjectId, TrackerId};
 
 /// Where a value is found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Tracker {
-    /// Argument slot of the frame, or value slot of a continuation. May be empty.
-    Slot(u32),
-    /// Always this very object.
-    Constant(ObjectId),
-    /// Ordinary attribute of an instance, module or class, found without user code.
-    Attr { base: TrackerId, name: String },
-    /// `base.__dict__`
-    InstanceDict(TrackerId),
-    /// `base[key]` of a dict.
-    DictItem { base: TrackerId, key: ObjectId },
-    /// The index-th key of a dict, or member of a set, in order.
-    DictKey { base: TrackerId, index: u32 },
-    /// The value of the index-th key of a dict.
-    DictValue { base: TrackerId, index: u32 },
-    /// Item of a list or tuple; negative from the end.
-    SeqItem { base: TrackerId, index: i64 },
-    /// Content of a cell. May be empty.
-    CellContent(TrackerId),
-    /// Field of a function.
-    FunctionPart { base: TrackerId, part: FunctionPart },
-    /// `type(base)`
-    TypeOf(TrackerId),
-    /// `base.__self__` of a bound method.
-    MethodSelf(TrackerId),
-    /// `base.__func__` of a bound method.
-    MethodFunction(TrackerId),
-    /// The item that an exact builtin iterator would yield next; the iterator does not move.
-    IterPeek(TrackerId),
-    /// The sequence under an exact builtin iterator.
-    IterSource(TrackerId),
-    /// What C computes of numbers that paths lead to. Such a path has no base, but starts at all of its operands.
+    /// Where a path starts.
+    Root(Access),
+    /// One access from another value.
+    Step { base: TrackerId, access: Access },
+    /// What C computes of numbers that paths lead to ([`Access::Arithmetic`]). Such a path has no base.
     Arithmetic { op: Arithmetic, left: TrackerId, right: Option<TrackerId> },
     /// Result of the simulation: no path.
     Computed,
@@ -49,20 +22,8 @@ impl Tracker {
     /// The path that this step continues; `None` for a root.
     pub fn base(&self) -> Option<TrackerId> {
         match self {
-            Tracker::Slot(_) | Tracker::Constant(_) | Tracker::Arithmetic { .. } | Tracker::Computed => None,
-            Tracker::Attr { base, .. }
-            | Tracker::InstanceDict(base)
-            | Tracker::DictItem { base, .. }
-            | Tracker::DictKey { base, .. }
-            | Tracker::DictValue { base, .. }
-            | Tracker::SeqItem { base, .. }
-            | Tracker::CellContent(base)
-            | Tracker::FunctionPart { base, .. }
-            | Tracker::TypeOf(base)
-            | Tracker::MethodSelf(base)
-            | Tracker::MethodFunction(base)
-            | Tracker::IterPeek(base)
-            | Tracker::IterSource(base) => Some(*base),
+            Tracker::Step { base, .. } => Some(*base),
+            Tracker::Root(_) | Tracker::Arithmetic { .. } | Tracker::Computed => None,
         }
     }
 
@@ -70,30 +31,42 @@ impl Tracker {
     pub fn operands(&self) -> (Option<TrackerId>, Option<TrackerId>) {
         match self {
             Tracker::Arithmetic { left, right, .. } => (Some(*left), *right),
-            _ => (None, None),
+            Tracker::Root(_) | Tracker::Step { .. } | Tracker::Computed => (None, None),
         }
     }
 
-    /// The step without its base; `None` for [`Tracker::Computed`].
+    /// What an evaluator does to come here; `None` for [`Tracker::Computed`].
     pub fn access(&self) -> Option<Access> {
-        Some(match self {
-            Tracker::Slot(slot) => Access::Slot(*slot),
-            Tracker::Constant(object) => Access::Constant(*object),
-            Tracker::Attr { name, .. } => Access::Attr(name.clone()),
-            Tracker::InstanceDict(_) => Access::InstanceDict,
-            Tracker::DictItem { key, .. } => Access::DictItem(*key),
-            Tracker::DictKey { index, .. } => Access::DictKey(*index),
-            Tracker::DictValue { index, .. } => Access::DictValue(*index),
-            Tracker::SeqItem { index, .. } => Access::SeqItem(*index),
-            Tracker::CellContent(_) => Access::CellContent,
-            Tracker::FunctionPart { part, .. } => Access::FunctionPart(*part),
-            Tracker::TypeOf(_) => Access::TypeOf,
-            Tracker::MethodSelf(_) => Access::MethodSelf,
-            Tracker::MethodFunction(_) => Access::MethodFunction,
-            Tracker::IterPeek(_) => Access::IterPeek,
-            Tracker::IterSource(_) => Access::IterSource,
-            Tracker::Arithmetic { op, .. } => Access::Arithmetic(*op),
-            Tracker::Computed => return None,
-        })
+        match self {
+            Tracker::Root(access) | Tracker::Step { access, .. } => Some(access.clone()),
+            Tracker::Arithmetic { op, .. } => Some(Access::Arithmetic(*op)),
+            Tracker::Computed => None,
+        }
+    }
+
+    /// The slot of the frame that this is.
+    pub fn as_slot(&self) -> Option<u32> {
+        match self {
+            Tracker::Root(Access::Slot(slot)) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The very object that this always is.
+    pub fn as_constant(&self) -> Option<ObjectId> {
+        match self {
+            Tracker::Root(Access::Constant(object)) => Some(*object),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a slot of the frame.
+    pub fn is_slot(&self) -> bool {
+        self.as_slot().is_some()
+    }
+
+    /// Whether this is always the same object.
+    pub fn is_constant(&self) -> bool {
+        self.as_constant().is_some()
     }
 }

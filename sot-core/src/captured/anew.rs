@@ -11,7 +11,7 @@ use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
 
 impl Captured {
     pub(crate) fn is_made_anew(&self, object: ObjectId) -> bool {
@@ -73,7 +73,9 @@ impl Captured {
         let mut named = Vec::new();
         check.map(|object| named.push(*object), |_| (), |_| ());
         for step in self.trackers.path(tracker) {
-            if let Tracker::Constant(object) | Tracker::DictItem { key: object, .. } = self.trackers.get(step) {
+            if let Tracker::Root(Access::Constant(object)) | Tracker::Step { access: Access::DictItem(object), .. } =
+                self.trackers.get(step)
+            {
                 named.push(*object);
             }
         }

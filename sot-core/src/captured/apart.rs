@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sot_sideeffect::Target;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
 
 impl Captured {
     /// Where a sourced object is found: the object itself if its identity is a guarded fact.
@@ -24,7 +24,7 @@ impl Captured {
     }
 
     pub(crate) fn is_fixed(&self, tracker: TrackerId) -> bool {
-        matches!(self.trackers.get(tracker), Tracker::Constant(_))
+        self.trackers.get(tracker).is_constant()
     }
 
     /// Leave the guards that only the whole capture can tell.
@@ -65,7 +65,7 @@ impl Captured {
             if let VarKind::Iterator(IteratorVar { state: Iteration::Real { .. } }) = self.var(var).kind
                 && let Some(source) = crate::iterators::source(self.objects.get_ref(py, object))
             {
-                let path = self.trackers.intern(Tracker::IterSource(tracker));
+                let path = self.trackers.step(tracker, Access::IterSource);
                 let path = Path { tracker: path, address: source.as_ptr() as usize };
                 by_type.entry(source.get_type_ptr() as usize).or_default().push(path);
             }
@@ -93,7 +93,7 @@ impl Captured {
                 && !dicts_by_name.is_empty()
                 && let Some(dict) = facts::instance_dict(self.objects.get_ref(py, object))
             {
-                let own = self.trackers.intern(Tracker::InstanceDict(path.tracker));
+                let own = self.trackers.step(path.tracker, Access::InstanceDict);
                 owned.push(Path { tracker: own, address: dict.as_ptr() as usize });
             }
         }
@@ -147,8 +147,8 @@ impl Captured {
         for guard in self.guards.iter() {
             for step in self.trackers.path(guard.tracker) {
                 match self.trackers.get(step) {
-                    Tracker::InstanceDict(_) => add(step),
-                    Tracker::DictItem { base, .. } if self.is_fixed(*base) => add(*base),
+                    Tracker::Step { access: Access::InstanceDict, .. } => add(step),
+                    Tracker::Step { base, access: Access::DictItem(_) } if self.is_fixed(*base) => add(*base),
                     _ => {}
                 }
             }
@@ -161,9 +161,9 @@ impl Captured {
         let owners: HashMap<TrackerId, ObjectId> =
             named.filter_map(|var| Some((self.var(var).tracker, self.known_object(var)?))).collect();
         let address = |tracker: TrackerId| {
-            let Tracker::InstanceDict(base) = self.trackers.get(tracker) else { return None };
+            let Tracker::Step { base, access: Access::InstanceDict } = self.trackers.get(tracker) else { return None };
             let owner = match self.trackers.get(*base) {
-                Tracker::Constant(object) => *object,
+                Tracker::Root(Access::Constant(object)) => *object,
                 _ => *owners.get(base)?,
             };
             Some(facts::instance_dict(self.objects.get_ref(py, owner))?.as_ptr() as usize)

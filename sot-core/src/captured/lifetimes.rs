@@ -5,7 +5,6 @@ use crate::frame::Frame;
 use crate::natives::Native;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
-use sot_tracker::Tracker;
 
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
 pub(crate) const SEARCHED: usize = 10_000;
@@ -136,7 +135,7 @@ impl Captured {
     pub fn may_be_seen_to_die(&self, var: VarId) -> bool {
         let handed_over = || {
             let tracker = self.var(var).tracker;
-            self.has_path(tracker) && matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_))
+            self.has_path(tracker) && self.trackers.get(self.trackers.root(tracker)).is_slot()
         };
         let in_hand = || {
             let crossing = |frame: &Frame| {
@@ -396,7 +395,7 @@ impl Captured {
         let mut places = PlacesOfEnds { captured: self, first: HashMap::new(), last_of_slot: HashMap::new() };
         for (place, (_, ended)) in self.watched.released.iter().enumerate() {
             places.first.entry(*ended).or_insert(place);
-            if let Tracker::Slot(slot) = *self.trackers.get(self.trackers.root(self.var(*ended).tracker)) {
+            if let Some(slot) = self.trackers.get(self.trackers.root(self.var(*ended).tracker)).as_slot() {
                 places.last_of_slot.insert(slot, place);
             }
         }
@@ -442,8 +441,8 @@ pub(crate) struct PlacesOfEnds<'a> {
 
 impl PlacesOfEnds<'_> {
     pub(crate) fn of(&self, var: VarId) -> usize {
-        if let Tracker::Slot(slot) = self.captured.trackers.get(self.captured.var(var).tracker) {
-            return self.last_of_slot.get(slot).copied().unwrap_or(usize::MAX);
+        if let Some(slot) = self.captured.trackers.get(self.captured.var(var).tracker).as_slot() {
+            return self.last_of_slot.get(&slot).copied().unwrap_or(usize::MAX);
         }
         let mut place = usize::MAX;
         self.captured.holds(var, |held| {

@@ -210,7 +210,7 @@ impl Captured {
     }
 
     pub(crate) fn is_constant(&self, tracker: TrackerId) -> bool {
-        matches!(self.trackers.get(tracker), Tracker::Constant(_))
+        self.trackers.get(tracker).is_constant()
     }
 
     /// Whether a path starts at a constant object rather than at a slot of the frame, and what lies on it is alive anyway. An
@@ -229,8 +229,8 @@ impl Captured {
     /// The object that a variable was wrapped from, or is by nature.
     pub fn known_object(&self, var: VarId) -> Option<ObjectId> {
         let tracker = self.var(var).tracker;
-        if let Tracker::Constant(object) = self.trackers.get(tracker) {
-            return Some(*object);
+        if let Some(object) = self.trackers.get(tracker).as_constant() {
+            return Some(object);
         }
         self.sourced.get(&var).copied()
     }
@@ -283,8 +283,8 @@ impl Captured {
 
     /// A value that is known for good as an object: the same at each call, a constant, or a tuple of such.
     pub fn plain_value<'py>(&self, py: Python<'py>, var: VarId) -> Option<Bound<'py, PyAny>> {
-        if let Tracker::Constant(object) = self.trackers.get(self.var(var).tracker) {
-            return Some(self.objects.get(py, *object));
+        if let Some(object) = self.trackers.get(self.var(var).tracker).as_constant() {
+            return Some(self.objects.get(py, object));
         }
         match &self.var(var).kind {
             VarKind::Constant(c) => Some(self.objects.get(py, c.object)),
@@ -308,7 +308,7 @@ impl Captured {
     // ----- guards
 
     pub fn constant_tracker(&mut self, object: ObjectId) -> TrackerId {
-        self.trackers.intern(Tracker::Constant(object))
+        self.trackers.constant(object)
     }
 
     /// Leave a guard, with the current source line as its origin.

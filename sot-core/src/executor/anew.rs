@@ -18,7 +18,7 @@ use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, FunctionPart, ObjectId, TrackerId};
 
 /// Whether a module leads to an object by its qualified name: it is made once. Runs no code of the program.
 fn is_found_by_name(object: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, name: &str) -> bool {
@@ -110,9 +110,9 @@ impl<'py> Executor<'py> {
         let base = self.var(var).tracker;
         let Ok(class) = class.cast::<PyType>() else { return };
         self.note_overridden(base, class.as_any());
-        let at = self.trackers.intern(Tracker::Attr { base, name: "__mro__".into() });
+        let at = self.trackers.step(base, Access::Attr("__mro__".into()));
         for (index, base) in facts::mro(class).iter().enumerate().skip(1) {
-            let at = self.trackers.intern(Tracker::SeqItem { base: at, index: index as i64 });
+            let at = self.trackers.step(at, Access::SeqItem(index as i64));
             if base.cast::<PyType>().is_ok_and(|base| self.may_be_made_anew(base, at)) {
                 self.wrap(&base, at);
             }
@@ -123,7 +123,7 @@ impl<'py> Executor<'py> {
     pub(super) fn note_class_of(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) {
         let class = object.get_type();
         if self.may_be_made_anew(&class, tracker) && matches!(self.backend.classify(object), Kind::Unknown) {
-            let at = self.trackers.intern(Tracker::TypeOf(tracker));
+            let at = self.trackers.step(tracker, Access::TypeOf);
             self.wrap(class.as_any(), at);
         }
     }
@@ -139,7 +139,7 @@ impl<'py> Executor<'py> {
 
     /// The type of what is at a path is one that is made anew: as it was.
     pub(super) fn guard_class_of(&mut self, tracker: TrackerId, class: ObjectId, var: VarId) {
-        let at = self.trackers.intern(Tracker::TypeOf(tracker));
+        let at = self.trackers.step(tracker, Access::TypeOf);
         let known = self.var(var).tracker;
         if at != known {
             self.guard(at, Check::SameAs(known));
@@ -159,10 +159,10 @@ impl<'py> Executor<'py> {
         self.guard(base, Check::Alike(class));
         let Ok(class) = object.cast::<PyType>() else { return };
         let mro = facts::mro(class);
-        let at = self.trackers.intern(Tracker::Attr { base, name: "__mro__".into() });
+        let at = self.trackers.step(base, Access::Attr("__mro__".into()));
         self.guard(at, Check::Len(mro.len()));
         for (index, base) in mro.iter().enumerate().skip(1) {
-            let at = self.trackers.intern(Tracker::SeqItem { base: at, index: index as i64 });
+            let at = self.trackers.step(at, Access::SeqItem(index as i64));
             match self.made_anew(&base) {
                 Some((class, var)) => {
                     let known = self.var(var).tracker;
@@ -197,7 +197,7 @@ impl<'py> Executor<'py> {
             let Some((_, var)) = self.made_anew(&base) else { break };
             let at = self.var(var).tracker;
             self.note_overridden(at, &base);
-            let dict = self.trackers.intern(Tracker::InstanceDict(at));
+            let dict = self.trackers.step(at, Access::InstanceDict);
             let own = facts::class_dict(&base).and_then(|dict| dict.get_item(name).ok().flatten());
             let Some(own) = own else {
                 lacking.push(dict);
@@ -206,7 +206,7 @@ impl<'py> Executor<'py> {
             for dict in lacking {
                 self.guard(dict, Check::Lacks(key));
             }
-            let place = self.trackers.intern(Tracker::DictItem { base: dict, key });
+            let place = self.trackers.step(dict, Access::DictItem(key));
             if is_constant_type(&own.get_type()) || own.is_none() || own.is_exact_instance_of::<PyTuple>() {
                 self.found_anew.insert(own.as_ptr() as usize, place);
             }
@@ -256,7 +256,7 @@ impl<'py> Executor<'py> {
             self.guard(place, Check::TypeIs(of_tuple));
             self.guard(place, Check::Len(tuple.len()));
             for (index, item) in tuple.iter().enumerate() {
-                let at = self.trackers.intern(Tracker::SeqItem { base: place, index: index as i64 });
+                let at = self.trackers.step(place, Access::SeqItem(index as i64));
                 if is_constant_type(&item.get_type()) || item.is_exact_instance_of::<PyTuple>() {
                     self.nested(|ex| ex.guard_found(&item, at))?;
                 } else {
@@ -292,7 +292,7 @@ impl<'py> Executor<'py> {
         }
         self.captured.anew.insert(id, var);
         for name in parts {
-            let at = self.trackers.intern(Tracker::Attr { base: place, name: (*name).into() });
+            let at = self.trackers.step(place, Access::Attr((*name).into()));
             match facts::field(found, &PyString::intern(self.py, name)) {
                 facts::Field::Value(part) => self.nested(|ex| ex.guard_found(&part, at))?,
                 facts::Field::Empty | facts::Field::NoField => self.captured.names_anew = true,
@@ -310,15 +310,15 @@ impl<'py> Executor<'py> {
         let var = self.wrap(found, place);
         self.captured.anew.insert(id, var);
         let code = self.objects.add(code.as_any());
-        let at = self.trackers.intern(Tracker::FunctionPart { base: place, part: FunctionPart::Code });
+        let at = self.trackers.step(place, Access::FunctionPart(FunctionPart::Code));
         self.guard(at, Check::Alike(code));
-        let at = self.trackers.intern(Tracker::FunctionPart { base: place, part: FunctionPart::Globals });
+        let at = self.trackers.step(place, Access::FunctionPart(FunctionPart::Globals));
         let Ok(globals) = globals.cast_into::<PyDict>() else { return Ok(()) };
         self.guard(at, Check::Len(globals.len()));
         let name = pyo3::intern!(self.py, "_tuple_new");
         if let Some(new) = globals.get_item(name).ok().flatten() {
             let key = self.objects.add(name.as_any());
-            let at = self.trackers.intern(Tracker::DictItem { base: at, key });
+            let at = self.trackers.step(at, Access::DictItem(key));
             self.guard_is(at, &new);
         }
         Ok(())

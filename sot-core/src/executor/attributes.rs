@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::Op;
 use sot_sideeffect::{Overlay, Target};
-use sot_tracker::{Check, Tracker, TrackerId};
+use sot_tracker::{Access, Check, TrackerId};
 
 impl<'py> Executor<'py> {
     /// `value.name`.
@@ -184,13 +184,13 @@ impl<'py> Executor<'py> {
             let id = self.objects.add(&class);
             let base = self.constant_tracker(id);
             self.note_overridden(base, &class);
-            dicts.push(self.trackers.intern(Tracker::InstanceDict(base)));
+            dicts.push(self.trackers.step(base, Access::InstanceDict));
         }
         let Some(base) = dicts.pop() else { return Ok(None) };
         for dict in dicts {
             self.guard(dict, Check::Lacks(key));
         }
-        Ok(Some(self.trackers.intern(Tracker::DictItem { base, key })))
+        Ok(Some(self.trackers.step(base, Access::DictItem(key))))
     }
 
     /// An attribute that is read off a class as it is.
@@ -228,7 +228,7 @@ impl<'py> Executor<'py> {
         }
         let base = self.base_tracker(var);
         self.note_overridden(base, object);
-        let tracker = self.trackers.intern(Tracker::InstanceDict(base));
+        let tracker = self.trackers.step(base, Access::InstanceDict);
         self.dict_item(&dict, tracker, name)
     }
 
@@ -259,7 +259,7 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(key.as_any());
         match dict.get_item(&key).map_err(|e| self.internal(&e))? {
             Some(value) => {
-                let at = self.trackers.intern(Tracker::DictItem { base: tracker, key: id });
+                let at = self.trackers.step(tracker, Access::DictItem(id));
                 // Even if nobody looks at it, it must be found here and nowhere else.
                 self.guard_present(at);
                 if self.is_rewritten(dict, name) {
@@ -416,7 +416,7 @@ impl<'py> Executor<'py> {
     pub fn look_identity(&mut self, var: VarId) -> Result<(), Stop> {
         let tracker = self.var(var).tracker;
         if let Some(object) = self.known_object(var)
-            && !matches!(self.trackers.get(tracker), Tracker::Constant(_))
+            && !self.trackers.get(tracker).is_constant()
         {
             self.guard(tracker, Check::Is(object));
         }
@@ -444,7 +444,7 @@ impl<'py> Executor<'py> {
                 self.require_unwritten_attributes(me)?;
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
-                let tracker = self.trackers.intern(Tracker::InstanceDict(base));
+                let tracker = self.trackers.step(base, Access::InstanceDict);
                 return Ok(self.wrap(dict.as_any(), tracker));
             }
             // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
@@ -469,7 +469,7 @@ impl<'py> Executor<'py> {
             if let Some(value) = value {
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
-                let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let tracker = self.trackers.step(base, Access::Attr(name.into()));
                 self.guard_present(tracker);
                 return Ok(self.wrap(&value, tracker));
             }
@@ -723,7 +723,7 @@ impl<'py> Executor<'py> {
         let id = self.objects.add(class.as_any());
         let base = self.class_tracker(id);
         self.note_overridden(base, class.as_any());
-        let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+        let at = self.trackers.step(base, Access::Attr(name.into()));
         let var = self.wrap(value, at);
         if let "__bases__" | "__mro__" = name {
             self.look(var)?;

@@ -10,7 +10,6 @@ use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sot_opcodes::Op;
-use sot_tracker::Tracker;
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -84,7 +83,7 @@ fn enter<'py>(ex: &mut Executor<'py>, function: &Bound<'py, PyAny>, arguments: &
     let globals = ex.objects.add(&globals);
     let mut frame = Frame::new(unit.clone(), globals, builtins);
     for (slot, value) in arguments.iter().enumerate() {
-        let tracker = ex.trackers.intern(Tracker::Slot(slot as u32));
+        let tracker = ex.trackers.slot(slot as u32);
         frame.locals[slot] = Some(ex.wrap(value, tracker));
     }
     ex.bind_cells(&[], &mut frame);

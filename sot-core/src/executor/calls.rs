@@ -14,7 +14,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{Code, CodeFlags};
-use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, FunctionPart, ObjectId, TrackerId};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ impl<'py> Executor<'py> {
         let object = self.objects.get(self.py, function);
         for name in ["__name__", "__qualname__"] {
             if let Ok(text) = object.getattr(name) {
-                let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let at = self.trackers.step(base, Access::Attr(name.into()));
                 let text = self.objects.add(&text);
                 self.guard(at, Check::Equals(text));
             }
@@ -177,7 +177,7 @@ impl<'py> Executor<'py> {
         let base = self.constant_tracker(id);
         let code = self.objects.add(&parts.code);
         let trackers = [FunctionPart::Code, FunctionPart::Defaults, FunctionPart::KwDefaults]
-            .map(|part| self.trackers.intern(Tracker::FunctionPart { base, part }));
+            .map(|part| self.trackers.step(base, Access::FunctionPart(part)));
         let [at_code, at_defaults, at_kwdefaults] = trackers;
         let values = [Some(&parts.code), parts.defaults.as_ref(), parts.kwdefaults.as_ref()];
         for (tracker, value) in trackers.iter().zip(values) {
@@ -281,7 +281,7 @@ impl<'py> Executor<'py> {
 
     fn qualname_at(&mut self, function: ObjectId, base: TrackerId) -> Result<Option<String>, Stop> {
         let value = self.objects.get(self.py, function).getattr("__qualname__").map_err(|e| self.internal(&e))?;
-        let at = self.trackers.intern(Tracker::Attr { base, name: "__qualname__".into() });
+        let at = self.trackers.step(base, Access::Attr("__qualname__".into()));
         let name = self.wrap(&value, at);
         self.look(name)?;
         Ok(self.constant_str(name))

@@ -13,7 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
-use sot_tracker::{Check, ObjectId, Tracker};
+use sot_tracker::{Access, Check, ObjectId};
 
 impl<'py> Executor<'py> {
     /// `class.name = value`
@@ -146,7 +146,7 @@ impl<'py> Executor<'py> {
                     for base in before {
                         let id = self.objects.add(&base);
                         let base = self.constant_tracker(id);
-                        let dict = self.trackers.intern(Tracker::InstanceDict(base));
+                        let dict = self.trackers.step(base, Access::InstanceDict);
                         self.guard(dict, Check::Lacks(key));
                     }
                 }

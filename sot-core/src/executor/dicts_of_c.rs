@@ -9,7 +9,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Mutation;
-use sot_tracker::{ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, ObjectId, TrackerId};
 
 impl<'py> Executor<'py> {
     pub(super) fn dict_of_c(&self, dict: &DictVar) -> Option<DictOfC> {
@@ -32,7 +32,7 @@ impl<'py> Executor<'py> {
                     return None;
                 };
                 let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
-                let at = self.trackers.intern(Tracker::Attr { base, name: "default_factory".into() });
+                let at = self.trackers.step(base, Access::Attr("default_factory".into()));
                 Some(self.wrap(&factory, at))
             }
         };

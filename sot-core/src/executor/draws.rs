@@ -13,7 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::Tracker;
+use sot_tracker::Access;
 
 /// Draws of one stream in one capture: each asks for all before it.
 const DRAWS: usize = 16;
@@ -107,7 +107,7 @@ impl<'py> Executor<'py> {
         let Some(number) = draws::drawn(&draw) else { return Err(opaque()) };
         let draw = self.objects.add(&draw);
         let base = self.constant_tracker(draw);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         let object = self.objects.add(&number);
         let var = self.add_var(ConstantVar { object }.into(), at);
         self.learn(var).looked = true;

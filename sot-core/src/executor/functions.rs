@@ -7,7 +7,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
-use sot_tracker::{Check, FunctionPart, Tracker};
+use sot_tracker::{Access, Check, FunctionPart};
 use std::rc::Rc;
 
 impl<'py> Executor<'py> {
@@ -24,7 +24,7 @@ impl<'py> Executor<'py> {
                 let key = PyString::intern(self.py, name);
                 match facts::field(function, &key) {
                     facts::Field::Value(value) => {
-                        let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                        let at = self.trackers.step(base, Access::Attr(name.into()));
                         return Ok(Some(self.wrap(&value, at)));
                     }
                     facts::Field::Empty => return Err(Stop::brk(Reason::WouldRaise, name)),
@@ -36,14 +36,14 @@ impl<'py> Executor<'py> {
             }
             "__globals__" => {
                 let parts = facts::func_parts(function).ok_or_else(|| unanswered(name))?;
-                let at = self.trackers.intern(Tracker::FunctionPart { base, part: FunctionPart::Globals });
+                let at = self.trackers.step(base, Access::FunctionPart(FunctionPart::Globals));
                 return Ok(Some(self.wrap(&parts.globals, at)));
             }
             // Who asks has it made.
             "__dict__" => {
                 self.require_unwritten_attributes(me)?;
                 let dict = function.getattr("__dict__").map_err(|e| self.internal(&e))?;
-                let at = self.trackers.intern(Tracker::InstanceDict(base));
+                let at = self.trackers.step(base, Access::InstanceDict);
                 return Ok(Some(self.wrap(&dict, at)));
             }
             _ => {}
@@ -89,7 +89,7 @@ impl<'py> Executor<'py> {
         let base = self.base_tracker(me);
         if name == "__code__" {
             let code = self.objects.add(&parts.code);
-            let at = self.trackers.intern(Tracker::FunctionPart { base, part: FunctionPart::Code });
+            let at = self.trackers.step(base, Access::FunctionPart(FunctionPart::Code));
             self.guard(at, Check::Is(code));
             return Ok(Some(self.pin(&parts.code)));
         }
@@ -110,7 +110,7 @@ impl<'py> Executor<'py> {
             (_, Some(_)) if part == FunctionPart::KwDefaults => return Err(unanswered(name)),
             _ => {}
         }
-        let at = self.trackers.intern(Tracker::FunctionPart { base, part });
+        let at = self.trackers.step(base, Access::FunctionPart(part));
         let none = self.py.None().into_bound(self.py);
         let value = value.as_ref().map_or(none, |value| (**value).clone());
         Ok(Some(self.wrap(&value, at)))

@@ -13,7 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::BinaryOp;
-use sot_tracker::{Check, Tracker, TrackerId};
+use sot_tracker::{Access, Check, Tracker, TrackerId};
 use std::rc::Rc;
 
 pub(super) fn fallback(what: &str) -> Stop {
@@ -111,7 +111,10 @@ impl<'py> Executor<'py> {
         let mut entries = Vec::with_capacity(hashes.len());
         for (index, (key, value)) in dict.iter().enumerate() {
             let (by_code, index) = (!type_facts::is_quiet_key(&key), index as u32);
-            let (at, below) = (Tracker::DictKey { base, index }, Tracker::DictValue { base, index });
+            let (at, below) = (
+                Tracker::Step { base, access: Access::DictKey(index) },
+                Tracker::Step { base, access: Access::DictValue(index) },
+            );
             let (at, below) = (self.trackers.intern(at), self.trackers.intern(below));
             let (key, value) = (self.wrap(&key, at), self.wrap(&value, below));
             let hash = hashes[index as usize] as isize;

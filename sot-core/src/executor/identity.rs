@@ -13,7 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Target;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     /// The object of a variable was found again, at `second`.
@@ -30,7 +30,7 @@ impl<'py> Executor<'py> {
         }
         let id = self.objects.add(object);
         for path in [first, second] {
-            if self.has_path(path) && !matches!(self.trackers.get(path), Tracker::Constant(_)) {
+            if self.has_path(path) && !self.trackers.get(path).is_constant() {
                 self.guard(path, Check::Is(id));
             }
         }
@@ -144,7 +144,8 @@ impl<'py> Executor<'py> {
     pub(super) fn dict_has_one_name(&self, dict: VarId) -> Result<(), Stop> {
         let Some(object) = self.known_object(dict) else { return Ok(()) };
         let address = self.objects.get_ref(self.py, object).as_ptr() as usize;
-        let under_instance = matches!(self.trackers.get(self.var(dict).tracker), Tracker::InstanceDict(_));
+        let under_instance =
+            matches!(self.trackers.get(self.var(dict).tracker), Tracker::Step { access: Access::InstanceDict, .. });
         let of_a_frame = self.frames.iter().any(|f| f.globals == object || f.builtins == object);
         if under_instance || of_a_frame || self.dicts_below.contains_key(&address) {
             return Err(Stop::brk(Reason::Mutation, "a dict that has several names"));

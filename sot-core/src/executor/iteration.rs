@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Slot, Target};
-use sot_tracker::{Check, Tracker};
+use sot_tracker::{Access, Check};
 
 impl<'py> Executor<'py> {
     /// An iterator over a dict.
@@ -376,13 +376,13 @@ impl<'py> Executor<'py> {
             if taken == 0 {
                 let item = first.unwrap_or_else(|| rest.and_then(|rest| rest.first()));
                 self.guard(tracker, Check::HasNext(item.is_some()));
-                let at = self.trackers.intern(Tracker::IterPeek(tracker));
+                let at = self.trackers.step(tracker, Access::IterPeek);
                 return Ok(item.map(|item| self.wrap(&item, at)));
             }
             let left = rest.and_then(|rest| rest.all()).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
-            let source = self.trackers.intern(Tracker::IterSource(tracker));
+            let source = self.trackers.step(tracker, Access::IterSource);
             self.guard(source, Check::Len(left.len()));
-            let at = self.trackers.intern(Tracker::SeqItem { base: source, index: taken as i64 });
+            let at = self.trackers.step(source, Access::SeqItem(taken as i64));
             return Ok(left.get_item(taken).ok().map(|item| self.wrap(&item, at)));
         }
         if crate::iterators::combined(iter).is_some() {
@@ -395,7 +395,7 @@ impl<'py> Executor<'py> {
             }
             let item = crate::iterators::peek(iter);
             self.guard(tracker, Check::HasNext(item.is_some()));
-            let at = self.trackers.intern(Tracker::IterPeek(tracker));
+            let at = self.trackers.step(tracker, Access::IterPeek);
             return Ok(item.map(|item| self.wrap(&item, at)));
         }
         if self.claimed.contains(&(iter.as_ptr() as usize)) {
@@ -421,7 +421,7 @@ impl<'py> Executor<'py> {
                 if taken == 0 {
                     self.guard(tracker, Check::HasNext(has));
                 } else {
-                    let left = self.trackers.intern(Tracker::IterSource(tracker));
+                    let left = self.trackers.step(tracker, Access::IterSource);
                     // Position and end of a range are both in its reduced form; the end is guarded by has-next of each
                     // position, which the dispatcher checks through the length of what is left.
                     self.guard(left, Check::Len(range.left as usize));
@@ -432,7 +432,7 @@ impl<'py> Executor<'py> {
                 let value = range.next + range.step * taken as i64;
                 let value = PyInt::new(self.py, value).into_any();
                 if taken == 0 {
-                    let at = self.trackers.intern(Tracker::IterPeek(tracker));
+                    let at = self.trackers.step(tracker, Access::IterPeek);
                     return Ok(Some(self.wrap(&value, at)));
                 }
                 self.fold(&value).map(Some)
@@ -452,7 +452,7 @@ impl<'py> Executor<'py> {
                 if taken == 0 {
                     self.guard(tracker, Check::HasNext(has));
                 }
-                let source = self.trackers.intern(Tracker::IterSource(tracker));
+                let source = self.trackers.step(tracker, Access::IterSource);
                 if !has {
                     if taken > 0 {
                         self.guard(source, Check::Len(length));
@@ -462,10 +462,10 @@ impl<'py> Executor<'py> {
                 let value = crate::iterators::item_as_it_lies(&sequence, at);
                 let value = value.ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
                 let item_tracker = match taken {
-                    0 => self.trackers.intern(Tracker::IterPeek(tracker)),
+                    0 => self.trackers.step(tracker, Access::IterPeek),
                     _ => {
                         self.guard(source, Check::Len(length));
-                        self.trackers.intern(Tracker::SeqItem { base: source, index: at as i64 })
+                        self.trackers.step(source, Access::SeqItem(at as i64))
                     }
                 };
                 Ok(Some(self.wrap(&value, item_tracker)))

@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::stop::Stop;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, FunctionPart, Tracker};
+use sot_tracker::{Access, Check, FunctionPart};
 
 impl<'py> Executor<'py> {
     /// The class of a leaf does what it did.
@@ -58,7 +58,7 @@ impl<'py> Executor<'py> {
         for module in modules {
             let id = self.objects.add(module.as_any());
             let base = self.constant_tracker(id);
-            let at = self.trackers.intern(Tracker::InstanceDict(base));
+            let at = self.trackers.step(base, Access::InstanceDict);
             let dict = module.dict();
             for name in &names {
                 if let Some(found) = dict.get_item(name).map_err(|e| self.internal(&e))? {
@@ -74,7 +74,7 @@ impl<'py> Executor<'py> {
         let key = PyString::intern(self.py, name);
         let key = self.objects.add(key.as_any());
         let value = self.objects.add(value);
-        let at = self.trackers.intern(Tracker::DictItem { base: dict, key });
+        let at = self.trackers.step(dict, Access::DictItem(key));
         self.guard(at, Check::Is(value));
     }
 
@@ -83,7 +83,7 @@ impl<'py> Executor<'py> {
             let code = self.objects.add(&parts.code);
             let id = self.objects.add(function);
             let base = self.constant_tracker(id);
-            let at = self.trackers.intern(Tracker::FunctionPart { base, part: FunctionPart::Code });
+            let at = self.trackers.step(base, Access::FunctionPart(FunctionPart::Code));
             self.guard(at, Check::Is(code));
         }
     }

@@ -12,7 +12,7 @@ use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use sot_sideeffect::{Mutation, Target, VarRef};
-use sot_tracker::{Tracker, TrackerId};
+use sot_tracker::TrackerId;
 
 impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
@@ -28,9 +28,9 @@ impl<'py> Executor<'py> {
                 | VarKind::Iterator(_)
                 | VarKind::Exception(_)
         );
-        let given = matches!(self.trackers.get(self.trackers.root(tracker)), Tracker::Slot(_));
+        let given = self.trackers.get(self.trackers.root(tracker)).is_slot();
         // Those below a slot belong to what is found there.
-        let in_slot = matches!(self.trackers.get(tracker), Tracker::Slot(_));
+        let in_slot = self.trackers.get(tracker).is_slot();
         let may_hold = may_hold
             || in_slot
                 && matches!(
@@ -46,7 +46,7 @@ impl<'py> Executor<'py> {
 
     /// A variable was found in an argument slot, perhaps once more.
     pub(super) fn watch_slot(&mut self, var: VarId, tracker: TrackerId) {
-        if let Tracker::Slot(slot) = *self.trackers.get(tracker)
+        if let Some(slot) = self.trackers.get(tracker).as_slot()
             && self.watched.vars.contains(&var)
         {
             self.watched.slots.push((var, slot));

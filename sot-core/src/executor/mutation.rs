@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyAttributeError, PyBaseException, PyIndexError, PyNameEr
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
-use sot_tracker::{Check, ObjectId, Tracker};
+use sot_tracker::{Access, Check, ObjectId};
 use std::rc::Rc;
 
 impl<'py> Executor<'py> {
@@ -159,7 +159,7 @@ impl<'py> Executor<'py> {
         let base = self.base_tracker(object);
         match facts::field(&sourced, &PyString::intern(self.py, name)) {
             facts::Field::Value(_) => {
-                let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let tracker = self.trackers.step(base, Access::Attr(name.into()));
                 self.guard_present(tracker);
                 Ok(false)
             }
@@ -392,7 +392,7 @@ impl<'py> Executor<'py> {
         let object = state.object.expect("a sourced cell");
         let object = self.objects.get(self.py, object);
         let base = self.var(cell).tracker;
-        let tracker = self.trackers.intern(Tracker::CellContent(base));
+        let tracker = self.trackers.step(base, Access::CellContent);
         let content = facts::cell_contents(&object);
         let content = match content {
             Some(content) => {

@@ -10,7 +10,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, TrackerId};
 use std::rc::Rc;
 
 impl<'py> Executor<'py> {
@@ -280,7 +280,7 @@ impl<'py> Executor<'py> {
                 let facts::Field::Value(part) = facts::field(object, &PyString::intern(self.py, name)) else {
                     return None;
                 };
-                let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let at = self.trackers.step(base, Access::Attr(name.into()));
                 parts.push(self.wrap(&part, at));
             }
             let (positional, keywords) = (parts.into(), Rc::new([]));
@@ -288,13 +288,13 @@ impl<'py> Executor<'py> {
         }
         // Nothing changes what it was made of.
         let made_of = made_of(object)?;
-        let source = self.trackers.intern(Tracker::IterSource(tracker));
+        let source = self.trackers.step(tracker, Access::IterSource);
         let mut positional = Vec::with_capacity(made_of.parts.len());
         for (index, part) in made_of.parts.iter().take(made_of.parts.len() - 1).enumerate() {
             positional.push(match under_constant {
                 true => self.pin_for_good(&part),
                 false => {
-                    let at = self.trackers.intern(Tracker::SeqItem { base: source, index: index as i64 });
+                    let at = self.trackers.step(source, Access::SeqItem(index as i64));
                     self.wrap(&part, at)
                 }
             });
@@ -308,12 +308,12 @@ impl<'py> Executor<'py> {
     /// How many parts a getter has that was found in a slot, and the names of its keywords.
     pub(super) fn guard_parts_of_native(&mut self, tracker: TrackerId, native: &NativeVar) {
         let parts = native.positional.len() + native.keywords.len();
-        let source = self.trackers.intern(Tracker::IterSource(tracker));
+        let source = self.trackers.step(tracker, Access::IterSource);
         self.guard(source, Check::Len(parts + 1));
         let names: Vec<&str> = native.keywords.iter().map(|(name, _)| name.as_str()).collect();
         let names = PyString::new(self.py, &names.join(" "));
         let names = self.objects.add(names.as_any());
-        let at = self.trackers.intern(Tracker::SeqItem { base: source, index: parts as i64 });
+        let at = self.trackers.step(source, Access::SeqItem(parts as i64));
         self.guard(at, Check::Equals(names));
     }
 }

@@ -12,7 +12,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, Tracker};
+use sot_tracker::{Access, Check};
 
 impl<'py> Executor<'py> {
     pub(super) fn stands_for(&mut self, object: &Bound<'py, PyAny>, var: VarId) {
@@ -193,14 +193,14 @@ impl<'py> Executor<'py> {
             }
             let at = self.class_tracker(id);
             self.note_overridden(at, &base);
-            let dict = self.trackers.intern(Tracker::InstanceDict(at));
+            let dict = self.trackers.step(at, Access::InstanceDict);
             match type_facts::own(&base, &name.to_string_lossy()) {
                 Some(own) => {
                     let may_pass = facts::is_heap_type(&own.get_type()) || facts::is_plain_container(&own);
                     if may_pass && self.death_runs_code(&own) {
                         return Err(Stop::brk(Reason::UserCode, "an attribute of one of several bases"));
                     }
-                    let place = self.trackers.intern(Tracker::DictItem { base: dict, key });
+                    let place = self.trackers.step(dict, Access::DictItem(key));
                     if self.is_made_anew(id) {
                         self.guard_found(&own, place)?;
                     } else {

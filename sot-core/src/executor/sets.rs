@@ -18,7 +18,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::BinaryOp;
-use sot_tracker::{Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, TrackerId};
 use std::rc::Rc;
 
 /// A real set that went through a history.
@@ -170,8 +170,7 @@ impl<'py> Executor<'py> {
         if !constant && self.has_path(self.var(var).tracker) {
             let base = self.path_to_members(var, object);
             // Members that nobody else has will be others at the next call, and the guard would keep them alive.
-            let given =
-                matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
+            let given = self.trackers.get(self.trackers.root(base)).is_slot() || self.is_passing(base);
             let mut members = Vec::with_capacity(table.entries.len());
             for (index, entry) in table.entries.iter().enumerate() {
                 let by_code = !type_facts::is_quiet_key(&entry.key);
@@ -187,7 +186,7 @@ impl<'py> Executor<'py> {
                         ));
                     }
                     by_path += 1;
-                    paths[index] = Some(self.trackers.intern(Tracker::DictKey { base, index: index as u32 }));
+                    paths[index] = Some(self.trackers.step(base, Access::DictKey(index as u32)));
                     members.push((entry.place, None));
                 } else {
                     members.push((entry.place, Some(self.objects.add(&entry.key))));

@@ -17,7 +17,7 @@ use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Check, FunctionPart, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 
 /// Items of a dict from before the frame that are looked at: each call would check all of its keys, and tables of this size are
@@ -122,7 +122,7 @@ impl<'py> Executor<'py> {
         if object.is_exact_instance_of::<PySlice>() {
             let base = if self.is_under_constant(tracker) { self.constant_tracker(id) } else { tracker };
             let parts = ["start", "stop", "step"].map(|name| {
-                let at = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+                let at = self.trackers.step(base, Access::Attr(name.into()));
                 object.getattr(name).map(|part| self.wrap(&part, at))
             });
             if let [Ok(start), Ok(stop), Ok(step)] = parts {
@@ -158,10 +158,10 @@ impl<'py> Executor<'py> {
             return CellVar { content: None, object: Some(id), known: false }.into();
         }
         if let Some((what, parts)) = crate::iterators::opened(object) {
-            let base = self.trackers.intern(Tracker::IterSource(tracker));
+            let base = self.trackers.step(tracker, Access::IterSource);
             let mut wrapped = Vec::with_capacity(parts.len());
             for (index, part) in parts.iter().enumerate() {
-                let at = self.trackers.intern(Tracker::SeqItem { base, index: index as i64 });
+                let at = self.trackers.step(base, Access::SeqItem(index as i64));
                 wrapped.push(self.wrap(&part, at));
             }
             let parts = wrapped;
@@ -184,8 +184,8 @@ impl<'py> Executor<'py> {
         if type_facts::is_exact_method(object)
             && let (Ok(receiver), Ok(function)) = (object.getattr("__self__"), object.getattr("__func__"))
         {
-            let receiver_tracker = self.trackers.intern(Tracker::MethodSelf(tracker));
-            let function_tracker = self.trackers.intern(Tracker::MethodFunction(tracker));
+            let receiver_tracker = self.trackers.step(tracker, Access::MethodSelf);
+            let function_tracker = self.trackers.step(tracker, Access::MethodFunction);
             let receiver = self.wrap(&receiver, receiver_tracker);
             let function = self.wrap(&function, function_tracker);
             return MethodVar { receiver, function }.into();
@@ -241,7 +241,7 @@ impl<'py> Executor<'py> {
         let unit = crate::code_unit::CodeUnit::of(&code).ok()?;
         let [defaults, kwdefaults, closure] = rest.map(|(part, value)| {
             value.map(|value| {
-                let at = self.trackers.intern(Tracker::FunctionPart { base, part });
+                let at = self.trackers.step(base, Access::FunctionPart(part));
                 self.wrap(&value, at)
             })
         });
@@ -271,7 +271,7 @@ impl<'py> Executor<'py> {
         if self.is_constant(tracker) && class != "builtin_method" && !self.is_pattern(receiver.get_type().as_any()) {
             return None;
         }
-        let at = self.trackers.intern(Tracker::MethodSelf(tracker));
+        let at = self.trackers.step(tracker, Access::MethodSelf);
         let same = match receiver.cast::<PyType>() {
             Ok(class) => !self.is_class_made_anew(class, at),
             Err(_) => receiver.is_instance_of::<PyModule>() || receiver.is_none(),
@@ -396,7 +396,7 @@ impl<'py> Executor<'py> {
                         Iteration::Zip { inners } => inners.len(),
                         _ => return Ok(()),
                     };
-                    let source = self.trackers.intern(Tracker::IterSource(tracker));
+                    let source = self.trackers.step(tracker, Access::IterSource);
                     self.guard(source, Check::Len(parts));
                 }
             }
@@ -414,7 +414,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Function(FunctionVar::Made(made)) => {
                 if let Some(builtins) = self.own_builtins(&made) {
-                    let at = self.trackers.intern(Tracker::Attr { base: tracker, name: "__builtins__".into() });
+                    let at = self.trackers.step(tracker, Access::Attr("__builtins__".into()));
                     self.guard(at, Check::Is(builtins));
                 }
                 let none = self.py.None().into_bound(self.py);
@@ -427,7 +427,7 @@ impl<'py> Executor<'py> {
                     (FunctionPart::Closure, made.closure.is_none().then_some(none)),
                 ] {
                     if let Some(object) = object {
-                        let at = self.trackers.intern(Tracker::FunctionPart { base: tracker, part });
+                        let at = self.trackers.step(tracker, Access::FunctionPart(part));
                         let compiled = part == FunctionPart::Code && self.is_compiled_anew(object);
                         self.guard(at, if compiled { Check::Alike(object) } else { Check::Is(object) });
                     }
@@ -456,7 +456,7 @@ impl<'py> Executor<'py> {
                     self.guard_type(tracker, object);
                     let name = PyString::intern(self.py, &bound.name).into_any();
                     let name = self.objects.add(&name);
-                    let at = self.trackers.intern(Tracker::Attr { base: tracker, name: "__name__".into() });
+                    let at = self.trackers.step(tracker, Access::Attr("__name__".into()));
                     self.guard(at, Check::Equals(name));
                 }
             }
@@ -523,7 +523,7 @@ impl<'py> Executor<'py> {
             .iter()
             .enumerate()
             .map(|(i, item)| {
-                let at = self.trackers.intern(Tracker::SeqItem { base, index: i as i64 });
+                let at = self.trackers.step(base, Access::SeqItem(i as i64));
                 self.wrap(item, at)
             })
             .collect();
@@ -572,7 +572,7 @@ impl<'py> Executor<'py> {
             return self.look_hashed(var, base, dict);
         }
         // Keys that nobody else has will be others at the next call, and the guard would keep them alive.
-        let given = matches!(self.trackers.get(self.trackers.root(base)), Tracker::Slot(_)) || self.is_passing(base);
+        let given = self.trackers.get(self.trackers.root(base)).is_slot() || self.is_passing(base);
         let anew =
             |key: &Bound<'py, PyAny>| key.cast::<PyType>().is_ok_and(|class| self.is_class_made_anew(class, base));
         if given && pairs.iter().any(|(key, _)| facts::may_die_soon(key) || anew(key)) {
@@ -584,11 +584,12 @@ impl<'py> Executor<'py> {
         for (index, ((key, value), &id)) in pairs.iter().zip(&keys).enumerate() {
             let places = match u32::try_from(index) {
                 // New code that named it would keep it alive.
-                Ok(index) if facts::own_death_is_seen(key) => {
-                    [Tracker::DictKey { base, index }, Tracker::DictValue { base, index }]
-                }
+                Ok(index) if facts::own_death_is_seen(key) => [
+                    Tracker::Step { base, access: Access::DictKey(index) },
+                    Tracker::Step { base, access: Access::DictValue(index) },
+                ],
                 // The Keys guard pins the keys.
-                _ => [Tracker::Constant(id), Tracker::DictItem { base, key: id }],
+                _ => [Tracker::Root(Access::Constant(id)), Tracker::Step { base, access: Access::DictItem(id) }],
             };
             let [key_place, place] = places.map(|place| self.trackers.intern(place));
             entries.push((self.wrap(key, key_place), self.wrap(value, place)));

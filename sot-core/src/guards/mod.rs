@@ -35,7 +35,7 @@ use equality::equals;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use reference::Reference;
-use sot_tracker::{Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
 use stamped::Stamped;
 use std::sync::{Arc, Mutex};
 use steps::Steps;
@@ -110,7 +110,7 @@ enum Container<'py> {
 
 fn constant(captured: &Captured, tracker: TrackerId) -> Option<ObjectId> {
     match captured.trackers.get(tracker) {
-        Tracker::Constant(object) => Some(*object),
+        Tracker::Root(Access::Constant(object)) => Some(*object),
         _ => None,
     }
 }
@@ -124,7 +124,7 @@ fn constant_dict<'py>(
     if let Some(dict) = constant(captured, tracker) {
         return Some((captured.objects.get(py, dict).cast_into().ok()?, None));
     }
-    let Tracker::InstanceDict(base) = captured.trackers.get(tracker) else { return None };
+    let Tracker::Step { base, access: Access::InstanceDict } = captured.trackers.get(tracker) else { return None };
     let owner = constant(captured, *base)?;
     let dict = crate::cpython::facts::instance_dict(captured.objects.get_ref(py, owner))?;
     Some((dict, Some(owner)))
@@ -142,11 +142,11 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
         Check::SameAs(other) if *other != guard.tracker => None,
         Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
             match captured.trackers.get(guard.tracker) {
-                Tracker::DictItem { base, key } => {
+                Tracker::Step { base, access: Access::DictItem(key) } => {
                     let (dict, owner) = constant_dict(py, captured, *base)?;
                     Some(Container::Dict { dict, owner, key: *key })
                 }
-                Tracker::FunctionPart { base, part }
+                Tracker::Step { base, access: Access::FunctionPart(part) }
                     if *part != FunctionPart::Globals
                         && matches!(guard.check, Check::Is(_))
                         && !captured.is_passing(guard.tracker) =>

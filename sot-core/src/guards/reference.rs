@@ -186,7 +186,9 @@ fn objects_of(py: Python<'_>, captured: &Captured) -> Vec<Option<Py<PyAny>>> {
     for guard in captured.guards.iter() {
         for step in guard.trackers().flat_map(|t| captured.trackers.path(t)) {
             match captured.trackers.get(step) {
-                Tracker::Constant(object) | Tracker::DictItem { key: object, .. } => name(*object),
+                Tracker::Root(Access::Constant(object)) | Tracker::Step { access: Access::DictItem(object), .. } => {
+                    name(*object)
+                }
                 _ => {}
             }
         }

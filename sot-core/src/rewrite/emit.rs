@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyTuple, PyType};
 use sot_opcodes::{Code, CodeBuilder, ConstId, Local, Location, Op, Signature};
 use sot_sir::Symbol;
-use sot_tracker::{ObjectId, Tracker};
+use sot_tracker::ObjectId;
 use std::sync::Arc;
 
 /// Values inside values that are built; the interpreter's stack holds them all.
@@ -528,8 +528,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
     /// The object that a variable is known to be, by guard or by nature: it can be embedded as a constant.
     pub(super) fn constant_object(&self, var: VarId) -> Option<ObjectId> {
         let variable = self.captured.var(var);
-        if let Tracker::Constant(object) = self.captured.trackers.get(variable.tracker) {
-            return Some(*object);
+        if let Some(object) = self.captured.trackers.get(variable.tracker).as_constant() {
+            return Some(object);
         }
         match &variable.kind {
             VarKind::Constant(c) if variable.valued => {
@@ -562,7 +562,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
                 continue;
             }
             let tracker = self.captured.var(var).tracker;
-            if matches!(self.captured.trackers.get(tracker), Tracker::Slot(_)) {
+            if self.captured.trackers.get(tracker).is_slot() {
                 continue;
             }
             self.push_path(tracker)?;

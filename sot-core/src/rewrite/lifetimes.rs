@@ -15,7 +15,7 @@ use crate::captured::Captured;
 use crate::variables::VarId;
 use hashbrown::{HashMap, HashSet};
 use sot_opcodes::Local;
-use sot_tracker::Tracker;
+use sot_tracker::{Access, Tracker};
 use std::cell::RefCell;
 
 /// What is known about the ends of lives.
@@ -64,7 +64,7 @@ pub(super) fn bound_by_frames(captured: &Captured) -> Vec<VarId> {
 /// The argument slot that holds or leads to a value.
 pub(super) fn slot_below(captured: &Captured, var: VarId) -> Option<Local> {
     match captured.trackers.get(captured.trackers.root(captured.var(var).tracker)) {
-        Tracker::Slot(slot) if captured.found_outside(var) => Some(Local(*slot)),
+        Tracker::Root(Access::Slot(slot)) if captured.found_outside(var) => Some(Local(*slot)),
         _ => None,
     }
 }

@@ -9,86 +9,98 @@ use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{Cell, Local, Op};
-use sot_tracker::{Arithmetic, FunctionPart, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, Tracker, TrackerId};
 
 impl Emitter<'_, '_> {
     /// Push the value that a path leads to.
     pub(super) fn push_path(&mut self, tracker: TrackerId) -> Result<(), Stop> {
         match self.captured.trackers.get(tracker).clone() {
-            Tracker::Slot(slot) => match (slot as usize).checked_sub(self.arguments) {
-                None => self.load(Local(slot)),
+            Tracker::Root(access) => self.push_root(&access),
+            Tracker::Step { base, access } => self.push_step(base, &access),
+            Tracker::Arithmetic { op, left, right } => self.push_arithmetic(op, left, right),
+            Tracker::Computed => Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code")),
+        }
+    }
+
+    fn push_root(&mut self, access: &Access) -> Result<(), Stop> {
+        match access {
+            Access::Slot(slot) => match (*slot as usize).checked_sub(self.arguments) {
+                None => self.load(Local(*slot)),
                 Some(cell) => self.emit(Op::LoadClosure(Cell(cell as u32))),
             },
-            Tracker::Constant(object) => self.push_object(object),
-            Tracker::Attr { base, name } => self.push_attribute(base, &name)?,
-            Tracker::InstanceDict(base) if self.captured.overridden.contains_key(&base) => {
+            Access::Constant(object) => self.push_object(*object),
+            _ => return Err(Stop::fallback(Reason::Reconstruct, "a path that does not start at a slot or a constant")),
+        }
+        Ok(())
+    }
+
+    fn push_step(&mut self, base: TrackerId, access: &Access) -> Result<(), Stop> {
+        match access {
+            Access::Attr(name) => self.push_attribute(base, name)?,
+            Access::InstanceDict if self.captured.overridden.contains_key(&base) => {
                 let dict = called_by_code::instance_dict(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callable::Object(dict));
                 self.push_path(base)?;
                 self.call(1);
             }
-            Tracker::InstanceDict(base) => self.push_attribute(base, "__dict__")?,
-            Tracker::DictItem { base, key } => {
+            Access::InstanceDict => self.push_attribute(base, "__dict__")?,
+            Access::DictItem(key) => {
                 self.push_items_of(base)?;
-                self.push_object(key);
+                self.push_object(*key);
                 self.subscript(base);
             }
-            Tracker::SeqItem { base, index } => {
+            Access::SeqItem(index) => {
                 self.push_items_of(base)?;
-                self.push_int(index)?;
+                self.push_int(*index)?;
                 self.subscript(base);
             }
-            Tracker::CellContent(base) => {
+            Access::CellContent => {
                 self.push_path(base)?;
                 self.load_attr("cell_contents");
             }
-            Tracker::FunctionPart { base, part } => {
+            Access::FunctionPart(part) => {
                 self.push_path(base)?;
-                self.load_attr(match part {
-                    FunctionPart::Code => "__code__",
-                    FunctionPart::Globals => "__globals__",
-                    FunctionPart::Defaults => "__defaults__",
-                    FunctionPart::KwDefaults => "__kwdefaults__",
-                    FunctionPart::Closure => "__closure__",
-                });
+                self.load_attr(part.as_str());
             }
-            Tracker::MethodSelf(base) => {
+            Access::MethodSelf => {
                 self.push_path(base)?;
                 self.load_attr("__self__");
             }
-            Tracker::MethodFunction(base) => {
+            Access::MethodFunction => {
                 self.push_path(base)?;
                 self.load_attr("__func__");
             }
-            Tracker::TypeOf(base) => {
+            Access::TypeOf => {
                 let callee = self.builtins_attribute("type")?;
                 self.push_callable(callee);
                 self.push_path(base)?;
                 self.call(1);
             }
-            Tracker::IterPeek(base) => {
+            Access::IterPeek => {
                 let peek = peek_function(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callable::Object(peek));
                 self.push_path(base)?;
                 self.call(1);
             }
-            Tracker::IterSource(base) => {
+            Access::IterSource => {
                 let source = source_function(self.py).map_err(|e| Stop::internal(&e))?;
                 self.push_callable(Callable::Object(source));
                 self.push_path(base)?;
                 self.call(1);
             }
-            Tracker::DictKey { base, index } | Tracker::DictValue { base, index } => {
-                let key = matches!(self.captured.trackers.get(tracker), Tracker::DictKey { .. });
-                let at = if key { called_by_code::key_at(self.py) } else { called_by_code::value_at(self.py) };
+            Access::DictKey(index) | Access::DictValue(index) => {
+                let at = if matches!(access, Access::DictKey(_)) {
+                    called_by_code::key_at(self.py)
+                } else {
+                    called_by_code::value_at(self.py)
+                };
                 self.push_callable(Callable::Object(at.map_err(|e| Stop::internal(&e))?));
                 self.push_path(base)?;
-                self.push_int(index.into())?;
+                self.push_int((*index).into())?;
                 self.call(2);
             }
-            Tracker::Arithmetic { op, left, right } => self.push_arithmetic(op, left, right)?,
-            Tracker::Computed => {
-                return Err(Stop::fallback(Reason::Reconstruct, "a path that cannot be followed by code"));
+            Access::Slot(_) | Access::Constant(_) | Access::Arithmetic(_) => {
+                return Err(Stop::fallback(Reason::Reconstruct, "a root in the middle of a path"));
             }
         }
         Ok(())

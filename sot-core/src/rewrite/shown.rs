@@ -7,7 +7,6 @@ use crate::frame::Frame;
 use crate::user_frames::{Shown, Source, Standing};
 use crate::variables::{VarId, VarKind};
 use sot_opcodes::Local;
-use sot_tracker::Tracker;
 
 impl Emitter<'_, '_> {
     /// What the code stands for in a traceback. To be asked when all of it was emitted.
@@ -61,11 +60,11 @@ impl Emitter<'_, '_> {
         if let Some(symbol) = computed_symbol(self.captured, var) {
             return self.outputs.get(&symbol.0).map(|Local(local)| Source::Local(*local));
         }
-        if let Tracker::Slot(slot) = self.captured.trackers.get(self.captured.var(var).tracker)
+        if let Some(slot) = self.captured.trackers.get(self.captured.var(var).tracker).as_slot()
             && self.captured.found_outside(var)
         {
             return Some(match slot.checked_sub(self.arguments as u32) {
-                None => Source::Local(*slot),
+                None => Source::Local(slot),
                 Some(cell) => Source::Closure(cell),
             });
         }

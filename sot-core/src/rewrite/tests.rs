@@ -25,7 +25,7 @@ use crate::variables::{CellVar, InstanceVar, ListVar, TupleVar, VarId, VarKind, 
 use insta::assert_snapshot;
 use sot_opcodes::{Code, ConstId, Location, text};
 use sot_sideeffect::{Mutation, VarRef};
-use sot_tracker::{ObjectId, Tracker};
+use sot_tracker::ObjectId;
 use std::fmt::Write;
 
 // ----- code of code
@@ -277,7 +277,7 @@ impl Simulated {
                     let kind: VarKind = match (kind, parts) {
                         ("slot", [slot, watched @ ..]) => {
                             let slot = slot.parse().expect("a slot");
-                            tracker = captured.trackers.intern(Tracker::Slot(slot));
+                            tracker = captured.trackers.slot(slot);
                             if watched == ["watched"] {
                                 captured.watched.vars.push(me);
                                 captured.watched.slots.push((me, slot));

@@ -1,7 +1,7 @@
 //! What "empty" and "missing" mean, case by case: the tree and the single guard share this, so no property sees it.
 
 use crate::toy::{Kind, Object, State};
-use sot_tracker::{Check, Guard, GuardSet, GuardTree, Miss, NodeId, ObjectId, Step, Tracker, TrackerTable};
+use sot_tracker::{Access, Check, Guard, GuardSet, GuardTree, Miss, NodeId, ObjectId, Step, TrackerTable};
 
 const CLASS: ObjectId = ObjectId(0);
 
@@ -12,11 +12,11 @@ fn state() -> State {
     State { heap, slots: vec![Some(ObjectId(1)), Some(ObjectId(2)), None] }
 }
 
-fn holds(tracker: Tracker, over: Option<fn(sot_tracker::TrackerId) -> Tracker>, check: Check) -> bool {
+fn holds(slot: u32, over: Option<Access>, check: Check) -> bool {
     let mut table = TrackerTable::new();
-    let mut at = table.intern(tracker);
+    let mut at = table.slot(slot);
     if let Some(over) = over {
-        at = table.intern(over(at));
+        at = table.step(at, over);
     }
     let guard = Guard::new(at, check);
     let state = state();
@@ -29,28 +29,28 @@ fn holds(tracker: Tracker, over: Option<fn(sot_tracker::TrackerId) -> Tracker>, 
 
 #[test]
 fn unbound_holds_of_empty_alone() {
-    assert!(holds(Tracker::Slot(2), None, Check::Unbound));
-    assert!(holds(Tracker::Slot(0), Some(Tracker::CellContent), Check::Unbound));
-    assert!(!holds(Tracker::Slot(1), None, Check::Unbound), "a value");
-    assert!(!holds(Tracker::Slot(3), None, Check::Unbound), "no such slot");
-    assert!(!holds(Tracker::Slot(1), Some(Tracker::CellContent), Check::Unbound), "not a cell");
-    assert!(!holds(Tracker::Slot(2), Some(Tracker::CellContent), Check::Unbound), "into nothing");
+    assert!(holds(2, None, Check::Unbound));
+    assert!(holds(0, Some(Access::CellContent), Check::Unbound));
+    assert!(!holds(1, None, Check::Unbound), "a value");
+    assert!(!holds(3, None, Check::Unbound), "no such slot");
+    assert!(!holds(1, Some(Access::CellContent), Check::Unbound), "not a cell");
+    assert!(!holds(2, Some(Access::CellContent), Check::Unbound), "into nothing");
 }
 
 #[test]
 fn nothing_else_holds_of_empty() {
-    assert!(holds(Tracker::Slot(1), None, Check::TypeIs(CLASS)));
-    assert!(!holds(Tracker::Slot(2), None, Check::TypeIs(CLASS)));
-    assert!(!holds(Tracker::Slot(2), None, Check::LacksAttr("a".into())));
-    assert!(!holds(Tracker::Slot(2), Some(Tracker::TypeOf), Check::Is(CLASS)));
-    assert!(!holds(Tracker::Slot(2), None, Check::distinct(vec![])));
+    assert!(holds(1, None, Check::TypeIs(CLASS)));
+    assert!(!holds(2, None, Check::TypeIs(CLASS)));
+    assert!(!holds(2, None, Check::LacksAttr("a".into())));
+    assert!(!holds(2, Some(Access::TypeOf), Check::Is(CLASS)));
+    assert!(!holds(2, None, Check::distinct(vec![])));
 }
 
 #[test]
 fn a_miss_names_the_step_and_the_guard() {
     let mut table = TrackerTable::new();
-    let (x, y) = (table.intern(Tracker::Slot(1)), table.intern(Tracker::Slot(2)));
-    let class = table.intern(Tracker::TypeOf(y));
+    let (x, y) = (table.slot(1), table.slot(2));
+    let class = table.step(y, Access::TypeOf);
     let mut set = GuardSet::new();
     set.add(Guard::new(x, Check::Is(ObjectId(2))));
     set.add(Guard::new(class, Check::Is(CLASS)));

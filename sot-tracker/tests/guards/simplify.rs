@@ -1,7 +1,7 @@
 //! Each row of the table of implications, and what looks like one and is not.
 
 use crate::text::Example;
-use sot_tracker::{Check, Guard, GuardSet, Known, ObjectId, Tracker, TrackerId, TrackerTable};
+use sot_tracker::{Access, Check, Guard, GuardSet, Known, ObjectId, TrackerId, TrackerTable};
 
 const INT: ObjectId = ObjectId(0);
 const THREE: ObjectId = ObjectId(1);
@@ -41,7 +41,7 @@ fn simplified(table: &TrackerTable, guards: Vec<(TrackerId, Check)>) -> String {
 }
 
 fn slots<const N: usize>(table: &mut TrackerTable) -> [TrackerId; N] {
-    std::array::from_fn(|n| table.intern(Tracker::Slot(n as u32)))
+    std::array::from_fn(|n| table.slot(n as u32))
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn equality_proves_the_type_and_a_tensor_check_its_class() {
 fn a_type_said_twice_and_a_constant_said_to_be_itself() {
     let mut table = TrackerTable::new();
     let [x] = slots(&mut table);
-    let class = table.intern(Tracker::TypeOf(x));
-    let constant = table.intern(Tracker::Constant(LIST));
+    let class = table.step(x, Access::TypeOf);
+    let constant = table.constant(LIST);
     let guards = vec![
         (class, Check::Is(INT)),
         (x, Check::TypeIs(INT)),
@@ -194,7 +194,7 @@ fn what_is_kept_from_others_is_not_kept_apart_among_them() {
 fn a_look_at_the_next_item_proves_that_there_is_one() {
     let mut table = TrackerTable::new();
     let [x, y] = slots(&mut table);
-    let next = table.intern(Tracker::IterPeek(x));
+    let next = table.step(x, Access::IterPeek);
     let guards = vec![(x, Check::HasNext(true)), (y, Check::HasNext(true)), (next, Check::Is(LIST))];
     insta::assert_snapshot!(simplified(&table, guards), @r#"
     has_next(locals["y"])

@@ -1,16 +1,16 @@
 //! Paths: interning, roots, reachability.
 
 use sot_tracker::names::Numbered;
-use sot_tracker::{Arithmetic, FunctionPart, ObjectId, Tracker, TrackerTable};
+use sot_tracker::{Access, Arithmetic, FunctionPart, ObjectId, Tracker, TrackerTable};
 
 #[test]
 fn same_path_same_id() {
     let mut table = TrackerTable::new();
-    let x = table.intern(Tracker::Slot(0));
-    let weight = table.intern(Tracker::Attr { base: x, name: "weight".into() });
-    let again = table.intern(Tracker::Slot(0));
-    assert_eq!(table.intern(Tracker::Attr { base: again, name: "weight".into() }), weight);
-    assert_ne!(table.intern(Tracker::Attr { base: x, name: "bias".into() }), weight);
+    let x = table.slot(0);
+    let weight = table.step(x, Access::Attr("weight".into()));
+    let again = table.slot(0);
+    assert_eq!(table.step(again, Access::Attr("weight".into())), weight);
+    assert_ne!(table.step(x, Access::Attr("bias".into())), weight);
     assert_eq!(table.len(), 3);
     assert_eq!(table.path(weight), [x, weight]);
     assert_eq!(table.root(weight), x);
@@ -20,8 +20,8 @@ fn same_path_same_id() {
 fn computed_is_not_reachable() {
     let mut table = TrackerTable::new();
     let computed = table.intern(Tracker::Computed);
-    let item = table.intern(Tracker::SeqItem { base: computed, index: 0 });
-    let constant = table.intern(Tracker::Constant(ObjectId(0)));
+    let item = table.step(computed, Access::SeqItem(0));
+    let constant = table.constant(ObjectId(0));
     assert!(!table.is_reachable(computed) && !table.is_reachable(item) && table.is_reachable(constant));
     assert_eq!(table.display(item, &Numbered).to_string(), "<computed>[0]");
 }
@@ -29,33 +29,33 @@ fn computed_is_not_reachable() {
 #[test]
 #[should_panic(expected = "not of this table")]
 fn a_base_must_exist() {
-    TrackerTable::new().intern(Tracker::TypeOf(sot_tracker::TrackerId(3)));
+    TrackerTable::new().step(sot_tracker::TrackerId(3), Access::TypeOf);
 }
 
 #[test]
 fn every_step_has_a_text() {
     let mut table = TrackerTable::new();
-    let base = table.intern(Tracker::Slot(0));
+    let base = table.slot(0);
     let key = ObjectId(7);
     let steps = [
-        Tracker::Slot(1),
-        Tracker::Constant(key),
-        Tracker::Attr { base, name: "training".into() },
-        Tracker::InstanceDict(base),
-        Tracker::DictItem { base, key },
-        Tracker::DictKey { base, index: 2 },
-        Tracker::SeqItem { base, index: -1 },
-        Tracker::CellContent(base),
-        Tracker::FunctionPart { base, part: FunctionPart::Code },
-        Tracker::FunctionPart { base, part: FunctionPart::Globals },
-        Tracker::FunctionPart { base, part: FunctionPart::Defaults },
-        Tracker::FunctionPart { base, part: FunctionPart::KwDefaults },
-        Tracker::FunctionPart { base, part: FunctionPart::Closure },
-        Tracker::TypeOf(base),
-        Tracker::MethodSelf(base),
-        Tracker::MethodFunction(base),
-        Tracker::IterPeek(base),
-        Tracker::IterSource(base),
+        Tracker::Root(Access::Slot(1)),
+        Tracker::Root(Access::Constant(key)),
+        Tracker::Step { base, access: Access::Attr("training".into()) },
+        Tracker::Step { base, access: Access::InstanceDict },
+        Tracker::Step { base, access: Access::DictItem(key) },
+        Tracker::Step { base, access: Access::DictKey(2) },
+        Tracker::Step { base, access: Access::SeqItem(-1) },
+        Tracker::Step { base, access: Access::CellContent },
+        Tracker::Step { base, access: Access::FunctionPart(FunctionPart::Code) },
+        Tracker::Step { base, access: Access::FunctionPart(FunctionPart::Globals) },
+        Tracker::Step { base, access: Access::FunctionPart(FunctionPart::Defaults) },
+        Tracker::Step { base, access: Access::FunctionPart(FunctionPart::KwDefaults) },
+        Tracker::Step { base, access: Access::FunctionPart(FunctionPart::Closure) },
+        Tracker::Step { base, access: Access::TypeOf },
+        Tracker::Step { base, access: Access::MethodSelf },
+        Tracker::Step { base, access: Access::MethodFunction },
+        Tracker::Step { base, access: Access::IterPeek },
+        Tracker::Step { base, access: Access::IterSource },
         Tracker::Computed,
     ];
     let ids = steps.map(|s| table.intern(s));
@@ -86,9 +86,9 @@ fn every_step_has_a_text() {
 #[test]
 fn what_is_computed_starts_at_all_of_its_numbers() {
     let mut table = TrackerTable::new();
-    let n = table.intern(Tracker::Slot(0));
-    let m = table.intern(Tracker::Slot(1));
-    let size = table.intern(Tracker::Attr { base: m, name: "size".to_owned() });
+    let n = table.slot(0);
+    let m = table.slot(1);
+    let size = table.step(m, Access::Attr("size".to_owned()));
     let sum = table.intern(Tracker::Arithmetic { op: Arithmetic::Add, left: n, right: Some(size) });
     let twice = table.intern(Tracker::Arithmetic { op: Arithmetic::Multiply, left: sum, right: Some(sum) });
     let less = table.intern(Tracker::Arithmetic { op: Arithmetic::Lt, left: n, right: Some(twice) });
@@ -105,7 +105,7 @@ fn what_is_computed_starts_at_all_of_its_numbers() {
 #[test]
 fn the_weight_of_numbers_of_numbers_ends_somewhere() {
     let mut table = TrackerTable::new();
-    let mut n = table.intern(Tracker::Slot(0));
+    let mut n = table.slot(0);
     for _ in 0..100 {
         n = table.intern(Tracker::Arithmetic { op: Arithmetic::Add, left: n, right: Some(n) });
     }

@@ -1,6 +1,8 @@
 //! The text of every check, of a set and of a tree.
 
-use sot_tracker::{Check, Guard, GuardSet, GuardTree, Names, ObjectId, Origin, Tracker, TrackerTable, Unreachable};
+use sot_tracker::{
+    Access, Check, Guard, GuardSet, GuardTree, Names, ObjectId, Origin, Tracker, TrackerTable, Unreachable,
+};
 
 pub(crate) struct Example;
 
@@ -25,9 +27,9 @@ impl Names for Example {
 #[test]
 fn every_check_has_a_text() {
     let mut table = TrackerTable::new();
-    let x = table.intern(Tracker::Slot(0));
-    let y = table.intern(Tracker::Slot(1));
-    let z = table.intern(Tracker::Slot(2));
+    let x = table.slot(0);
+    let y = table.slot(1);
+    let z = table.slot(2);
     let (int, three, k) = (ObjectId(0), ObjectId(1), ObjectId(2));
     let checks = [
         Check::Is(ObjectId(4)),
@@ -99,8 +101,8 @@ fn every_check_has_a_text() {
 #[test]
 fn globals_are_a_named_constant() {
     let mut table = TrackerTable::new();
-    let globals = table.intern(Tracker::Constant(ObjectId(3)));
-    let k = table.intern(Tracker::DictItem { base: globals, key: ObjectId(2) });
+    let globals = table.constant(ObjectId(3));
+    let k = table.step(globals, Access::DictItem(ObjectId(2)));
     let guard = Guard::new(k, Check::Is(ObjectId(4)));
     assert_eq!(guard.display(&table, &Example).to_string(), "globals[\"k\"] is <function f>");
 }
@@ -111,14 +113,14 @@ fn globals_are_a_named_constant() {
 fn tree_of_a_layer_call() {
     let mut table = TrackerTable::new();
     let mut set = GuardSet::new();
-    let net = table.intern(Tracker::Slot(0));
-    let x = table.intern(Tracker::Slot(1));
-    let globals = table.intern(Tracker::Constant(ObjectId(3)));
-    let k = table.intern(Tracker::DictItem { base: globals, key: ObjectId(2) });
-    let dict = table.intern(Tracker::InstanceDict(net));
-    let training = table.intern(Tracker::DictItem { base: dict, key: ObjectId(2) });
-    let class = table.intern(Tracker::TypeOf(net));
-    let tensor = table.intern(Tracker::Attr { base: net, name: "weight".into() });
+    let net = table.slot(0);
+    let x = table.slot(1);
+    let globals = table.constant(ObjectId(3));
+    let k = table.step(globals, Access::DictItem(ObjectId(2)));
+    let dict = table.step(net, Access::InstanceDict);
+    let training = table.step(dict, Access::DictItem(ObjectId(2)));
+    let class = table.step(net, Access::TypeOf);
+    let tensor = table.step(net, Access::Attr("weight".into()));
     set.add(Guard::new(k, Check::Is(ObjectId(4))));
     set.add(Guard::new(tensor, Check::Tensor(0)));
     set.add(Guard::new(training, Check::Equals(ObjectId(1))));
@@ -149,9 +151,9 @@ fn tree_of_a_layer_call() {
 #[test]
 fn computed_values_cannot_be_guarded() {
     let mut table = TrackerTable::new();
-    let x = table.intern(Tracker::Slot(0));
+    let x = table.slot(0);
     let computed = table.intern(Tracker::Computed);
-    let attr = table.intern(Tracker::Attr { base: computed, name: "a".into() });
+    let attr = table.step(computed, Access::Attr("a".into()));
     let mut set = GuardSet::new();
     set.add(Guard::new(x, Check::Unbound));
     set.add(Guard::new(x, Check::SameAs(attr)));
@@ -161,7 +163,7 @@ fn computed_values_cannot_be_guarded() {
 #[test]
 fn the_first_origin_stays() {
     let mut table = TrackerTable::new();
-    let x = table.intern(Tracker::Slot(0));
+    let x = table.slot(0);
     let origin = |line| Origin { file: "f.py".into(), line, what: "read x".into() };
     let mut set = GuardSet::new();
     assert!(set.add(Guard::new(x, Check::Len(1)).at(origin(3))));

@@ -338,7 +338,7 @@ fn random_kind(kind: usize, stream: &mut Stream<'_>, size: usize) -> Kind {
 pub(crate) fn paths(state: &State, stream: &mut Stream<'_>) -> (TrackerTable, Vec<TrackerId>) {
     let size = state.heap.len();
     let mut table = TrackerTable::new();
-    let mut ids = vec![table.intern(Tracker::Slot(0))];
+    let mut ids = vec![table.slot(0)];
     for _ in 0..30 {
         let base = ids[stream.below(ids.len())];
         let mut world = state;
@@ -347,30 +347,34 @@ pub(crate) fn paths(state: &State, stream: &mut Stream<'_>) -> (TrackerTable, Ve
             Some(Accessed::Empty | Accessed::Missing) | None => None,
         };
         let tracker = match (stream.below(8), here) {
-            (0, _) => Tracker::Slot(stream.below(6) as u32),
-            (1, _) => Tracker::Constant(any(stream, size)),
-            (2, _) => Tracker::TypeOf(base),
-            (3, _) => Tracker::Attr { base, name: NAMES[stream.below(3)].to_owned() },
-            (_, Some(Kind::List(_)) | None) => Tracker::SeqItem { base, index: stream.below(4) as i64 - 1 },
-            (4, Some(Kind::Dict(_))) => Tracker::DictKey { base, index: stream.below(3) as u32 },
-            (5, Some(Kind::Dict(_))) => Tracker::DictValue { base, index: stream.below(3) as u32 },
+            (0, _) => Tracker::Root(Access::Slot(stream.below(6) as u32)),
+            (1, _) => Tracker::Root(Access::Constant(any(stream, size))),
+            (2, _) => Tracker::Step { base, access: Access::TypeOf },
+            (3, _) => Tracker::Step { base, access: Access::Attr(NAMES[stream.below(3)].to_owned()) },
+            (_, Some(Kind::List(_)) | None) => {
+                Tracker::Step { base, access: Access::SeqItem(stream.below(4) as i64 - 1) }
+            }
+            (4, Some(Kind::Dict(_))) => Tracker::Step { base, access: Access::DictKey(stream.below(3) as u32) },
+            (5, Some(Kind::Dict(_))) => Tracker::Step { base, access: Access::DictValue(stream.below(3) as u32) },
             (_, Some(Kind::Dict(items))) => {
                 let key = if items.is_empty() { any(stream, size) } else { items[stream.below(items.len())].0 };
-                Tracker::DictItem { base, key }
+                Tracker::Step { base, access: Access::DictItem(key) }
             }
-            (_, Some(Kind::Instance { .. })) => Tracker::InstanceDict(base),
-            (_, Some(Kind::Cell(_))) => Tracker::CellContent(base),
-            (_, Some(Kind::Function(_))) => Tracker::FunctionPart { base, part: FunctionPart::Defaults },
-            (4 | 5, Some(Kind::Method { .. })) => Tracker::MethodSelf(base),
-            (_, Some(Kind::Method { .. })) => Tracker::MethodFunction(base),
-            (4, Some(Kind::Iterator { .. })) => Tracker::IterSource(base),
-            (_, Some(Kind::Iterator { .. })) => Tracker::IterPeek(base),
+            (_, Some(Kind::Instance { .. })) => Tracker::Step { base, access: Access::InstanceDict },
+            (_, Some(Kind::Cell(_))) => Tracker::Step { base, access: Access::CellContent },
+            (_, Some(Kind::Function(_))) => {
+                Tracker::Step { base, access: Access::FunctionPart(FunctionPart::Defaults) }
+            }
+            (4 | 5, Some(Kind::Method { .. })) => Tracker::Step { base, access: Access::MethodSelf },
+            (_, Some(Kind::Method { .. })) => Tracker::Step { base, access: Access::MethodFunction },
+            (4, Some(Kind::Iterator { .. })) => Tracker::Step { base, access: Access::IterSource },
+            (_, Some(Kind::Iterator { .. })) => Tracker::Step { base, access: Access::IterPeek },
             (4..=6, Some(Kind::Int(_))) => {
                 let op = Arithmetic::ALL[stream.below(Arithmetic::ALL.len())];
                 let right = op.is_binary().then(|| ids[stream.below(ids.len())]);
                 Tracker::Arithmetic { op, left: base, right }
             }
-            (_, Some(Kind::Class(_) | Kind::Int(_) | Kind::Nan)) => Tracker::Slot(stream.below(5) as u32),
+            (_, Some(Kind::Class(_) | Kind::Int(_) | Kind::Nan)) => Tracker::Root(Access::Slot(stream.below(5) as u32)),
         };
         let id = table.intern(tracker);
         if !ids.contains(&id) {

@@ -4,7 +4,7 @@
 use super::*;
 use crate::executor::copies::Copies;
 use pyo3::types::{PyRange, PyString};
-use sot_tracker::{Check, Tracker};
+use sot_tracker::Check;
 
 impl Operations for ConstantVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -91,7 +91,7 @@ impl<'py> Executor<'py> {
         if !self.var(var).valued {
             self.learn(var).valued = true;
             let tracker = self.var(var).tracker;
-            if self.has_path(tracker) && !matches!(self.trackers.get(tracker), Tracker::Constant(_)) {
+            if self.has_path(tracker) && !self.trackers.get(tracker).is_constant() {
                 let value = self.objects.get(self.py, object);
                 let check = if value.is_none() || value.is_instance_of::<pyo3::types::PyBool>() {
                     Check::Is(object)

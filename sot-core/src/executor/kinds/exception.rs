@@ -10,7 +10,7 @@ use crate::executor::exceptions::is_plain_exception;
 use crate::type_facts;
 use pyo3::exceptions::PyBaseException;
 use pyo3::types::{PyString, PyTuple, PyType};
-use sot_tracker::Tracker;
+use sot_tracker::Access;
 
 impl Operations for ExceptionVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -141,7 +141,7 @@ impl Executor<'_> {
         };
         let base = self.base_tracker(me);
         self.note_overridden(base, &object);
-        let tracker = self.trackers.intern(Tracker::Attr { base, name: name.into() });
+        let tracker = self.trackers.step(base, Access::Attr(name.into()));
         Ok(self.wrap(&value, tracker))
     }
 

@@ -10,7 +10,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::Tracker;
+use sot_tracker::{Access, Tracker};
 
 impl<'py> Executor<'py> {
     /// `cache(*args)`; `None`: it is no cache of C, or only a call can tell.
@@ -45,7 +45,7 @@ impl<'py> Executor<'py> {
         let value = self.answered_by_path(&result, &remembered);
         let question = self.objects.add(&result);
         let base = self.constant_tracker(question);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         self.guard_present(at);
         let count = self.pin(&count);
         self.journal_record(Mutation::Method {
@@ -59,7 +59,7 @@ impl<'py> Executor<'py> {
     /// Whether a value was found in a variable of a function around this one: it is the same at each call, as a rule.
     fn is_in_a_cell(&self, value: VarId) -> bool {
         let path = self.trackers.path(self.var(value).tracker);
-        path.iter().any(|step| matches!(self.trackers.get(*step), Tracker::CellContent(_)))
+        path.iter().any(|step| matches!(self.trackers.get(*step), Tracker::Step { access: Access::CellContent, .. }))
     }
 
     /// What a cache is given, if that is compared without running code.

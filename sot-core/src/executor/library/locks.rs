@@ -11,7 +11,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::Tracker;
+use sot_tracker::Access;
 
 /// What becomes of a lock.
 pub(in crate::executor) enum Taking {
@@ -79,7 +79,7 @@ impl<'py> Executor<'py> {
         let object = self.objects.get(self.py, object);
         let Some(held) = locks::held(&object) else { return Ok(None) };
         let base = self.base_tracker(me);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         let held = self.wrap(&held, at);
         let Some(mut count) = self.constant_int(held) else { return Ok(None) };
         let target = Target::Object(Self::var_ref(me));

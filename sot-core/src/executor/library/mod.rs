@@ -18,7 +18,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{ObjectId, Tracker};
+use sot_tracker::{Access, ObjectId};
 
 /// Functions that are pure, where they are given constants alone.
 const PURE: &[(&str, &str)] = &[
@@ -133,7 +133,7 @@ impl<'py> Executor<'py> {
     ) -> VarId {
         let question = self.objects.add(question);
         let base = self.constant_tracker(question);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         self.wrap(answer, at)
     }
 

@@ -7,7 +7,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay, Target};
-use sot_tracker::Tracker;
+use sot_tracker::Access;
 
 impl<'py> Executor<'py> {
     fn per_thread(&mut self, value: VarId) -> Option<(PerThread, Bound<'py, PyAny>)> {
@@ -41,7 +41,7 @@ impl<'py> Executor<'py> {
         let Some(dict) = per_thread::held(&local) else { return Ok(None) };
         let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         let base = self.base_tracker(value);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         self.dict_item(dict, at, name).map(Some)
     }
 
@@ -72,7 +72,7 @@ impl<'py> Executor<'py> {
         let Some(value) = per_thread::held(&variable) else { return Ok(None) };
         self.look(me)?;
         let base = self.base_tracker(me);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         self.guard_present(at);
         Ok(Some(Called::Value(self.wrap(&value, at))))
     }

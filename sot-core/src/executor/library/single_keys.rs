@@ -10,7 +10,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Target;
-use sot_tracker::{Check, Tracker};
+use sot_tracker::{Access, Check};
 
 /// From so many items on a dict is not looked at as a whole where one will do.
 const LARGE: usize = 64;
@@ -83,7 +83,7 @@ impl<'py> Executor<'py> {
         };
         match found {
             Some(value) => {
-                let at = self.trackers.intern(Tracker::DictItem { base, key: wanted });
+                let at = self.trackers.step(base, Access::DictItem(wanted));
                 self.guard_present(at);
                 Ok(Some(Some(self.wrap(&value, at))))
             }

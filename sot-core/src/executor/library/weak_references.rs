@@ -8,7 +8,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Tracker;
+use sot_tracker::Access;
 
 impl<'py> Executor<'py> {
     /// `weakref.ref(object)` of what is the same object at each call; `None`: that is left to Python.
@@ -58,7 +58,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::Finalizer, "what a weak reference refers to"));
         }
         let base = self.base_tracker(me);
-        let at = self.trackers.intern(Tracker::IterSource(base));
+        let at = self.trackers.step(base, Access::IterSource);
         let value = self.wrap(&referent, at);
         self.look(value)?;
         Ok(Some(value))
