@@ -488,7 +488,7 @@ pub fn membership(class: &Bound<'_, PyType>, method: &str) -> Membership {
 const STANDARD_HOOKS: &[&str] =
     &["_collections_abc", "collections.abc", "contextlib", "os", "importlib.abc", "numbers"];
 
-/// An abstract class asks its subclasses as well.
+/// An abstract class asks its subclasses, and those that were registered with it, as well.
 fn hooks_are_standard(class: &Bound<'_, PyType>, depth: usize) -> bool {
     let py = class.py();
     let hook = raw(class, "__subclasshook__").is_none_or(|hook| match descriptor(&hook) {
@@ -500,23 +500,37 @@ fn hooks_are_standard(class: &Bound<'_, PyType>, depth: usize) -> bool {
             .is_ok_and(|m| STANDARD_HOOKS.contains(&m.as_str())),
         _ => false,
     });
+    // What it asks of the class itself, by name.
+    let of_type = agree(&class.get_type(), &py.get_type::<PyType>(), &["__getattribute__", "__subclasses__"])
+        && raw(class, "__subclasses__").is_none();
+    let quiet = |other: PyResult<Bound<'_, PyAny>>| {
+        other.is_ok_and(|other| other.cast::<PyType>().is_ok_and(|other| answers_quietly(other, depth + 1)))
+    };
     let subclasses = || py.get_type::<PyType>().call_method1("__subclasses__", (class,));
-    hook && depth < 16
-        && subclasses().is_ok_and(|all| {
-            all.try_iter().is_ok_and(|mut all| {
-                all.all(|sub| {
-                    sub.is_ok_and(|sub| {
-                        sub.cast::<PyType>().is_ok_and(|sub| {
-                            let meta = sub.get_type();
-                            let plain = meta.is(py.get_type::<PyType>());
-                            plain
-                                || agree(&meta, types(py).abc_meta.bind(py), &["__subclasscheck__"])
-                                    && hooks_are_standard(sub, depth + 1)
-                        })
-                    })
-                })
-            })
-        })
+    hook && of_type
+        && depth < 16
+        && registered(class).is_ok_and(|all| all.into_iter().all(|other| quiet(Ok(other))))
+        && subclasses().is_ok_and(|all| all.try_iter().is_ok_and(|mut all| all.all(quiet)))
+}
+
+/// Whether asking for its subclasses runs no code of the program, when an abstract class asks for them.
+fn answers_quietly(class: &Bound<'_, PyType>, depth: usize) -> bool {
+    let py = class.py();
+    let meta = class.get_type();
+    meta.is(py.get_type::<PyType>())
+        || agree(&meta, types(py).abc_meta.bind(py), &["__subclasscheck__"]) && hooks_are_standard(class, depth)
+}
+
+/// The classes that live and were registered with an abstract class; none of any other class.
+fn registered<'py>(class: &Bound<'py, PyType>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = class.py();
+    if raw(class, "_abc_impl").is_none() {
+        return Ok(Vec::new());
+    }
+    let dump = crate::cpython::module(py, "_abc")?.getattr("_get_dump")?.call1((class,))?;
+    let weak = dump.get_item(0)?.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let living = weak.into_iter().map(|weak| weak.call0()).collect::<PyResult<Vec<_>>>()?;
+    Ok(living.into_iter().filter(|class| !class.is_none()).collect())
 }
 
 /// Whether it is a raw method of a class written in C.

@@ -125,10 +125,9 @@ impl<'py> Executor<'py> {
 
     /// The names of a class's slots: the class remembers them once it was asked. `None`: it has some, and does not yet.
     fn slot_names(&mut self, class: &Bound<'py, PyType>) -> Result<Option<VarId>, Stop> {
-        let own = class.getattr("__dict__").map_err(|e| self.internal(&e))?;
-        let known = own.call_method1("get", ("__slotnames__",)).map_err(|e| self.internal(&e))?;
+        let known = facts::class_dict(class).and_then(|own| own.get_item("__slotnames__").ok()?);
         let found = self.class_lookup(class.as_any(), "__slotnames__")?;
-        if let Ok(names) = known.cast_exact::<PyList>() {
+        if let Some(names) = known.as_ref().and_then(|known| known.cast_exact::<PyList>().ok()) {
             if !found.is_some_and(|found| found.is(names)) {
                 return Ok(None);
             }
@@ -136,8 +135,8 @@ impl<'py> Executor<'py> {
         }
         for base in facts::mro(class) {
             let Ok(base) = base.cast_into::<PyType>() else { return Ok(None) };
-            let own = base.getattr("__dict__").map_err(|e| self.internal(&e))?;
-            if facts::is_heap_type(&base) && own.contains("__slots__").map_err(|e| self.internal(&e))? {
+            let slots = facts::class_dict(&base).is_some_and(|own| own.contains("__slots__").unwrap_or(true));
+            if facts::is_heap_type(&base) && slots {
                 return Ok(None);
             }
         }

@@ -270,7 +270,13 @@ fn the_same(value: &Bound<'_, PyAny>, others: &[Bound<'_, PyAny>], group: usize)
 
 /// What looking a name up along the MRO of a class finds.
 fn look_up<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
-    facts::mro(class).iter().find_map(|c| c.getattr("__dict__").and_then(|d| d.get_item(name)).ok())
+    facts::mro(class).iter().find_map(|c| dict_of(&c).ok()?.get_item(name).ok())
+}
+
+/// The dict of a class, as `type` gives it: a metaclass may answer for itself.
+fn dict_of<'py>(class: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let of_types = class.py().get_type::<PyType>().getattr("__dict__")?.get_item("__dict__")?;
+    of_types.call_method1("__get__", (class,))
 }
 
 impl<'py> Live<'_, 'py> {
@@ -294,7 +300,7 @@ impl<'py> Live<'_, 'py> {
                 }
             }
             Access::InstanceDict if base.is_instance_of::<PyType>() => {
-                let dict = base.getattr("__dict__").ok()?;
+                let dict = dict_of(base).ok()?;
                 self.py.get_type::<PyDict>().call1((dict,)).ok()
             }
             // What the class calls so is another one, and may be code of the program.

@@ -10,6 +10,7 @@ import observe
 import pytest
 
 from capture_cases import (  # noqa: F401
+    abstract_classes,
     appended,
     arguments_of_exceptions,
     arithmetic,
