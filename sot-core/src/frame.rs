@@ -5,7 +5,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
 use pyo3::prelude::*;
-use sot_opcodes::{Code, Intrinsic, NameId, Op, Region, calls, handling};
+use sot_opcodes::{Code, CodeFlags, Intrinsic, NameId, Op, Region, calls, handling};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -72,7 +72,8 @@ pub struct Frame {
     pub caught: Rc<Vec<(VarId, u32)>>,
     /// Exceptions that it handled when the capture began: their tracebacks have an entry of it from then.
     pub before: Rc<[VarId]>,
-    /// Of the body of a class: the dict of its names, which nobody else has.
+    /// Of the body of a class: the dict of its names, which nobody else has. Of a function that looks at its variables more than
+    /// once, up to 3.12: the dict that it is given each time.
     pub names: Option<VarId>,
 }
 
@@ -140,6 +141,11 @@ impl Frame {
         self.raised_again = *raised_again;
         self.caught.clone_from(caught);
         self.before.clone_from(before);
+    }
+
+    /// Whether it is the body of a class, whose variables are in a dict.
+    pub fn is_class_body(&self) -> bool {
+        self.names.is_some() && !self.unit.code.flags.contains(CodeFlags::OPTIMIZED)
     }
 
     /// The call that the frame waits for is over.

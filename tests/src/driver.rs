@@ -115,9 +115,11 @@ impl Driver {
         let dir = self.scratch.join(id);
         fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
         let kept = dir.join(format!("{}.json", doc.name));
+        // Why there is nothing to wait for.
+        let failed = dir.join(format!("{}.failed", doc.name));
         if File::create_new(dir.join(format!("{}.claim", doc.name))).is_ok() {
             forget_old_runs(&self.scratch, id);
-            let run = self.execute(doc, &dir)?;
+            let run = self.execute(doc, &dir).inspect_err(|error| drop(fs::write(&failed, error)))?;
             after(&run);
             let text = serde_json::to_string(&run).map_err(|e| e.to_string())?;
             let part = dir.join(format!("{}.part", doc.name));
@@ -128,6 +130,9 @@ impl Driver {
         while start.elapsed() < PATIENCE {
             if let Ok(text) = fs::read_to_string(&kept) {
                 return serde_json::from_str(&text).map_err(|e| e.to_string());
+            }
+            if let Ok(error) = fs::read_to_string(&failed) {
+                return Err(error);
             }
             thread::sleep(Duration::from_millis(50));
         }

@@ -93,6 +93,10 @@ const MORE: &[&str] = &[
     "test_tokenize",
     "test_pprint",
     "test_logging",
+    "test_weakref",
+    "test_decimal",
+    "test_re",
+    "test_unittest",
 ];
 
 pub(crate) fn run(python: Option<&str>, modules: &[String]) -> Result<()> {

@@ -181,7 +181,7 @@ impl<'py> Executor<'py> {
 
     /// The call that made a class, if its body, or what that calls, is under way.
     pub(super) fn class_statement_under_way(&self) -> Option<crate::frame::Site> {
-        let body = self.frames.iter().position(|frame| frame.names.is_some())?;
+        let body = self.frames.iter().position(crate::frame::Frame::is_class_body)?;
         let caller = self.frames[..body].iter().rfind(|frame| !frame.is_hidden())?;
         let site = (caller.unit.address(), caller.ip);
         (!self.found.denied.contains_key(&site)).then_some(site)
@@ -369,7 +369,7 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyType>,
         args: &Args,
     ) -> Result<Option<VarId>, Stop> {
-        if self.frame().names.is_none() || !args.keywords.is_empty() || args.positional.is_empty() {
+        if !self.frame().is_class_body() || !args.keywords.is_empty() || args.positional.is_empty() {
             return Ok(None);
         }
         let name = class.name().map(|name| name.to_string()).unwrap_or_default();

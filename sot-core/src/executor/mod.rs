@@ -716,6 +716,12 @@ impl<'py> Executor<'py> {
         let ended = self.run();
         self.note_released(&[]);
         self.settle_sets();
+        if let (Err(Stop::Break(_)), Some(at)) = (&ended, self.looks_at_names_again()) {
+            let why = Why::new(Reason::FrameInspection, "locals() before and behind a break");
+            let caller = (at >= self.given).then(|| at - 1);
+            let site = caller.map(|caller| (self.frames[caller].unit.address(), self.frames[caller].ip));
+            return Err((site.filter(|site| !self.found.denied.contains_key(site)), why));
+        }
         let why = match ended {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),

@@ -6,13 +6,15 @@
 //! lost, as in plain functions.
 //!
 //! Up to 3.12 a frame has one such dict for all of its life: what `exec` writes is there for the next `eval`, and what `locals` gave
-//! shows later changes. That is so here as long as nothing looks again after something was written, or handed out; where it
-//! might, the frame runs as plain Python.
+//! shows what the variables are when somebody looks again. A frame that may do so has that dict (`Frame::names`); at a break it
+//! runs as plain Python, since no other frame can be given it.
 
 use super::Executor;
 use crate::code_unit::UnitData;
+use crate::frame::Frame;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{CodeFlags, NameId, Op, handling};
@@ -37,13 +39,16 @@ impl<'py> Executor<'py> {
                 let traceless = name == "dir";
                 let names = self.own_names(callee, name, traceless)?;
                 if traceless {
+                    let VarKind::Dict(names) = self.look(names)? else {
+                        return Err(Stop::fallback(Reason::InternalError, "variables in no dict"));
+                    };
                     let mut names: Vec<String> =
-                        names.iter().map(|(key, _)| self.constant_str(*key).unwrap_or_default()).collect();
+                        names.entries.iter().map(|(key, _)| self.constant_str(*key).unwrap_or_default()).collect();
                     names.sort_unstable();
                     let list = PyList::new(self.py, names).map_err(|e| self.internal(&e))?;
                     return self.fold(list.as_any()).map(|list| Some(Called::Value(list)));
                 }
-                Ok(Some(Called::Value(self.virtual_var(DictVar::new(names)))))
+                Ok(Some(Called::Value(names)))
             }
             ("vars", [object], true) if self.by_definition => self.enter("names_of", &[*object]).map(Some),
             ("vars", [object], true) => {
@@ -70,8 +75,7 @@ impl<'py> Executor<'py> {
                     _ => {
                         let text = self.constant_str(*source);
                         let reads = text.is_some_and(|text| !WRITES.iter().any(|word| text.contains(word)));
-                        let names = self.own_names(callee, name, name == "eval" && reads)?;
-                        (self.frame().globals, self.virtual_var(DictVar::new(names)))
+                        (self.frame().globals, self.own_names(callee, name, name == "eval" && reads)?)
                     }
                 };
                 let globals = self.objects.get(self.py, globals);
@@ -83,27 +87,26 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// The variables of the frame that are bound, in order. `traceless`: whoever looks leaves nothing for the next who does.
-    fn own_names(
-        &mut self,
-        callee: &Bound<'py, PyAny>,
-        name: &str,
-        traceless: bool,
-    ) -> Result<Vec<(VarId, VarId)>, Stop> {
+    /// A dict of the variables of the frame that are bound, in order. `traceless`: whoever looks leaves nothing for the next who
+    /// does.
+    fn own_names(&mut self, callee: &Bound<'py, PyAny>, name: &str, traceless: bool) -> Result<VarId, Stop> {
         let frame = self.frame();
         let unit = frame.unit.clone();
-        let (locals, cells, ip) = (frame.locals.clone(), frame.cells.clone(), frame.ip);
+        let (locals, cells, ip, known) = (frame.locals.clone(), frame.cells.clone(), frame.ip, frame.names);
+        let frame_of_generator = frame.generator.is_some();
         let code = &unit.code;
         let refused = || Stop::fallback(Reason::FrameInspection, name);
         let function = CodeFlags::OPTIMIZED | CodeFlags::NEWLOCALS;
         if unit.hidden || !code.flags.contains(function) || unit.reads_frame_locals() {
             return Err(refused());
         }
-        if !handling::locals_are_snapshots(code.version) {
+        let keeps = !handling::locals_are_snapshots(code.version);
+        let again = keeps && !traceless && may_look_again(&unit, ip);
+        if keeps {
             let object = self.objects.find(callee);
             let under_another_name =
                 object.is_some() && locals.iter().flatten().any(|var| self.known_object(*var) == object);
-            if under_another_name || !looks_by_name(&unit) || !traceless && may_look_again(&unit, ip) {
+            if under_another_name || !looks_by_name(&unit) || again && frame_of_generator {
                 return Err(refused());
             }
         }
@@ -126,7 +129,6 @@ impl<'py> Executor<'py> {
             }
         }
         // The frame's dict would keep it.
-        let keeps = !handling::locals_are_snapshots(code.version);
         if keeps && found.iter().any(|(_, value)| self.may_be_seen_to_die(*value)) {
             return Err(refused());
         }
@@ -134,7 +136,43 @@ impl<'py> Executor<'py> {
         for (name, value) in found {
             entries.push((self.fold(PyString::intern(self.py, name).as_any())?, value));
         }
-        Ok(entries)
+        if let Some(names) = known {
+            self.bring_up_to_date(names, &unit, &entries)?;
+            return Ok(names);
+        }
+        let names = self.virtual_var(DictVar::new(entries));
+        if again {
+            self.frame_mut().names = Some(names);
+        }
+        Ok(names)
+    }
+
+    /// The dict of a frame's variables shows what they are now; other keys are the program's.
+    fn bring_up_to_date(&mut self, names: VarId, unit: &UnitData, bound: &[(VarId, VarId)]) -> Result<(), Stop> {
+        let code = &unit.code;
+        let variables = code.varnames.iter().chain(&code.cellvars).chain(&code.freevars);
+        let mut seen = HashSet::new();
+        for name in variables.filter(|name| seen.insert(name.as_str())) {
+            let is_it = |(key, _): &&(VarId, VarId)| self.constant_str(*key).is_some_and(|key| key == *name);
+            match bound.iter().find(is_it).copied() {
+                Some((key, value)) => self.set_item(names, key, value)?,
+                None => {
+                    let key = self.fold(PyString::intern(self.py, name).as_any())?;
+                    let VarKind::Dict(dict) = self.look(names)? else { continue };
+                    if dict.position(self, key)?.is_some() {
+                        self.delete_item(names, key)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The first frame that has given away the dict of its variables and may look at them again: no frame but its own can do that.
+    pub(super) fn looks_at_names_again(&self) -> Option<usize> {
+        let looks_again =
+            |frame: &Frame| frame.names.is_some() && !frame.is_class_body() && may_look_again(&frame.unit, frame.ip);
+        self.frames.iter().position(looks_again)
     }
 }
 

@@ -155,6 +155,12 @@ impl<'py> Executor<'py> {
         }
         let mut copies = Copies::default();
         let (given, _) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, &mut copies))?;
+        let asked = name_of(method);
+        if let ("sub" | "subn" | "expand", Ok(template)) = (asked.rsplit('.').next().unwrap_or(""), given.get_item(0))
+            && names_groups_oddly(&template)
+        {
+            return Err(Stop::brk(Reason::GivesWarning, "an odd name of a group"));
+        }
         let all = std::iter::once(of.clone()).chain(given.iter());
         let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;
         let result = method.call1(all).map_err(|e| self.would_raise(&e))?;
@@ -191,4 +197,19 @@ impl<'py> Executor<'py> {
             pinned: false,
         }))
     }
+}
+
+/// Whether a template names a group in a way that some interpreters warn of (`\\g<+1>`), others refuse: they do it in the name of the
+/// program's frames.
+fn names_groups_oddly(template: &Bound<'_, PyAny>) -> bool {
+    let text = match template.cast_exact::<PyBytes>() {
+        Ok(bytes) => String::from_utf8_lossy(bytes.as_bytes()).into_owned(),
+        Err(_) => template.extract().unwrap_or_default(),
+    };
+    let plain = |name: &str| {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        name.chars().all(word)
+            && (!name.starts_with(|c: char| c.is_ascii_digit()) || name.chars().all(|c| c.is_ascii_digit()))
+    };
+    text.split("\\g<").skip(1).any(|rest| rest.split_once('>').is_some_and(|(name, _)| !plain(name)))
 }

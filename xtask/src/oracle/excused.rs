@@ -100,6 +100,18 @@ pub(super) const EXCUSED: &[Excuse] = &[
         why: "counts the references to a tuple that guards hold as well",
     },
     Excuse {
+        test: "test.test_weakref.ReferencesTestCase.test_cfunction",
+        versions: 8..=13,
+        looks: Looks::References,
+        why: "asks whether a function of C has died: one that guards name goes when a call misses next",
+    },
+    Excuse {
+        test: "test.test_re.ReTests.test_search_anchor_at_beginning",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "gives a search of ten million characters a tenth of a second, on whatever machine",
+    },
+    Excuse {
         test: "test.test_int.IntStrDigitLimitsTests.test_denial_of_service_prevented_int_to_str",
         versions: 8..=13,
         looks: Looks::Time,

@@ -1,5 +1,6 @@
 """What looks at the names of the frame that calls it: locals, vars, dir, eval and exec."""
 
+from doors import opaque
 from observe import case, open_case
 from toy_framework import toy
 
@@ -132,7 +133,7 @@ def exec_and_who_asks_for_what_it_wrote():
     return {"f": f, "args": x1}
 
 
-@open_case
+@case()
 def locals_again_and_again():
     def f(x):
         first = locals()
@@ -143,7 +144,7 @@ def locals_again_and_again():
     return {"f": f, "args": x1}
 
 
-@open_case
+@case()
 def locals_in_a_loop():
     def f(x):
         seen = []
@@ -221,5 +222,106 @@ def names_behind_a_map():
     def f(x):
         a = 3
         return x + a, list(map(eval, ["1", "2"])), sorted(["b", "c"], key=lambda k: eval("k"))
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def keys_that_the_program_adds_stay():
+    def f(x):
+        a = 1
+        names = locals()
+        names["mine"], names["a"] = 5, 6
+        before = sorted(names), names["a"]
+        b = a + 1
+        again = vars()
+        listed = dir()
+        del a
+        return x + b, before, names is again, names["a"], sorted(locals()), listed, sorted(names)
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def contents_of_cells_are_looked_at_again():
+    def f(x):
+        a = 1
+
+        def inner():
+            return a
+
+        names = locals()
+        before = names["a"]
+        a = 2
+        stale = names["a"]
+        locals()
+        return x + inner(), before, stale, names["a"], list(names)
+
+    return {"f": f, "args": x1}
+
+
+@case()
+def an_inlined_function_looks_twice():
+    def inner(v):
+        q = v + 1
+        names = locals()
+        r = q * 2
+        return locals() is names, sorted(names), r
+
+    def f(x):
+        return x * 2, inner(2), inner(3)
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def a_break_between_two_looks():
+    def f(x):
+        a = 1
+        names = locals()
+        opaque(1)
+        b = a + 1
+        return x + b, locals() is names, sorted(names)
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def a_break_between_two_looks_of_an_inlined_function():
+    def inner(v):
+        names = locals()
+        opaque(v)
+        later = v + 1
+        return locals() is names, sorted(names), later
+
+    def f(x):
+        y = x * 2
+        return inner(2), y + 1
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def a_generator_that_looks_twice():
+    def items():
+        a = 1
+        names = locals()
+        yield len(names)
+        b = a + 1
+        yield b, locals() is names, sorted(names)
+
+    def f(x):
+        return x * 2, list(items())
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def exec_between_two_looks():
+    def f(x):
+        a = 1
+        names = locals()
+        exec("a = 7; made = 3")
+        return x + a, sorted(names), locals() is names, sorted(locals())
 
     return {"f": f, "args": x1}

@@ -1,6 +1,7 @@
 """Operations of C that give a warning: the program's own line gives it, at each call, and no capture does."""
 
 import operator
+import re
 import sys
 import warnings
 
@@ -69,3 +70,34 @@ def warnings_that_are_errors():
             return f(x)
 
     return {"f": called_so, "args": x1}
+
+
+def substitutes(name, pattern, template, text):
+    def build():
+        calls = iter(range(100))
+        # It warns of what it has not seen before.
+        re.purge()
+
+        def f(x, groups):
+            try:
+                found = re.sub(pattern * groups, template, text)
+            except (re.error, IndexError) as error:
+                found = str(error)
+            return x + 1, found
+
+        return {"f": f, "args": lambda: (t([1.0]), 1 + next(calls))}
+
+    build.__name__ = f"substitutes_{name}"
+    open_case(build)
+
+
+for name, template in {
+    "a_sign": r"\g<+1>",
+    "a_space": r"\g< 1 >",
+    "another_digit": "\\g<\u0967>",
+    "a_word": r"\g<word>",
+    "a_number": r"\g<1>|\1",
+    "nothing": r"\g<>",
+}.items():
+    substitutes(name, "()", template, "ab")
+    substitutes(f"{name}_in_bytes", b"()", template.encode(), b"ab")
