@@ -41,6 +41,7 @@ mod deques;
 mod dicts_of_c;
 mod doubles;
 mod draws;
+mod ending;
 mod exceptions;
 mod extended;
 mod flags;
@@ -102,7 +103,7 @@ pub use handlers::Handler;
 
 use crate::awaits::Awaits;
 use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
-use crate::captured::{Captured, Outcome};
+use crate::captured::Captured;
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
 use crate::stop::{Reason, Stop, Why};
@@ -706,101 +707,5 @@ impl<'py> Executor<'py> {
             }
             _ => String::new(),
         }
-    }
-
-    /// Simulate the frames that were pushed, to the end of the capture.
-    ///
-    /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
-    pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
-        self.given = self.frames.len();
-        let ended = self.run();
-        self.note_released(&[]);
-        self.settle_sets();
-        if let (Err(Stop::Break(_)), Some(at)) = (&ended, self.looks_at_names_again()) {
-            let why = Why::new(Reason::FrameInspection, "locals() before and behind a break");
-            let caller = (at >= self.given).then(|| at - 1);
-            let site = caller.map(|caller| (self.frames[caller].unit.address(), self.frames[caller].ip));
-            return Err((site.filter(|site| !self.found.denied.contains_key(site)), why));
-        }
-        let why = match ended {
-            Ok(value) => return Ok(Outcome::Return(value)),
-            Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
-            Err(Stop::Break(why)) if self.begun().is_none() => {
-                return match self
-                    .class_statement_under_way()
-                    .or_else(|| self.call_of_library())
-                    .or_else(|| self.generator_of_framework())
-                {
-                    Some(site) => Err((Some(site), why)),
-                    None => {
-                        self.writing = self.being_written(self.given);
-                        self.show_frames_that_go_on();
-                        Ok(Outcome::Break(why))
-                    }
-                };
-            }
-            Err(Stop::Break(why)) | Err(Stop::Fallback(why)) => why,
-            Err(Stop::Entered(_) | Stop::Calls) => Why::new(Reason::InternalError, "a frame that nobody entered"),
-        };
-        if self.in_one_piece.is_some_and(|frame| frame < self.given) {
-            return Err((None, why));
-        }
-        let real = why.reason == Reason::FrameInspection || self.in_one_piece.is_some();
-        if real && self.frames.len() > self.given.max(1) {
-            // All frames that the simulation entered must be real: break at the call that entered the first of them.
-            let caller = &self.frames[self.given.max(1) - 1];
-            let site = (caller.unit.address(), caller.ip);
-            // Variables are the frame's own only where it is the user's code, or its resume function.
-            let variables = self.frames[self.given.max(1) - 1..].iter().any(|frame| frame.unit.reads_frame_locals());
-            return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
-        }
-        Err((self.outer_site(), why))
-    }
-
-    /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the
-    /// program's business, and seldom computes on tensors: it runs as Python, with one break.
-    fn call_of_library(&self) -> Option<Site> {
-        let library = |frame: &Frame| crate::libraries::is_standard_library(self.py, &frame.unit.file);
-        if !self.shown_frame().is_some_and(library) {
-            return None;
-        }
-        let caller = self.frames.iter().rposition(|frame| !frame.is_hidden() && !library(frame))?;
-        let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
-        let frame = &self.frames[caller];
-        let site = (frame.unit.address(), frame.ip);
-        (entered_here && !self.found.denied.contains_key(&site)).then_some(site)
-    }
-
-    /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at
-    /// each thing that it does for each of its items.
-    fn generator_of_framework(&self) -> Option<Site> {
-        let paths = self.frames.iter().any(|f| f.generator.is_some()).then(|| self.backend.skip_paths(self.py))?;
-        let framework = |frame: &Frame| paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()));
-        let first = self.frames.iter().position(|frame| frame.generator.is_some() && framework(frame))?;
-        let frame = self.frames.get(first.checked_sub(1)?)?;
-        let site = (frame.unit.address(), frame.ip);
-        let inside = first >= self.given && self.frames[first..].iter().all(framework);
-        (inside && !self.found.denied.contains_key(&site)).then_some(site)
-    }
-
-    /// The outermost frame that no continuation can go on in: a `yield from` of 3.8 to 3.10 that has asked a `__next__` would ask once
-    /// more, as no code can begin where it yields what it was given.
-    fn begun(&self) -> Option<usize> {
-        self.frames.iter().position(Frame::yields_what_it_awaits)
-    }
-
-    /// The call to deny: in the innermost frame that can be handed to a continuation, but one frame further out than the trouble.
-    pub fn outer_site(&self) -> Option<Site> {
-        if let Some(cause) = self.step.cause.filter(|cause| !self.found.denied.contains_key(cause)) {
-            return Some(cause);
-        }
-        let innermost = self.frames.len().saturating_sub(1);
-        let below = innermost.min(self.begun().map_or(innermost, |at| at + 1));
-        // A definition is simulated as a whole or not at all, unless its caller's call is over and done with.
-        let frames = self.frames.get(..below)?;
-        let shown = frames.iter().rposition(|frame| !frame.is_hidden())?;
-        let frame = if shown + 1 < self.given { frames.last()? } else { &frames[shown] };
-        let site = (frame.unit.address(), frame.ip);
-        (!self.found.denied.contains_key(&site)).then_some(site)
     }
 }
