@@ -10,6 +10,7 @@
 //! | unsafe-door | `unsafe` only under `sot-core/src/cpython`; every other crate forbids it |
 //! | machine-paths | no file carries a path of somebody's machine |
 //! | registries | a table that lives as long as the process is one that the engine knows (`sot-core/src/engine.rs`) |
+//! | kinds | no `match` outside `variables/` and `executor/kinds/` is a table over the kinds of values |
 //! | rooms | the modules of a crate, or of one directory in it, form no circle of uses |
 //! | file-length | no source file is longer than 800 lines, generated ones excepted |
 
@@ -58,6 +59,7 @@ const RULES: &[Rule] = &[
     Rule { name: "unsafe-door", check: code::unsafe_door },
     Rule { name: "machine-paths", check: text::machine_paths },
     Rule { name: "registries", check: code::registries },
+    Rule { name: "kinds", check: code::kinds },
     Rule { name: "rooms", check: rooms::no_circles },
     Rule { name: "file-length", check: text::file_length },
 ];

@@ -30,7 +30,7 @@ use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::stop::{Reason, Stop, Why};
 use crate::type_facts;
-use crate::variables::{ClassVar, FunctionVar, GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
+use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFrozenSet, PyList, PySet, PyTuple, PyType};
@@ -237,19 +237,7 @@ impl Captured {
 
     /// Whether a variable stands for a mutable object that existed before the frame.
     pub fn is_sourced_container(&self, var: VarId) -> bool {
-        match &self.var(var).kind {
-            VarKind::List(l) => l.object.is_some(),
-            VarKind::Dict(d) => d.object.is_some(),
-            VarKind::Set(s) => s.object.is_some(),
-            VarKind::Instance(i) => i.object.is_some(),
-            VarKind::Exception(e) => e.object.is_some(),
-            VarKind::Cell(c) => c.object.is_some(),
-            VarKind::Function(FunctionVar::Made(made)) => made.object.is_some(),
-            VarKind::Layer(_)
-            | VarKind::Function(FunctionVar::Object(_))
-            | VarKind::Class(ClassVar { made: None, .. }) => true,
-            _ => false,
-        }
+        crate::variables::Nature::existed(&self.var(var).kind)
     }
 
     /// The instance of which this is the part that a builtin type keeps.

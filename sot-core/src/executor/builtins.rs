@@ -2,6 +2,7 @@
 
 use super::calls::name_of;
 use super::copies::Copies;
+use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::backend::CallKind;
 use crate::cpython::facts;
@@ -686,32 +687,7 @@ impl<'py> Executor<'py> {
     }
 
     pub(super) fn reversed(&mut self, sequence: VarId) -> Result<VarId, Stop> {
-        match self.look(sequence)? {
-            VarKind::Tuple(_) | VarKind::List(_) => {
-                let index = self.length(sequence)?;
-                Ok(self.virtual_var(IteratorVar::new(Iteration::Reversed { sequence, index })))
-            }
-            VarKind::Constant(_) => {
-                let value = self.constant_value(sequence).expect("a constant");
-                if let Ok(range) = value.cast_exact::<PyRange>() {
-                    let backwards = self.py.get_type::<PySlice>().call1((self.py.None(), self.py.None(), -1));
-                    let reversed = backwards.and_then(|slice| range.get_item(slice));
-                    let reversed = reversed.map_err(|e| self.would_raise(&e))?;
-                    let reversed = self.fold(&reversed)?;
-                    return self.iterate(reversed);
-                }
-                if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<PyBytes>() {
-                    let index = self.length(sequence)?;
-                    return Ok(self.virtual_var(IteratorVar::new(Iteration::Reversed { sequence, index })));
-                }
-                Err(Stop::brk(Reason::WouldRaise, "reversed()"))
-            }
-            VarKind::Dict(_) => self.iterate_dict(sequence, ViewWhat::Keys, true),
-            VarKind::View(view) => self.iterate_dict(view.dict, view.what, true),
-            VarKind::Deque(_) => self.iterate_deque(sequence, true),
-            VarKind::Instance(_) | VarKind::Layer(_) => self.call_special(sequence, "__reversed__", vec![]),
-            other => Err(Stop::brk(Reason::Builtin, format!("reversed() of {}", other.kind_name()))),
-        }
+        self.look(sequence)?.reversed(self, sequence)
     }
 
     /// `super()`: the cell `__class__` and the first argument of the frame.

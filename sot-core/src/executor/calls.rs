@@ -1,5 +1,6 @@
 //! Calls: binding arguments, inlining Python functions, framework functions and layers.
 
+use super::kinds::Operations;
 use super::{Awaits, Executor, Frame};
 use crate::backend::{CallKind, Kind, LayerCall, Surroundings};
 use crate::code_unit::CodeUnit;
@@ -8,7 +9,6 @@ use crate::cpython::{entry, facts};
 use crate::draws;
 use crate::frame::Skipped;
 use crate::libraries::comes_with_python;
-use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -558,59 +558,7 @@ impl<'py> Executor<'py> {
         if let Some(drawn) = self.draw_by_name(receiver, name, args)? {
             return Ok(Called::Value(drawn));
         }
-        match self.look(receiver)? {
-            VarKind::Tensor(_) => {
-                self.record_call(CallKind::Method, name, None, &args.with_first(receiver)).map(Called::Value)
-            }
-            VarKind::List(list) => self.list_method(receiver, &list, name, args).map(Called::Value),
-            VarKind::Dict(dict) => self.dict_method(receiver, &dict, name, args).map(Called::Value),
-            VarKind::Set(_)
-                if name == "__reduce_ex__"
-                    && args.keywords.is_empty()
-                    && matches!(*args.positional, [protocol] if self.constant_int(protocol).is_some()) =>
-            {
-                let class = self.class_of(receiver)?;
-                let class = self.pin(&class);
-                self.enter("reduced_set", &[receiver, class])
-            }
-            VarKind::Set(_) => self.set_method(receiver, name, args).map(Called::Value),
-            VarKind::Generator(_) => self.generator_method(receiver, name, args),
-            VarKind::Function(_) if name == "__get__" => self.bind_function(receiver, args),
-            VarKind::Native(native) if native.native == Native::Proxy => self.method_of_proxy(receiver, name, args),
-            VarKind::Native(native) if native.native == Native::Descriptor => {
-                self.property_changed(receiver, name, args).map(Called::Value)
-            }
-            VarKind::Native(native) if native.native == Native::Made => {
-                let class = self.objects.get(self.py, native.class);
-                let method = class.getattr(name).map_err(|e| self.internal(&e))?;
-                let called = self.method_of_object_of_c(&method, &class, name, receiver, args)?;
-                called.ok_or_else(|| Stop::brk(Reason::Builtin, format!("{name} of an object of C")))
-            }
-            VarKind::Native(_) => self.method_of_match(receiver, name, args).map(Called::Value),
-            VarKind::Deque(deque) => self.deque_method(receiver, &deque, name, args),
-            VarKind::ByteArray(_) => self.bytearray_method(receiver, name, args).map(Called::Value),
-            VarKind::Slice(_) => self.slice_method(receiver, name, args).map(Called::Value),
-            VarKind::Tuple(_) | VarKind::Constant(_) => self.constant_method(receiver, name, args).map(Called::Value),
-            // What a `__setattr__` of the program ends in.
-            VarKind::Instance(_) if name == "__setattr__" && args.keywords.is_empty() => {
-                let [name, value] = *args.positional.as_slice() else {
-                    return Err(Stop::brk(Reason::WouldRaise, "__setattr__"));
-                };
-                let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
-                self.enter_write_by_object(receiver, &name, Some(value))
-            }
-            VarKind::Instance(_) if name == "__delattr__" && args.keywords.is_empty() => {
-                let [name] = *args.positional.as_slice() else {
-                    return Err(Stop::brk(Reason::WouldRaise, "__delattr__"));
-                };
-                let name = self.constant_str(name).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
-                self.enter_write_by_object(receiver, &name, None)
-            }
-            other => match self.method_of_instance_of_c(receiver, name, args)? {
-                Some(called) => Ok(called),
-                None => Err(Stop::brk(Reason::Builtin, format!("{name} of {}", other.kind_name()))),
-            },
-        }
+        self.look(receiver)?.call_method(self, receiver, name, args)
     }
 }
 

@@ -6,6 +6,7 @@
 //! object that it was the id of may have died before the other was made: CPython would give that one the same address.
 
 use super::Executor;
+use super::kinds::Operations;
 use super::members::Member;
 use crate::frame::Site;
 use crate::natives::Native;
@@ -54,29 +55,8 @@ impl<'py> Executor<'py> {
             self.keep_apart_by_id(value);
             return self.number_of(&object).map(Some);
         }
-        match &kind {
-            // Up to 3.9 all that are empty are one.
-            VarKind::Set(set) if set.frozen && self.py.version_info() < (3, 10) => return Ok(None),
-            VarKind::Constant(_)
-            | VarKind::Tuple(_)
-            | VarKind::List(_)
-            | VarKind::Dict(_)
-            | VarKind::Set(_)
-            | VarKind::Deque(_)
-            | VarKind::ByteArray(_)
-            | VarKind::Cell(_)
-            | VarKind::Function(_)
-            | VarKind::Class(_)
-            | VarKind::Exception(_) => {}
-            // Who waits for its end would see it later.
-            VarKind::Instance(_) => {
-                let class = self.class_of(value)?;
-                if self.class_lookup(&class, "__del__")?.is_some() {
-                    return Ok(None);
-                }
-            }
-            VarKind::Tensor(_) if self.known_object(value).is_some() => {}
-            _ => return Ok(None),
+        if !kind.has_an_id(self, value)? {
+            return Ok(None);
         }
         if let Some(site) = self.id_of_a_dead_one(value) {
             // Only real objects tell which addresses come again: the call that asked for that one's is to be real.

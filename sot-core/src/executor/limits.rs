@@ -6,6 +6,7 @@
 //! `RecursionError` where that is what it does.
 
 use super::Executor;
+use super::kinds::Operations;
 use crate::cpython::signals;
 use crate::stop::{Reason, Stop};
 use crate::variables::{Args, VarId, VarKind};
@@ -113,7 +114,7 @@ impl Executor<'_> {
                 work.pop();
                 continue;
             }
-            let Some(parts) = self.plain_parts(at)? else { return Ok(false) };
+            let Some(parts) = self.look(at)?.plain_parts(self, at)? else { return Ok(false) };
             if open.insert(at) {
                 if open.len() - sizes.len() > MAX_NESTED as usize {
                     return Err(too_deep("a value that is nested without end"));
@@ -135,47 +136,6 @@ impl Executor<'_> {
             }
         }
         Ok(true)
-    }
-
-    /// The parts of a value that may be made of constants only; `None`: it is not.
-    fn plain_parts(&mut self, var: VarId) -> Result<Option<Vec<VarId>>, Stop> {
-        Ok(Some(match self.look(var)? {
-            VarKind::Constant(_) | VarKind::ByteArray(_) => Vec::new(),
-            VarKind::Tuple(t) if t.class.is_none() => t.items.to_vec(),
-            VarKind::List(l) => l.items.to_vec(),
-            VarKind::Deque(d) => d.items.to_vec(),
-            VarKind::Slice(s) => s.parts.to_vec(),
-            VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
-            VarKind::Set(s) => match self.ordered(s.state) {
-                Ok(content) => content.vars().collect(),
-                Err(_) => return Ok(None),
-            },
-            VarKind::Class(c) => {
-                let class = self.objects.get(self.py, c.object);
-                let builtin =
-                    class.cast::<pyo3::types::PyType>().is_ok_and(|t| !crate::cpython::facts::is_heap_type(t));
-                return Ok(builtin.then(Vec::new));
-            }
-            VarKind::Tuple(_)
-            | VarKind::Tensor(_)
-            | VarKind::View(_)
-            | VarKind::Iterator(_)
-            | VarKind::Function(_)
-            | VarKind::Method(_)
-            | VarKind::Bound(_)
-            | VarKind::Builtin(_)
-            | VarKind::Native(_)
-            | VarKind::Module(_)
-            | VarKind::Layer(_)
-            | VarKind::Instance(_)
-            | VarKind::Super(_)
-            | VarKind::Cell(_)
-            | VarKind::Generator(_)
-            | VarKind::Exception(_)
-            | VarKind::Traceback(_)
-            | VarKind::Null(_)
-            | VarKind::Previous(_) => return Ok(None),
-        }))
     }
 }
 

@@ -1,12 +1,12 @@
 //! Writes: to the simulation's own state, and to the journal where the object existed before the frame.
 
 use super::Executor;
+use super::kinds::Operations;
 use crate::cpython::facts;
-use crate::natives::Native;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
-use pyo3::exceptions::{PyAttributeError, PyBaseException, PyIndexError, PyNameError};
+use pyo3::exceptions::{PyAttributeError, PyBaseException, PyNameError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
@@ -36,29 +36,24 @@ impl<'py> Executor<'py> {
         if self.set_in_thread(object, name, value)? {
             return Ok(());
         }
-        let class = match self.look(object)? {
-            VarKind::Instance(i) => self.objects.get(self.py, i.class),
-            VarKind::Exception(e) => self.objects.get(self.py, e.class),
-            VarKind::Layer(_) => return self.set_layer_attribute(object, name, value),
-            VarKind::Function(FunctionVar::Made(made)) if made.object.is_none() => {
-                return self.set_function_attribute(object, &made, name, value);
-            }
-            VarKind::Function(_) => return self.set_in_dict_of_function(object, name, value),
-            VarKind::Tensor(_) => return self.set_flag(object, name, value),
-            VarKind::Native(native) if native.native == Native::Partial && native.object.is_none() => {
-                self.objects.get(self.py, native.class)
-            }
-            VarKind::Class(class) => return self.set_class_attribute(object, class.object, name, value),
-            other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
-        };
+        self.look(object)?.set_attribute(self, object, name, value)
+    }
+
+    /// `object.name = value`, if its class leaves that to `object`, or to `BaseException`.
+    pub(super) fn set_by_class(
+        &mut self,
+        class: ObjectId,
+        object: VarId,
+        name: &str,
+        value: VarId,
+    ) -> Result<(), Stop> {
+        let class = self.objects.get(self.py, class);
         let own = self.class_lookup(&class, "__setattr__")?;
         let generic = match self.is_exception(object) {
             true => type_facts::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
             false => type_facts::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
         };
-        // A partial's own does what that of `object` does.
-        let native = matches!(self.var(object).kind, VarKind::Native(_));
-        if !native && !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
         self.set_by_object(object, name, value)
@@ -183,46 +178,11 @@ impl<'py> Executor<'py> {
 
     /// `container[key] = value`
     pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
-        match self.look(container)? {
-            VarKind::List(list) if self.is_slice(key)? => return self.set_slice(container, &list, key, value),
-            VarKind::List(list) => {
-                let Some(index) = self.index_value(key)? else { return Err(self.no_index("list", key)?) };
-                let length = list.items.len() as i64;
-                let at = if index < 0 { index + length } else { index };
-                let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
-                    return Err(self.raise_error::<PyIndexError>("list assignment index out of range"));
-                };
-                let mut items = list.items.to_vec();
-                items[at] = value;
-                self.replace_list(container, items);
-            }
-            VarKind::Dict(dict) => {
-                self.dict_has_one_name(container)?;
-                let at = dict.position(self, key)?;
-                let mut entries = dict.entries.to_vec();
-                match at {
-                    Some(at) => entries[at].1 = value,
-                    None => entries.push((key, value)),
-                }
-                self.replace_dict(container, entries)?;
-            }
-            VarKind::Deque(deque) => {
-                let at = self.place_in_deque(&deque, key)?;
-                let mut items = deque.items.to_vec();
-                items[at] = value;
-                self.replace_deque(container, items, false);
-                return Ok(());
-            }
-            VarKind::ByteArray(_) => {
-                return self.bytearray_method(container, "__setitem__", &Args::positional(vec![key, value])).map(drop);
-            }
-            VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
-                let method = self.special_method(container, "__setitem__")?;
-                return self.call_tail(method, &Args::positional(vec![key, value])).map(drop);
-            }
-            VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item assignment")),
-            other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
-        }
+        self.look(container)?.set_item(self, container, key, value)
+    }
+
+    /// An item of a container was set.
+    pub(super) fn note_item_set(&mut self, container: VarId, key: VarId, value: VarId) {
         if self.is_sourced_container(container) {
             self.journal_record(Mutation::SetItem {
                 object: Self::var_ref(container),
@@ -230,55 +190,19 @@ impl<'py> Executor<'py> {
                 value: Self::var_ref(value),
             });
         }
-        Ok(())
     }
 
     /// `del container[key]`
     pub fn delete_item(&mut self, container: VarId, key: VarId) -> Result<(), Stop> {
-        match self.look(container)? {
-            VarKind::List(list) if self.is_slice(key)? => return self.delete_slice(container, &list, key),
-            VarKind::List(list) => {
-                let Some(index) = self.index_value(key)? else { return Err(self.no_index("list", key)?) };
-                let length = list.items.len() as i64;
-                let at = if index < 0 { index + length } else { index };
-                let Some(at) = usize::try_from(at).ok().filter(|at| *at < list.items.len()) else {
-                    return Err(self.raise_error::<PyIndexError>("list assignment index out of range"));
-                };
-                let mut items = list.items.to_vec();
-                items.remove(at);
-                self.replace_list(container, items);
-            }
-            VarKind::Dict(dict) => {
-                self.dict_has_one_name(container)?;
-                let Some(at) = dict.position(self, key)? else {
-                    return Err(self.raise_key_error(key));
-                };
-                let mut entries = dict.entries.to_vec();
-                entries.remove(at);
-                self.replace_dict(container, entries)?;
-            }
-            VarKind::Deque(deque) => {
-                let at = self.place_in_deque(&deque, key)?;
-                let mut items = deque.items.to_vec();
-                items.remove(at);
-                self.replace_deque(container, items, true);
-                return Ok(());
-            }
-            VarKind::ByteArray(_) => {
-                return self.bytearray_method(container, "__delitem__", &Args::positional(vec![key])).map(drop);
-            }
-            VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
-                let method = self.special_method(container, "__delitem__")?;
-                return self.call_tail(method, &Args::positional(vec![key])).map(drop);
-            }
-            VarKind::Tensor(_) => return Err(Stop::brk(Reason::InplaceTensor, "item deletion")),
-            other => return Err(Stop::brk(Reason::Mutation, format!("item of {}", other.kind_name()))),
-        }
+        self.look(container)?.delete_item(self, container, key)
+    }
+
+    /// An item of a container was deleted.
+    pub(super) fn note_item_deleted(&mut self, container: VarId, key: VarId) {
         if self.is_sourced_container(container) {
             let (object, key) = (Self::var_ref(container), Self::var_ref(key));
             self.journal_record(Mutation::DelItem { object, key });
         }
-        Ok(())
     }
 
     pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {

@@ -5,11 +5,10 @@
 //! because then one stamp on the containing dict covers it.
 
 use super::Executor;
+use super::kinds::{Operations, Place};
 use crate::backend::Kind;
-use crate::captured::{CapturedCheck, SetStep};
 use crate::cpython::facts;
 use crate::iterators::Opened;
-use crate::natives::Native;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
@@ -311,182 +310,50 @@ impl<'py> Executor<'py> {
                 self.watch(var, &object, tracker);
             }
         }
-        let pinned_place = self.is_under_constant(tracker);
-        match self.var(var).kind.clone() {
-            VarKind::Constant(c) => {
-                if !given {
-                    self.guard_type(tracker, c.object);
-                }
-            }
-            VarKind::Tensor(t) => {
-                if let TensorSource::Object(object) = t.source {
-                    if pinned_place && !given {
-                        self.guard(tracker, Check::Is(object));
-                    }
-                    let tensor = self.objects.get(self.py, object);
-                    let check = self.backend.tensor_check(&tensor).map_err(|e| self.internal(&e))?;
-                    let meta = self.backend.tensor_meta(&tensor).map_err(|e| self.internal(&e))?;
-                    let number = self.tensor_checks.len() as u32;
-                    self.tensor_checks.push(CapturedCheck { check: check.into(), meta });
-                    // Its meta data can change where it is; its place is pinned above.
-                    let at = if pinned_place { self.constant_tracker(object) } else { tracker };
-                    self.guard(at, Check::Tensor(number));
-                }
-            }
-            VarKind::List(list) => {
-                if let Some(object) = list.object {
-                    self.look_sequence(var, tracker, object, given, pinned_place);
-                }
-            }
-            VarKind::Tuple(tuple) => {
-                if let Some(class) = tuple.class {
-                    // It is read as a tuple as long as its class leaves that to tuples.
-                    let class = self.objects.get(self.py, class);
-                    for name in type_facts::OF_TUPLES {
-                        self.class_lookup(&class, name)?;
-                    }
-                }
-                if let Some(object) = self.known_object(var) {
-                    self.look_sequence(var, tracker, object, given, pinned_place);
-                }
-            }
-            VarKind::Dict(dict) => {
-                if let Some(object) = dict.object {
-                    self.is_read_as_it_is(object)?;
-                    self.look_dict(var, tracker, object, given, pinned_place)?;
-                }
-            }
-            VarKind::Set(set) => {
-                if let Some(object) = set.object {
-                    self.is_read_as_it_is(object)?;
-                    self.guard_container(tracker, object, given, pinned_place);
-                    let state = self.histories.add(SetStep::Found { object, var }, set.frozen);
-                    if let VarKind::Set(set) = &mut self.learn(var).kind {
-                        set.state = state;
-                    }
-                }
-            }
-            VarKind::Instance(instance) => {
-                if let Some(object) = instance.object {
-                    if instance.pinned {
-                        if !given {
-                            self.guard(tracker, Check::Is(object));
-                        }
-                        // `o.__class__ = Other` leaves identity as it is.
-                        let own = self.constant_tracker(object);
-                        self.guard_type(own, object);
-                    } else {
-                        self.guard_type(tracker, object);
-                    }
-                }
-            }
-            VarKind::Exception(exception) => {
-                if let Some(object) = exception.object {
-                    if pinned_place && !given {
-                        self.guard(tracker, Check::Is(object));
-                    }
-                    self.guard_type(tracker, object);
-                }
-            }
-            VarKind::Iterator(iterator) => {
-                if let Some(object) = self.known_object(var) {
-                    self.guard_type(tracker, object);
-                    let parts = match &iterator.state {
-                        Iteration::Map { inners, .. } => 1 + inners.len(),
-                        Iteration::Zip { inners } => inners.len(),
-                        _ => return Ok(()),
-                    };
-                    let source = self.trackers.step(tracker, Access::IterSource);
-                    self.guard(source, Check::Len(parts));
-                }
-            }
-            VarKind::Cell(cell) => {
-                if let Some(object) = cell.object
-                    && !given
-                {
-                    self.guard_type(tracker, object);
-                }
-            }
-            VarKind::Method(_) => {
-                if !given && let Some(object) = self.known_object(var) {
-                    self.guard_type(tracker, object);
-                }
-            }
-            VarKind::Function(FunctionVar::Made(made)) => {
-                if let Some(builtins) = self.own_builtins(&made) {
-                    let at = self.trackers.step(tracker, Access::Attr("__builtins__".into()));
-                    self.guard(at, Check::Is(builtins));
-                }
-                let none = self.py.None().into_bound(self.py);
-                let none = self.objects.add(&none);
-                for (part, object) in [
-                    (FunctionPart::Code, Some(made.code)),
-                    (FunctionPart::Globals, Some(made.globals)),
-                    (FunctionPart::Defaults, made.defaults.is_none().then_some(none)),
-                    (FunctionPart::KwDefaults, made.kwdefaults.is_none().then_some(none)),
-                    (FunctionPart::Closure, made.closure.is_none().then_some(none)),
-                ] {
-                    if let Some(object) = object {
-                        let at = self.trackers.step(tracker, Access::FunctionPart(part));
-                        let compiled = part == FunctionPart::Code && self.is_compiled_anew(object);
-                        self.guard(at, if compiled { Check::Alike(object) } else { Check::Is(object) });
-                    }
-                }
-            }
-            VarKind::Class(ClassVar { object, anew: true, .. }) => self.guard_alike(object, var),
-            kind @ (VarKind::Function(FunctionVar::Object(_))
-            | VarKind::Builtin(_)
-            | VarKind::Class(_)
-            | VarKind::Module(_)
-            | VarKind::Layer(_)) => {
-                if let Some(object) = self.pinned(&kind) {
-                    let id = self.objects.add(&object);
-                    if !given {
-                        self.guard(tracker, Check::Is(id));
-                    }
-                    // `o.__class__ = Other` leaves identity as it is.
-                    if matches!(kind, VarKind::Layer(_) | VarKind::Module(_)) {
-                        let own = self.constant_tracker(id);
-                        self.guard_type(own, id);
-                    }
-                }
-            }
-            VarKind::Bound(bound) => {
-                if let Some(object) = self.known_object(var) {
-                    self.guard_type(tracker, object);
-                    let name = PyString::intern(self.py, &bound.name).into_any();
-                    let name = self.objects.add(&name);
-                    let at = self.trackers.step(tracker, Access::Attr("__name__".into()));
-                    self.guard(at, Check::Equals(name));
-                }
-            }
-            VarKind::Slice(_) | VarKind::Native(_) => {
-                let by_identity = self.var(var).kind.pinned().is_some();
-                let pinned_place = pinned_place || by_identity;
-                if let Some(object) = self.known_object(var) {
-                    match pinned_place {
-                        true if given => {}
-                        true => self.guard(tracker, Check::Is(object)),
-                        false => self.guard_type(tracker, object),
-                    }
-                    if let VarKind::Native(native) = self.var(var).kind.clone()
-                        && native.native != Native::Partial
-                        && !native.pinned
-                    {
-                        self.guard_parts_of_native(tracker, &native);
-                    }
-                }
-            }
-            VarKind::View(_)
-            | VarKind::Deque(_)
-            | VarKind::ByteArray(_)
-            | VarKind::Super(_)
-            | VarKind::Generator(_)
-            | VarKind::Traceback(_)
-            | VarKind::Null(_)
-            | VarKind::Previous(_) => {}
+        let pinned = self.is_under_constant(tracker);
+        self.var(var).kind.clone().look(self, var, Place { tracker, given, pinned })
+    }
+
+    /// A function by what it is made of.
+    pub(super) fn look_at_function(&mut self, made: &MadeFunction, tracker: TrackerId) {
+        if let Some(builtins) = self.own_builtins(made) {
+            let at = self.trackers.step(tracker, Access::Attr("__builtins__".into()));
+            self.guard(at, Check::Is(builtins));
         }
-        Ok(())
+        let none = self.py.None().into_bound(self.py);
+        let none = self.objects.add(&none);
+        for (part, object) in [
+            (FunctionPart::Code, Some(made.code)),
+            (FunctionPart::Globals, Some(made.globals)),
+            (FunctionPart::Defaults, made.defaults.is_none().then_some(none)),
+            (FunctionPart::KwDefaults, made.kwdefaults.is_none().then_some(none)),
+            (FunctionPart::Closure, made.closure.is_none().then_some(none)),
+        ] {
+            if let Some(object) = object {
+                let at = self.trackers.step(tracker, Access::FunctionPart(part));
+                let compiled = part == FunctionPart::Code && self.is_compiled_anew(object);
+                self.guard(at, if compiled { Check::Alike(object) } else { Check::Is(object) });
+            }
+        }
+    }
+
+    /// A value by which object it is. `typed`: `o.__class__ = Other` leaves identity as it is.
+    pub(super) fn look_at_identity(&mut self, object: Option<ObjectId>, at: Place, typed: bool) {
+        let Some(object) = object else { return };
+        if !at.given {
+            self.guard(at.tracker, Check::Is(object));
+        }
+        if typed {
+            let own = self.constant_tracker(object);
+            self.guard_type(own, object);
+        }
+    }
+
+    /// A value by which object it is, where its place says so, else by its type.
+    pub(super) fn look_at_object(&mut self, var: VarId, at: Place, by_identity: bool) {
+        if let Some(object) = self.known_object(var) {
+            self.guard_container(at.tracker, object, by_identity && at.given, by_identity);
+        }
     }
 
     pub(super) fn guard_type(&mut self, tracker: TrackerId, object: ObjectId) {
@@ -507,7 +374,14 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn look_sequence(&mut self, var: VarId, tracker: TrackerId, object: ObjectId, given: bool, pinned: bool) {
+    pub(super) fn look_sequence(
+        &mut self,
+        var: VarId,
+        tracker: TrackerId,
+        object: ObjectId,
+        given: bool,
+        pinned: bool,
+    ) {
         self.guard_container(tracker, object, given, pinned);
         let base = if pinned { self.constant_tracker(object) } else { tracker };
         let sequence = self.objects.get(self.py, object);
@@ -535,7 +409,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn look_dict(
+    pub(super) fn look_dict(
         &mut self,
         var: VarId,
         tracker: TrackerId,

@@ -47,6 +47,13 @@ impl Nature for FunctionVar {
             FunctionVar::Made(_) => None,
         }
     }
+
+    fn existed(&self) -> bool {
+        match self {
+            FunctionVar::Object(_) => true,
+            FunctionVar::Made(made) => made.object.is_some(),
+        }
+    }
 }
 
 /// A bound method: a function and its receiver.
@@ -154,6 +161,10 @@ impl Nature for ClassVar {
 
     fn pinned(&self) -> Option<ObjectId> {
         (!self.anew).then_some(self.object)
+    }
+
+    fn existed(&self) -> bool {
+        self.made.is_none()
     }
 }
 

@@ -42,6 +42,10 @@ impl Nature for SetVar {
     fn kind_name(&self) -> &'static str {
         "a set"
     }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
+    }
 }
 
 /// A `collections.deque` that the simulation made.
@@ -90,6 +94,10 @@ impl Nature for DictVar {
     fn kind_name(&self) -> &'static str {
         "a dict"
     }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
+    }
 }
 
 impl Nature for ViewVar {
@@ -137,6 +145,10 @@ impl Nature for TupleVar {
 impl Nature for ListVar {
     fn kind_name(&self) -> &'static str {
         "a list"
+    }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
     }
 }
 

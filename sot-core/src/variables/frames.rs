@@ -22,6 +22,10 @@ impl Nature for CellVar {
     fn kind_name(&self) -> &'static str {
         "a cell"
     }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
+    }
 }
 
 /// A generator: it owns the frame that it will go on in.
@@ -149,6 +153,10 @@ pub struct FrameEnd {
 impl Nature for ExceptionVar {
     fn kind_name(&self) -> &'static str {
         "an exception"
+    }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
     }
 }
 

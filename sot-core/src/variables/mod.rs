@@ -116,6 +116,11 @@ pub trait Nature {
     /// Name of the kind, for messages.
     fn kind_name(&self) -> &'static str;
 
+    /// Whether it stands for a mutable object that was there before the frame.
+    fn existed(&self) -> bool {
+        false
+    }
+
     /// The object behind a sourced variable whose identity is a guarded fact.
     fn pinned(&self) -> Option<ObjectId> {
         None

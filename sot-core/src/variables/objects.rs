@@ -66,6 +66,10 @@ impl Nature for InstanceVar {
     fn pinned(&self) -> Option<ObjectId> {
         self.object.filter(|_| self.pinned)
     }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
+    }
 }
 
 /// A layer of the framework: pinned by identity.
@@ -81,6 +85,10 @@ impl Nature for LayerVar {
 
     fn pinned(&self) -> Option<ObjectId> {
         Some(self.object)
+    }
+
+    fn existed(&self) -> bool {
+        true
     }
 }
 

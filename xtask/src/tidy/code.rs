@@ -88,6 +88,40 @@ pub(super) fn registries(sources: &Sources) -> Result<Vec<Violation>> {
     }))
 }
 
+/// Tables over the kinds of values: a `match` that names more than a dozen of them answers for every kind, and belongs to the trait
+/// that each kind answers in a file of its own.
+pub(super) fn kinds(sources: &Sources) -> Result<Vec<Violation>> {
+    const MOST: usize = 12;
+    const KINDS: [&str; 2] = ["sot-core/src/variables/", "sot-core/src/executor/kinds/"];
+    // What a value holds, and how new code builds it: questions to data, in rooms that the machine's kinds do not know.
+    const TABLES: [&str; 2] = ["sot-core/src/captured/parts.rs", "sot-core/src/rewrite/rebuild.rs"];
+    let watched = |path: &str| {
+        path.starts_with("sot-core/src/") && !KINDS.iter().any(|room| path.starts_with(room)) && !TABLES.contains(&path)
+    };
+    Ok(find(sources.rust().filter(|file| watched(&file.path)), |tokens, at| {
+        let opens = match tokens[at].text.as_str() {
+            "match" => tokens[at..].iter().position(|token| token.text == "{")?,
+            "matches" if tokens.get(at + 1).is_some_and(|token| token.text == "!") => 2,
+            _ => return None,
+        };
+        let mut depth = 0;
+        let mut named = std::collections::BTreeSet::new();
+        for (place, token) in tokens.iter().enumerate().skip(at + opens) {
+            match token.text.as_str() {
+                "{" | "(" => depth += 1,
+                "}" | ")" => depth -= 1,
+                "VarKind" => named.extend(tokens.get(place + 3).map(|token| token.text.as_str())),
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        (named.len() > MOST)
+            .then(|| format!("a table over {} kinds: let each kind answer (executor/kinds)", named.len()))
+    }))
+}
+
 fn is_crate_root(path: &str) -> bool {
     path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
 }
@@ -136,6 +170,19 @@ mod tests {
         assert_eq!(places(registries, "sot-core/src/a.rs", text), [1]);
         assert!(places(registries, "sot-core/src/cpython/a.rs", text).is_empty());
         assert!(places(registries, "xtask/src/a.rs", text).is_empty());
+    }
+
+    #[test]
+    fn a_table_over_kinds_is_seen() {
+        let arms =
+            |count: usize| (0..count).map(|at| format!("VarKind::K{at}(_) => {{ f(at) }}\n")).collect::<String>();
+        let text = |count| format!("fn f(kind: VarKind) {{\nmatch kind {{\n{}_ => 1 }}\n}}\n", arms(count));
+        assert_eq!(places(kinds, "sot-core/src/executor/a.rs", &text(13)), [2]);
+        assert!(places(kinds, "sot-core/src/executor/a.rs", &text(12)).is_empty());
+        assert!(places(kinds, "sot-core/src/executor/kinds/a.rs", &text(13)).is_empty());
+        let several = (0..13).map(|at| format!("VarKind::K{at}(_) |")).collect::<String>();
+        let text = format!("fn f() {{ g();\n matches!(kind, {several} VarKind::K1(_)) }}\n");
+        assert_eq!(places(kinds, "sot-core/src/executor/a.rs", &text), [2]);
     }
 
     #[test]

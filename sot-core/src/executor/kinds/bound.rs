@@ -2,6 +2,7 @@
 //! call comes to.
 
 use super::*;
+use sot_tracker::{Access, Check};
 
 impl Operations for BoundVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -37,5 +38,16 @@ impl Operations for BoundVar {
             Some(why) => Err(Stop::Break(why.clone())),
             None => ex.call_bound(self.receiver, &self.name.clone(), args),
         }
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(object) = ex.known_object(me) {
+            ex.guard_type(at.tracker, object);
+            let name = pyo3::types::PyString::intern(ex.py, &self.name).into_any();
+            let name = ex.objects.add(&name);
+            let own = ex.trackers.step(at.tracker, Access::Attr("__name__".into()));
+            ex.guard(own, Check::Equals(name));
+        }
+        Ok(())
     }
 }

@@ -35,4 +35,9 @@ impl Operations for BuiltinVar {
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get(ex.py, self.object))
     }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        ex.look_at_identity(Nature::pinned(self), at, false);
+        Ok(())
+    }
 }

@@ -27,4 +27,28 @@ impl Operations for ByteArrayVar {
     fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })))
     }
+
+    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        ex.bytearray_method(me, "__setitem__", &Args::positional(vec![key, new])).map(drop)
+    }
+
+    fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
+        ex.bytearray_method(me, "__delitem__", &Args::positional(vec![key])).map(drop)
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.bytearray_method(me, name, args).map(Called::Value)
+    }
 }

@@ -13,4 +13,21 @@ impl Operations for CellVar {
             _ => unanswered(self.kind_name(), &format!("attribute {name}")),
         }
     }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(object) = self.object
+            && !at.given
+        {
+            ex.guard_type(at.tracker, object);
+        }
+        Ok(())
+    }
+
+    fn no_attribute(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
+        no_words(name)
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
 }

@@ -2,6 +2,10 @@
 //! one its metaclass answers, as any class does for its instances.
 
 use super::*;
+use crate::cpython::facts;
+use crate::cpython::facts::name_in_messages;
+use pyo3::exceptions::PyAttributeError;
+use pyo3::types::PyType;
 
 impl Operations for ClassVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -46,5 +50,35 @@ impl Operations for ClassVar {
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.note_named(self.object);
         Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if self.anew {
+            ex.guard_alike(self.object, me);
+        } else {
+            ex.look_at_identity(Nature::pinned(self), at, false);
+        }
+        Ok(())
+    }
+
+    fn no_attribute(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
+        let class = ex.objects.get(ex.py, self.object);
+        let class = class.cast::<PyType>().map_err(|e| ex.internal(&e.into()))?;
+        let text = format!("type object '{}' has no attribute '{name}'", name_in_messages(class));
+        Ok(ex.raise_error::<PyAttributeError>(&text))
+    }
+
+    fn plain_parts(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        let class = ex.objects.get(ex.py, self.object);
+        let of_c = class.cast::<PyType>().is_ok_and(|class| !facts::is_heap_type(class));
+        Ok(of_c.then(Vec::new))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        ex.set_class_attribute(me, self.object, name, new)
     }
 }

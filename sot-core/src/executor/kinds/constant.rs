@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::executor::copies::Copies;
-use pyo3::types::{PyRange, PyString};
+use pyo3::types::{PyBytes, PyRange, PySlice, PyString};
 use sot_tracker::Check;
 
 impl Operations for ConstantVar {
@@ -71,6 +71,41 @@ impl Operations for ConstantVar {
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.constant_value(me).expect("a constant"))
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        if !at.given {
+            ex.guard_type(at.tracker, self.object);
+        }
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(Vec::new()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let value = ex.constant_value(me).expect("a constant");
+        if let Ok(range) = value.cast_exact::<PyRange>() {
+            let backwards = ex.py.get_type::<PySlice>().call1((ex.py.None(), ex.py.None(), -1));
+            let reversed = backwards.and_then(|slice| range.get_item(slice));
+            let reversed = reversed.map_err(|e| ex.would_raise(&e))?;
+            let reversed = ex.fold(&reversed)?;
+            return ex.iterate(reversed);
+        }
+        if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<PyBytes>() {
+            let index = ex.length(me)?;
+            return Ok(ex.virtual_var(IteratorVar::new(Iteration::Reversed { sequence: me, index })));
+        }
+        Err(Stop::brk(Reason::WouldRaise, "reversed()"))
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.constant_method(me, name, args).map(Called::Value)
     }
 }
 

@@ -32,6 +32,42 @@ impl Operations for DequeVar {
     fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         ex.iterate_deque(me, false)
     }
+
+    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(self.items.to_vec()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        ex.iterate_deque(me, true)
+    }
+
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        let at = ex.place_in_deque(self, key)?;
+        let mut items = self.items.to_vec();
+        items[at] = new;
+        ex.replace_deque(me, items, false);
+        Ok(())
+    }
+
+    fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
+        let at = ex.place_in_deque(self, key)?;
+        let mut items = self.items.to_vec();
+        items.remove(at);
+        ex.replace_deque(me, items, true);
+        Ok(())
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.deque_method(me, self, name, args)
+    }
 }
 
 impl DequeVar {

@@ -10,7 +10,7 @@ use crate::executor::exceptions::is_plain_exception;
 use crate::type_facts;
 use pyo3::exceptions::PyBaseException;
 use pyo3::types::{PyString, PyTuple, PyType};
-use sot_tracker::Access;
+use sot_tracker::{Access, Check};
 
 impl Operations for ExceptionVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -27,6 +27,24 @@ impl Operations for ExceptionVar {
         }
         let (class, object) = (ex.objects.get(ex.py, self.class), self.object.map(|o| ex.objects.get(ex.py, o)));
         ex.attribute_of_instance(me, object.as_ref(), &class, name)
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(object) = self.object {
+            if at.pinned && !at.given {
+                ex.guard(at.tracker, Check::Is(object));
+            }
+            ex.guard_type(at.tracker, object);
+        }
+        Ok(())
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        ex.set_by_class(self.class, me, name, new)
     }
 }
 

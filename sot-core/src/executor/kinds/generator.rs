@@ -34,4 +34,12 @@ impl Operations for GeneratorVar {
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         Ok(me)
     }
+
+    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.generator_method(me, name, args)
+    }
 }

@@ -4,6 +4,7 @@
 use super::*;
 use crate::draws;
 use pyo3::types::PyType;
+use sot_tracker::Check;
 
 /// What a framework asks of a number.
 const NUMBER: &[&str] =
@@ -78,5 +79,67 @@ impl Operations for InstanceVar {
             Some(value) => Ok(value),
             None => unanswered(self.kind_name(), "use as an argument of a framework call"),
         }
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        let Some(object) = self.object else { return Ok(()) };
+        if !self.pinned {
+            ex.guard_type(at.tracker, object);
+            return Ok(());
+        }
+        if !at.given {
+            ex.guard(at.tracker, Check::Is(object));
+        }
+        // `o.__class__ = Other` leaves identity as it is.
+        let own = ex.constant_tracker(object);
+        ex.guard_type(own, object);
+        Ok(())
+    }
+
+    fn has_an_id(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        // Who waits for its end would see it later.
+        let class = ex.class_of(me)?;
+        Ok(ex.class_lookup(&class, "__del__")?.is_none())
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        ex.call_special(me, "__reversed__", vec![])
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        ex.set_by_class(self.class, me, name, new)
+    }
+
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        self.write_by_method(ex, me, "__setitem__", vec![key, new])
+    }
+
+    fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
+        self.write_by_method(ex, me, "__delitem__", vec![key])
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        // What a `__setattr__` or `__delattr__` of the program ends in.
+        let (attribute, new) = match (name, &*args.positional) {
+            ("__setattr__", [attribute, new]) if args.keywords.is_empty() => (*attribute, Some(*new)),
+            ("__delattr__", [attribute]) if args.keywords.is_empty() => (*attribute, None),
+            ("__setattr__" | "__delattr__", _) if args.keywords.is_empty() => {
+                return Err(Stop::brk(Reason::WouldRaise, name));
+            }
+            _ => return method_of_c(self.kind_name(), ex, me, name, args),
+        };
+        let attribute = ex.constant_str(attribute).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
+        ex.enter_write_by_object(me, &attribute, new)
+    }
+}
+
+impl InstanceVar {
+    /// An item of an instance that extends a container.
+    fn write_by_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: Vec<VarId>) -> Result<(), Stop> {
+        if self.part.is_none() {
+            return Err(Stop::brk(Reason::Mutation, format!("item of {}", self.kind_name())));
+        }
+        let method = ex.special_method(me, name)?;
+        ex.call_tail(method, &Args::positional(args)).map(drop)
     }
 }

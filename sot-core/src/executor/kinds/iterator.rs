@@ -7,6 +7,7 @@
 //! when used, the item), so a loop that breaks each time round is captured once; further items pin the position.
 
 use super::*;
+use sot_tracker::{Access, Check};
 
 impl Operations for IteratorVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -46,5 +47,18 @@ impl Operations for IteratorVar {
 
     fn iterate(&self, _ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         Ok(me)
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        let Some(object) = ex.known_object(me) else { return Ok(()) };
+        ex.guard_type(at.tracker, object);
+        let parts = match &self.state {
+            Iteration::Map { inners, .. } => 1 + inners.len(),
+            Iteration::Zip { inners } => inners.len(),
+            _ => return Ok(()),
+        };
+        let source = ex.trackers.step(at.tracker, Access::IterSource);
+        ex.guard(source, Check::Len(parts));
+        Ok(())
     }
 }

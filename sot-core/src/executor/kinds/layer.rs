@@ -36,4 +36,21 @@ impl Operations for LayerVar {
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get(ex.py, self.object))
     }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        ex.look_at_identity(Nature::pinned(self), at, true);
+        Ok(())
+    }
+
+    fn no_attribute(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
+        no_words(name)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        ex.call_special(me, "__reversed__", vec![])
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        ex.set_layer_attribute(me, name, new)
+    }
 }

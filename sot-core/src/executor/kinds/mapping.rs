@@ -206,6 +206,55 @@ impl Operations for DictVar {
             }
         }
     }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(object) = self.object {
+            ex.is_read_as_it_is(object)?;
+            ex.look_dict(me, at.tracker, object, at.given, at.pinned)?;
+        }
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(self.factory.into_iter().chain(self.entries.iter().flat_map(|e| [e.0, e.1])).collect()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        ex.iterate_dict(me, ViewWhat::Keys, true)
+    }
+
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        ex.dict_has_one_name(me)?;
+        let at = self.position(ex, key)?;
+        let mut entries = self.entries.to_vec();
+        match at {
+            Some(at) => entries[at].1 = new,
+            None => entries.push((key, new)),
+        }
+        ex.replace_dict(me, entries)?;
+        ex.note_item_set(me, key, new);
+        Ok(())
+    }
+
+    fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
+        ex.dict_has_one_name(me)?;
+        let Some(at) = self.position(ex, key)? else {
+            return Err(ex.raise_key_error(key));
+        };
+        let mut entries = self.entries.to_vec();
+        entries.remove(at);
+        ex.replace_dict(me, entries)?;
+        ex.note_item_deleted(me, key);
+        Ok(())
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.dict_method(me, self, name, args).map(Called::Value)
+    }
 }
 
 impl Operations for ViewVar {
@@ -238,5 +287,13 @@ impl Operations for ViewVar {
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         ex.attribute_of_builtin(me, name)
+    }
+
+    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
+        Ok(())
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
+        ex.iterate_dict(self.dict, self.what, true)
     }
 }

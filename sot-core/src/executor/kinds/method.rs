@@ -33,4 +33,21 @@ impl Operations for MethodVar {
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         ex.call(self.function, &args.with_first(self.receiver))
     }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if !at.given
+            && let Some(object) = ex.known_object(me)
+        {
+            ex.guard_type(at.tracker, object);
+        }
+        Ok(())
+    }
+
+    fn no_attribute(&self, ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
+        // It asks its function.
+        let VarKind::Function(_) = ex.look(self.function)? else { return no_words(name) };
+        let stop = ex.missing_attribute(self.function, name)?;
+        ex.tell_name(&stop, name, Some(self.function))?;
+        Ok(stop)
+    }
 }

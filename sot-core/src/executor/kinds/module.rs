@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpython::facts;
+use pyo3::types::PyModule;
 
 impl Operations for ModuleVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -30,5 +31,23 @@ impl Operations for ModuleVar {
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         Ok(ex.objects.get(ex.py, self.object))
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        ex.look_at_identity(Nature::pinned(self), at, true);
+        Ok(())
+    }
+
+    fn no_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Stop, Stop> {
+        let module = ex.objects.get(ex.py, self.object);
+        if let Some(own) = ex.instance_dict_item(me, &module, "__name__")? {
+            ex.look(own)?;
+            ex.constant_value(own);
+        }
+        // What it holds is known to lack the name, and nobody else is asked.
+        match module.is_exact_instance_of::<PyModule>() {
+            true => ex.words_of(module.getattr(name), name),
+            false => no_words(name),
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Callables of C that are made of what their constructor is given.
 
 use super::*;
+use crate::natives::Native;
+use pyo3::types::{PyDict, PyString};
 
 impl Operations for NativeVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -41,5 +43,52 @@ impl Operations for NativeVar {
 
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
         ex.call_native(self, args)
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        ex.look_at_object(me, at, at.pinned || Nature::pinned(self).is_some());
+        if ex.known_object(me).is_some() && self.native != Native::Partial && !self.pinned {
+            ex.guard_parts_of_native(at.tracker, self);
+        }
+        Ok(())
+    }
+
+    fn no_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Stop, Stop> {
+        // Any other one that is made alike says the same.
+        let class = ex.objects.get(ex.py, self.class);
+        let sample = match self.native {
+            Native::Id => class.call0().map_err(|e| ex.internal(&e))?,
+            Native::Record | Native::Match => ex.record(&self.positional)?,
+            Native::Partial => class.call1((&class,)).map_err(|e| ex.internal(&e))?,
+            Native::Proxy => class.call1((PyDict::new(ex.py),)).map_err(|e| ex.internal(&e))?,
+            Native::Made => ex.object_made(me, self)?,
+            Native::Descriptor | Native::Encoder => return no_words(name),
+            Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
+                class.call1((PyString::intern(ex.py, "name"),)).map_err(|e| ex.internal(&e))?
+            }
+        };
+        ex.words_of(sample.getattr(name), name)
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        if self.native != Native::Partial || self.object.is_some() {
+            return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", self.kind_name())));
+        }
+        // A partial's own way does what that of `object` does.
+        ex.set_by_object(me, name, new)
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        match self.native {
+            Native::Proxy => ex.method_of_proxy(me, name, args),
+            Native::Descriptor => ex.property_changed(me, name, args).map(Called::Value),
+            Native::Made => {
+                let class = ex.objects.get(ex.py, self.class);
+                let method = class.getattr(name).map_err(|e| ex.internal(&e))?;
+                let called = ex.method_of_object_of_c(&method, &class, name, me, args)?;
+                called.ok_or_else(|| Stop::brk(Reason::Builtin, format!("{name} of an object of C")))
+            }
+            _ => ex.method_of_match(me, name, args).map(Called::Value),
+        }
     }
 }

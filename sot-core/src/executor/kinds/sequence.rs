@@ -4,6 +4,7 @@
 //! the path `sequence[i]` when it is itself looked at.
 
 use super::*;
+use crate::type_facts;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
 
@@ -93,6 +94,37 @@ impl Operations for TupleVar {
             Some(class) => ex.rebuild_tuple_class(class, &tuple),
         }
     }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(class) = self.class {
+            // It is read as a tuple as long as its class leaves that to tuples.
+            let class = ex.objects.get(ex.py, class);
+            for name in type_facts::OF_TUPLES {
+                ex.class_lookup(&class, name)?;
+            }
+        }
+        if let Some(object) = ex.known_object(me) {
+            ex.look_sequence(me, at.tracker, object, at.given, at.pinned);
+        }
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(self.class.is_none().then(|| self.items.to_vec()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let index = ex.length(me)?;
+        Ok(ex.virtual_var(IteratorVar::new(Iteration::Reversed { sequence: me, index })))
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.constant_method(me, name, args).map(Called::Value)
+    }
 }
 
 impl Operations for ListVar {
@@ -141,5 +173,64 @@ impl Operations for ListVar {
             None => Ok(list),
             Some(class) => ex.objects.get(ex.py, class).call1((list,)).map_err(|e| ex.internal(&e)),
         }
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        if let Some(object) = self.object {
+            ex.look_sequence(me, at.tracker, object, at.given, at.pinned);
+        }
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(self.items.to_vec()))
+    }
+
+    fn has_an_id(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<bool, Stop> {
+        Ok(true)
+    }
+
+    fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        let index = ex.length(me)?;
+        Ok(ex.virtual_var(IteratorVar::new(Iteration::Reversed { sequence: me, index })))
+    }
+
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        if ex.is_slice(key)? {
+            return ex.set_slice(me, self, key, new);
+        }
+        let at = self.place_to_write(ex, key)?;
+        let mut items = self.items.to_vec();
+        items[at] = new;
+        ex.replace_list(me, items);
+        ex.note_item_set(me, key, new);
+        Ok(())
+    }
+
+    fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
+        if ex.is_slice(key)? {
+            return ex.delete_slice(me, self, key);
+        }
+        let at = self.place_to_write(ex, key)?;
+        let mut items = self.items.to_vec();
+        items.remove(at);
+        ex.replace_list(me, items);
+        ex.note_item_deleted(me, key);
+        Ok(())
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.list_method(me, self, name, args).map(Called::Value)
+    }
+}
+
+impl ListVar {
+    /// The place that an index names, to be written.
+    fn place_to_write(&self, ex: &mut Executor<'_>, key: VarId) -> Result<usize, Stop> {
+        let Some(index) = ex.index_value(key)? else { return Err(ex.no_index("list", key)?) };
+        let length = self.items.len() as i64;
+        let at = if index < 0 { index + length } else { index };
+        let at = usize::try_from(at).ok().filter(|at| *at < self.items.len());
+        at.ok_or_else(|| ex.raise_error::<PyIndexError>("list assignment index out of range"))
     }
 }

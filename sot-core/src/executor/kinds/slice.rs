@@ -28,4 +28,17 @@ impl Operations for SliceVar {
         }
         crate::type_facts::slice_of(ex.py, &parts).map_err(|e| ex.internal(&e))
     }
+
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        ex.look_at_object(me, at, at.pinned);
+        Ok(())
+    }
+
+    fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(Some(self.parts.to_vec()))
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.slice_method(me, name, args).map(Called::Value)
+    }
 }

@@ -5,6 +5,8 @@
 
 use super::*;
 use crate::backend::{Attr, CallKind};
+use crate::captured::CapturedCheck;
+use sot_tracker::Check;
 
 impl Operations for TensorVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -58,5 +60,45 @@ impl Operations for TensorVar {
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         ex.tensor_value(me)
+    }
+
+    fn look(&self, ex: &mut Executor<'_>, _me: VarId, at: Place) -> Result<(), Stop> {
+        let TensorSource::Object(object) = self.source else { return Ok(()) };
+        if at.pinned && !at.given {
+            ex.guard(at.tracker, Check::Is(object));
+        }
+        let tensor = ex.objects.get(ex.py, object);
+        let check = ex.backend.tensor_check(&tensor).map_err(|e| ex.internal(&e))?;
+        let meta = ex.backend.tensor_meta(&tensor).map_err(|e| ex.internal(&e))?;
+        let number = ex.tensor_checks.len() as u32;
+        ex.tensor_checks.push(CapturedCheck { check: check.into(), meta });
+        // Its meta data can change where it is; its place is pinned above.
+        let itself = if at.pinned { ex.constant_tracker(object) } else { at.tracker };
+        ex.guard(itself, Check::Tensor(number));
+        Ok(())
+    }
+
+    fn no_attribute(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
+        no_words(name)
+    }
+
+    fn has_an_id(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        Ok(ex.known_object(me).is_some())
+    }
+
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        ex.set_flag(me, name, new)
+    }
+
+    fn set_item(&self, _ex: &mut Executor<'_>, _me: VarId, _key: VarId, _new: VarId) -> Result<(), Stop> {
+        Err(Stop::brk(Reason::InplaceTensor, "item assignment"))
+    }
+
+    fn delete_item(&self, _ex: &mut Executor<'_>, _me: VarId, _key: VarId) -> Result<(), Stop> {
+        Err(Stop::brk(Reason::InplaceTensor, "item deletion"))
+    }
+
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        ex.record_call(CallKind::Method, name, None, &args.with_first(me)).map(Called::Value)
     }
 }

@@ -19,4 +19,8 @@ impl Operations for TracebackVar {
             None => unanswered(self.kind_name(), &format!("attribute {name}")),
         }
     }
+
+    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
+        Ok(())
+    }
 }
