@@ -108,10 +108,10 @@ pub(crate) fn read<'py>(
             let count = shape.iter().product::<i64>().into_pyobject(py)?.into_any();
             // Newer releases give an integer that can also be called.
             let class = module(py, "paddle.base.dygraph.math_op_patch")?.getattr(intern!(py, "TensorSize"));
-            Attr::Constant(match class {
-                Ok(class) => class.call1((size_class(handles, py)?.call1((shape.to_vec(),))?,))?,
-                Err(_) => count,
-            })
+            match class {
+                Ok(class) => Attr::Fresh(class.call1((size_class(handles, py)?.call1((shape.to_vec(),))?,))?),
+                Err(_) => Attr::Constant(count),
+            }
         }
         "dtype" => Attr::Constant(dtype(handles, value)?),
         "itemsize" => Attr::Constant(value.getattr(intern!(py, "itemsize"))?),

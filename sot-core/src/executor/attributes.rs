@@ -401,7 +401,8 @@ impl<'py> Executor<'py> {
         name: &str,
     ) -> Result<Option<VarId>, Stop> {
         match self.class_lookup(class, "__getattr__")? {
-            Some(getter) if facts::is_function(&getter) => {
+            // `__getattr__ = dict.__getitem__`, too.
+            Some(getter) if facts::is_function(&getter) || type_facts::is_method_of_c(&getter) => {
                 let getter = self.pin(&getter);
                 let key = PyString::intern(self.py, name).into_any();
                 let key = self.fold(&key)?;

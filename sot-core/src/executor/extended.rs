@@ -18,7 +18,7 @@ use sot_tracker::{ObjectId, TrackerId};
 
 impl<'py> Executor<'py> {
     /// `base.__new__(class, *args)`, where `base` is the builtin type that the class extends.
-    fn make_extended(
+    pub(super) fn make_extended(
         &mut self,
         class: &Bound<'py, PyType>,
         base: &Bound<'py, PyType>,

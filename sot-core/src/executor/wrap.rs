@@ -514,9 +514,31 @@ impl<'py> Executor<'py> {
             let parts = [part("start")?, part("stop")?, part("step")?];
             return Ok(self.virtual_var(SliceVar { parts }));
         }
+        if let Some(number) = self.fresh_number(object)? {
+            return Ok(number);
+        }
         Err(Stop::brk(
             Reason::ValueKind,
             format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
         ))
+    }
+
+    /// A new instance of a class that extends `int`, with its attributes; `None`: it is none.
+    fn fresh_number(&mut self, object: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        let class = object.get_type();
+        let int = self.py.get_type::<PyInt>();
+        if !type_facts::extends(&class).is_some_and(|base| base.is(&int)) {
+            return Ok(None);
+        }
+        let Some(own) = facts::instance_dict(object) else { return Ok(None) };
+        let value = int.getattr("__add__").and_then(|add| add.call1((object, 0))).map_err(|e| self.internal(&e))?;
+        let value = self.fold(&value)?;
+        let made = self.make_extended(&class, &int, &Args::positional(vec![value]))?;
+        for (name, attribute) in own {
+            let name: String = name.extract().map_err(|e| self.internal(&e))?;
+            let attribute = self.fold(&attribute)?;
+            self.set_by_object(made, &name, attribute)?;
+        }
+        Ok(Some(made))
     }
 }

@@ -25,6 +25,11 @@ impl<'py> Executor<'py> {
         let class = self.class_of(object)?;
         match self.class_lookup(&class, own)? {
             Some(found) if self.is_of_object(own, &found) => self.write_by_descriptor(object, name, value),
+            // `__setattr__ = dict.__setitem__`
+            Some(found) if type_facts::is_method_of_c(&found) => {
+                let name = self.fold(PyString::intern(self.py, name).as_any())?;
+                Ok(Some((self.pin(&found), [object, name].into_iter().chain(value).collect())))
+            }
             _ => Ok(None),
         }
     }

@@ -66,6 +66,7 @@ from capture_cases import (  # noqa: F401
     hashed_tables,
     heaps,
     held_by_locals,
+    hooks_of_c,
     identity,
     ids,
     indexed,

@@ -73,8 +73,7 @@ impl Operations for InstanceVar {
     /// An opaque framework call may look at any of its state, which has no guard; a number has none.
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let class = ex.objects.get(ex.py, self.class);
-        let number = ex.extends_number(&class) && crate::type_facts::is_enumeration(&class);
-        let value = if number { ex.value_of_c(me, NUMBER)? } else { None };
+        let value = if ex.extends_number(&class) { ex.value_of_c(me, NUMBER)? } else { None };
         match value {
             Some(value) => Ok(value),
             None => unanswered(self.kind_name(), "use as an argument of a framework call"),
