@@ -11,7 +11,7 @@ use crate::captured::{Captured, Outcome};
 use crate::code_unit::CodeUnit;
 use crate::control;
 use crate::cpython::{Slots, facts};
-use crate::executor::{Executor, Found};
+use crate::executor::{Executor, Found, Written};
 use crate::frame::{self, Frame};
 use crate::libraries::comes_with_python;
 use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
@@ -171,7 +171,7 @@ enum Failed {
     /// The call to deny, why, and what was found out.
     At(Box<(Option<frame::Site>, Why, Captured)>),
     /// What it read at these places and took for what will be there for ever, it writes itself.
-    Rewrites { places: Vec<(usize, String)>, steps: usize },
+    Rewrites { places: Vec<Written>, steps: usize },
     /// It has guarded what it looked at to find out what these instructions raise, in vain.
     Silent { sites: Vec<frame::Site>, steps: usize },
     /// It decides something by the numbers that these calls draw.

@@ -5,6 +5,7 @@
 
 use super::Executor;
 use super::kinds::Operations;
+use super::written::extends_builtin;
 use crate::cpython::facts::{self, GetattrKind};
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -402,7 +403,9 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<VarId>, Stop> {
         match self.class_lookup(class, "__getattr__")? {
             // `__getattr__ = dict.__getitem__`, too.
-            Some(getter) if facts::is_function(&getter) || type_facts::is_method_of_c(&getter) => {
+            Some(getter)
+                if facts::is_function(&getter) || type_facts::is_method_of_c(&getter) && extends_builtin(class) =>
+            {
                 let getter = self.pin(&getter);
                 let key = PyString::intern(self.py, name).into_any();
                 let key = self.fold(&key)?;

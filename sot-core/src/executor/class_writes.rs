@@ -6,6 +6,7 @@
 //! descriptor, nothing in the place of one.
 
 use super::Executor;
+use super::rewritten::Written;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -85,7 +86,7 @@ impl<'py> Executor<'py> {
         let replaceable =
             matches!(kind, VarKind::Tensor(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_));
         if replaceable && *looked && !self.is_rewritten(dict, name) {
-            self.rewritten.push((dict.as_ptr() as usize, name.to_owned()));
+            self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));
         }
     }
 

@@ -100,6 +100,7 @@ mod written;
 pub use definitions::prepare as prepare_definitions;
 pub use flow::Flow;
 pub use handlers::Handler;
+pub use rewritten::Written;
 
 use crate::awaits::Awaits;
 use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
@@ -142,8 +143,8 @@ pub struct Found {
     pub silent: HashSet<Site>,
     /// Calls that draw a number by whose value something is decided.
     pub relied_on: HashSet<Site>,
-    /// Names in dicts below constant objects, by the dict's address, that hold another value after each call.
-    pub rewritten: HashSet<(usize, String)>,
+    /// Places below constant objects that hold another value after each call.
+    pub rewritten: HashSet<Written>,
     /// Classes that are made anew are to be known by their identity, as all others.
     pub by_identity: bool,
     /// New code makes each class that the simulation makes, where its statement stands.
@@ -226,7 +227,9 @@ pub struct Executor<'py> {
     /// Modules whose functions are not simulated.
     ignored: Vec<String>,
     /// What the journal writes of that, found in this attempt.
-    rewritten: Vec<(usize, String)>,
+    rewritten: Vec<Written>,
+    /// Items of given containers that others have replaced.
+    items_replaced: Vec<VarId>,
     /// Given classes that the journal writes to, by address.
     classes_written: Vec<(usize, VarId)>,
     /// Sites that are silent, found in this attempt.
@@ -296,6 +299,7 @@ impl<'py> Executor<'py> {
             steady: HashSet::new(),
             ignored: crate::control::ignored_modules(py),
             rewritten: Vec::new(),
+            items_replaced: Vec::new(),
             classes_written: Vec::new(),
             silent: Vec::new(),
             passings: 0,

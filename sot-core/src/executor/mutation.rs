@@ -207,6 +207,10 @@ impl<'py> Executor<'py> {
 
     pub fn replace_list(&mut self, list: VarId, items: Vec<VarId>) {
         self.copied += items.len();
+        if let VarKind::List(ListVar { items: before, object: Some(_), .. }) = &self.var(list).kind {
+            let before = before.clone();
+            self.note_items_replaced(&before, &items);
+        }
         if let VarKind::List(list) = &mut self.var_mut(list).kind {
             list.items = Rc::new(items);
         }
@@ -222,6 +226,10 @@ impl<'py> Executor<'py> {
 
     pub(super) fn put_entries(&mut self, dict: VarId, entries: Vec<(VarId, VarId)>) {
         self.copied += entries.len();
+        if let VarKind::Dict(DictVar { entries: before, object: Some(_), .. }) = &self.var(dict).kind {
+            let before = before.clone();
+            self.note_entries_replaced(&before, &entries);
+        }
         self.note_keys_taken(dict, &entries);
         self.note_gap(dict, entries.len());
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {

@@ -398,6 +398,7 @@ impl<'py> Executor<'py> {
             .enumerate()
             .map(|(i, item)| {
                 let at = self.trackers.step(base, Access::SeqItem(i as i64));
+                self.note_item_read(at);
                 self.wrap(item, at)
             })
             .collect();
@@ -466,6 +467,7 @@ impl<'py> Executor<'py> {
                 _ => [Tracker::Root(Access::Constant(id)), Tracker::Step { base, access: Access::DictItem(id) }],
             };
             let [key_place, place] = places.map(|place| self.trackers.intern(place));
+            self.note_item_read(place);
             entries.push((self.wrap(key, key_place), self.wrap(value, place)));
         }
         if let VarKind::Dict(dict) = &mut self.learn(var).kind {

@@ -10,6 +10,11 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 
+/// Whether a class extends a builtin type, whose methods it may have for its hooks.
+pub(super) fn extends_builtin(class: &Bound<'_, PyAny>) -> bool {
+    class.cast::<PyType>().is_ok_and(|class| type_facts::extends(class).is_some())
+}
+
 /// A method to call, and its arguments.
 type Write = (VarId, Vec<VarId>);
 
@@ -26,7 +31,7 @@ impl<'py> Executor<'py> {
         match self.class_lookup(&class, own)? {
             Some(found) if self.is_of_object(own, &found) => self.write_by_descriptor(object, name, value),
             // `__setattr__ = dict.__setitem__`
-            Some(found) if type_facts::is_method_of_c(&found) => {
+            Some(found) if type_facts::is_method_of_c(&found) && extends_builtin(&class) => {
                 let name = self.fold(PyString::intern(self.py, name).as_any())?;
                 Ok(Some((self.pin(&found), [object, name].into_iter().chain(value).collect())))
             }

@@ -101,6 +101,7 @@ from capture_cases import (  # noqa: F401
     refused_operands,
     refused_parts,
     result_tuples,
+    rewritten_items,
     rings,
     patterns,
     positions,

@@ -1,0 +1,227 @@
+"""Items of lists and dicts from before the call that the code reads and writes: what is there is found by its path, so that one capture
+serves, whatever a call has left."""
+
+import collections
+
+from doors import opaque
+from observe import case, open_case
+from toy_framework import toy
+
+t = toy.tensor
+x1 = lambda: (t([1.0]),)  # noqa: E731
+
+
+class Node:
+    def __init__(self, value, below=None):
+        self.value, self.below = value, below
+
+
+def averaged(x, held):
+    held["a"] = held["a"] * 0.5 + x
+    return held["a"] * 2.0
+
+
+def asked_with_a_default(x, held):
+    held["a"] = held.get("a", 0.0) * 0.5 + x
+    return x + 1.0
+
+
+def all_items(x, held):
+    for key in held:
+        held[key] = held[key] * 0.5 + x
+    return x + 1.0
+
+
+def written_first(x, held):
+    old = held["a"]
+    held["a"] = x * 2.0
+    return old + x
+
+
+def updated(x, held):
+    held.update(a=held["a"] + x, b=held["b"] * 2.0)
+    return held["b"] + x
+
+
+def two_places_of_one(x, held):
+    held["a"] = held["b"]
+    held["b"] = held["a"] + x
+    return held["a"] + held["b"]
+
+
+def exchanged(x, held):
+    held["a"], held["b"] = held["b"], held["a"]
+    return held["a"] * 3.0 + held["b"] + x
+
+
+def taken_and_put_back(x, held):
+    last = held.pop("b")
+    held["b"] = last * 0.5 + x
+    return last + x
+
+
+def deleted_and_made(x, held):
+    old = held["a"]
+    del held["a"]
+    held["a"] = old + x
+    return x * 1.0, list(held)
+
+
+def nested(x, held):
+    inner = {"deep": held["a"] + x}
+    held["a"] = inner["deep"]
+    held["c"] = [inner["deep"], held.get("c", [x])[0]]
+    return held["c"][1] + x
+
+
+def around_a_break(x, held):
+    held["a"] = held["a"] + x
+    opaque(None)
+    held["b"] = held["b"] + held["a"]
+    return held["b"] + x
+
+
+def raises_behind(x, held):
+    held["a"] = held["a"] + x
+    raise KeyError("behind")
+
+
+def of_its_own_class(x, held):
+    held["a"] = held["a"] + x
+    return type(held["a"]).__name__, held["a"] is held["a"], len(held)
+
+
+DICTS = {
+    "dict": lambda: {"a": t([1.0]), "b": t([2.0])},
+    "ordered": lambda: collections.OrderedDict(a=t([1.0]), b=t([2.0])),
+    "default": lambda: collections.defaultdict(lambda: t([0.0]), a=t([1.0]), b=t([2.0])),
+    "one_tensor": lambda: dict.fromkeys("ab", t([1.0])),
+}
+USES = [
+    averaged, asked_with_a_default, all_items, written_first, updated, two_places_of_one, exchanged, taken_and_put_back,
+    deleted_and_made, nested, around_a_break, raises_behind, of_its_own_class,
+]  # fmt: skip
+
+
+def queue(x, held):
+    first = held.pop(0)
+    held.append(x * 2.0)
+    return first + held[0] + x
+
+
+def pushed_in_front(x, held):
+    held.insert(0, x + held[0])
+    held.pop()
+    return held[-1] + x
+
+
+def items_of_a_list(x, held):
+    held[0] = held[0] + x
+    held[-1] = held[-1] * 0.5
+    return held[0] + held[1]
+
+
+def rotated(x, held):
+    held[0], held[1], held[2] = held[1], held[2], held[0]
+    return held[0] * 3.0 + held[2] + x
+
+
+def sliced(x, held):
+    held[:2] = [held[1] + x, held[0]]
+    return held[0] + held[1] * 2.0
+
+
+def reversed_in_place(x, held):
+    held.reverse()
+    return held[0] * 3.0 + held[2] + x
+
+
+def each_one(x, held):
+    for at, item in enumerate(held):
+        held[at] = item + x
+    return x + held[1]
+
+
+LISTS = {"list": lambda: [t([1.0]), t([2.0]), t([3.0])], "one_tensor_thrice": lambda: [t([1.0])] * 3}
+LIST_USES = [queue, pushed_in_front, items_of_a_list, rotated, sliced, reversed_in_place, each_one]
+
+
+def chained(x, held):
+    held["top"] = Node(held["top"].value + x, None)
+    return held["top"].value * 2.0
+
+
+def linked(x, held):
+    held["top"] = Node(x, held["top"])
+    held["top"].below.below = None
+    return held["top"].below.value + x
+
+
+def grown(x, held):
+    held["top"].value = held["top"].value + x
+    return held["top"].value * 2.0
+
+
+NODES = {"node": lambda: {"top": Node(t([1.0]))}}
+
+
+class Holder:
+    def __init__(self, held):
+        self.held = held
+
+
+def used(name, make, use, where):
+    def build():
+        held = make()
+        watch = lambda: [(str(k), v) for k, v in held.items()] if isinstance(held, dict) else list(held)  # noqa: E731
+        if where == "given":
+            return {"f": use, "args": lambda: (t([1.0]), held), "watch": watch}
+        if where == "cell":
+            return {"f": lambda x: use(x, held), "args": x1, "watch": watch}
+        holder = Holder(held)
+        return {"f": lambda x: use(x, holder.held), "args": x1, "watch": watch}
+
+    build.__name__ = f"{name}_{use.__name__}_{where}"
+    open_case(build)
+
+
+for kinds, uses in ((DICTS, USES), (LISTS, LIST_USES), (NODES, (chained, linked, grown))):
+    for one in kinds.items():
+        for use in uses:
+            for where in ("given", "cell", "attribute"):
+                used(*one, use, where)
+
+
+def converges(use, make):
+    def build():
+        held = make()
+        return {"f": lambda x: use(x, held), "args": x1}
+
+    build.__name__ = f"{use.__name__}_is_one_capture"
+    case(graphs=1, captures=1)(build)
+
+
+for use in (averaged, asked_with_a_default, all_items, written_first, updated, taken_and_put_back):
+    converges(use, DICTS["dict"])
+for use in (queue, items_of_a_list, each_one, sliced):
+    converges(use, LISTS["list"])
+
+
+@open_case
+def somebody_else_writes_between_calls():
+    held = {"a": t([1.0]), "b": 2.0}
+    calls = []
+
+    def f(x):
+        held["a"] = held["a"] * 0.5 + x
+        return held["a"] * held["b"]
+
+    def args():
+        calls.append(1)
+        if len(calls) == 3:
+            held["a"] = t([7.0, 8.0])
+        if len(calls) == 4:
+            held["a"], held["b"] = 5.0, t([1.0])
+        return (t([1.0]),)
+
+    return {"f": f, "args": args, "watch": lambda: dict(held)}
