@@ -187,8 +187,10 @@ def test_attributes(backend):
     shape = b.getattr(y, "shape")[1]
     size = b.getattr(y, "size")[1]
     b.abandon()
+    # Newer releases give an instance of a class of theirs.
+    counted = "constant" if type(x.size) is int else "fresh"
     assert kinds == {
-        "shape": "fresh", "ndim": "constant", "dtype": "constant", "size": "constant", "stop_gradient": "constant",
+        "shape": "fresh", "ndim": "constant", "dtype": "constant", "size": counted, "stop_gradient": "constant",
         "T": "value", "reshape": "method", "numpy": "break", "name": "break", "grad": "break", "add_": "break", "foo": "break",
     }  # fmt: skip
     assert shape == x.shape and type(shape) is type(x.shape)
