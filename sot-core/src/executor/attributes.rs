@@ -475,6 +475,7 @@ impl<'py> Executor<'py> {
                 self.note_overridden(base, object);
                 let tracker = self.trackers.step(base, Access::Attr(name.into()));
                 self.guard_present(tracker);
+                self.note_item_read(tracker);
                 return Ok(self.wrap(&value, tracker));
             }
         }

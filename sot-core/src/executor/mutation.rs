@@ -77,6 +77,7 @@ impl<'py> Executor<'py> {
                 let refused = self.refused_write(object, name, true)?;
                 return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));
             }
+            self.note_slot_rewritten(object, name);
         } else {
             // An object without a dict refuses.
             let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;

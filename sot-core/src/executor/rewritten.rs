@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
 
 /// What is written, by what is the same in each attempt of one capture: the address of the container, and of the key in it.
@@ -28,7 +28,7 @@ impl<'py> Executor<'py> {
         !places.is_empty() && places.contains(&Written::Name(dict.as_ptr() as usize, name.to_owned()))
     }
 
-    /// An item of a container below a constant object was found. If an earlier attempt has seen that the code writes it, it is
+    /// An item of a container, or the slot of an instance, below a constant object was found. If an earlier attempt has seen that the code writes it, it is
     /// known by its path.
     pub(super) fn note_item_read(&mut self, place: TrackerId) {
         if self.found.rewritten.is_empty() {
@@ -39,7 +39,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// The place of an item of a container that is a constant object.
+    /// The place of an item of a container, or a slot of an instance, that is a constant object.
     fn written_at(&self, place: TrackerId) -> Option<Written> {
         let Tracker::Step { base, access } = self.trackers.get(place) else { return None };
         let address = |object: ObjectId| self.objects.get_ref(self.py, object).as_ptr() as usize;
@@ -47,6 +47,7 @@ impl<'py> Executor<'py> {
         match access {
             Access::DictItem(key) => Some(Written::Key(container, address(*key))),
             Access::SeqItem(index) => Some(Written::Index(container, *index)),
+            Access::Attr(name) => Some(Written::Name(container, name.clone())),
             _ => None,
         }
     }
@@ -72,11 +73,22 @@ impl<'py> Executor<'py> {
         self.items_replaced.append(&mut gone);
     }
 
+    /// A slot of an instance is about to be written.
+    pub(super) fn note_slot_rewritten(&mut self, object: VarId, name: &str) {
+        let Some(sourced) = self.known_object(object) else { return };
+        let object = self.objects.get(self.py, sourced);
+        let facts::Field::Value(old) = facts::field(&object, &PyString::intern(self.py, name)) else { return };
+        let known = self.known.get(&(old.as_ptr() as usize)).copied();
+        self.items_replaced.extend(known.filter(|old| self.written_at(self.var(*old).tracker).is_some()));
+    }
+
     /// Whether a variable was taken for what is in its place at each call, and may be replaced there by another object.
     fn is_taken_for_fixed(&self, var: VarId) -> bool {
         let Variable { kind, tracker, looked, .. } = self.var(var);
-        let replaceable =
-            matches!(kind, VarKind::Tensor(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_));
+        let replaceable = matches!(
+            kind,
+            VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_)
+        );
         replaceable && *looked && !self.is_constant(*tracker) && self.is_under_constant(*tracker)
     }
 

@@ -165,6 +165,28 @@ def grown(x, held):
 NODES = {"node": lambda: {"top": Node(t([1.0]))}}
 
 
+def a_pair(x, held):
+    first, second = held["pair"]
+    held["pair"] = (first + x, second * 0.5 + first)
+    return held["pair"][1] + x
+
+
+def a_pair_in_a_pair(x, held):
+    (first, second), count = held["deep"]
+    held["deep"] = ((second, first + x), count)
+    return held["deep"][0][0] + x, count
+
+
+def no_pair_any_more(x, held):
+    first = held["pair"][0] if isinstance(held["pair"], tuple) else held["pair"]
+    held["pair"] = first + x if len(held) % 2 else (first, x)
+    held[len(held)] = 1
+    return first + x
+
+
+PAIRS = {"pairs": lambda: {"pair": (t([1.0]), t([2.0])), "deep": ((t([1.0]), t([2.0])), 3)}}
+
+
 class Holder:
     def __init__(self, held):
         self.held = held
@@ -185,7 +207,7 @@ def used(name, make, use, where):
     open_case(build)
 
 
-for kinds, uses in ((DICTS, USES), (LISTS, LIST_USES), (NODES, (chained, linked, grown))):
+for kinds, uses in ((DICTS, USES), (LISTS, LIST_USES), (NODES, (chained, linked, grown)), (PAIRS, (a_pair, a_pair_in_a_pair, no_pair_any_more))):
     for one in kinds.items():
         for use in uses:
             for where in ("given", "cell", "attribute"):
@@ -205,6 +227,58 @@ for use in (averaged, asked_with_a_default, all_items, written_first, updated, t
     converges(use, DICTS["dict"])
 for use in (queue, items_of_a_list, each_one, sliced):
     converges(use, LISTS["list"])
+
+
+converges(a_pair, PAIRS["pairs"])
+converges(a_pair_in_a_pair, PAIRS["pairs"])
+
+
+class Slots:
+    __slots__ = ("state", "pair", "unset")
+
+    def __init__(self):
+        self.state, self.pair = t([1.0]), (t([1.0]), t([2.0]))
+
+
+def slot(x, held):
+    held.state = held.state * 0.5 + x
+    first, second = held.pair
+    held.pair = second, first + held.state
+    return held.state + held.pair[0]
+
+
+def slot_deleted(x, held):
+    old = held.state
+    del held.state
+    held.unset = old
+    held.state = held.unset + x
+    del held.unset
+    return old + x, hasattr(held, "unset")
+
+
+def slot_exchanged(x, held):
+    held.unset = held.state
+    held.state, held.pair = held.pair[0], (held.unset, x)
+    return held.state * 3.0 + held.pair[0]
+
+
+def slots_used(use, where):
+    def build():
+        held = Slots()
+        watch = lambda: (held.state, held.pair)  # noqa: E731
+        if where == "given":
+            return {"f": use, "args": lambda: (t([1.0]), held), "watch": watch}
+        return {"f": lambda x: use(x, held), "args": x1, "watch": watch}
+
+    build.__name__ = f"{use.__name__}_{where}"
+    open_case(build)
+
+
+for use in (slot, slot_deleted, slot_exchanged):
+    for where in ("given", "held"):
+        slots_used(use, where)
+converges(slot, Slots)
+converges(slot_exchanged, Slots)
 
 
 @open_case
