@@ -57,6 +57,10 @@ impl<'py> Executor<'py> {
         if self.slots_for_nobody(&referent) > 0 {
             return Err(Stop::brk(Reason::Finalizer, "what a weak reference refers to"));
         }
+        // Who is alive when the guards ask may be dead when new code does, if another thread lets go of it in between.
+        if !referent.is_none() {
+            self.has_no_threads_beside()?;
+        }
         let base = self.base_tracker(me);
         let at = self.trackers.step(base, Access::IterSource);
         let value = self.wrap(&referent, at);
