@@ -177,7 +177,11 @@ def below(f):
 
 def message(error):
     """What it says, but for the order of two operands: which of a set comes first is a matter of addresses."""
-    text, mark = ADDRESS.sub("0x", str(error)), "not supported between instances of "
+    try:
+        told = str(error)
+    except Exception as refused:  # `__str__` of the program
+        told = "%s: %s" % (type(refused).__name__, refused)
+    text, mark = ADDRESS.sub("0x", told), "not supported between instances of "
     start, found, classes = text.partition(mark)
     return start + found + " and ".join(sorted(classes.split(" and "))) if found else text
 
