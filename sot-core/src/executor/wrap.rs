@@ -516,17 +516,14 @@ impl<'py> Executor<'py> {
             let parts = [part("start")?, part("stop")?, part("step")?];
             return Ok(self.virtual_var(SliceVar { parts }));
         }
-        if let Some(number) = self.fresh_number(object)? {
-            return Ok(number);
-        }
         Err(Stop::brk(
             Reason::ValueKind,
             format!("a new {}", object.get_type().name().map(|n| n.to_string()).unwrap_or_default()),
         ))
     }
 
-    /// A new instance of a class that extends `int`, with its attributes; `None`: it is none.
-    fn fresh_number(&mut self, object: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+    /// A new instance of a class that extends `int`, with its attributes, as a framework makes one at each question; `None`: it is none.
+    pub(super) fn fresh_number(&mut self, object: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
         let class = object.get_type();
         let int = self.py.get_type::<PyInt>();
         if !type_facts::extends(&class).is_some_and(|base| base.is(&int)) {

@@ -33,7 +33,10 @@ impl Operations for TensorVar {
         let value = ex.tensor_value(me)?;
         match ex.tensor_attribute(&value, name)? {
             Attr::Constant(object) => ex.fold(&object).map(Some),
-            Attr::Fresh(object) => ex.fresh(&object).map(Some),
+            Attr::Fresh(object) => match ex.fresh_number(&object)? {
+                Some(number) => Ok(Some(number)),
+                None => ex.fresh(&object).map(Some),
+            },
             Attr::Method => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             Attr::Value(result) => ex.record_attribute(me, name, &result).map(Some),
             Attr::Inline(function) => {
