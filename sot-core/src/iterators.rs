@@ -332,7 +332,8 @@ pub fn source<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     }
     match iterator_state(iterator)? {
         IterState::List(held) | IterState::Tuple(held) => held.and_then(|h| as_it_lies(h.0)),
-        IterState::Range(_) => None,
+        // It holds numbers alone, and knows how many are left.
+        IterState::Range(_) => Some(iterator.clone()),
     }
 }
 

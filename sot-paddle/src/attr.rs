@@ -139,10 +139,17 @@ pub(crate) fn read<'py>(
     })
 }
 
+/// What a class or a base of it has under a name. Its metaclass is not asked: that answers for names that instances do not have,
+/// and may make what it is asked for (`__annotations__`).
+fn in_class<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let own = |class: Bound<'py, PyAny>| class.getattr(intern!(class.py(), "__dict__")).ok()?.get_item(name).ok();
+    class.mro().iter().find_map(own)
+}
+
 /// A name that both classes hold: a method if it is one and the same function of the tables.
 fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) -> PyResult<Attr<'py>> {
     let py = value.py();
-    let on = |class: &Py<PyType>| class.bind(py).getattr(name).ok();
+    let on = |class: &Py<PyType>| in_class(class.bind(py), name);
     let (eager, built) = (on(&handles.tensor), on(&handles.value));
     if let (Some(eager), Some(built)) = (eager, built)
         && eager.is(&built)

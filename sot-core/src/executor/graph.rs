@@ -8,6 +8,7 @@ use super::Executor;
 use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, Kind, OpCall, TensorMeta};
 use crate::captured::{Behind, Callee, GraphInput};
 use crate::stop::{Reason, Stop};
+use crate::type_facts::Descriptor;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -97,6 +98,15 @@ impl<'py> Executor<'py> {
         let Ok(class) = class.cast_into::<PyType>() else { return false };
         let found = crate::cpython::facts::type_lookup(&class, &PyString::intern(self.py, name));
         found.is_some_and(|f| crate::cpython::facts::is_function(&f) || self.is_plain_callable(&f))
+    }
+
+    /// Whether the class of tensors has a name from a class of the interpreter (`__dir__`): it binds as one of C.
+    pub fn is_tensor_method_of_c(&self, name: &str) -> bool {
+        let Ok(class) = self.backend.tensor_class(self.py) else { return false };
+        let Ok(class) = class.cast_into::<PyType>() else { return false };
+        crate::type_facts::raw(&class, name).is_some_and(|found| {
+            matches!(crate::type_facts::descriptor(&found), Descriptor::Method | Descriptor::Wrapper)
+        })
     }
 
     /// The arguments of an operation that are numbers of run time, and that it takes as such wherever they are.

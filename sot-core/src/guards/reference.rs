@@ -338,7 +338,7 @@ impl<'py> Live<'_, 'py> {
             Access::MethodFunction if named(&["method"]) => base.getattr("__func__").ok(),
             Access::MethodSelf | Access::MethodFunction => None,
             Access::IterPeek => iterators::peek(base),
-            Access::IterSource => iterators::source(base).or_else(|| Some(base.clone())),
+            Access::IterSource => iterators::source(base),
         }
     }
 

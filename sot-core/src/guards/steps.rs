@@ -343,7 +343,6 @@ fn follow<'py>(
         Access::MethodSelf => method_part(base, pyo3::intern!(py, "__self__")),
         Access::MethodFunction => method_part(base, pyo3::intern!(py, "__func__")),
         Access::IterPeek => iterators::peek(base),
-        // A range iterator has no sequence: what is left of it is asked of the iterator itself.
-        Access::IterSource => iterators::source(base).or_else(|| Some(base.clone())),
+        Access::IterSource => iterators::source(base),
     }
 }

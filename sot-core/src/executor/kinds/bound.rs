@@ -7,7 +7,7 @@ use sot_tracker::{Access, Check};
 impl Operations for BoundVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         match ex.look(self.receiver)? {
-            VarKind::Tensor(_) => ex.types_attribute("MethodType"),
+            VarKind::Tensor(_) if !ex.is_tensor_method_of_c(&self.name) => ex.types_attribute("MethodType"),
             kind => {
                 let owner = kind.class(ex, self.receiver)?;
                 ex.bound_class(&owner, &self.name)

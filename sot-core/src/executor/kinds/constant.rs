@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::executor::copies::Copies;
-use pyo3::types::{PyBytes, PyRange, PySlice, PyString};
+use pyo3::types::{PyBytes, PyRange, PySlice, PyString, PyTuple};
 use sot_tracker::Check;
 
 impl Operations for ConstantVar {
@@ -34,8 +34,8 @@ impl Operations for ConstantVar {
                 false => ex.attribute_of_builtin(me, name),
             };
         }
-        // A constant of the framework, whose attributes are its own affair.
-        if ty.getattr(name).is_ok_and(|d| d.is_callable()) {
+        // A constant of the framework, whose attributes are its own affair. What only its metaclass has is none of them.
+        if crate::type_facts::raw(&ty, name).is_some() && ty.getattr(name).is_ok_and(|d| d.is_callable()) {
             return Ok(Some(ex.virtual_var(BoundVar::new(me, name))));
         }
         ex.constant_attribute(me, name).map(Some)
@@ -115,6 +115,14 @@ impl<'py> Executor<'py> {
         match value.getattr(name) {
             // `n.real` is `n`.
             Ok(found) if found.is(&value) => Ok(me),
+            // A tuple that the value keeps (`code.co_consts`), and not one that is made for whoever asks.
+            Ok(found)
+                if found.is_exact_instance_of::<PyTuple>()
+                    && value.getattr(name).is_ok_and(|again| again.is(&found)) =>
+            {
+                self.look_identity(me)?;
+                Ok(self.pin(&found))
+            }
             Ok(found) => self.fold(&found),
             Err(e) => Err(self.would_raise(&e)),
         }

@@ -2,7 +2,7 @@
 
 use super::Executor;
 use crate::per_thread::{self, PerThread};
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -22,6 +22,10 @@ impl<'py> Executor<'py> {
     fn local(&mut self, value: VarId, name: &str) -> Result<Option<Bound<'py, PyAny>>, Stop> {
         let Some((PerThread::Local, local)) = self.per_thread(value) else { return Ok(None) };
         self.look(value)?;
+        // Its own look-up answers that: the dict is what the journal would write to under another name.
+        if name == "__dict__" {
+            return Err(Stop::brk(Reason::ValueKind, "the dict of values that belong to a thread"));
+        }
         let class = local.get_type();
         Ok(self.class_lookup(class.as_any(), name)?.is_none().then_some(local))
     }

@@ -326,3 +326,49 @@ def keys_that_are_no_numbers_or_zeros():
         return x * 2.0, kept(nan) is kept(nan), str(kept(0.0)), str(kept(-0.0)), kept(0, z=True), kept(0.0, z=1.0)
 
     return {"f": f, "args": x1, "watch": lambda: [kept.cache_info()]}
+
+
+def forgotten(use, forget):
+    """A function that counts its calls, so that one capture serves them all, beside a cache that forgets in between."""
+
+    def build():
+        width, watch = counted(maxsize=1)
+        calls, state, kept = [0], {"n": 0}, []
+
+        def f(x):
+            state["n"] += 1
+            return use(x, width, kept)
+
+        def args():
+            calls[0] += 1
+            if calls[0] in (4, 6):
+                width.cache_clear() if forget == "cleared" else width(calls[0])
+            return x1()
+
+        return {"f": f, "args": args, "watch": lambda: [watch(), state, kept]}
+
+    build.__name__ = f"forgotten_{forget}_{use.__name__}"
+    return open_case(build)
+
+
+def dropped(x, width, kept):
+    width(2)
+    return x * 2.0
+
+
+def given_back(x, width, kept):
+    return x * 2.0, width(2)
+
+
+def put_into_a_list(x, width, kept):
+    kept.append(width(2))
+    return x * 2.0
+
+
+def asked_for(x, width, kept):
+    return x * width(2)
+
+
+for use in (dropped, given_back, put_into_a_list, asked_for):
+    for forget in ("cleared", "pushed_out"):
+        forgotten(use, forget)

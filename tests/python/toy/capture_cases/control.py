@@ -1,5 +1,7 @@
 """Branches and loops, and breaks inside of them."""
 
+import itertools
+
 from observe import case
 from toy_framework import toy
 
@@ -35,7 +37,7 @@ def branch_on_tensor():
 
 @case(graphs=3, captures=3, breaks=1, reasons=("branch-on-tensor",))
 def branch_on_tensor_both_ways():
-    numbers = iter([1.0, -1.0, 1.0])
+    numbers = itertools.cycle([1.0, -1.0, 1.0])
 
     def f(x):
         y = x * 2

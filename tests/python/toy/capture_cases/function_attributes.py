@@ -422,3 +422,17 @@ def a_list_that_holds_itself_is_not_read_again():
         return y
 
     return {"f": f, "args": x1}
+
+
+@open_case
+def parts_of_code_are_the_same_ones():
+    def g(a, b=(1, 2)):
+        return (a, 3, "text"), (4.5, "more")
+
+    def f(x):
+        code = g.__code__
+        parts = code.co_consts, code.co_names, code.co_consts
+        same = [parts[0] is parts[2], parts[1] is g.__code__.co_names, g(1)[1] is code.co_consts[-1]]
+        return x * 2.0, same, parts, code.co_varnames, code.co_freevars, any(k is g(2)[1] for k in code.co_consts)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}

@@ -249,7 +249,7 @@ def arrays_of_other_shapes():
     def args():
         calls[0] += 1
         arrays = numpy.zeros((2, 3)), numpy.zeros((4,), "int32"), numpy.zeros(()), numpy.zeros((2,)).view(Own)
-        return (*x1(), arrays[calls[0] - 1])
+        return (*x1(), arrays[(calls[0] - 1) % len(arrays)])
 
     return {"f": f, "args": args}
 

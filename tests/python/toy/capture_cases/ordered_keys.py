@@ -287,7 +287,8 @@ def walked_backwards(table):
 
 
 def copied(table):
-    return table.copy()
+    # Its own keys are not found, either: nobody walks it.
+    return len(table.copy())
 
 
 for class_ in (OrderedDict, Own):

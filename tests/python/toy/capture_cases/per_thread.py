@@ -328,3 +328,78 @@ def a_stack_in_a_local():
         return x * 2.0 + len(local.stack), getattr(local, "last") is x, local.__class__.__name__
 
     return {"f": f, "args": x1, "watch": lambda: [len(local.stack)]}
+
+
+@open_case
+def the_dict_of_a_local():
+    local = threading.local()
+    local.n = 2.0
+
+    class Local(threading.local):
+        pass
+
+    own = Local()
+    own.n = 3.0
+
+    def f(x):
+        try:
+            found = local.__dict__["n"]
+        except AttributeError as error:
+            found = str(error)
+        local.n = found + 1.0
+        try:
+            local.__dict__ = {}
+            refused = None
+        except AttributeError as error:
+            refused = str(error)
+        both = [hasattr(local, "__dict__"), hasattr(own, "__dict__"), getattr(local, "__dict__", None)]
+        return x * found, both, vars(local), own.__dict__["n"], refused
+
+    return {"f": f, "args": x1, "watch": lambda: [local.n]}
+
+
+def contexts(use):
+    """A function that counts its calls, in contexts of which some have no value."""
+
+    def build(translate):
+        variable = contextvars.ContextVar("variable")
+        state = {"n": 0}
+
+        def inner(x):
+            state["n"] += 1
+            return use(x, variable)
+
+        inner = translate(inner)
+
+        def f(x):
+            context = contextvars.copy_context()
+            context.run(variable.set, 3.0)
+            results = []
+            for at in (context, context, context, context, contextvars.Context(), context):
+                try:
+                    results.append(at.run(inner, x))
+                except LookupError as error:
+                    results.append(type(error))
+            return results, state["n"]
+
+        return {"f": f, "args": x1}
+
+    build.__name__ = f"contexts_{use.__name__}"
+    return open_case(build)
+
+
+def dropped(x, variable):
+    variable.get()
+    return x * 2.0
+
+
+def given_back(x, variable):
+    return x * 2.0, variable.get()
+
+
+def used(x, variable):
+    return x * variable.get()
+
+
+for use in (dropped, given_back, used):
+    contexts(use)

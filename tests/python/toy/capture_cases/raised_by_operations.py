@@ -6,6 +6,7 @@ lets pass is left out.
 """
 
 import collections
+import itertools
 import math
 import sys
 
@@ -303,7 +304,7 @@ def items_by_an_index_of_code():
 # What was looked at in vain, to find out what is raised, leaves no guard: other bytes are the same program.
 @case(graphs=2, breaks=1, captures=2, reasons=("builtin",))
 def nothing_is_raised():
-    given = iter([b"a", b"ab", b"abc"])
+    given = itertools.cycle([b"a", b"ab", b"abc"])
 
     def f(x, data):
         y = x + 1

@@ -63,3 +63,19 @@ def beside(name, scalar, other_name, other):
 for one in SCALARS.items():
     for two in OTHERS.items():
         beside(*one, *two)
+
+
+@open_case
+def what_only_a_metaclass_has():
+    names = ["mro", "__subclasses__", "__call__", "__or__", "__annotations__", "__dir__", "dtype", "item", "shape"]
+
+    def f(x):
+        values = [np.float32(1), x, x.dtype]
+        return (
+            [[hasattr(value, name) for name in names] for value in values],
+            [getattr(value, "__annotations__", None) for value in values],
+            [type(value.__dir__).__name__ for value in values],
+            x * 2.0,
+        )
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
