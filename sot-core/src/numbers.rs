@@ -4,7 +4,8 @@
 
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyCFunction, PyFloat, PyInt, PyString};
 use sot_opcodes::{BinaryOp, CompareOp as Compared, Op, UnaryOp};
 use sot_tracker::Arithmetic;
 
@@ -17,12 +18,32 @@ const OPERATORS: &[(Arithmetic, BinaryOp)] = &[
     (Arithmetic::FloorDivide, BinaryOp::FloorDivide),
     (Arithmetic::Remainder, BinaryOp::Remainder),
     (Arithmetic::Rshift, BinaryOp::Rshift),
+    (Arithmetic::Lshift, BinaryOp::Lshift),
+    (Arithmetic::Power, BinaryOp::Power),
     (Arithmetic::And, BinaryOp::And),
     (Arithmetic::Or, BinaryOp::Or),
     (Arithmetic::Xor, BinaryOp::Xor),
     // Of two texts.
     (Arithmetic::Join, BinaryOp::Add),
 ];
+
+/// Functions of one number of module `math`.
+const OF_MATH: &[Arithmetic] = &[
+    Arithmetic::Sqrt,
+    Arithmetic::Exp,
+    Arithmetic::Log,
+    Arithmetic::Log2,
+    Arithmetic::Log10,
+    Arithmetic::Sin,
+    Arithmetic::Cos,
+    Arithmetic::Tan,
+    Arithmetic::Tanh,
+    Arithmetic::Floor,
+    Arithmetic::Ceil,
+];
+
+/// The largest exponent of an int, shift and count of digits.
+const LARGEST: i64 = 256;
 
 const COMPARISONS: &[(Arithmetic, Compared)] = &[
     (Arithmetic::Lt, Compared::Lt),
@@ -36,6 +57,35 @@ const COMPARISONS: &[(Arithmetic, Compared)] = &[
 /// What an operator does with two numbers; `None`: what guards must not do.
 pub(crate) fn of_operator(op: BinaryOp) -> Option<Arithmetic> {
     OPERATORS.iter().find(|(_, known)| *known == op).map(|(arithmetic, _)| *arithmetic)
+}
+
+/// What a function of module `math` does with one number.
+pub(crate) fn of_math(function: &str) -> Option<Arithmetic> {
+    OF_MATH.iter().find(|op| op.sign() == function).copied()
+}
+
+/// A function of module `math`, whatever the program has put in its place.
+fn function_of_math(py: Python<'_>, op: Arithmetic) -> PyResult<&Bound<'_, PyAny>> {
+    static FUNCTIONS: [PyOnceLock<Py<PyAny>>; Arithmetic::ALL.len()] =
+        [const { PyOnceLock::new() }; Arithmetic::ALL.len()];
+    let find = || -> PyResult<Py<PyAny>> {
+        let found = crate::cpython::module(py, "math")?.getattr(op.sign())?;
+        let of_c = found.is_instance_of::<PyCFunction>()
+            && found.getattr("__module__")?.eq("math")?
+            && found.getattr("__name__")?.eq(op.sign())?;
+        of_c.then(|| found.unbind()).ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("another function of math"))
+    };
+    FUNCTIONS[op as usize].get_or_try_init(py, find).map(|function| function.bind(py))
+}
+
+/// Whether a power, a shift or a rounding is small enough to be computed wherever a path leads to it.
+fn is_small(op: Arithmetic, left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> bool {
+    let is_float = |number: &Bound<'_, PyAny>| number.is_exact_instance_of::<PyFloat>();
+    match op {
+        Arithmetic::Power if is_float(left) || is_float(right) => true,
+        Arithmetic::RoundTo if is_float(left) => right.extract::<i64>().is_ok(),
+        _ => left.extract::<i64>().is_ok() && right.extract::<i64>().is_ok_and(|by| by.abs() <= LARGEST),
+    }
 }
 
 /// How a comparison compares two numbers.
@@ -94,6 +144,11 @@ pub(crate) fn computed<'py>(
     if !fits {
         return None;
     }
+    if let (Arithmetic::Power | Arithmetic::Lshift | Arithmetic::RoundTo, Some(right)) = (op, right)
+        && !is_small(op, left, right)
+    {
+        return None;
+    }
     let py = left.py();
     let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
     let compared = |how| left.rich_compare(right()?, how);
@@ -122,6 +177,27 @@ pub(crate) fn computed<'py>(
         Arithmetic::Float => py.get_type::<PyFloat>().call1((left,)),
         Arithmetic::Str => left.str().map(Bound::into_any),
         Arithmetic::Repr => left.repr().map(Bound::into_any),
+        Arithmetic::Lshift => right().and_then(|right| left.lshift(right)),
+        // A negative number has complex powers.
+        Arithmetic::Power => {
+            right().and_then(|right| left.pow(right, py.None())).and_then(|power| match varies(&power) {
+                true => Ok(power),
+                false => Err(pyo3::exceptions::PyTypeError::new_err("no real number")),
+            })
+        }
+        Arithmetic::Round => left.call_method0("__round__"),
+        Arithmetic::RoundTo => right().and_then(|right| left.call_method1("__round__", (right,))),
+        Arithmetic::Sqrt
+        | Arithmetic::Exp
+        | Arithmetic::Log
+        | Arithmetic::Log2
+        | Arithmetic::Log10
+        | Arithmetic::Sin
+        | Arithmetic::Cos
+        | Arithmetic::Tan
+        | Arithmetic::Tanh
+        | Arithmetic::Floor
+        | Arithmetic::Ceil => function_of_math(py, op).and_then(|function| function.call1((left,))),
         Arithmetic::Format => right().and_then(|spec| left.call_method1("__format__", (spec,))),
     }
     .ok()

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-/// An operation on one or two numbers. Powers and shifts to the left are none: whoever evaluates a guard must come to an end.
-/// Its operands are exact ints, floats or bools; what it raises counts as missing.
+/// An operation on one or two numbers. Its operands are exact ints, floats or bools; what it raises counts as missing, and so does a
+/// power or a shift that could be huge: whoever evaluates a guard must come to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
     Add,
@@ -23,6 +23,10 @@ pub enum Arithmetic {
     Ne,
     Gt,
     Ge,
+    Power,
+    Lshift,
+    /// To so many digits.
+    RoundTo,
     /// The text of a number by a format, which is text.
     Format,
     /// Of two texts.
@@ -35,11 +39,23 @@ pub enum Arithmetic {
     Float,
     Str,
     Repr,
+    Round,
+    Sqrt,
+    Exp,
+    Log,
+    Log2,
+    Log10,
+    Sin,
+    Cos,
+    Tan,
+    Tanh,
+    Floor,
+    Ceil,
 }
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 26] = [
+    pub const ALL: [Arithmetic; 41] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -56,6 +72,9 @@ impl Arithmetic {
         Arithmetic::Ne,
         Arithmetic::Gt,
         Arithmetic::Ge,
+        Arithmetic::Power,
+        Arithmetic::Lshift,
+        Arithmetic::RoundTo,
         Arithmetic::Format,
         Arithmetic::Join,
         Arithmetic::Negative,
@@ -66,9 +85,21 @@ impl Arithmetic {
         Arithmetic::Float,
         Arithmetic::Str,
         Arithmetic::Repr,
+        Arithmetic::Round,
+        Arithmetic::Sqrt,
+        Arithmetic::Exp,
+        Arithmetic::Log,
+        Arithmetic::Log2,
+        Arithmetic::Log10,
+        Arithmetic::Sin,
+        Arithmetic::Cos,
+        Arithmetic::Tan,
+        Arithmetic::Tanh,
+        Arithmetic::Floor,
+        Arithmetic::Ceil,
     ];
 
-    /// How Python writes it: a sign, or the name of a builtin function.
+    /// How Python writes it: a sign, or the name of a function, builtin or of module `math`.
     pub fn sign(self) -> &'static str {
         match self {
             Arithmetic::Add | Arithmetic::Join => "+",
@@ -95,6 +126,20 @@ impl Arithmetic {
             Arithmetic::Format => "format",
             Arithmetic::Str => "str",
             Arithmetic::Repr => "repr",
+            Arithmetic::Power => "**",
+            Arithmetic::Lshift => "<<",
+            Arithmetic::Round | Arithmetic::RoundTo => "round",
+            Arithmetic::Sqrt => "sqrt",
+            Arithmetic::Exp => "exp",
+            Arithmetic::Log => "log",
+            Arithmetic::Log2 => "log2",
+            Arithmetic::Log10 => "log10",
+            Arithmetic::Sin => "sin",
+            Arithmetic::Cos => "cos",
+            Arithmetic::Tan => "tan",
+            Arithmetic::Tanh => "tanh",
+            Arithmetic::Floor => "floor",
+            Arithmetic::Ceil => "ceil",
         }
     }
 
@@ -111,7 +156,7 @@ impl Arithmetic {
     /// Write it of operands of these texts.
     pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
         match self {
-            Arithmetic::Format => write!(f, "format({left}, {right})"),
+            Arithmetic::Format | Arithmetic::RoundTo => write!(f, "{}({left}, {right})", self.sign()),
             Arithmetic::Negative | Arithmetic::Invert => write!(f, "({}{left})", self.sign()),
             _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
             _ => write!(f, "{}({left})", self.sign()),

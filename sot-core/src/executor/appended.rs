@@ -1,4 +1,4 @@
-//! Lists from before the frame to which it only appends: nothing in them is asked for, their length included.
+//! Lists and deques from before the frame to which it only appends: nothing in them is asked for, their length included.
 //!
 //! A log of losses, a history, a list of results grows at each call. So the first look at such a list, which guards its length and
 //! wraps its items, waits until somebody asks what is in it. Until then what was appended is in the journal alone; the look adds it to the
@@ -6,28 +6,34 @@
 
 use super::Executor;
 use super::state::Undo;
+use crate::cpython::facts;
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::ObjectId;
+use sot_tracker::{Access, Check, ObjectId};
 
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
 
 impl Executor<'_> {
-    /// What has a method that appends: a list from before the frame, of no class of its own, into which nobody has looked.
+    /// What has a method that appends: a list from before the frame, of no class of its own, into which nobody has looked; or a deque
+    /// that may grow, since a full one lets go of what nobody has looked at.
     fn unseen_list(&self, list: VarId, method: &str) -> Option<ObjectId> {
         if !matches!(method, "append" | "extend") {
             return None;
         }
         let variable = self.var(list);
-        let VarKind::List(ListVar { class: None, object: Some(object), .. }) = variable.kind else { return None };
+        let object = match variable.kind {
+            VarKind::List(ListVar { class: None, object, .. }) | VarKind::Deque(DequeVar { object, .. }) => object?,
+            _ => return None,
+        };
         let real = self.objects.get_ref(self.py, object);
+        let grows = facts::is_deque(real) && real.getattr("maxlen").is_ok_and(|most| most.is_none());
         let unseen = !variable.looked
             && self.has_path(variable.tracker)
-            && real.is_exact_instance_of::<PyList>()
+            && (real.is_exact_instance_of::<PyList>() || grows)
             && !self.is_passing_object(real, variable.tracker);
         unseen.then_some(object)
     }
@@ -37,6 +43,14 @@ impl Executor<'_> {
         let tracker = self.var(list).tracker;
         let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
         self.guard_container(tracker, object, given, pinned);
+        if let VarKind::Deque(_) = self.var(list).kind
+            && !pinned
+        {
+            let most = self.trackers.step(tracker, Access::Attr("maxlen".into()));
+            let none = self.py.None().into_bound(self.py);
+            let none = self.objects.add(&none);
+            self.guard(most, Check::Is(none));
+        }
     }
 
     /// `list.append`, which is no look at what is in the list.
@@ -68,6 +82,12 @@ impl Executor<'_> {
         self.guard_unseen(list, object);
         self.undo.push(Undo::Unseen { list, count: values.len() });
         let (object, values): (_, Vec<_>) = (Self::var_ref(list), values.into_iter().map(Self::var_ref).collect());
+        if let VarKind::Deque(_) = self.var(list).kind {
+            for value in values {
+                self.journal_record(Mutation::Method { object, name: "append".to_owned(), args: vec![value] });
+            }
+            return Ok(true);
+        }
         self.journal_record(match (name, values.as_slice()) {
             ("append", [value]) => Mutation::ListAppend { object, value: *value },
             _ => Mutation::ListExtend { object, values },
@@ -81,7 +101,10 @@ impl Executor<'_> {
         for entry in self.journal.changes_of(Target::Object(Self::var_ref(list))) {
             match &entry.mutation {
                 Mutation::ListAppend { value, .. } => appended.push(VarId(value.0)),
-                Mutation::ListExtend { values, .. } => appended.extend(values.iter().map(|value| VarId(value.0))),
+                // Of a deque.
+                Mutation::Method { args: values, .. } | Mutation::ListExtend { values, .. } => {
+                    appended.extend(values.iter().map(|value| VarId(value.0)))
+                }
                 _ => {}
             }
         }
@@ -91,10 +114,13 @@ impl Executor<'_> {
     /// The journal loses what was appended, and so do the items, if somebody has looked since.
     pub(super) fn take_back_unseen(&mut self, list: VarId, count: usize) {
         let variable = &mut self.vars[list.0 as usize];
-        if let (true, VarKind::List(found)) = (variable.looked, &mut variable.kind) {
-            let items = std::rc::Rc::make_mut(&mut found.items);
-            items.truncate(items.len().saturating_sub(count));
-        }
+        let items = match &mut variable.kind {
+            VarKind::List(list) if variable.looked => &mut list.items,
+            VarKind::Deque(deque) if variable.looked => &mut deque.items,
+            _ => return,
+        };
+        let items = std::rc::Rc::make_mut(items);
+        items.truncate(items.len().saturating_sub(count));
     }
 
     /// Whether a value is made of numbers, text and tensors, and containers of such.

@@ -1,13 +1,26 @@
-//! `collections.deque`, as far as the simulation makes one.
+//! `collections.deque`: made by the simulation, or from before the frame.
+//!
+//! The items of one from before are wrapped when it is looked at, as those of a list: its length and what it holds at most are guarded
+//! then. A method that changes it is called again by rewritten code. Where its length has been another one before, who asks for it breaks,
+//! since most deques of programs grow and shrink from call to call.
 //!
 //! Its iterators are generators in disguise (`definitions_of_itertools.py`): they notice when the deque changes under them.
 
 use super::Executor;
+use super::kinds::Place;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
+use hashbrown::HashSet;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use sot_sideeffect::Mutation;
+use sot_tracker::{Access, Check, ObjectId};
 use std::rc::Rc;
+
+/// Items of a deque from before the frame that are looked at, at most.
+const MOST: usize = 1024;
+/// Lengths of one deque for which there are captures of their own.
+const LENGTHS: usize = 3;
 
 impl<'py> Executor<'py> {
     pub(super) fn deque_class(&self) -> Result<Bound<'py, PyAny>, Stop> {
@@ -43,7 +56,7 @@ impl<'py> Executor<'py> {
             },
             None => None,
         };
-        let deque = self.virtual_var(DequeVar { items: Rc::default(), maxlen, changes: 0 });
+        let deque = self.virtual_var(DequeVar { maxlen, ..DequeVar::default() });
         match iterable {
             Some(iterable) if !self.can_iterate(iterable)? => Ok(None),
             Some(iterable) => self.enter("fill_deque", &[deque, iterable, deque]).map(Some),
@@ -59,13 +72,86 @@ impl<'py> Executor<'py> {
         self.in_disguise(definition, &[deque, length])
     }
 
-    /// What a deque holds is another sequence now.
-    pub(super) fn replace_deque(&mut self, me: VarId, items: Vec<VarId>, changed: bool) {
+    /// The first look at a deque from before the frame.
+    pub(super) fn look_deque(&mut self, me: VarId, object: ObjectId, at: Place) -> Result<(), Stop> {
+        self.guard_container(at.tracker, object, at.given, at.pinned);
+        let base = if at.pinned { self.constant_tracker(object) } else { at.tracker };
+        let deque = self.objects.get(self.py, object);
+        let length = deque.len().map_err(|e| self.internal(&e))?;
+        if length > MOST {
+            return Err(Stop::brk(Reason::ValueKind, "a look into a deque of so many items"));
+        }
+        let check = Check::Len(length);
+        if self.found.numbers.is_fact_that_varies(self.py, &self.captured, base, &check, LENGTHS) {
+            return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
+        }
+        self.guard(base, check);
+        let most = deque.getattr("maxlen").map_err(|e| self.internal(&e))?;
+        if !at.pinned {
+            // It stays what it is.
+            let place = self.trackers.step(base, Access::Attr("maxlen".into()));
+            let known = self.objects.add(&most);
+            self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
+        }
+        let mut items = Vec::with_capacity(length);
+        for (index, item) in deque.try_iter().map_err(|e| self.internal(&e))?.enumerate() {
+            let item = item.map_err(|e| self.internal(&e))?;
+            let place = self.trackers.step(base, Access::SeqItem(index as i64));
+            self.note_item_read(place);
+            items.push(self.wrap(&item, place));
+        }
+        items.extend(self.appended_before_look(me));
+        let maxlen = most.extract().ok();
+        if let VarKind::Deque(deque) = &mut self.learn(me).kind {
+            *deque = DequeVar { items: Rc::new(items), maxlen, ..deque.clone() };
+        }
+        Ok(())
+    }
+
+    /// What a deque holds is another sequence now; `changed`: iterators that began before notice.
+    fn replace_deque(&mut self, me: VarId, items: Vec<VarId>, changed: bool) {
         self.copied += items.len();
+        if let VarKind::Deque(DequeVar { items: before, object: Some(_), .. }) = &self.var(me).kind {
+            let before = before.clone();
+            self.note_items_replaced(&before, &items);
+            let stay: HashSet<VarId> = items.iter().copied().collect();
+            for gone in before.iter().filter(|item| !stay.contains(*item)) {
+                if let Some(gone) = self.known_object(*gone) {
+                    let gone = self.objects.get(self.py, gone);
+                    self.note_taken(&gone);
+                }
+            }
+        }
         if let VarKind::Deque(deque) = &mut self.var_mut(me).kind {
             deque.items = Rc::new(items);
             deque.changes += u32::from(changed);
         }
+    }
+
+    /// `deque[key] = value`
+    pub(super) fn set_item_of_deque(
+        &mut self,
+        me: VarId,
+        deque: &DequeVar,
+        key: VarId,
+        new: VarId,
+    ) -> Result<(), Stop> {
+        let at = self.place_in_deque(deque, key)?;
+        let mut items = deque.items.to_vec();
+        items[at] = new;
+        self.replace_deque(me, items, false);
+        self.note_item_set(me, key, new);
+        Ok(())
+    }
+
+    /// `del deque[key]`
+    pub(super) fn delete_item_of_deque(&mut self, me: VarId, deque: &DequeVar, key: VarId) -> Result<(), Stop> {
+        let at = self.place_in_deque(deque, key)?;
+        let mut items = deque.items.to_vec();
+        items.remove(at);
+        self.replace_deque(me, items, true);
+        self.note_item_deleted(me, key);
+        Ok(())
     }
 
     /// The place of an item by its number.
@@ -124,8 +210,10 @@ impl<'py> Executor<'py> {
                 if items.is_empty() {
                     return Err(self.raise_error::<PyIndexError>("pop from an empty deque"));
                 }
+                self.no_thread_comes_between(me)?;
                 let item = items.remove(if name == "pop" { items.len() - 1 } else { 0 });
                 self.replace_deque(me, items, true);
+                self.record_deque_method(me, name, args);
                 return Ok(Called::Value(item));
             }
             ("rotate", rest) if rest.len() <= 1 => {
@@ -145,6 +233,7 @@ impl<'py> Executor<'py> {
             ("reverse", []) => {
                 items.reverse();
                 self.replace_deque(me, items, false);
+                self.record_deque_method(me, name, args);
                 return self.fold_none().map(Called::Value);
             }
             ("insert", [index, item]) => {
@@ -157,7 +246,7 @@ impl<'py> Executor<'py> {
                 items.insert(at as usize, *item);
             }
             ("copy" | "__copy__", []) => {
-                let copy = DequeVar { changes: 0, ..deque.clone() };
+                let copy = DequeVar { changes: 0, object: None, ..deque.clone() };
                 return Ok(Called::Value(self.virtual_var(copy)));
             }
             // On plain items, both equality and identity are those of the items.
@@ -168,6 +257,13 @@ impl<'py> Executor<'py> {
             _ => return Err(opaque()),
         }
         self.replace_deque(me, items, true);
+        self.record_deque_method(me, name, args);
         self.fold_none().map(Called::Value)
+    }
+
+    /// A method has changed a deque: rewritten code calls it again if the deque existed before the frame.
+    fn record_deque_method(&mut self, me: VarId, name: &str, args: &Args) {
+        let args = args.positional.iter().map(|arg| Self::var_ref(*arg)).collect();
+        self.record_if_sourced(me, Mutation::Method { object: Self::var_ref(me), name: name.to_owned(), args });
     }
 }

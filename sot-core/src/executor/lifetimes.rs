@@ -23,6 +23,7 @@ impl<'py> Executor<'py> {
                 | VarKind::List(_)
                 | VarKind::Dict(_)
                 | VarKind::Set(_)
+                | VarKind::Deque(_)
                 | VarKind::Tuple(_)
                 | VarKind::Tensor(_)
                 | VarKind::Iterator(_)

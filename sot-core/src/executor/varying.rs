@@ -10,7 +10,7 @@ use super::calls::name_of;
 use super::handlers::{binary_operator, compare_operator};
 use crate::captured::{class_place, place};
 use crate::frame::Site;
-use crate::numbers::{computed, is_number, is_text, of_comparison, of_operator, varies};
+use crate::numbers::{computed, is_number, is_text, of_comparison, of_math, of_operator, varies};
 use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -32,6 +32,7 @@ const FUNCTIONS: &[(&str, Arithmetic)] = &[
     ("bool", Arithmetic::Bool),
     ("str", Arithmetic::Str),
     ("repr", Arithmetic::Repr),
+    ("round", Arithmetic::Round),
     // Without a format.
     ("format", Arithmetic::Str),
 ];
@@ -41,8 +42,10 @@ fn computed_by(function: &str, of_two: bool) -> Option<Arithmetic> {
     if !of_two {
         return FUNCTIONS.iter().find(|(name, _)| *name == function).map(|(_, op)| *op);
     }
-    if function == "format" {
-        return Some(Arithmetic::Format);
+    match function {
+        "format" => return Some(Arithmetic::Format),
+        "round" => return Some(Arithmetic::RoundTo),
+        _ => {}
     }
     match binary_operator(function) {
         Some((op, _)) => of_operator(op),
@@ -144,10 +147,21 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let of_c = |module: &str| callee.getattr("__module__").is_ok_and(|of| of.eq(module).unwrap_or(false));
+        let name = name_of(callee);
+        if of_c("math") {
+            return match (of_math(&name), args) {
+                (Some(op), [number]) => self.arithmetic(op, *number, None),
+                _ => Ok(None),
+            };
+        }
         if !of_c("_operator") && !of_c("builtins") {
             return Ok(None);
         }
-        let name = name_of(callee);
+        if let ("divmod", [left, right]) = (name.as_str(), args) {
+            let Some(whole) = self.arithmetic(Arithmetic::FloorDivide, *left, Some(*right))? else { return Ok(None) };
+            let rest = self.arithmetic(Arithmetic::Remainder, *left, Some(*right))?;
+            return Ok(rest.map(|rest| self.virtual_var(TupleVar::new(vec![whole, rest]))));
+        }
         if let ("max" | "min", [first, rest @ ..]) = (name.as_str(), args)
             && !rest.is_empty()
         {
@@ -175,9 +189,9 @@ impl<'py> Executor<'py> {
         if is_whole && right.is_none() {
             return Ok(Some(left));
         }
-        if let ("format", Some(spec)) = (name.as_str(), right) {
+        if let ("format" | "round", Some(how)) = (name.as_str(), right) {
             // One that varies may ask for a text without end, in guards that the program would not have come to.
-            self.constant_value(spec);
+            self.constant_value(how);
         }
         match computed_by(&name, right.is_some()) {
             Some(Arithmetic::Add) if self.is_text(left)? => self.arithmetic(Arithmetic::Join, left, right),

@@ -207,6 +207,9 @@ impl<'py> Executor<'py> {
         if crate::numpy::is_pure(object) {
             return BuiltinVar { object: id }.into();
         }
+        if facts::is_deque(object) {
+            return DequeVar { object: Some(id), ..DequeVar::default() }.into();
+        }
         let class = self.objects.add(ty.as_any());
         if object.is_instance_of::<PyBaseException>() {
             return ExceptionVar { class, object: Some(id), state: Rc::default() }.into();
@@ -301,7 +304,8 @@ impl<'py> Executor<'py> {
             return Ok(());
         }
         let given = self.is_constant(tracker);
-        if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) = self.var(var).kind
+        if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Deque(_) =
+            self.var(var).kind
             && let Some(object) = self.known_object(var)
         {
             let object = self.objects.get(self.py, object);

@@ -320,6 +320,9 @@ impl<'py> Live<'_, 'py> {
             },
             // As the type has it, whatever a subclass says.
             Access::SeqItem(index) => {
+                if facts::is_deque(base) {
+                    return base.try_iter().ok()?.nth(usize::try_from(*index).ok()?)?.ok();
+                }
                 let known = match base {
                     list if list.is_instance_of::<PyList>() => self.py.get_type::<PyList>(),
                     tuple if tuple.is_instance_of::<PyTuple>() => self.py.get_type::<PyTuple>(),

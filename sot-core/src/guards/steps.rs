@@ -263,6 +263,8 @@ fn length(value: &Bound<'_, PyAny>) -> Option<usize> {
         Some(set.len())
     } else if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
         Some(set.len())
+    } else if facts::is_deque(value) {
+        value.len().ok()
     } else {
         iterators::left(value)
     }
@@ -324,6 +326,8 @@ fn follow<'py>(
                 list.get_item(index).ok()
             } else if let Ok(tuple) = base.cast::<PyTuple>() {
                 tuple.get_item(index).ok()
+            } else if facts::is_deque(base) {
+                base.get_item(index).ok()
             } else {
                 None
             }

@@ -48,13 +48,15 @@ impl Nature for SetVar {
     }
 }
 
-/// A `collections.deque` that the simulation made.
-#[derive(Clone, Debug)]
+/// A `collections.deque`. What one from before the frame holds, and at most, is known once it was looked at.
+#[derive(Clone, Debug, Default)]
 pub struct DequeVar {
     pub items: Rc<Vec<VarId>>,
     pub maxlen: Option<usize>,
     /// How often its length, or the places of its items, changed: iterators that began before do not go on.
     pub changes: u32,
+    /// The deque itself, if it existed before the frame.
+    pub object: Option<ObjectId>,
 }
 
 /// A `bytearray` that the simulation made.
@@ -72,6 +74,10 @@ impl Nature for ByteArrayVar {
 impl Nature for DequeVar {
     fn kind_name(&self) -> &'static str {
         "a deque"
+    }
+
+    fn existed(&self) -> bool {
+        self.object.is_some()
     }
 }
 

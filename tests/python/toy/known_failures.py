@@ -25,7 +25,6 @@ def known(name):
     return [pytest.mark.xfail(reason=reason, strict=True, run=not crashes)]
 
 
-note("ordered_dict_and_deque", "deques that existed before the call")
 note("list_methods", "some builtins and methods of lists")
 note("tensors_that_are_one_object", "identity of computed tensors")
 note("test_what_does_not_matter_costs_nothing[another_entry]", "one look at a dict guards all of its keys")

@@ -38,6 +38,7 @@ from capture_cases import (  # noqa: F401
     copies,
     definitions,
     deques,
+    deques_from_before,
     dict_descriptors,
     dicts_of_c,
     dicts_of_c_extended,

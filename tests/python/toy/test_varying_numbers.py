@@ -82,6 +82,48 @@ def powers(x, n):
     return x + 1, n**2, 2 ** (n % 5)
 
 
+def powers_of_floats(x, n):
+    return x + 1, 0.9**n, 1 - 0.999**n, n**-0.5, pow(n, 2), n**0.5
+
+
+def large_powers(x, n):
+    return x + 1, 2.5**n
+
+
+def powers_of_ints(x, n):
+    if n == n and abs(n) > 300:
+        return x
+    return x + 1, 3**n, n**3, True**n, n**True, (-2) ** n, n**n
+
+
+def shifted(x, n):
+    if isinstance(n, int) and n > 300:
+        return x
+    return x + 1, 1 << n, n << 2, -1 >> n
+
+
+def rounded(x, n):
+    return x + 1, round(n * 0.37, 2), round(n, -1), round(n / 3), round(n), divmod(n, 3)
+
+
+def of_math(x, n):
+    m = abs(n) + 1
+    found = math.sqrt(m), math.log(m), math.log2(m), math.log10(m), math.floor(n), math.ceil(m / 7)
+    return x + 1, found, math.sin(m), math.cos(math.pi * n / 10), math.tan(m), math.tanh(n), math.exp(-m)
+
+
+def of_math_or_not(x, n):
+    try:
+        return x + 1, math.sqrt(n), math.log(n), math.exp(n)
+    except (ValueError, OverflowError) as error:
+        return x, str(error)
+
+
+def a_schedule(x, n):
+    warm = min(n**-0.5, n * 40**-1.5) if n else 1.0
+    return x * (0.1 * warm), 0.5 * (1 + math.cos(math.pi * (n % 20) / 20))
+
+
 def converted(x, n):
     return x + 1, float(n), int(n), bool(n), abs(n), not n
 
@@ -261,6 +303,14 @@ PROGRAMS = [
     divided,
     of_bits,
     powers,
+    powers_of_floats,
+    large_powers,
+    powers_of_ints,
+    shifted,
+    rounded,
+    of_math,
+    of_math_or_not,
+    a_schedule,
     converted,
     compared,
     branched,
@@ -325,6 +375,10 @@ def test_each_call_is_as_plain(program, numbers, door):
         (in_a_closure, 2),
         (in_an_attribute, 2),
         (a_default, 2),
+        (powers_of_floats, 5),
+        (rounded, 2),
+        (of_math, 2),
+        (a_schedule, 24),
         (a_key, 3),
         (a_break_with_it, 4),
     ],

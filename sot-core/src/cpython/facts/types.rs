@@ -103,6 +103,16 @@ pub fn is_named_below(ty: &Bound<'_, PyType>, module: &str) -> bool {
     unsafe { CStr::from_ptr((*ty.as_type_ptr()).tp_name) }.to_bytes().starts_with(module.as_bytes())
 }
 
+/// Whether a value is of `collections.deque` itself.
+pub fn is_deque(value: &Bound<'_, PyAny>) -> bool {
+    static CLASS: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    let ty = value.get_type();
+    // A class of the program may have any name.
+    let found = || crate::cpython::module(ty.py(), "collections")?.getattr("deque").map(Bound::unbind);
+    is_named_below(&ty, "collections.deque")
+        && CLASS.get_or_init(ty.py(), || found().ok()).as_ref().is_some_and(|class| ty.is(class))
+}
+
 /// Whether the type was made at run time (a class statement), so that it can change.
 #[inline]
 pub fn is_heap_type(ty: &Bound<'_, PyType>) -> bool {

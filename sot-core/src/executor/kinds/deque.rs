@@ -1,4 +1,4 @@
-//! Deques that the simulation made.
+//! Deques.
 
 use super::*;
 use pyo3::types::PyList;
@@ -33,8 +33,11 @@ impl Operations for DequeVar {
         ex.iterate_deque(me, false)
     }
 
-    fn look(&self, _ex: &mut Executor<'_>, _me: VarId, _at: Place) -> Result<(), Stop> {
-        Ok(())
+    fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
+        match self.object {
+            Some(object) => ex.look_deque(me, object, at),
+            None => Ok(()),
+        }
     }
 
     fn plain_parts(&self, _ex: &mut Executor<'_>, _me: VarId) -> Result<Option<Vec<VarId>>, Stop> {
@@ -50,19 +53,11 @@ impl Operations for DequeVar {
     }
 
     fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
-        let at = ex.place_in_deque(self, key)?;
-        let mut items = self.items.to_vec();
-        items[at] = new;
-        ex.replace_deque(me, items, false);
-        Ok(())
+        ex.set_item_of_deque(me, self, key, new)
     }
 
     fn delete_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<(), Stop> {
-        let at = ex.place_in_deque(self, key)?;
-        let mut items = self.items.to_vec();
-        items.remove(at);
-        ex.replace_deque(me, items, true);
-        Ok(())
+        ex.delete_item_of_deque(me, self, key)
     }
 
     fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
