@@ -151,13 +151,28 @@ impl<'py> Executor<'py> {
 
     /// A journal entry follows that takes a reference to a real value.
     pub(super) fn note_taken(&mut self, old: &Bound<'py, PyAny>) {
-        if old.is_none() || !self.death_runs_code(old) {
+        if old.is_none() || !self.death_runs_code(old) && !self.ends_with_the_dead(old) {
             return;
         }
         if facts::is_held_by_at_most(old, 1 + self.slots_for_nobody(old) + self.taken_of(old)) {
             self.watched.dropped = true;
         }
         self.watched.taken.push(old.as_ptr() as usize);
+    }
+
+    /// Whether what dies with a real value has its other references from arguments that no frame holds any more, as an exception from
+    /// the one that was raised while it was handled.
+    fn ends_with_the_dead(&self, old: &Bound<'py, PyAny>) -> bool {
+        let given: Vec<VarId> = self.watched.slots.iter().map(|(var, _)| *var).collect();
+        if given.is_empty() || !facts::death_is_seen(old) {
+            return false;
+        }
+        let held = self.held_by_frames(&given);
+        let dead = given.iter().filter(|var| !held.contains(*var));
+        let dead = dead.filter_map(|var| self.known_object(*var)).map(|object| self.objects.get(self.py, object));
+        facts::death_beside_runs_code(old, dead.collect(), |object| {
+            self.kept_for_nobody(object) + self.taken_of(object)
+        })
     }
 
     /// How many references to a real value the journal takes.

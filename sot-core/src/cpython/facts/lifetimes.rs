@@ -79,6 +79,16 @@ pub fn deaths_run_code<'py>(objects: Vec<Bound<'py, PyAny>>, kept: impl Fn(&Boun
     search(objects, |object, holders| (!lives_on(object, holders, false, &kept)).then(|| end_is_noticed(object)))
 }
 
+/// As [`death_runs_code`], beside objects that nobody but the translator and each other may hold any more.
+pub fn death_beside_runs_code<'py>(
+    object: &Bound<'py, PyAny>,
+    beside: Vec<Bound<'py, PyAny>>,
+    kept: impl Fn(&Bound<'py, PyAny>) -> usize,
+) -> bool {
+    let all = [vec![object.clone()], beside].concat();
+    search(all, |found, holders| (!lives_on(found, holders, found.is(object), &kept)).then(|| end_is_noticed(found)))
+}
+
 fn end_is_noticed(object: &Bound<'_, PyAny>) -> bool {
     has_finalizer_of_the_program(object) || is_weakly_referenced(object)
 }

@@ -299,7 +299,7 @@ for do in (pushed_out, pushed_out_at_the_end, popped, set_anew, cleared, added_a
 
 
 @open_case
-def one_that_holds_itself():
+def a_deque_that_holds_itself():
     deque = collections.deque([1])
     deque.append(deque)
 

@@ -1,10 +1,12 @@
 """What a program sees of values that die while it is captured: finalizers, weak references, generators that are closed."""
 
+import contextlib
 import gc
 import itertools
+import sys
 import weakref
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -527,3 +529,111 @@ def weak_references_to_what_sets_let_go_of(x):
     members.clear()
     told.append(ref() is None)
     return told, x + 1
+
+
+def counted_exceptions():
+    class Counted(Exception):
+        alive = 0
+
+        def __init__(self):
+            Counted.alive += 1
+
+        def __del__(self):
+            Counted.alive -= 1
+
+    return Counted
+
+
+def keeps_the_triple(errors):
+    try:
+        yield
+    except Exception:
+        errors.append(sys.exc_info())
+
+
+def keeps_the_value(errors):
+    try:
+        yield
+    except Exception as error:
+        errors.append(error)
+
+
+def by_hand(body, errors, fail):
+    generator = body(errors)
+    next(generator)
+    try:
+        fail()
+    except Exception as error:
+        try:
+            generator.throw(error)
+        except StopIteration:
+            pass
+
+
+class Thrown:
+    """A context manager that throws into a generator, whose end is raised while the first exception is handled."""
+
+    def __init__(self, body, errors):
+        self.generator = body(errors)
+
+    def __enter__(self):
+        next(self.generator)
+
+    def __exit__(self, kind, error, trace):
+        try:
+            self.generator.throw(error)
+        except StopIteration:
+            pass
+        return True
+
+
+def by_a_class(body, errors, fail):
+    with Thrown(body, errors):
+        fail()
+
+
+def by_contextlib(body, errors, fail):
+    with contextlib.contextmanager(body)(errors):
+        fail()
+
+
+def let_go_of(body, way, clear):
+    def build():
+        counted, seen = counted_exceptions(), []
+
+        def fail():
+            raise counted()
+
+        def f(x):
+            errors = []
+            way(body, errors, fail)
+            clear(errors)
+            seen.append(counted.alive)
+            return x * 2.0, counted.alive
+
+        return {"f": f, "args": lambda: (t([1.0, 2.0]),), "watch": lambda: [seen, counted.alive]}
+
+    build.__name__ = f"let_go_of_{way.__name__}_{body.__name__}_{clear.__name__}"
+    return open_case(build)
+
+
+def by_clear(errors):
+    errors.clear()
+
+
+def by_pop(errors):
+    errors.pop()
+
+
+def by_item(errors):
+    errors[0] = None
+
+
+def by_slice(errors):
+    del errors[:]
+
+
+for body in (keeps_the_triple, keeps_the_value):
+    for way in (by_hand, by_a_class, by_contextlib):
+        for clear in (by_clear, by_pop, by_item, by_slice):
+            let_go_of(body, way, clear)
