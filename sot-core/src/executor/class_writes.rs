@@ -81,11 +81,15 @@ impl<'py> Executor<'py> {
 
     /// What was read of the class by its identity will be another object at the next call.
     fn note_written_to_class(&mut self, dict: &Bound<'py, PyDict>, name: &str, old: &Bound<'py, PyAny>) {
-        let Some(&known) = self.known.get(&(old.as_ptr() as usize)) else { return };
-        let Variable { kind, looked, .. } = self.var(known);
-        let replaceable =
-            matches!(kind, VarKind::Tensor(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_));
-        if replaceable && *looked && !self.is_rewritten(dict, name) {
+        let fixed = self.found_as(old).into_iter().any(|var| {
+            let Variable { kind, looked, .. } = self.var(var);
+            let replaceable = matches!(
+                kind,
+                VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_)
+            );
+            replaceable && *looked
+        });
+        if fixed && !self.is_rewritten(dict, name) {
             self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));
         }
     }

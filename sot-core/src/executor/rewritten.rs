@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
 
 /// What is written, by what is the same in each attempt of one capture: the address of the container, and of the key in it.
@@ -78,8 +78,9 @@ impl<'py> Executor<'py> {
         let Some(sourced) = self.known_object(object) else { return };
         let object = self.objects.get(self.py, sourced);
         let facts::Field::Value(old) = facts::field(&object, &PyString::intern(self.py, name)) else { return };
-        let known = self.known.get(&(old.as_ptr() as usize)).copied();
-        self.items_replaced.extend(known.filter(|old| self.written_at(self.var(*old).tracker).is_some()));
+        let mut known = self.found_as(&old);
+        known.retain(|old| self.written_at(self.var(*old).tracker).is_some());
+        self.items_replaced.append(&mut known);
     }
 
     /// Whether a variable was taken for what is in its place at each call, and may be replaced there by another object.
@@ -90,6 +91,17 @@ impl<'py> Executor<'py> {
             VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_)
         );
         replaceable && *looked && !self.is_constant(*tracker) && self.is_under_constant(*tracker)
+    }
+
+    /// The variables for an object: of a tuple, whose identity is no fact, one for each place where it was found.
+    pub(super) fn found_as(&self, object: &Bound<'py, PyAny>) -> Vec<VarId> {
+        if let Some(&known) = self.known.get(&(object.as_ptr() as usize)) {
+            return vec![known];
+        }
+        match self.objects.find(object).filter(|_| object.is_instance_of::<PyTuple>()) {
+            Some(id) => self.sourced.iter().filter(|(_, found)| **found == id).map(|(var, _)| *var).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// The attribute of an object is about to be written to its own dict.
@@ -104,8 +116,8 @@ impl<'py> Executor<'py> {
     /// An item of a dict below a constant object is about to be written.
     pub(super) fn note_rewritten(&mut self, dict: &Bound<'py, PyDict>, name: &str) {
         let Some(old) = dict.get_item(name).ok().flatten() else { return };
-        let Some(&var) = self.known.get(&(old.as_ptr() as usize)) else { return };
-        if self.is_taken_for_fixed(var) && !self.is_rewritten(dict, name) {
+        let fixed = self.found_as(&old).into_iter().any(|var| self.is_taken_for_fixed(var));
+        if fixed && !self.is_rewritten(dict, name) {
             self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));
         }
     }

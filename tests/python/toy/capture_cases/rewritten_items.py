@@ -299,3 +299,167 @@ def somebody_else_writes_between_calls():
         return (t([1.0]),)
 
     return {"f": f, "args": args, "watch": lambda: dict(held)}
+
+
+Pair = collections.namedtuple("Pair", "count total")
+
+
+class Attribute:
+    def __init__(self, first):
+        self.state = first
+
+    def get(self):
+        return self.state
+
+    def put(self, state):
+        self.state = state
+
+
+class Slot:
+    __slots__ = ("state",)
+    __init__, get, put = Attribute.__init__, Attribute.get, Attribute.put
+
+
+def of_a_class(first):
+    class Holder:
+        state = first
+
+        def get(self):
+            return Holder.state
+
+        def put(self, state):
+            Holder.state = state
+
+    return Holder()
+
+
+def of_a_cell(first):
+    state = first
+
+    class Holder:
+        def get(self):
+            return state
+
+        def put(self, new):
+            nonlocal state
+            state = new
+
+    return Holder()
+
+
+STATE = None
+
+
+def of_a_global(first):
+    global STATE
+    STATE = first
+
+    class Holder:
+        def get(self):
+            return STATE
+
+        def put(self, new):
+            global STATE
+            STATE = new
+
+    return Holder()
+
+
+def of_a_dict(first):
+    held = {"state": first}
+
+    class Holder:
+        def get(self):
+            return held["state"]
+
+        def put(self, new):
+            held["state"] = new
+
+    return Holder()
+
+
+def in_a_pair(x, holder):
+    count, total = holder.get()
+    holder.put((count + 1, total + x))
+    return total * 2.0
+
+
+def by_index(x, holder):
+    holder.put((holder.get()[0] + 1, holder.get()[1] * 0.5 + x))
+    return holder.get()[1] + x
+
+
+def in_a_pair_within_a_pair(x, holder):
+    (count, total) = holder.get()[:2]
+    holder.put((count + 1, total + x, (count, [total])))
+    return total + x
+
+
+def by_replacing(x, holder):
+    state = holder.get()
+    state = state._replace(count=state.count + 1) if hasattr(state, "_replace") else Pair(*state)
+    holder.put(state)
+    return x + 1.0, state.count
+
+
+def the_same_again(x, holder):
+    state = holder.get()
+    holder.put(state)
+    return x + state[0], holder.get() is state
+
+
+def exchanged_in_a_pair(x, holder):
+    a, b = holder.get()
+    holder.put((b, a))
+    return x * 2.0, a is b
+
+
+def around_a_break_in_a_pair(x, holder):
+    count, total = holder.get()
+    holder.put((count + 1, total))
+    opaque(None)
+    holder.put((count + 2, holder.get()[1] + x))
+    return total + x
+
+
+def kept_in_a_pair(hold, use, name, first):
+    def build():
+        holder = hold(first())
+
+        def f(x):
+            return use(x, holder)
+
+        return {"f": f, "args": x1, "watch": lambda: [holder.get()]}
+
+    build.__name__ = f"kept_in_{name}_{getattr(hold, '__name__', hold)}_{use.__name__}"
+    return open_case(build)
+
+
+PAIRS = {
+    "a_pair": lambda: (0, t([0.0])),
+    "a_named_pair": lambda: Pair(0, t([0.0])),
+    "tensors": lambda: (t([0.0]), t([1.0])),
+    "numbers": lambda: (0, 1.5),
+}
+for hold in (Attribute, Slot, of_a_class, of_a_cell, of_a_global, of_a_dict):
+    for name, first in PAIRS.items():
+        for use in (in_a_pair, by_index, in_a_pair_within_a_pair, by_replacing, the_same_again, exchanged_in_a_pair,
+                    around_a_break_in_a_pair):  # fmt: skip
+            kept_in_a_pair(hold, use, name, first)
+
+
+@case()
+def hidden_states_of_an_instance():
+    class Cell:
+        def __init__(self):
+            self.state = (t([0.0]), t([1.0]))
+
+        def __call__(self, x):
+            hidden, cell = self.state
+            cell = cell * 0.5 + x
+            hidden = hidden + cell
+            self.state = (hidden, cell)
+            return hidden
+
+    cell = Cell()
+    return {"f": lambda x: cell(x) * 2.0, "args": x1, "watch": lambda: [cell.state]}
