@@ -94,8 +94,11 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `dict[key]` of such a dict.
+    /// `dict[key]` of such a dict, or the last of what was appended to a list.
     pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        if let Some(last) = self.item_of_unseen(dict, key)? {
+            return Ok(Some(last));
+        }
         match self.item_by_key(dict, key)? {
             Some(Some(value)) => Ok(Some(value)),
             Some(None) => Err(self.raise_key_error(key)),

@@ -1,7 +1,9 @@
 """Lists from before the call to which it appends: one capture serves however long they have become."""
 
+import collections
+
 from doors import opaque
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -150,3 +152,38 @@ def the_list_becomes_one_that_answers_itself():
         return (t([1.0]),)
 
     return {"f": f, "args": args, "watch": lambda: list(world.history)}
+
+
+@case()
+def the_last_of_what_was_appended():
+    kept, queue, calls = [t([9.0])], collections.deque(), []
+
+    def f(x):
+        kept.append(x * 2.0)
+        kept.extend([1.5, x])
+        queue.append(x + 1.0)
+        calls.append(0)
+        return kept[-1] * kept[-2] + kept[-3], queue[-1], kept[-1] is x
+
+    return {"f": f, "args": x1, "watch": lambda: [list(kept), list(queue), len(calls)]}
+
+
+@open_case
+def further_back_than_was_appended():
+    kept, empty = [t([9.0])], []
+
+    def f(x, at):
+        kept.append(x * 2.0)
+        empty.append(1)
+        try:
+            return kept[-2] + x, kept[at], kept[True], kept[-1:], empty[-2]
+        except IndexError as error:
+            return str(error), kept[-at]
+
+    calls = [0]
+
+    def args():
+        calls[0] += 1
+        return (*x1(), -calls[0])
+
+    return {"f": f, "args": args, "watch": lambda: [list(kept), list(empty)]}
