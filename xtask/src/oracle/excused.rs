@@ -190,6 +190,8 @@ mod tests {
 
     #[test]
     fn each_says_why() {
-        assert!(EXCUSED.iter().all(|excuse| excuse.test.starts_with("test.") && !excuse.why.is_empty()));
+        // The tests of unittest lie beside it up to 3.11.
+        let is_of_tests = |name: &str| name.starts_with("test.") || name.starts_with("unittest.test.");
+        assert!(EXCUSED.iter().all(|excuse| is_of_tests(excuse.test) && !excuse.why.is_empty()));
     }
 }
