@@ -130,11 +130,12 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// A dict or set is read as such: no owner has written to it meanwhile.
+    /// A dict or set is read as such: no owner, and no name of a frame whose globals it is, has written to it meanwhile.
     pub(super) fn is_read_as_it_is(&self, dict: ObjectId) -> Result<(), Stop> {
         let address = self.objects.get_ref(self.py, dict).as_ptr() as usize;
         let owner = self.dicts_below.get(&address).copied().flatten();
-        match owner.is_some_and(|owner| self.is_written(owner)) {
+        let by_name = self.journal.changes_of(Target::Globals(dict)).next().is_some();
+        match by_name || owner.is_some_and(|owner| self.is_written(owner)) {
             true => Err(Stop::brk(Reason::Mutation, "a dict that has several names")),
             false => Ok(()),
         }

@@ -91,6 +91,7 @@ mod sets;
 mod slices;
 mod state;
 mod supers;
+mod templates;
 mod texts;
 mod value_types;
 mod varying;

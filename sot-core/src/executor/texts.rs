@@ -226,6 +226,10 @@ impl<'py> Executor<'py> {
 
     /// The frame of `template % right`.
     pub(super) fn enter_percent(&mut self, template: VarId, right: VarId) -> Result<Option<Called>, Stop> {
+        if self.percent_of_varying(template, right)?.is_some() {
+            // No frame is needed.
+            return Ok(None);
+        }
         let (way, positional, named) = match self.look(right)? {
             VarKind::Tuple(TupleVar { items, class: None }) => (Way::Several, items.to_vec(), Vec::new()),
             VarKind::Dict(DictVar { entries, class: None, .. }) => {
@@ -260,6 +264,9 @@ impl<'py> Executor<'py> {
     pub(super) fn enter_str_format(&mut self, template: VarId, args: &Args) -> Result<Option<Called>, Stop> {
         if let Some(text) = self.constant_value(template) {
             self.asks_for_no_locale("format", &text, args)?;
+        }
+        if let Some(text) = self.format_of_varying(template, args)? {
+            return Ok(Some(Called::Value(text)));
         }
         let mut named = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {

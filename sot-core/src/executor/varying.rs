@@ -206,6 +206,12 @@ impl<'py> Executor<'py> {
         self.is_varying(var) && varies(self.objects.get_ref(self.py, object))
     }
 
+    /// Whether it is an int.
+    pub(super) fn is_varying_int(&mut self, var: VarId) -> bool {
+        let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return false };
+        self.is_varying(var) && self.objects.get_ref(self.py, object).is_exact_instance_of::<pyo3::types::PyInt>()
+    }
+
     /// Whether a value is `None`, guarded: of what varies the type tells.
     pub(crate) fn is_none(&mut self, var: VarId) -> Result<bool, Stop> {
         self.look(var)?;
@@ -259,7 +265,12 @@ impl<'py> Executor<'py> {
     }
 
     /// A number at the path of an operation on others.
-    fn arithmetic(&mut self, op: Arithmetic, given: VarId, right: Option<VarId>) -> Result<Option<VarId>, Stop> {
+    pub(super) fn arithmetic(
+        &mut self,
+        op: Arithmetic,
+        given: VarId,
+        right: Option<VarId>,
+    ) -> Result<Option<VarId>, Stop> {
         let Some((left, left_path)) = self.number_and_path(given)? else { return Ok(None) };
         let right = match right {
             Some(right) => match self.number_and_path(right)? {

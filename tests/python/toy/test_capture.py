@@ -42,6 +42,7 @@ from capture_cases import (  # noqa: F401
     dict_descriptors,
     dicts_of_c,
     dicts_of_c_extended,
+    dicts_of_globals,
     dicts_replaced,
     elsewhere,
     ends,

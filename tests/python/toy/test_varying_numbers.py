@@ -174,6 +174,25 @@ def in_messages(x, n):
     return x + 1, text, "n" + str(n), f"{n}" + f"{n * 0.5:.2f}", [text]
 
 
+def of_templates(x, n):
+    texts = ["%d" % n if isinstance(n, int) else "", "step %s of %r" % (n, n), "%5.1f|%-8.3e|%+g" % (n, n / 3, n)]
+    texts += ["{} {:.2f} {!r}".format(n, n / 3, n), "{0}-{0:>6}-{a}".format(n, a="k"), "%(a)s %(b)d" % {"a": n, "b": 7}]
+    return x + 1, texts, "%s %s" % ("k", str(n)), "%s" % ((n,),), "%%%s%%" % n, "{{{}}}".format(n)
+
+
+def of_templates_for_ints(x, n):
+    if not isinstance(n, int):
+        return x
+    return x + 1, "%d|%5d|%-5d|%05d|%+d|% d|%x|%X|%o|%i" % ((n,) * 10), "{:d} {:5} {:<5} {:05d} {:x}".format(*[n] * 5)
+
+
+def of_templates_that_fail(x, n):
+    try:
+        return x + 1, "%d %d" % (n,), "%d" % n
+    except TypeError as error:
+        return x, str(error)
+
+
 def said(x, n):
     doors.opaque(f"step {n}")
     return x + 1, f"{n}"
@@ -322,6 +341,9 @@ PROGRAMS = [
     a_key,
     as_text,
     in_messages,
+    of_templates,
+    of_templates_for_ints,
+    of_templates_that_fail,
     said,
     signs_of_text,
     numbers_of_text,
@@ -361,6 +383,7 @@ def test_each_call_is_as_plain(program, numbers, door):
     [
         (carried, 1),
         (in_messages, 2),
+        (of_templates_for_ints, 2),
         (said, 4),
         (computed, 2),
         (of_two, 2),

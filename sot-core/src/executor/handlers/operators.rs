@@ -217,6 +217,9 @@ impl<'py> Executor<'py> {
         // What it raises names the operator.
         let operator = self.operator(if inplace { inplace_name } else { name })?;
         let formats = op == BinaryOp::Remainder && self.is_text(left)?;
+        if formats && let Some(text) = self.percent_of_varying(left, right)? {
+            return Ok(text);
+        }
         if !formats && (matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_))) {
             let plain = name.trim_end_matches('_');
             // Text is repeated by an index.

@@ -25,6 +25,7 @@ impl<'py> Executor<'py> {
         if looked || !self.has_path(tracker) {
             return Ok(None);
         }
+        self.is_read_as_it_is(object)?;
         let object = self.objects.get(self.py, object);
         let table = object.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         let wanted = match self.var(key).kind {
