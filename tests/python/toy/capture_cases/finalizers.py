@@ -611,7 +611,17 @@ def let_go_of(body, way, clear):
             seen.append(counted.alive)
             return x * 2.0, counted.alive
 
-        return {"f": f, "args": lambda: (t([1.0, 2.0]),), "watch": lambda: [seen, counted.alive]}
+        def args():
+            # From 3.12 on some of these are in a cycle: when that is found is nobody's affair.
+            gc.collect()
+            gc.disable()
+            return (t([1.0, 2.0]),)
+
+        def watch():
+            gc.enable()
+            return [seen, counted.alive]
+
+        return {"f": f, "args": args, "watch": watch}
 
     build.__name__ = f"let_go_of_{way.__name__}_{body.__name__}_{clear.__name__}"
     return open_case(build)
