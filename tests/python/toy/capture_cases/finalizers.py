@@ -599,7 +599,7 @@ def by_contextlib(body, errors, fail):
 
 def let_go_of(body, way, clear):
     def build():
-        counted, seen = counted_exceptions(), []
+        counted, seen, before = counted_exceptions(), [], [0]
 
         def fail():
             raise counted()
@@ -608,18 +608,18 @@ def let_go_of(body, way, clear):
             errors = []
             way(body, errors, fail)
             clear(errors)
-            seen.append(counted.alive)
-            return x * 2.0, counted.alive
+            seen.append(counted.alive - before[0])
+            return x * 2.0, seen[-1]
 
         def args():
             # From 3.12 on some of these are in a cycle: when that is found is nobody's affair.
-            gc.collect()
             gc.disable()
+            before[0] = counted.alive
             return (t([1.0, 2.0]),)
 
         def watch():
             gc.enable()
-            return [seen, counted.alive]
+            return list(seen)
 
         return {"f": f, "args": args, "watch": watch}
 
