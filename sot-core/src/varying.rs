@@ -74,23 +74,24 @@ impl Varying {
         self.facts.get(&question).is_some_and(|seen| seen.len() + usize::from(!seen.contains(&answer)) >= answers)
     }
 
-    fn learn_facts(&mut self, py: Python<'_>, captured: &Captured) {
-        for guard in &captured.guards {
-            let Some((question, answer)) = fact(py, captured, guard.tracker, &guard.check) else { continue };
-            if self.facts.len() >= FACTS {
-                return;
-            }
-            let seen = self.facts.entry(question).or_default();
-            if seen.len() < ANSWERS && !seen.contains(&answer) {
-                seen.push(answer);
-            }
+    fn learn_fact(&mut self, py: Python<'_>, captured: &Captured, tracker: TrackerId, check: &Check) {
+        let Some((question, answer)) = fact(py, captured, tracker, check) else { return };
+        if self.facts.len() >= FACTS {
+            return;
+        }
+        let seen = self.facts.entry(question).or_default();
+        if seen.len() < ANSWERS && !seen.contains(&answer) {
+            seen.push(answer);
         }
     }
 
     /// What one more capture has found.
     pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured) {
         if capture_all::on() {
-            self.learn_facts(py, captured);
+            captured.guards.iter().for_each(|guard| self.learn_fact(py, captured, guard.tracker, &guard.check));
+        }
+        for (deque, length) in &captured.lengths_of_deques {
+            self.learn_fact(py, captured, *deque, &Check::Len(*length));
         }
         if self.seen.len() >= PLACES {
             self.seen.retain(|_, seen| matches!(seen, Seen::Varies));

@@ -83,6 +83,8 @@ pub struct Captured {
     pub trackers: TrackerTable,
     /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
     pub(crate) passing: HashSet<TrackerId>,
+    /// Where deques from before were found, and how long they were.
+    pub(crate) lengths_of_deques: Vec<(TrackerId, usize)>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
     pub(crate) overridden: HashMap<TrackerId, PlainLookup>,
     /// What leads to instances of classes that extend a builtin type, and that type: new code reads their items by its methods.
@@ -146,6 +148,7 @@ impl Default for Captured {
             sourced: HashMap::new(),
             trackers,
             passing: HashSet::new(),
+            lengths_of_deques: Vec::new(),
             overridden: HashMap::new(),
             extending: HashMap::new(),
             anew: HashMap::new(),

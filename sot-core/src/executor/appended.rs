@@ -43,10 +43,9 @@ impl Executor<'_> {
         let tracker = self.var(list).tracker;
         let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
         self.guard_container(tracker, object, given, pinned);
-        if let VarKind::Deque(_) = self.var(list).kind
-            && !pinned
-        {
-            let most = self.trackers.step(tracker, Access::Attr("maxlen".into()));
+        if let VarKind::Deque(_) = self.var(list).kind {
+            let base = if pinned { self.constant_tracker(object) } else { tracker };
+            let most = self.trackers.step(base, Access::Attr("maxlen".into()));
             let none = self.py.None().into_bound(self.py);
             let none = self.objects.add(&none);
             self.guard(most, Check::Is(none));

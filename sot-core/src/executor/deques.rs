@@ -10,7 +10,7 @@ use super::Executor;
 use super::kinds::Place;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use sot_sideeffect::Mutation;
@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 /// Items of a deque from before the frame that are looked at, at most.
 const MOST: usize = 1024;
-/// Lengths of one deque for which there are captures of their own.
+/// So many lengths of one deque tell that it varies: who asks for it breaks.
 const LENGTHS: usize = 3;
 
 impl<'py> Executor<'py> {
@@ -86,13 +86,11 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::ValueKind, "a deque whose length varies"));
         }
         self.guard(base, check);
+        self.captured.lengths_of_deques.push((base, length));
         let most = deque.getattr("maxlen").map_err(|e| self.internal(&e))?;
-        if !at.pinned {
-            // It stays what it is.
-            let place = self.trackers.step(base, Access::Attr("maxlen".into()));
-            let known = self.objects.add(&most);
-            self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
-        }
+        let place = self.trackers.step(base, Access::Attr("maxlen".into()));
+        let known = self.objects.add(&most);
+        self.guard(place, if most.is_none() { Check::Is(known) } else { Check::Equals(known) });
         let mut items = Vec::with_capacity(length);
         for (index, item) in deque.try_iter().map_err(|e| self.internal(&e))?.enumerate() {
             let item = item.map_err(|e| self.internal(&e))?;
@@ -114,9 +112,13 @@ impl<'py> Executor<'py> {
         if let VarKind::Deque(DequeVar { items: before, object: Some(_), .. }) = &self.var(me).kind {
             let before = before.clone();
             self.note_items_replaced(&before, &items);
-            let stay: HashSet<VarId> = items.iter().copied().collect();
-            for gone in before.iter().filter(|item| !stay.contains(*item)) {
-                if let Some(gone) = self.known_object(*gone) {
+            // One may be there more than once.
+            let mut stay: HashMap<VarId, usize> = HashMap::new();
+            items.iter().for_each(|item| *stay.entry(*item).or_default() += 1);
+            for item in before.iter() {
+                if let Some(count) = stay.get_mut(item).filter(|count| **count > 0) {
+                    *count -= 1;
+                } else if let Some(gone) = self.known_object(*item) {
                     let gone = self.objects.get(self.py, gone);
                     self.note_taken(&gone);
                 }

@@ -224,11 +224,23 @@ impl<'py> Executor<'py> {
         let py = self.py;
         let real = |var: &VarRef| self.known_object(VarId(var.0)).map(|object| self.objects.get(py, object));
         let items = |object: &VarRef, key: &VarRef| -> Option<Vec<Bound<'py, PyAny>>> {
-            let container = real(object).filter(facts::is_plain_container)?;
+            // As it lies, whatever a class that extends list or dict says of its items.
+            let container = real(object)?;
             match &self.var(VarId(key.0)).kind {
-                VarKind::Constant(key) => Some(vec![container.get_item(self.objects.get(py, key.object)).ok()?]),
+                VarKind::Constant(key) => {
+                    let key = self.objects.get(py, key.object);
+                    if let Ok(dict) = container.cast::<PyDict>() {
+                        return Some(vec![dict.get_item(key).ok()??]);
+                    }
+                    let list = container.cast::<PyList>().ok()?;
+                    let index: isize = key.extract().ok()?;
+                    let at = if index < 0 { index.checked_add_unsigned(list.len())? } else { index };
+                    Some(vec![list.get_item(usize::try_from(at).ok()?).ok()?])
+                }
                 VarKind::Slice(_) => {
-                    let items = container.get_item(self.plain_value(py, VarId(key.0))?).ok()?;
+                    let list = container.cast::<PyList>().ok()?;
+                    let slice = self.plain_value(py, VarId(key.0))?;
+                    let items = py.get_type::<PyList>().call_method1("__getitem__", (list, slice)).ok()?;
                     Some(items.cast::<PyList>().ok()?.iter().collect())
                 }
                 _ => None,
@@ -244,6 +256,9 @@ impl<'py> Executor<'py> {
                             facts::Field::Value(value) => Some(value),
                             facts::Field::Empty | facts::Field::NoField => None,
                         };
+                    }
+                    if let Some(held) = crate::per_thread::held(&object) {
+                        return held.cast::<PyDict>().ok()?.get_item(name).ok()?;
                     }
                     if facts::lacks_dict_yet(&object) {
                         return None;
@@ -262,17 +277,15 @@ impl<'py> Executor<'py> {
             Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
                 real(cell).and_then(|cell| facts::cell_contents(&cell)).into_iter().collect()
             }
-            Mutation::ListClear { object } | Mutation::DictClear { object } => {
-                match real(object).filter(facts::is_plain_container) {
-                    Some(container) => match container.cast::<PyDict>() {
-                        Ok(dict) => dict.values().iter().collect(),
-                        Err(_) => container.cast::<PyList>().map(|list| list.iter().collect()).unwrap_or_default(),
-                    },
-                    None => Vec::new(),
-                }
-            }
+            Mutation::ListClear { object } | Mutation::DictClear { object } => match real(object) {
+                Some(container) => match container.cast::<PyDict>() {
+                    Ok(dict) => dict.values().iter().collect(),
+                    Err(_) => container.cast::<PyList>().map(|list| list.iter().collect()).unwrap_or_default(),
+                },
+                None => Vec::new(),
+            },
             Mutation::StoreHashed { object, found: Some(found), .. } | Mutation::DeleteHashed { object, found, .. } => {
-                let container = real(object).filter(facts::is_plain_container);
+                let container = real(object);
                 let found = real(found);
                 let value = container
                     .zip(found)

@@ -1,7 +1,8 @@
 """Small functions, each run eagerly and captured: what the caller sees must be the same, and so must the decisions.
 
-Each case is run three times as plain Python and three times captured, on worlds made anew: the first captured call
-captures, the second is a hit, the third runs the other executor of the graph.
+Each case is run as plain Python and captured, on worlds made anew: the first captured call captures, the second is a hit, the third
+runs the other executor of the graph, and those behind them meet what the later captures leave to run time. Decisions are stated for
+the first three.
 """
 
 import sys

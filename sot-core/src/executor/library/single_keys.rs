@@ -86,6 +86,7 @@ impl<'py> Executor<'py> {
             Some(value) => {
                 let at = self.trackers.step(base, Access::DictItem(wanted));
                 self.guard_present(at);
+                self.note_item_read(at);
                 Ok(Some(Some(self.wrap(&value, at))))
             }
             None => {

@@ -318,3 +318,51 @@ def many_items():
         return x * 2.0, len(deque), deque[0]
 
     return {"f": f, "args": x1, "watch": lambda: [len(deque)]}
+
+
+# At its third length who asks for it breaks.
+@case(graphs=3, captures=4, breaks=1, reasons=("value-kind",))
+def one_that_grows():
+    deque = collections.deque([0])
+
+    def f(x):
+        deque.append(1)
+        return x * len(deque)
+
+    return {"f": f, "args": x1, "watch": lambda: [len(deque)]}
+
+
+@open_case
+def made_anew_in_its_place():
+    deque, calls = collections.deque([1, 2, 3]), [0]
+
+    def f(x):
+        deque.append(4)
+        deque.append(5)
+        seen = list(deque)
+        while len(deque) > 3:
+            deque.pop()
+        return x * len(seen), seen, deque.maxlen
+
+    def args():
+        calls[0] += 1
+        deque.__init__([1, 2, 3], 3 if calls[0] > 3 else None)
+        return x1()
+
+    return {"f": f, "args": args, "watch": lambda: [list(deque), deque.maxlen]}
+
+
+@open_case
+def appended_to_and_made_anew():
+    deque, calls = collections.deque([1, 2, 3]), [0]
+
+    def f(x):
+        deque.append(4)
+        return x * 2.0
+
+    def args():
+        calls[0] += 1
+        deque.__init__([1, 2, 3], 3 if calls[0] > 3 else None)
+        return x1()
+
+    return {"f": f, "args": args, "watch": lambda: [list(deque), deque.maxlen]}

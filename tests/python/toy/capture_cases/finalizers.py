@@ -1,9 +1,11 @@
 """What a program sees of values that die while it is captured: finalizers, weak references, generators that are closed."""
 
+import collections
 import contextlib
 import gc
 import itertools
 import sys
+import threading
 import weakref
 
 from observe import case, open_case
@@ -647,3 +649,102 @@ for body in (keeps_the_triple, keeps_the_value):
     for way in (by_hand, by_a_class, by_contextlib):
         for clear in (by_clear, by_pop, by_item, by_slice):
             let_go_of(body, way, clear)
+
+
+class Mapping(dict):
+    pass
+
+
+class Sequence(list):
+    pass
+
+
+class Dying:
+    def __init__(self, log):
+        self.log = log
+
+    def __del__(self):
+        self.log.append("gone")
+
+
+
+HOLDERS = {
+    "dict": lambda dying: {"k": dying, "other": 1},
+    "ordered": lambda dying: collections.OrderedDict(k=dying, other=1),
+    "default": lambda dying: collections.defaultdict(list, k=dying, other=1),
+    "counter": lambda dying: collections.Counter({"k": dying, "other": 1}),
+    "mapping": lambda dying: Mapping(k=dying, other=1),
+    "list": lambda dying: [dying, 1, 2],
+    "sequence": lambda dying: Sequence([dying, 1, 2]),
+    "deque": lambda dying: collections.deque([dying, 1, 2]),
+    "twice_in_a_deque": lambda dying: collections.deque([dying, 1, dying]),
+    "twice_in_a_list": lambda dying: [dying, 1, dying],
+    "full": lambda dying: collections.deque([dying, dying], maxlen=2),
+}
+
+
+def replaced(held):
+    for key in list(held) if isinstance(held, dict) else range(len(held)):
+        held[key] = None
+
+
+def deleted(held):
+    del held["k" if isinstance(held, dict) else 0]
+    if len(held) == 2 and not isinstance(held, dict):
+        del held[-1]
+
+
+def emptied(held):
+    held.clear()
+
+
+def popped(held):
+    while held:
+        held.popitem() if isinstance(held, dict) else held.pop()
+
+
+def pushed(held):
+    for n in range(3):
+        held.update(k=n) if isinstance(held, dict) else held.append(n)
+
+
+def taken_out(name, hold, write):
+    def build():
+        log, held = [], []
+
+        def f(x):
+            write(held[0])
+            seen = len(log)
+            return x * seen, seen
+
+        def args():
+            held[:] = [hold(Dying(log))]
+            log.clear()
+            return (t([1.0, 2.0]),)
+
+        return {"f": f, "args": args, "watch": lambda: [len(log)]}
+
+    build.__name__ = f"taken_out_of_{name}_{write.__name__}"
+    return open_case(build)
+
+
+for name, hold in HOLDERS.items():
+    for write in (replaced, deleted, emptied, popped, pushed):
+        taken_out(name, hold, write)
+
+
+@open_case
+def an_attribute_of_a_thread_is_replaced():
+    log, local = [], threading.local()
+
+    def f(x):
+        local.value = 1
+        seen = len(log)
+        return x * seen, seen
+
+    def args():
+        local.value = Dying(log)
+        log.clear()
+        return (t([1.0, 2.0]),)
+
+    return {"f": f, "args": args}
