@@ -705,7 +705,8 @@ def popped(held):
 
 def pushed(held):
     for n in range(3):
-        held.update(k=n) if isinstance(held, dict) else held.append(n)
+        # A counter adds numbers up.
+        dict.update(held, k=n) if isinstance(held, dict) else held.append(n)
 
 
 def taken_out(name, hold, write):
