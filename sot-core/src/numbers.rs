@@ -27,21 +27,6 @@ const OPERATORS: &[(Arithmetic, BinaryOp)] = &[
     (Arithmetic::Join, BinaryOp::Add),
 ];
 
-/// Functions of one number of module `math`.
-const OF_MATH: &[Arithmetic] = &[
-    Arithmetic::Sqrt,
-    Arithmetic::Exp,
-    Arithmetic::Log,
-    Arithmetic::Log2,
-    Arithmetic::Log10,
-    Arithmetic::Sin,
-    Arithmetic::Cos,
-    Arithmetic::Tan,
-    Arithmetic::Tanh,
-    Arithmetic::Floor,
-    Arithmetic::Ceil,
-];
-
 /// The largest exponent of an int, shift and count of digits.
 const LARGEST: i64 = 256;
 
@@ -61,7 +46,7 @@ pub(crate) fn of_operator(op: BinaryOp) -> Option<Arithmetic> {
 
 /// What a function of module `math` does with one number.
 pub(crate) fn of_math(function: &str) -> Option<Arithmetic> {
-    OF_MATH.iter().find(|op| op.sign() == function).copied()
+    Arithmetic::ALL.into_iter().find(|op| op.is_of_math() && op.sign() == function)
 }
 
 /// A function of module `math`, whatever the program has put in its place.

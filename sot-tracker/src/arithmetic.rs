@@ -153,6 +153,11 @@ impl Arithmetic {
         (Arithmetic::Lt as u8..=Arithmetic::Ge as u8).contains(&(self as u8))
     }
 
+    /// Whether it is a function of one number of module `math`.
+    pub fn is_of_math(self) -> bool {
+        self as u8 >= Arithmetic::Sqrt as u8
+    }
+
     /// Write it of operands of these texts.
     pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
         match self {

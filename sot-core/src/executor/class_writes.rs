@@ -83,11 +83,7 @@ impl<'py> Executor<'py> {
     fn note_written_to_class(&mut self, dict: &Bound<'py, PyDict>, name: &str, old: &Bound<'py, PyAny>) {
         let fixed = self.found_as(old).into_iter().any(|var| {
             let Variable { kind, looked, .. } = self.var(var);
-            let replaceable = matches!(
-                kind,
-                VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_)
-            );
-            replaceable && *looked
+            super::rewritten::is_replaceable(kind) && *looked
         });
         if fixed && !self.is_rewritten(dict, name) {
             self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));

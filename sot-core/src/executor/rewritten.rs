@@ -21,6 +21,11 @@ pub enum Written {
     Index(usize, i64),
 }
 
+/// Whether a value of a kind may be replaced, in its place, by another one at the next call.
+pub(super) fn is_replaceable(kind: &VarKind) -> bool {
+    matches!(kind, VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_))
+}
+
 impl<'py> Executor<'py> {
     /// Whether an earlier attempt has found that the code writes this name.
     pub(super) fn is_rewritten(&self, dict: &Bound<'py, PyDict>, name: &str) -> bool {
@@ -86,11 +91,7 @@ impl<'py> Executor<'py> {
     /// Whether a variable was taken for what is in its place at each call, and may be replaced there by another object.
     fn is_taken_for_fixed(&self, var: VarId) -> bool {
         let Variable { kind, tracker, looked, .. } = self.var(var);
-        let replaceable = matches!(
-            kind,
-            VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_)
-        );
-        replaceable && *looked && !self.is_constant(*tracker) && self.is_under_constant(*tracker)
+        is_replaceable(kind) && *looked && !self.is_constant(*tracker) && self.is_under_constant(*tracker)
     }
 
     /// The variables for an object: of a tuple, whose identity is no fact, one for each place where it was found.
