@@ -81,13 +81,7 @@ impl<'py> Executor<'py> {
 
     /// What was read of the class by its identity will be another object at the next call.
     fn note_written_to_class(&mut self, dict: &Bound<'py, PyDict>, name: &str, old: &Bound<'py, PyAny>) {
-        let fixed = self.found_as(old).into_iter().any(|var| {
-            let Variable { kind, looked, .. } = self.var(var);
-            super::rewritten::is_replaceable(kind) && *looked
-        });
-        if fixed && !self.is_rewritten(dict, name) {
-            self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));
-        }
+        self.note_other_in_place(old, |_, _| Some(Written::Name(dict.as_ptr() as usize, name.to_owned())));
     }
 
     /// Whether an earlier attempt has found that the code writes the attribute that a look-up has found.

@@ -227,10 +227,8 @@ pub struct Executor<'py> {
     steady: HashSet<TrackerId>,
     /// Modules whose functions are not simulated.
     ignored: Vec<String>,
-    /// What the journal writes of that, found in this attempt.
-    rewritten: Vec<Written>,
-    /// Items of given containers that others have replaced.
-    items_replaced: Vec<VarId>,
+    /// Places that this attempt writes, and what was found there.
+    replaced: Vec<(Written, VarId)>,
     /// Given classes that the journal writes to, by address.
     classes_written: Vec<(usize, VarId)>,
     /// Sites that are silent, found in this attempt.
@@ -299,8 +297,7 @@ impl<'py> Executor<'py> {
             comparisons: HashMap::new(),
             steady: HashSet::new(),
             ignored: crate::control::ignored_modules(py),
-            rewritten: Vec::new(),
-            items_replaced: Vec::new(),
+            replaced: Vec::new(),
             classes_written: Vec::new(),
             silent: Vec::new(),
             passings: 0,

@@ -23,7 +23,16 @@ pub enum Written {
 
 /// Whether a value of a kind may be replaced, in its place, by another one at the next call.
 pub(super) fn is_replaceable(kind: &VarKind) -> bool {
-    matches!(kind, VarKind::Tensor(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Instance(_))
+    matches!(
+        kind,
+        VarKind::Tensor(_)
+            | VarKind::Tuple(_)
+            | VarKind::List(_)
+            | VarKind::Dict(_)
+            | VarKind::Deque(_)
+            | VarKind::Set(_)
+            | VarKind::Instance(_)
+    )
 }
 
 impl<'py> Executor<'py> {
@@ -60,10 +69,8 @@ impl<'py> Executor<'py> {
     /// Items of a container are about to be replaced by others, or taken away.
     pub(super) fn note_items_replaced(&mut self, before: &[VarId], after: &[VarId]) {
         let stays = |(at, item): (usize, &VarId)| after.get(at) == Some(item);
-        let mut gone: Vec<VarId> =
-            before.iter().enumerate().filter(|one| !stays(*one)).map(|(_, item)| *item).collect();
-        gone.retain(|item| self.written_at(self.var(*item).tracker).is_some());
-        self.items_replaced.append(&mut gone);
+        let gone: Vec<VarId> = before.iter().enumerate().filter(|one| !stays(*one)).map(|(_, item)| *item).collect();
+        self.note_gone(&gone);
     }
 
     /// The same of a dict.
@@ -73,9 +80,8 @@ impl<'py> Executor<'py> {
         } else {
             after.iter().collect()
         };
-        let mut gone: Vec<VarId> = before.iter().filter(|entry| !stay.contains(entry)).map(|entry| entry.1).collect();
-        gone.retain(|item| self.written_at(self.var(*item).tracker).is_some());
-        self.items_replaced.append(&mut gone);
+        let gone: Vec<VarId> = before.iter().filter(|entry| !stay.contains(entry)).map(|entry| entry.1).collect();
+        self.note_gone(&gone);
     }
 
     /// A slot of an instance is about to be written.
@@ -83,15 +89,16 @@ impl<'py> Executor<'py> {
         let Some(sourced) = self.known_object(object) else { return };
         let object = self.objects.get(self.py, sourced);
         let facts::Field::Value(old) = facts::field(&object, &PyString::intern(self.py, name)) else { return };
-        let mut known = self.found_as(&old);
-        known.retain(|old| self.written_at(self.var(*old).tracker).is_some());
-        self.items_replaced.append(&mut known);
+        self.note_other_in_place(&old, |ex, var| ex.written_at(ex.var(var).tracker));
     }
 
-    /// Whether a variable was taken for what is in its place at each call, and may be replaced there by another object.
-    fn is_taken_for_fixed(&self, var: VarId) -> bool {
-        let Variable { kind, tracker, looked, .. } = self.var(var);
-        is_replaceable(kind) && *looked && !self.is_constant(*tracker) && self.is_under_constant(*tracker)
+    /// Variables that stood for items are no items any more.
+    fn note_gone(&mut self, gone: &[VarId]) {
+        for &item in gone {
+            if let Some(place) = self.written_at(self.var(item).tracker) {
+                self.replaced.push((place, item));
+            }
+        }
     }
 
     /// The variables for an object: of a tuple, whose identity is no fact, one for each place where it was found.
@@ -117,21 +124,34 @@ impl<'py> Executor<'py> {
     /// An item of a dict below a constant object is about to be written.
     pub(super) fn note_rewritten(&mut self, dict: &Bound<'py, PyDict>, name: &str) {
         let Some(old) = dict.get_item(name).ok().flatten() else { return };
-        let fixed = self.found_as(&old).into_iter().any(|var| self.is_taken_for_fixed(var));
-        if fixed && !self.is_rewritten(dict, name) {
-            self.rewritten.push(Written::Name(dict.as_ptr() as usize, name.to_owned()));
+        self.note_other_in_place(&old, |ex, var| {
+            let tracker = ex.var(var).tracker;
+            let fixed = !ex.is_constant(tracker) && ex.is_under_constant(tracker);
+            fixed.then(|| Written::Name(dict.as_ptr() as usize, name.to_owned()))
+        });
+    }
+
+    /// What was found is about to be replaced by another object in `place`.
+    pub(super) fn note_other_in_place(
+        &mut self,
+        old: &Bound<'py, PyAny>,
+        place: impl Fn(&Self, VarId) -> Option<Written>,
+    ) {
+        for var in self.found_as(old) {
+            if let Some(place) = place(self, var) {
+                self.replaced.push((place, var));
+            }
         }
     }
 
-    /// What makes this attempt futile: places that it writes, and has taken for fixed.
+    /// What makes this attempt futile: places that it writes, and has taken for fixed. Asked at its end, since what was there may
+    /// be looked at after it was replaced.
     pub fn take_rewritten(&mut self) -> Vec<Written> {
-        let mut places = std::mem::take(&mut self.rewritten);
-        for item in std::mem::take(&mut self.items_replaced) {
-            // It may have been looked at since.
-            let fixed = self.is_taken_for_fixed(item);
-            let place = self.written_at(self.var(item).tracker);
-            places.extend(place.filter(|place| fixed && !self.found.rewritten.contains(place)));
-        }
-        places
+        let mut replaced = std::mem::take(&mut self.replaced);
+        replaced.retain(|(place, var)| {
+            let Variable { kind, looked, .. } = self.var(*var);
+            *looked && is_replaceable(kind) && !self.found.rewritten.contains(place)
+        });
+        replaced.into_iter().map(|(place, _)| place).collect()
     }
 }

@@ -463,3 +463,53 @@ def hidden_states_of_an_instance():
 
     cell = Cell()
     return {"f": lambda x: cell(x) * 2.0, "args": x1, "watch": lambda: [cell.state]}
+
+
+KINDS = {
+    "a_list": lambda x: [x],
+    "a_tuple": lambda x: (x, x),
+    "a_dict": lambda x: {"a": x},
+    "a_deque": lambda x: collections.deque([x], 4),
+    "a_set": lambda x: {"a", "b"},
+    "a_node": lambda x: Node(x),
+}
+
+
+def looked_at(value):
+    return value.value if isinstance(value, Node) else list(value)[0]
+
+
+def looked_at_after_its_write(hold, name, new):
+    def build():
+        holder = hold(new(t([0.0])))
+
+        def f(x):
+            old = holder.get()
+            holder.put(new(x))
+            return looked_at(old), x + 1.0
+
+        return {"f": f, "args": x1}
+
+    build.__name__ = f"looked_at_after_its_write_{name}_{getattr(hold, '__name__', hold)}"
+    return open_case(build)
+
+
+def looked_at_before_its_write(hold, name, new):
+    def build():
+        holder = hold(new(t([0.0])))
+
+        def f(x):
+            seen = looked_at(holder.get())
+            holder.put(new(x * 2.0))
+            return seen, x + 1.0
+
+        return {"f": f, "args": x1}
+
+    build.__name__ = f"looked_at_before_its_write_{name}_{getattr(hold, '__name__', hold)}"
+    return open_case(build)
+
+
+for hold in (Attribute, Slot, of_a_class, of_a_cell, of_a_global, of_a_dict):
+    for name, new in KINDS.items():
+        looked_at_after_its_write(hold, name, new)
+        looked_at_before_its_write(hold, name, new)
