@@ -479,8 +479,8 @@ def looked_at(value):
     return value.value if isinstance(value, Node) else list(value)[0]
 
 
-# A class is written in plain Python: one break, whatever it holds.
-DECIDED = {of_a_class: {"captures": 2, "graphs": 2, "breaks": 1, "reasons": ("mutation",)}}
+# That an attribute of a class is written breaks: how often a tuple that it holds is captured until it is found by its path, is open.
+DECIDED = {of_a_class: dict.fromkeys(("graphs", "captures", "breaks", "fallbacks", "reasons"))}
 
 
 def looked_at_after_its_write(hold, name, new):
