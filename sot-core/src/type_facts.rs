@@ -1,7 +1,6 @@
 //! What exact builtin type an object has, for types that pyo3 has no name for.
 
 use crate::cpython::facts;
-use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -14,6 +13,7 @@ struct Types {
     default_dict: Py<PyType>,
     abc_meta: Py<PyType>,
     cached_property: Py<PyType>,
+    namespace: Py<PyType>,
     descriptors: Vec<(Py<PyType>, Descriptor)>,
     /// `object.__class__`, `object.__eq__`.
     object_class: Py<PyAny>,
@@ -86,6 +86,7 @@ fn types(py: Python<'_>) -> &Types {
             default_dict: named("collections", "defaultdict"),
             abc_meta: named("abc", "ABCMeta"),
             cached_property: named("functools", "cached_property"),
+            namespace: of("SimpleNamespace"),
             descriptors,
             object_class: raw(&object_type, "__class__"),
             object_eq: raw(&object_type, "__eq__"),
@@ -289,15 +290,24 @@ pub fn agree(a: &Bound<'_, PyType>, b: &Bound<'_, PyType>, names: &[&str]) -> bo
     })
 }
 
-/// Whether values of a class have no `__setattr__` but that of `object`, or of exceptions, which is no other.
+/// Whether a `__setattr__` or `__delattr__` is that of `object`, or one of a class of C that is no other.
+pub fn writes_as_object(method: &Bound<'_, PyAny>) -> bool {
+    descriptor(method) == Descriptor::Wrapper
+        && method
+            .getattr("__objclass__")
+            .ok()
+            .and_then(|class| class.cast_into::<PyType>().ok())
+            .is_some_and(|class| facts::writes_attributes_by_default(&class))
+}
+
+/// Whether `object.name = value` is what it is for `object`.
 pub fn sets_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
-    let py = ty.py();
-    [py.get_type::<PyAny>(), py.get_type::<PyBaseException>()].iter().any(|base| agree(ty, base, &["__setattr__"]))
+    raw(ty, "__setattr__").is_some_and(|own| writes_as_object(&own))
 }
 
 /// Whether `del object.name` is what it is for `object`.
 pub fn deletes_attributes_as_object(ty: &Bound<'_, PyType>) -> bool {
-    agree(ty, &ty.py().get_type::<PyAny>(), &["__delattr__"])
+    raw(ty, "__delattr__").is_some_and(|own| writes_as_object(&own))
 }
 
 /// Whether a class attribute is a slot that `__slots__` made.
@@ -322,6 +332,31 @@ pub fn tells_its_class(ty: &Bound<'_, PyType>) -> bool {
 pub(super) fn is_of_python_alone(ty: &Bound<'_, PyType>) -> bool {
     let object = ty.py().get_type::<PyAny>();
     facts::mro(ty).iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
+}
+
+/// `types.SimpleNamespace`
+pub fn namespace(py: Python<'_>) -> Bound<'_, PyType> {
+    types(py).namespace.bind(py).clone()
+}
+
+/// Whether instances of a class are namespaces.
+pub fn is_namespace(class: &Bound<'_, PyType>) -> bool {
+    let namespace = namespace(class.py());
+    facts::mro(class).iter().any(|base| base.is(&namespace))
+}
+
+/// Whose `__new__` makes an instance of a class whose whole state is attributes: `object`, or `SimpleNamespace`. `None`: it has more.
+pub fn maker_of_instances<'py>(ty: &Bound<'py, PyType>) -> Option<Bound<'py, PyType>> {
+    let (object, namespace) = (ty.py().get_type::<PyAny>(), namespace(ty.py()));
+    let mut maker = object.clone();
+    for base in facts::mro(ty).iter() {
+        if base.is(&namespace) {
+            maker = namespace.clone();
+        } else if !base.is(&object) && !base.cast::<PyType>().is_ok_and(facts::is_heap_type) {
+            return None;
+        }
+    }
+    Some(maker)
 }
 
 /// Whether a class is one of `enum`'s.

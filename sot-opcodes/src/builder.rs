@@ -163,6 +163,11 @@ impl CodeBuilder {
         self.code.local_id(name)
     }
 
+    /// All locals so far, arguments first.
+    pub fn locals(&self) -> impl Iterator<Item = Local> + use<> {
+        (0..self.code.varnames.len() as u32).map(Local)
+    }
+
     /// The id of a cell or free variable; a new name becomes a cell variable if no free variable was set.
     ///
     /// # Panics

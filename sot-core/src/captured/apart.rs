@@ -161,7 +161,14 @@ impl Captured {
         let owners: HashMap<TrackerId, ObjectId> =
             named.filter_map(|var| Some((self.var(var).tracker, self.known_object(var)?))).collect();
         let address = |tracker: TrackerId| {
-            let Tracker::Step { base, access: Access::InstanceDict } = self.trackers.get(tracker) else { return None };
+            let base = match self.trackers.get(tracker) {
+                // The globals of a frame.
+                Tracker::Root(Access::Constant(globals)) => {
+                    return Some(self.objects.get_ref(py, *globals).as_ptr() as usize);
+                }
+                Tracker::Step { base, access: Access::InstanceDict } => base,
+                _ => return None,
+            };
             let owner = match self.trackers.get(*base) {
                 Tracker::Root(Access::Constant(object)) => *object,
                 _ => *owners.get(base)?,

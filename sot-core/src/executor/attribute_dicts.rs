@@ -25,7 +25,7 @@ impl<'py> Executor<'py> {
         owner: VarId,
         descriptor: &Bound<'py, PyAny>,
     ) -> Result<Option<VarId>, Stop> {
-        if type_facts::descriptor(descriptor) != Descriptor::GetSet {
+        if type_facts::descriptor(descriptor) != Descriptor::GetSet && !self.is_of_namespaces("__dict__", descriptor) {
             return Ok(None);
         }
         let known = match self.look(owner)? {

@@ -230,6 +230,16 @@ impl<'py> Executor<'py> {
         let base = self.base_tracker(var);
         self.note_overridden(base, object);
         let tracker = self.trackers.step(base, Access::InstanceDict);
+        if !dict.is_exact_instance_of::<PyDict>() {
+            // New code reads its items by their keys, as the interpreter does not.
+            let class = dict.get_type();
+            let own = type_facts::raw(&self.py.get_type::<PyDict>(), "__getitem__");
+            if !self.class_lookup(class.as_any(), "__getitem__")?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
+                return Err(Stop::brk(Reason::UserCode, "a __dict__ with a __getitem__ of its own"));
+            }
+            let dict = self.objects.add(dict.as_any());
+            self.guard_type(tracker, dict);
+        }
         self.dict_item(&dict, tracker, name)
     }
 

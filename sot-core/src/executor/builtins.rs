@@ -118,8 +118,11 @@ impl<'py> Executor<'py> {
             }
             return self.operator_function(callee, name, args).map(Called::Value);
         }
-        // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`.
-        if let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__")) {
+        // A method of a builtin type, found on the type: `object.__init__(self)`, `list.append(l, x)`. One that is bound already, as
+        // `(1).__add__`, knows that type as well.
+        if type_facts::is_method_of_c(callee)
+            && let (Some((first, rest)), Ok(owner)) = (positional.split_first(), callee.getattr("__objclass__"))
+        {
             let given = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
             if let Some(called) = self.method_of_object_of_c(callee, &owner, &name, *first, &given)? {
                 return Ok(called);

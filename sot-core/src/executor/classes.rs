@@ -57,6 +57,9 @@ impl<'py> Executor<'py> {
             let made = self.call_exception_class(&ty, args)?;
             return made.ok_or_else(|| Stop::brk(Reason::OpaqueCall, super::calls::name_of(class)));
         }
+        if ty.is(type_facts::namespace(self.py)) {
+            return self.instantiate(&ty, args);
+        }
         if !facts::is_heap_type(&ty) {
             if let Some(made) = self.call_descriptor_class(&ty, args)? {
                 return Ok(Called::Value(made));
@@ -178,6 +181,7 @@ impl<'py> Executor<'py> {
         let init = self.class_lookup(class, "__init__")?;
         let instance = match self.instantiate_extended(ty, &new, args)? {
             Some(made) => made,
+            None if self.is_of_namespaces("__new__", &new) => self.plain_instance(ty)?,
             None if !self.is_of_object("__new__", &new) || !facts::makes_plain_instances(ty) => return Err(opaque()),
             None => self.plain_instance(ty)?,
         };
@@ -211,6 +215,10 @@ impl<'py> Executor<'py> {
             Some(init)
                 if self.is_of_object("__init__", &init) && args.positional.is_empty() && args.keywords.is_empty() =>
             {
+                Ok(Called::Value(instance))
+            }
+            Some(init) if self.is_of_namespaces("__init__", &init) => {
+                self.init_of_namespace(instance, args)?;
                 Ok(Called::Value(instance))
             }
             _ => Err(opaque()),
@@ -249,13 +257,21 @@ impl<'py> Executor<'py> {
         self.enter("made_by", &[new, class, positional, keywords]).map(Some)
     }
 
-    /// What makes instances, called by its name: `type.__call__(class, ..)`, `object.__new__(class)`.
+    /// What makes instances, called by its name: `type.__call__(class, ..)`, `object.__new__(class)`, `SimpleNamespace.__init__(..)`.
     pub(super) fn call_maker(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<Option<Called>, Stop> {
         if let Some(made) = self.call_new_of_base(callee, args)? {
             return Ok(Some(Called::Value(made)));
         }
         if let Some(made) = self.call_new_of_exception(callee, args)? {
             return Ok(Some(Called::Value(made)));
+        }
+        if self.is_of_namespaces("__init__", callee)
+            && let Some((me, rest)) = args.positional.split_first()
+            && self.class_of(*me)?.cast::<PyType>().is_ok_and(type_facts::is_namespace)
+        {
+            let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
+            self.init_of_namespace(*me, &rest)?;
+            return self.fold_none().map(|none| Some(Called::Value(none)));
         }
         let (by_call, by_new) = (self.is_call_of_type(callee), self.is_of_object("__new__", callee));
         let given = args.positional.split_first().filter(|_| by_call || by_new && args.keywords.is_empty());
@@ -270,7 +286,7 @@ impl<'py> Executor<'py> {
                 let rest = Args { positional: rest.to_vec(), keywords: args.keywords.clone() };
                 self.instantiate(&ty, &rest).map(Some)
             }
-            [] => self.plain_instance(&ty).map(|made| Some(Called::Value(made))),
+            [] if !type_facts::is_namespace(&ty) => self.plain_instance(&ty).map(|made| Some(Called::Value(made))),
             _ => Ok(None),
         }
     }
@@ -284,7 +300,7 @@ impl<'py> Executor<'py> {
     pub(super) fn plain_instance(&mut self, ty: &Bound<'py, PyType>) -> Result<VarId, Stop> {
         let class = ty.as_any();
         // Only instances whose whole state is attributes can be built again.
-        if !type_facts::is_of_python_alone(ty) {
+        if type_facts::maker_of_instances(ty).is_none() {
             return Err(opaque_class(class));
         }
         // Who is abstract may change.
@@ -296,13 +312,14 @@ impl<'py> Executor<'py> {
         if self.class_lookup(class, "__del__")?.is_some() {
             return Err(opaque_class(class));
         }
+        let (of_program, may_be_watched) = (facts::is_heap_type(ty), facts::death_could_be_seen(ty));
         let class = self.objects.add(class);
         Ok(self.virtual_var(InstanceVar {
             class,
             object: None,
             pinned: false,
-            of_program: true,
-            may_be_watched: true,
+            of_program,
+            may_be_watched,
             part: None,
             names: None,
         }))

@@ -97,8 +97,13 @@ impl<'py> Executor<'py> {
 
     /// Whether the journal changes this object.
     pub(super) fn is_written(&self, var: VarId) -> bool {
-        let target = Target::Object(Self::var_ref(var));
-        self.journal.entries().iter().any(|e| e.mutation.target() == target)
+        // What an instance keeps for the builtin type that its class extends is a variable of its own.
+        let part = match self.var(var).kind {
+            VarKind::Instance(InstanceVar { part, .. }) => part,
+            _ => None,
+        };
+        let targets = [Some(var), part].map(|var| var.map(|var| Target::Object(Self::var_ref(var))));
+        self.journal.entries().iter().any(|e| targets.contains(&Some(e.mutation.target())))
     }
 
     /// Whether the journal writes to a real dict, as a dict or below its owner.
@@ -126,7 +131,24 @@ impl<'py> Executor<'py> {
         // A module's dict is at once the globals of frames, and known as that.
         match self.dicts_below.insert(address, owner) {
             Some(Some(other)) if owner.is_some_and(|o| o != other) && (writes || self.is_written(other)) => several(),
+            _ if owner.is_some() && writes && self.is_written_by_name(dict) => several(),
+            Some(Some(other)) if owner.is_none() && self.is_written(other) => several(),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether a frame whose globals a dict is has written to it.
+    fn is_written_by_name(&self, dict: &Bound<'py, PyDict>) -> bool {
+        let globals = self.objects.find(dict.as_any());
+        globals.is_some_and(|globals| self.journal.changes_of(Target::Globals(globals)).next().is_some())
+    }
+
+    /// A name is looked up in the globals of a frame: nobody whose `__dict__` they are has written to them meanwhile.
+    pub(super) fn are_read_as_they_are(&self, globals: &Bound<'py, PyDict>) -> Result<(), Stop> {
+        let owner = self.dicts_below.get(&(globals.as_ptr() as usize)).copied().flatten();
+        match owner.is_some_and(|owner| self.is_written(owner)) {
+            true => Err(Stop::brk(Reason::Mutation, "globals that have several names")),
+            false => Ok(()),
         }
     }
 

@@ -70,6 +70,7 @@ mod membership;
 mod missing;
 mod modes;
 mod mutation;
+mod namespaces;
 mod natives;
 mod numpy;
 mod operated;

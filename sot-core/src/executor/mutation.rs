@@ -48,12 +48,7 @@ impl<'py> Executor<'py> {
         value: VarId,
     ) -> Result<(), Stop> {
         let class = self.objects.get(self.py, class);
-        let own = self.class_lookup(&class, "__setattr__")?;
-        let generic = match self.is_exception(object) {
-            true => type_facts::raw(&self.py.get_type::<PyBaseException>(), "__setattr__"),
-            false => type_facts::raw(&self.py.get_type::<PyAny>(), "__setattr__"),
-        };
-        if !own.zip(generic).is_some_and(|(own, generic)| own.is(&generic)) {
+        if !self.class_lookup(&class, "__setattr__")?.is_some_and(|own| type_facts::writes_as_object(&own)) {
             return Err(Stop::brk(Reason::UserCode, "__setattr__"));
         }
         self.set_by_object(object, name, value)
@@ -103,7 +98,7 @@ impl<'py> Executor<'py> {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
-        if !self.class_lookup(&class, "__delattr__")?.is_some_and(|own| self.is_of_object("__delattr__", &own)) {
+        if !self.class_lookup(&class, "__delattr__")?.is_some_and(|own| type_facts::writes_as_object(&own)) {
             return Err(Stop::brk(Reason::UserCode, "__delattr__"));
         }
         self.delete_by_object(object, name)
@@ -253,6 +248,7 @@ impl<'py> Executor<'py> {
             let tracker = self.constant_tracker(dict);
             let object = self.objects.get(self.py, dict);
             let Ok(object) = object.cast::<PyDict>() else { continue };
+            self.are_read_as_they_are(object)?;
             if let Some(found) = self.dict_item(object, tracker, name)? {
                 return Ok(found);
             }

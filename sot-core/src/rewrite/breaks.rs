@@ -36,6 +36,7 @@ impl Tail {
 
 impl BreakPlan {
     fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
+        em.gives_frame = self.gives_frame;
         em.let_go_at_tail();
         self.shared_before(em)?;
         for var in &self.shown {
@@ -322,6 +323,9 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
             Item::Null | Item::Finally(_) | Item::Previous | Item::Generator(_) => continue,
         }
         count += 1;
+    }
+    if em.gives_frame {
+        em.empty_locals();
     }
     em.call(count);
     em.emit(Op::ReturnValue);

@@ -45,6 +45,8 @@ pub(super) struct Emitter<'a, 'py> {
     pub(super) to_pass: Vec<VarId>,
     pub(super) lifetimes: Lifetimes,
     next_temp: u32,
+    /// See [`super::plan::BreakPlan::gives_frame`].
+    pub(super) gives_frame: bool,
     /// Slots up to here are arguments; behind them are the cells of the closure.
     pub(super) arguments: usize,
     pub(super) go_on: &'a dyn GoOn,
@@ -90,6 +92,7 @@ impl<'a, 'py> Emitter<'a, 'py> {
             to_pass: Vec::new(),
             lifetimes,
             next_temp: 0,
+            gives_frame: false,
             arguments: head.arguments.len(),
             go_on,
             requests: Vec::new(),

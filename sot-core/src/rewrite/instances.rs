@@ -58,7 +58,9 @@ impl<'py> Emitter<'_, 'py> {
             Some(part) => self.type_of_part(part)?,
             None => None,
         };
-        let base = base.unwrap_or_else(|| self.py.get_type::<PyAny>());
+        let made = self.captured.objects.get(self.py, class).cast_into::<PyType>().ok();
+        let maker = || made.and_then(|class| type_facts::maker_of_instances(&class));
+        let base = base.or_else(maker).unwrap_or_else(|| self.py.get_type::<PyAny>());
         let part = part.map(|part| self.captured.var(part).kind.clone());
         let method = |name: &str| base.getattr(name).map(Callable::Object).map_err(|e| Stop::internal(&e));
         self.push_callable(method("__new__")?);

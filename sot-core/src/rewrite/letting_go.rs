@@ -99,6 +99,14 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// Nothing is in the locals any more, bound or not: the frame object may outlive the frame.
+    pub(super) fn empty_locals(&mut self) {
+        for local in self.b.locals() {
+            self.push_none();
+            self.emit(Op::StoreFast(local));
+        }
+    }
+
     fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {
         self.delete_each(self.locals_that_end(over));
     }

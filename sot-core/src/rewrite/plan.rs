@@ -31,6 +31,8 @@ pub(super) struct BreakPlan {
     pub(super) handled: Option<VarId>,
     /// What the frames hold, if the instruction raises for sure: the traceback shows it, needed or not.
     pub(super) shown: Vec<VarId>,
+    /// The instruction may give out this code's own frame object, which holds the locals for as long as somebody has it.
+    pub(super) gives_frame: bool,
 }
 
 pub(super) enum BreakKind {
@@ -246,7 +248,8 @@ impl Tail {
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
             exits::exit(py, captured, (&carried, &shown), ip, rest)
         });
-        let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled, shown };
+        let gives_frame = reason == Reason::FrameInspection;
+        let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled, shown, gives_frame };
         Ok(Tail::Break(Box::new(plan)))
     }
 

@@ -206,6 +206,16 @@ pub fn makes_plain_instances(ty: &Bound<'_, PyType>) -> bool {
     }
 }
 
+/// Whether attributes of the instances of a type are set and deleted by what CPython has for all.
+pub fn writes_attributes_by_default(ty: &Bound<'_, PyType>) -> bool {
+    // SAFETY: a live type; function pointers are compared as addresses.
+    unsafe {
+        let address = |ty: *mut ffi::PyTypeObject| (*ty).tp_setattro.map_or(0, |f| f as usize);
+        let own = address(ty.as_type_ptr());
+        own == ffi::PyObject_GenericSetAttr as *const () as usize || own == address(&raw mut ffi::PyBaseObject_Type)
+    }
+}
+
 /// How `obj.name` is looked up on instances of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GetattrKind {

@@ -44,6 +44,7 @@ impl<'py> Executor<'py> {
         }
         let Some(dict) = per_thread::held(&local) else { return Ok(None) };
         let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        self.dict_below(dict, Some(value), false)?;
         let base = self.base_tracker(value);
         let at = self.trackers.step(base, Access::IterSource);
         self.dict_item(dict, at, name).map(Some)
@@ -51,8 +52,9 @@ impl<'py> Executor<'py> {
 
     /// `local.name = value`; `false`: it is something else.
     pub(in crate::executor) fn set_in_thread(&mut self, local: VarId, name: &str, value: VarId) -> Result<bool, Stop> {
-        if self.local(local, name)?.is_none() {
-            return Ok(false);
+        let Some(real) = self.local(local, name)? else { return Ok(false) };
+        if let Some(dict) = per_thread::held(&real).and_then(|dict| dict.cast_into::<PyDict>().ok()) {
+            self.dict_below(&dict, Some(local), true)?;
         }
         let (object, value) = (Self::var_ref(local), Self::var_ref(value));
         self.journal_record(Mutation::SetAttr { object, name: name.into(), value });

@@ -749,3 +749,29 @@ def an_attribute_of_a_thread_is_replaced():
         return (t([1.0, 2.0]),)
 
     return {"f": f, "args": args}
+
+
+def own_line(x):
+    held = Loud("held")
+    line = sys._getframe().f_lineno
+    held = None  # noqa: F841
+    return len(DEAD), x + 1, line
+
+
+def own_name(x):
+    held = [Loud("held")]
+    name = sys._getframe().f_code.co_name
+    held = None  # noqa: F841
+    return len(DEAD), x + 1, name
+
+
+def callers_globals(x):
+    held = Loud("held")
+    known = "DEAD" in sys._getframe().f_globals
+    held = None  # noqa: F841
+    return len(DEAD), x + 1, known
+
+
+for look_at_frame in (own_line, own_name, callers_globals):
+    look_at_frame.__name__ += "_and_what_the_frame_held"
+    finalizer_case(look_at_frame)
