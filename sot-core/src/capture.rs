@@ -19,7 +19,6 @@ use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
 use crate::stop::{Inside, Reason, Stop, Why};
 use crate::variables::{CellVar, GeneratorState, GeneratorVar, NullVar, PreviousVar, VarId, VarKind};
-use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::handling;
@@ -88,14 +87,13 @@ pub enum NotNow {
     GivenUp,
 }
 
-/// Capture a subject. `general`: in general ([`Found::general`]).
+/// Capture a subject. `found`: what is known before the first attempt.
 pub fn capture(
     py: Python<'_>,
     backend: Arc<dyn Backend>,
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
-    numbers: Arc<Varying>,
-    general: Option<usize>,
+    mut found: Found,
     go_on: &dyn GoOn,
 ) -> Result<Capture, NotNow> {
     let start = Instant::now();
@@ -103,7 +101,6 @@ pub fn capture(
         return Err(NotNow::Unavailable(why));
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
-    let mut found = Found { numbers, general, ..Found::default() };
     let mut work = 0;
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
@@ -170,7 +167,7 @@ pub fn capture(
 enum Failed {
     /// The call to deny, why, and what was found out.
     At(Box<(Option<frame::Site>, Why, Captured)>),
-    /// What it read at these places and took for what will be there for ever, it writes itself.
+    /// What it read at these places and took for what will be there for ever, it writes itself, or others do.
     Rewrites { places: Vec<Written>, steps: usize },
     /// It has guarded what it looked at to find out what these instructions raise, in vain.
     Silent { sites: Vec<frame::Site>, steps: usize },
@@ -208,7 +205,7 @@ fn attempt(
     let settled = |ex: &mut Executor<'_>| ex.tell_flags().map_err(|stop| (None, stop.why().clone()));
     let simulated = simulated.and_then(|done| settled(&mut ex).map(|()| done));
     let outer_site = ex.outer_site();
-    let (rewritten, silent) = (ex.take_rewritten(), ex.take_silent());
+    let (mut rewritten, silent) = (ex.take_rewritten(), ex.take_silent());
     let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (mut captured, builder) = ex.into_captured();
@@ -229,9 +226,14 @@ fn attempt(
         Ok(simulated) => simulated,
         Err((site, why)) => return Err(Failed::At(Box::new((site, why, captured)))),
     };
+    if let Ok(occupants) = found.occupants.lock() {
+        rewritten.extend(occupants.exchanged(py, &captured));
+    }
+    rewritten.retain(|place| !found.rewritten.contains(place));
     if !rewritten.is_empty() {
         return Err(Failed::Rewrites { places: rewritten, steps: captured.steps });
     }
+    captured.exchanged.clone_from(&found.rewritten);
     captured.settle_guards(py);
     if captured.names_anew {
         return Err(names_anew(&captured));

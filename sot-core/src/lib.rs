@@ -37,6 +37,7 @@ mod numbers;
 mod numpy;
 pub mod objects;
 mod objects_of_c;
+mod occupants;
 mod per_thread;
 mod process;
 pub mod python;

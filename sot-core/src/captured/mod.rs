@@ -26,6 +26,7 @@ pub(crate) use places::{Place, class_place, place};
 
 use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
+use crate::executor::Written;
 use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::stop::{Reason, Stop, Why};
@@ -83,6 +84,8 @@ pub struct Captured {
     pub trackers: TrackerTable,
     /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
     pub(crate) passing: HashSet<TrackerId>,
+    /// Places below constant objects that hold another object after each call.
+    pub(crate) exchanged: HashSet<Written>,
     /// Where deques from before were found, and how long they were.
     pub(crate) lengths_of_deques: Vec<(TrackerId, usize)>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
@@ -148,6 +151,7 @@ impl Default for Captured {
             sourced: HashMap::new(),
             trackers,
             passing: HashSet::new(),
+            exchanged: HashSet::new(),
             lengths_of_deques: Vec::new(),
             overridden: HashMap::new(),
             extending: HashMap::new(),

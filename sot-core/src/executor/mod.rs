@@ -103,12 +103,14 @@ pub use definitions::prepare as prepare_definitions;
 pub use flow::Flow;
 pub use handlers::Handler;
 pub use rewritten::Written;
+pub(crate) use rewritten::{is_replaceable, written_at};
 
 use crate::awaits::Awaits;
 use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::Captured;
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
+use crate::occupants::Shared;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
 use crate::varying::Varying;
@@ -155,6 +157,8 @@ pub struct Found {
     pub real_classes: bool,
     /// Numbers that earlier captures of the same code have found.
     pub numbers: Arc<Varying>,
+    /// What they have found in which places.
+    pub occupants: Shared,
     /// Of a general capture: after how many answers a fact varies, so that the instruction which asks for it is a break.
     pub general: Option<usize>,
 }

@@ -1,11 +1,12 @@
 //! Places that hold another value after each call, since the code itself writes them: `self.cache = f(self.cache)`,
-//! `shadow[name] = shadow[name] * 0.9`.
+//! `shadow[name] = shadow[name] * 0.9`; or since others do, as earlier captures have seen ([`crate::occupants`]).
 //!
 //! What is found below a constant object is taken for what will be there at each call, and guarded by its identity. A place
 //! that the code has read and then writes is not like that: the capture starts over, and finds what is there by its path, as it
 //! finds arguments.
 
 use super::Executor;
+use crate::captured::Captured;
 use crate::cpython::facts;
 use crate::variables::*;
 use hashbrown::HashSet;
@@ -13,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
 
-/// What is written, by what is the same in each attempt of one capture: the address of the container, and of the key in it.
+/// What is written, by what is the same in each attempt of one capture: the address of the container, and the name, or the address
+/// of the key in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Written {
     Name(usize, String),
@@ -22,7 +24,7 @@ pub enum Written {
 }
 
 /// Whether a value of a kind may be replaced, in its place, by another one at the next call.
-pub(super) fn is_replaceable(kind: &VarKind) -> bool {
+pub(crate) fn is_replaceable(kind: &VarKind) -> bool {
     matches!(
         kind,
         VarKind::Tensor(_)
@@ -33,6 +35,28 @@ pub(super) fn is_replaceable(kind: &VarKind) -> bool {
             | VarKind::Set(_)
             | VarKind::Instance(_)
     )
+}
+
+/// The place of an attribute or an item of a constant object, or of one of its slots.
+pub(crate) fn written_at(py: Python<'_>, captured: &Captured, place: TrackerId) -> Option<Written> {
+    let Tracker::Step { base, access } = captured.trackers.get(place) else { return None };
+    let object = |object: ObjectId| captured.objects.get_ref(py, object);
+    let container = match captured.trackers.get(*base) {
+        Tracker::Step { base, access: Access::InstanceDict } => {
+            let owner = object(captured.trackers.get(*base).as_constant()?);
+            facts::instance_dict(owner)?.as_ptr() as usize
+        }
+        other => object(other.as_constant()?).as_ptr() as usize,
+    };
+    match access {
+        Access::DictItem(key) => Some(match object(*key).cast_exact::<PyString>() {
+            Ok(name) => Written::Name(container, name.to_string()),
+            Err(_) => Written::Key(container, object(*key).as_ptr() as usize),
+        }),
+        Access::SeqItem(index) => Some(Written::Index(container, *index)),
+        Access::Attr(name) => Some(Written::Name(container, name.clone())),
+        _ => None,
+    }
 }
 
 impl<'py> Executor<'py> {
@@ -48,21 +72,8 @@ impl<'py> Executor<'py> {
         if self.found.rewritten.is_empty() {
             return;
         }
-        if self.written_at(place).is_some_and(|written| self.found.rewritten.contains(&written)) {
+        if written_at(self.py, &self.captured, place).is_some_and(|written| self.found.rewritten.contains(&written)) {
             self.note_passing(place);
-        }
-    }
-
-    /// The place of an item of a container, or a slot of an instance, that is a constant object.
-    fn written_at(&self, place: TrackerId) -> Option<Written> {
-        let Tracker::Step { base, access } = self.trackers.get(place) else { return None };
-        let address = |object: ObjectId| self.objects.get_ref(self.py, object).as_ptr() as usize;
-        let container = address(self.trackers.get(*base).as_constant()?);
-        match access {
-            Access::DictItem(key) => Some(Written::Key(container, address(*key))),
-            Access::SeqItem(index) => Some(Written::Index(container, *index)),
-            Access::Attr(name) => Some(Written::Name(container, name.clone())),
-            _ => None,
         }
     }
 
@@ -89,13 +100,13 @@ impl<'py> Executor<'py> {
         let Some(sourced) = self.known_object(object) else { return };
         let object = self.objects.get(self.py, sourced);
         let facts::Field::Value(old) = facts::field(&object, &PyString::intern(self.py, name)) else { return };
-        self.note_other_in_place(&old, |ex, var| ex.written_at(ex.var(var).tracker));
+        self.note_other_in_place(&old, |ex, var| written_at(ex.py, &ex.captured, ex.var(var).tracker));
     }
 
     /// Variables that stood for items are no items any more.
     fn note_gone(&mut self, gone: &[VarId]) {
         for &item in gone {
-            if let Some(place) = self.written_at(self.var(item).tracker) {
+            if let Some(place) = written_at(self.py, &self.captured, self.var(item).tracker) {
                 self.replaced.push((place, item));
             }
         }

@@ -31,7 +31,7 @@ pub(super) struct BreakPlan {
     pub(super) handled: Option<VarId>,
     /// What the frames hold, if the instruction raises for sure: the traceback shows it, needed or not.
     pub(super) shown: Vec<VarId>,
-    /// The instruction may give out this code's own frame object, which holds the locals for as long as somebody has it.
+    /// Somebody may have this code's own frame object behind the instruction: it holds the locals for as long as that.
     pub(super) gives_frame: bool,
 }
 
@@ -248,7 +248,9 @@ impl Tail {
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
             exits::exit(py, captured, (&carried, &shown), ip, rest)
         });
-        let gives_frame = reason == Reason::FrameInspection;
+        // So may the traceback of what a frame of the program handles.
+        let handles = captured.frames.iter().any(|frame| !frame.handled.is_empty());
+        let gives_frame = reason == Reason::FrameInspection || handles;
         let plan = BreakPlan { op, operands, loc: instruction.loc, kind, kept, raised, handled, shown, gives_frame };
         Ok(Tail::Break(Box::new(plan)))
     }

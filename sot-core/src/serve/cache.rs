@@ -17,6 +17,7 @@ use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
 use crate::guards::{GuardText, NativeGuards};
+use crate::occupants::Shared;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
 use crate::type_facts;
@@ -205,6 +206,8 @@ pub struct CodeCache {
     general: Generality,
     /// Where captures have found numbers.
     numbers: RwLock<Arc<Varying>>,
+    /// What they have found in which places; together with whoever led here.
+    occupants: Shared,
 }
 
 impl CodeCache {
@@ -228,13 +231,26 @@ impl CodeCache {
         self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
     }
 
+    /// An empty one of a continuation, to which captures of a cache with these led first.
+    pub(super) fn led_to(occupants: &Shared) -> CodeCache {
+        CodeCache { occupants: occupants.clone(), ..CodeCache::default() }
+    }
+
+    /// What captures have found in which places.
+    pub(super) fn occupants(&self) -> &Shared {
+        &self.occupants
+    }
+
     /// The numbers that captures have found so far.
     pub(super) fn numbers(&self) -> Arc<Varying> {
         self.numbers.read().map(|numbers| numbers.clone()).unwrap_or_default()
     }
 
     /// What one more capture has found.
-    pub(super) fn learn_numbers(&self, py: Python<'_>, captured: &Captured) {
+    pub(super) fn learn(&self, py: Python<'_>, captured: &Captured) {
+        if let Ok(mut occupants) = self.occupants.lock() {
+            occupants.learn(py, captured);
+        }
         let Ok(mut numbers) = self.numbers.write() else { return };
         if Arc::get_mut(&mut numbers).is_none() {
             *numbers = Arc::new(numbers.copied(py));

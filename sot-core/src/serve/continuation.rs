@@ -24,6 +24,7 @@ use crate::cpython::signals;
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::engine::registries;
+use crate::occupants::Shared;
 use crate::shapes::{FrameKey, GeneratorAt, Shape};
 use crate::user_frames;
 use hashbrown::HashMap;
@@ -53,7 +54,7 @@ pub struct Led(Mutex<Vec<Py<PyAny>>>);
 impl Led {
     /// Ask to go on there.
     pub fn request<'py>(&self, py: Python<'py>, next: &Shape, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
-        let next = of(py, next);
+        let next = of(py, next, &Shared::default());
         let callable = next.callable(py)?;
         if let Ok(mut kept) = self.0.lock()
             && !kept.iter().any(|other| other.is(&callable))
@@ -78,8 +79,8 @@ registries! {
     IN_USE: HashMap<Vec<FrameKey>, Weak<Continuation>> = "continuations";
 }
 
-/// The continuation of a shape.
-pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
+/// The continuation of a shape. `occupants`: those of whoever leads there.
+pub fn of(py: Python<'_>, shape: &Shape, occupants: &Shared) -> Arc<Continuation> {
     let key = shape.key();
     let known = IN_USE.lock().get(&key).and_then(Weak::upgrade);
     if let Some(found) = known {
@@ -87,7 +88,7 @@ pub fn of(py: Python<'_>, shape: &Shape) -> Arc<Continuation> {
     }
     let continuation = Arc::new(Continuation {
         point: Arc::new(ResumePoint::new(NEXT.fetch_add(1, Ordering::Relaxed), shape.duplicate(py))),
-        cache: Arc::new(CodeCache::default()),
+        cache: Arc::new(CodeCache::led_to(occupants)),
         callable: Mutex::new(None),
         outer: Led::default(),
     });

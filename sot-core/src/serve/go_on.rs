@@ -5,6 +5,7 @@ use super::unwind::raised_by_code;
 use crate::called_by_code::error_of;
 use crate::cpython::Slots;
 use crate::cpython::native::{NativeBody, new_native};
+use crate::occupants::Shared;
 use crate::rewrite::GoOn;
 use crate::shapes::Shape;
 use crate::stop::{Reason, Stop};
@@ -13,11 +14,14 @@ use pyo3::prelude::*;
 use std::any::Any;
 
 /// Continuations, which a driver of [`super`] follows.
-pub(super) struct ByContinuation;
+pub(super) struct ByContinuation<'a> {
+    /// Of the cache whose captures lead there.
+    pub(super) occupants: &'a Shared,
+}
 
-impl GoOn for ByContinuation {
+impl GoOn for ByContinuation<'_> {
     fn request<'py>(&self, py: Python<'py>, shape: &Shape) -> Result<Bound<'py, PyAny>, Stop> {
-        let continuation = continuation::of(py, shape);
+        let continuation = continuation::of(py, shape, self.occupants);
         // The eager form must exist before a program depends on it.
         continuation.point.resume(py).map_err(|e| Stop::fallback(Reason::Reconstruct, e.to_string()))?;
         continuation.callable(py).map_err(|e| Stop::internal(&e))

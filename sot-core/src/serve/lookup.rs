@@ -15,6 +15,7 @@ use super::warned;
 use crate::capture::{NotNow, Subject, capture};
 use crate::capture_all;
 use crate::cpython::{Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
+use crate::executor::Found;
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
@@ -159,8 +160,15 @@ fn entry_for_slots(
         gc::without_collection(py, || {
             without_hook(py, || {
                 trampoline(|| {
-                    capture(py, backend, subject, slots, cache.numbers(), general, &ByContinuation).map(|captured| {
-                        cache.learn_numbers(py, &captured.captured);
+                    let known = Found {
+                        numbers: cache.numbers(),
+                        occupants: cache.occupants().clone(),
+                        general,
+                        ..Found::default()
+                    };
+                    let go_on = ByContinuation { occupants: cache.occupants() };
+                    capture(py, backend, subject, slots, known, &go_on).map(|captured| {
+                        cache.learn(py, &captured.captured);
                         Guarded::of(py, captured, subject, general.is_some(), point_of)
                     })
                 })

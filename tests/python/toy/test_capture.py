@@ -56,6 +56,7 @@ from capture_cases import (  # noqa: F401
     exceptions,
     exceptions_made,
     exit_answers,
+    exchanged,
     extended,
     finalizers,
     finally_blocks,

@@ -47,7 +47,7 @@ def given():
 
 
 # Other instances each time.
-@case(graphs=3, captures=3)
+@case(graphs=2, captures=2)
 def own_dicts_given():
     def f(x):
         for value in HELD:
@@ -71,7 +71,7 @@ def own_dicts_made_inside():
     return {"f": g, "args": given}
 
 
-@case(graphs=4, captures=4, breaks=1, reasons=("builtin-with-output",))
+@case(graphs=3, captures=3, breaks=1, reasons=("builtin-with-output",))
 def own_dicts_over_a_break():
     def f(x):
         made = [cls(x * 2) for cls in CLASSES]
