@@ -7,11 +7,11 @@
 
 use crate::backend::{AmbientCheck, Backend};
 use crate::capture_all;
-use crate::captured::{Captured, Outcome};
+use crate::captured::{Captured, Outcome, Written};
 use crate::code_unit::CodeUnit;
 use crate::control;
 use crate::cpython::{Slots, facts};
-use crate::executor::{Executor, Found, Written};
+use crate::executor::{Executor, Found};
 use crate::frame::{self, Frame};
 use crate::libraries::comes_with_python;
 use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};

@@ -2,12 +2,11 @@
 //!
 //! A capture takes what it finds there for what will be there at each call. Where a later one finds another object in the same place,
 //! somebody exchanges it from call to call (`model.state = {}`): that capture finds it by its path, and so do those that follow
-//! ([`crate::executor::Written`]). Objects are known by their address here, and nothing is kept alive: what is concluded in error is a
+//! ([`Written`]). Objects are known by their address here, and nothing is kept alive: what is concluded in error is a
 //! guard of another kind, and nothing worse.
 
-use crate::captured::Captured;
+use crate::captured::{Captured, Written, is_replaceable, written_at};
 use crate::cpython::facts;
-use crate::executor::{Written, is_replaceable, written_at};
 use crate::variables::{VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;

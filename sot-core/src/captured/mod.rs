@@ -22,11 +22,11 @@ pub use graph::{Behind, Callee, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
-pub(crate) use places::{Place, class_place, place};
+pub use places::Written;
+pub(crate) use places::{Place, class_place, is_replaceable, place, written_at};
 
 use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
-use crate::executor::Written;
 use crate::frame::{self, Frame};
 use crate::objects::ObjectTable;
 use crate::stop::{Reason, Stop, Why};

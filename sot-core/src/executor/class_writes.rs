@@ -6,7 +6,7 @@
 //! descriptor, nothing in the place of one.
 
 use super::Executor;
-use super::rewritten::Written;
+use crate::captured::Written;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};

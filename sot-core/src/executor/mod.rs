@@ -102,12 +102,10 @@ mod written;
 pub use definitions::prepare as prepare_definitions;
 pub use flow::Flow;
 pub use handlers::Handler;
-pub use rewritten::Written;
-pub(crate) use rewritten::{is_replaceable, written_at};
 
 use crate::awaits::Awaits;
 use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
-use crate::captured::Captured;
+use crate::captured::{Captured, Written};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
 use crate::occupants::Shared;

@@ -6,58 +6,13 @@
 //! finds arguments.
 
 use super::Executor;
-use crate::captured::Captured;
+use crate::captured::{Written, is_replaceable, written_at};
 use crate::cpython::facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
-
-/// What is written, by what is the same in each attempt of one capture: the address of the container, and the name, or the address
-/// of the key in it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Written {
-    Name(usize, String),
-    Key(usize, usize),
-    Index(usize, i64),
-}
-
-/// Whether a value of a kind may be replaced, in its place, by another one at the next call.
-pub(crate) fn is_replaceable(kind: &VarKind) -> bool {
-    matches!(
-        kind,
-        VarKind::Tensor(_)
-            | VarKind::Tuple(_)
-            | VarKind::List(_)
-            | VarKind::Dict(_)
-            | VarKind::Deque(_)
-            | VarKind::Set(_)
-            | VarKind::Instance(_)
-    )
-}
-
-/// The place of an attribute or an item of a constant object, or of one of its slots.
-pub(crate) fn written_at(py: Python<'_>, captured: &Captured, place: TrackerId) -> Option<Written> {
-    let Tracker::Step { base, access } = captured.trackers.get(place) else { return None };
-    let object = |object: ObjectId| captured.objects.get_ref(py, object);
-    let container = match captured.trackers.get(*base) {
-        Tracker::Step { base, access: Access::InstanceDict } => {
-            let owner = object(captured.trackers.get(*base).as_constant()?);
-            facts::instance_dict(owner)?.as_ptr() as usize
-        }
-        other => object(other.as_constant()?).as_ptr() as usize,
-    };
-    match access {
-        Access::DictItem(key) => Some(match object(*key).cast_exact::<PyString>() {
-            Ok(name) => Written::Name(container, name.to_string()),
-            Err(_) => Written::Key(container, object(*key).as_ptr() as usize),
-        }),
-        Access::SeqItem(index) => Some(Written::Index(container, *index)),
-        Access::Attr(name) => Some(Written::Name(container, name.clone())),
-        _ => None,
-    }
-}
+use sot_tracker::TrackerId;
 
 impl<'py> Executor<'py> {
     /// Whether an earlier attempt has found that the code writes this name.

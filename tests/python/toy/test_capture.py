@@ -59,6 +59,7 @@ from capture_cases import (  # noqa: F401
     exchanged,
     extended,
     finalizers,
+    finalizers_kept,
     finally_blocks,
     frame_objects,
     function_attributes,
