@@ -5,7 +5,7 @@
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyCFunction, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyCFunction, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_opcodes::{BinaryOp, CompareOp as Compared, Op, UnaryOp};
 use sot_tracker::Arithmetic;
 
@@ -83,6 +83,7 @@ pub(crate) fn instruction(op: Arithmetic) -> Option<Op> {
     match op {
         Arithmetic::Negative => return Some(Op::Unary(UnaryOp::Negative)),
         Arithmetic::Invert => return Some(Op::Unary(UnaryOp::Invert)),
+        Arithmetic::Item => return Some(Op::BinarySubscr),
         _ => {}
     }
     let operator = OPERATORS.iter().find(|(known, _)| *known == op);
@@ -100,6 +101,11 @@ pub(crate) fn is_number(value: &Bound<'_, PyAny>) -> bool {
 /// Whether a value is a number that is likely to be another one at the next call.
 pub(crate) fn varies(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyFloat>()
+}
+
+/// Whether a value is a list or a tuple, and of no class of the program.
+pub(crate) fn is_sequence(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyList>() || value.is_exact_instance_of::<PyTuple>()
 }
 
 /// Whether a value is text, and of no class of the program.
@@ -124,6 +130,8 @@ pub(crate) fn computed<'py>(
     let fits = match op {
         Arithmetic::Join => is_text(left) && right.is_some_and(is_text),
         Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
+        Arithmetic::Item => is_sequence(left) && right.is_some_and(|right| right.is_exact_instance_of::<PyInt>()),
+        Arithmetic::Length => is_sequence(left),
         _ => is_number(left) && right.is_none_or(is_number),
     };
     if !fits {
@@ -138,6 +146,8 @@ pub(crate) fn computed<'py>(
     let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
     let compared = |how| left.rich_compare(right()?, how);
     match op {
+        Arithmetic::Item => right().and_then(|right| left.get_item(right)),
+        Arithmetic::Length => left.len().and_then(|length| Ok(length.into_pyobject(py)?.into_any())),
         Arithmetic::Add | Arithmetic::Join => right().and_then(|right| left.add(right)),
         Arithmetic::Subtract => right().and_then(|right| left.sub(right)),
         Arithmetic::Multiply => right().and_then(|right| left.mul(right)),

@@ -14,7 +14,7 @@ use crate::numbers::{are_alike, is_number, is_text, varies};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex};
-use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Places of one cache that are kept in mind.
@@ -100,6 +100,14 @@ impl Varying {
             self.seen.insert(place.clone(), Seen::Varies);
         }
         for guard in &captured.guards {
+            if let Check::Len(length) = &guard.check
+                && self.seen.len() < PLACES
+                && let Ok(length) = length.into_pyobject(py)
+            {
+                let mut place = place(py, captured, guard.tracker);
+                place.push(Access::Arithmetic(Arithmetic::Length));
+                self.see(place, length.as_any());
+            }
             let (object, name) = match &guard.check {
                 Check::Equals(object) => (*object, None),
                 Check::ClassLookup { name, found: Some(object) } => (*object, Some(name)),
@@ -111,12 +119,16 @@ impl Varying {
             }
             let mut place = place(py, captured, guard.tracker);
             place.extend(name.map(|name| Access::Attr(name.clone())));
-            let seen = match self.holds(&place, &number) {
-                true => Seen::Varies,
-                false => Seen::Once(number.unbind()),
-            };
-            self.seen.insert(place, seen);
+            self.see(place, &number);
         }
+    }
+
+    fn see(&mut self, place: Place, number: &Bound<'_, PyAny>) {
+        let seen = match self.holds(&place, number) {
+            true => Seen::Varies,
+            false => Seen::Once(number.clone().unbind()),
+        };
+        self.seen.insert(place, seen);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// An operation on one or two numbers. Its operands are exact ints, floats or bools; what it raises counts as missing, and so does a
+/// An operation on one or two numbers. Its operands are exact ints, floats or bools, unless it says otherwise; what it raises counts as missing, and so does a
 /// power or a shift that could be huge: whoever evaluates a guard must come to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
@@ -31,6 +31,8 @@ pub enum Arithmetic {
     Format,
     /// Of two texts.
     Join,
+    /// Of an exact list or tuple, at an int.
+    Item,
     Negative,
     Invert,
     Abs,
@@ -40,6 +42,8 @@ pub enum Arithmetic {
     Str,
     Repr,
     Round,
+    /// Of an exact list or tuple.
+    Length,
     Sqrt,
     Exp,
     Log,
@@ -55,7 +59,7 @@ pub enum Arithmetic {
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 41] = [
+    pub const ALL: [Arithmetic; 43] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -77,6 +81,7 @@ impl Arithmetic {
         Arithmetic::RoundTo,
         Arithmetic::Format,
         Arithmetic::Join,
+        Arithmetic::Item,
         Arithmetic::Negative,
         Arithmetic::Invert,
         Arithmetic::Abs,
@@ -86,6 +91,7 @@ impl Arithmetic {
         Arithmetic::Str,
         Arithmetic::Repr,
         Arithmetic::Round,
+        Arithmetic::Length,
         Arithmetic::Sqrt,
         Arithmetic::Exp,
         Arithmetic::Log,
@@ -108,6 +114,8 @@ impl Arithmetic {
             Arithmetic::TrueDivide => "/",
             Arithmetic::FloorDivide => "//",
             Arithmetic::Remainder => "%",
+            Arithmetic::Item => "[]",
+            Arithmetic::Length => "len",
             Arithmetic::Rshift => ">>",
             Arithmetic::And => "&",
             Arithmetic::Or => "|",
@@ -162,6 +170,7 @@ impl Arithmetic {
     pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
         match self {
             Arithmetic::Format | Arithmetic::RoundTo => write!(f, "{}({left}, {right})", self.sign()),
+            Arithmetic::Item => write!(f, "{left}[{right}]"),
             Arithmetic::Negative | Arithmetic::Invert => write!(f, "({}{left})", self.sign()),
             _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
             _ => write!(f, "{}({left})", self.sign()),

@@ -58,7 +58,8 @@ impl Captured {
         for index in 0..self.vars.len() {
             let var = VarId(index as u32);
             let tracker = self.var(var).tracker;
-            if !self.var(var).looked || !self.has_path(tracker) {
+            let is_read = self.var(var).looked || self.measured.contains(&var);
+            if !is_read || !self.has_path(tracker) {
                 continue;
             }
             let Some(object) = self.known_object(var) else { continue };

@@ -20,7 +20,7 @@ const LOOKED_THROUGH: usize = 32;
 impl Executor<'_> {
     /// What has a method that appends: a list from before the frame, of no class of its own, into which nobody has looked; or a deque
     /// that may grow, since a full one lets go of what nobody has looked at.
-    fn unseen_list(&self, list: VarId, method: &str) -> Option<ObjectId> {
+    pub(super) fn unseen_list(&self, list: VarId, method: &str) -> Option<ObjectId> {
         if !matches!(method, "append" | "extend") {
             return None;
         }
@@ -39,7 +39,7 @@ impl Executor<'_> {
     }
 
     /// Guard what such a list is, but not what is in it.
-    fn guard_unseen(&mut self, list: VarId, object: ObjectId) {
+    pub(super) fn guard_unseen(&mut self, list: VarId, object: ObjectId) {
         let tracker = self.var(list).tracker;
         let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
         self.guard_container(tracker, object, given, pinned);

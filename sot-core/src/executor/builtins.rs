@@ -37,6 +37,11 @@ impl<'py> Executor<'py> {
             return Ok(made);
         }
         if from_builtins {
+            if let ("len", [list], []) = (&*name, positional, &*args.keywords)
+                && let Some(length) = self.varying_length(*list)?
+            {
+                return Ok(Called::Value(length));
+            }
             if let Some(entered) = self.enter_function(&name, args)? {
                 return Ok(entered);
             }
@@ -429,6 +434,9 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::WouldRaise, "sum() of text"));
         }
         let items = self.collect(iterable)?;
+        if let Some(sum) = self.sum_of_varying(start, &items)? {
+            return Ok(sum);
+        }
         // The numbers at the beginning are added by Python itself, which may compensate for rounding.
         let number = |ex: &mut Self, var: VarId| -> Result<bool, Stop> {
             Ok(matches!(ex.look(var)?, VarKind::Constant(_))

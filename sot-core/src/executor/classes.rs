@@ -124,6 +124,9 @@ impl<'py> Executor<'py> {
 
     /// Whether a value is an instance, a layer, or a class that has a metaclass of its own: operators ask its class for methods.
     pub(super) fn is_asked(&mut self, value: VarId) -> Result<bool, Stop> {
+        if self.is_long(value) {
+            return Ok(false);
+        }
         Ok(match self.look(value)? {
             VarKind::Instance(_) | VarKind::Layer(_) => true,
             VarKind::Class(class) => self.asks_metaclass(class.object),

@@ -31,6 +31,9 @@ impl<'py> Executor<'py> {
 
     /// Whether taking the items of something runs code of the program.
     pub(super) fn iterates_by_code(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        if self.is_long(iterable) {
+            return Ok(false);
+        }
         self.nested(|ex| match ex.look(iterable)? {
             VarKind::Generator(_) | VarKind::Deque(_) => Ok(true),
             VarKind::Dict(_) | VarKind::View(_) => Ok(ex.ordered_by_code(iterable)?.is_some()),
@@ -76,6 +79,9 @@ impl<'py> Executor<'py> {
 
     /// Whether an instance is iterated by `__getitem__` of the program alone.
     pub(super) fn has_items_by_index(&mut self, value: VarId) -> Result<bool, Stop> {
+        if self.is_long(value) {
+            return Ok(false);
+        }
         let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
         let class = self.class_of(value)?;
         Ok(self.class_lookup(&class, "__iter__")?.is_none()
@@ -104,6 +110,9 @@ impl<'py> Executor<'py> {
 
     /// Whether the simulation can take the items of something at all.
     pub(super) fn can_iterate(&mut self, iterable: VarId) -> Result<bool, Stop> {
+        if self.is_long(iterable) {
+            return Ok(true);
+        }
         Ok(match self.look(iterable)? {
             VarKind::Tuple(_)
             | VarKind::List(_)

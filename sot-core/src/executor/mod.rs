@@ -96,6 +96,7 @@ mod templates;
 mod texts;
 mod value_types;
 mod varying;
+mod varying_places;
 mod wrap;
 mod written;
 

@@ -12,6 +12,9 @@ use pyo3::types::{PyByteArray, PyDict, PyList, PyTuple, PyType};
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {
+        if let Some(length) = self.varying_length(var)? {
+            return self.truth(length);
+        }
         self.nested(|ex| ex.look(var)?.truth(ex, var))
     }
 
@@ -20,6 +23,10 @@ impl<'py> Executor<'py> {
     }
 
     pub fn iterate(&mut self, var: VarId) -> Result<VarId, Stop> {
+        if self.is_long(var) {
+            // Rounds without end, or a break in each of them.
+            return Err(Stop::fallback(Reason::Budget, "a loop over so many items"));
+        }
         self.nested(|ex| ex.look(var)?.iterate(ex, var))
     }
 

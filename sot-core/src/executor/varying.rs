@@ -143,6 +143,11 @@ impl<'py> Executor<'py> {
         if !self.may_vary() {
             return Ok(None);
         }
+        if let [one] = args
+            && let Some(items) = self.items_to_compare(callee, *one)?
+        {
+            return self.computed_of_varying(callee, &items);
+        }
         if !args.iter().any(|arg| self.is_varying(*arg)) {
             return Ok(None);
         }

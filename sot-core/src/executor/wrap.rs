@@ -21,14 +21,15 @@ use std::rc::Rc;
 
 /// Items of a dict from before the frame that are looked at: each call would check all of its keys, and tables of this size are
 /// there to be changed.
-const MANY: usize = 4096;
+pub(super) const MANY: usize = 4096;
 
 impl<'py> Executor<'py> {
     /// A variable for an object that was found at `tracker`. Leaves no guard yet.
     pub fn wrap(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> VarId {
         let address = object.as_ptr() as usize;
         if let Some(&known) = self.known.get(&address) {
-            if self.is_passing(self.var(known).tracker) {
+            let is_instance = matches!(self.var(known).kind, VarKind::Instance(_));
+            if self.is_passing(self.var(known).tracker) || is_instance && self.is_passing_object(object, tracker) {
                 self.note_passing(tracker);
             }
             self.watch_slot(known, tracker);

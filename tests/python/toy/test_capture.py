@@ -131,6 +131,7 @@ from capture_cases import (  # noqa: F401
     threads_taking,
     thrown,
     tracebacks_set,
+    varying_places,
     walked,
     worded_by_c,
     warnings_given,

@@ -4,6 +4,7 @@
 //! the path `sequence[i]` when it is itself looked at.
 
 use super::*;
+use crate::executor::wrap::MANY;
 use crate::type_facts;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
@@ -177,6 +178,9 @@ impl Operations for ListVar {
 
     fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
         if let Some(object) = self.object {
+            if ex.objects.get_ref(ex.py, object).cast::<PyList>().is_ok_and(|list| list.len() > MANY) {
+                return Err(Stop::brk(Reason::ValueKind, "a look into a list of so many items"));
+            }
             ex.look_sequence(me, at.tracker, object, at.given, at.pinned);
         }
         Ok(())

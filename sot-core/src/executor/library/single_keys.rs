@@ -96,10 +96,16 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `dict[key]` of such a dict, or the last of what was appended to a list.
+    /// `dict[key]` of such a dict; of a list the last of what was appended, an item at an index that varies, or one of many.
     pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
         if let Some(last) = self.item_of_unseen(dict, key)? {
             return Ok(Some(last));
+        }
+        if let Some(item) = self.item_at_varying(dict, key)? {
+            return Ok(Some(item));
+        }
+        if let Some(item) = self.item_of_long(dict, key)? {
+            return Ok(Some(item));
         }
         match self.item_by_key(dict, key)? {
             Some(Some(value)) => Ok(Some(value)),

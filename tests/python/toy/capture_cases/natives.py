@@ -241,7 +241,7 @@ KEPT = []
 PUSH = KEPT.append
 
 
-@case(graphs=3, captures=3)
+@case(graphs=2, captures=2)
 def a_method_of_c_found_in_globals():
     def f(x):
         PUSH(len(KEPT))

@@ -1,0 +1,278 @@
+//! What is asked of containers by numbers that vary, and how long containers are that vary in length.
+//!
+//! As arithmetic is ([`super::varying`]): an item at an index that varies is found by the path `list[n]`, a length by `len(list)`;
+//! whether a number is in a container is a comparison with each member. All of that is of containers to which the capture has not written
+//! so far: paths lead to what is there when a call begins.
+
+use super::Executor;
+use super::wrap::MANY;
+use crate::captured::place;
+use crate::numbers::{computed, is_number, is_sequence, varies};
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{Access, Arithmetic, Check, Tracker, TrackerId};
+
+/// Whether a list has so many items that looking into it would take long.
+fn is_long(list: &Bound<'_, PyAny>) -> bool {
+    list.cast_exact::<PyList>().is_ok_and(|list| list.len() > MANY)
+}
+
+/// Members that a number is compared with.
+const MEMBERS: usize = 16;
+
+impl<'py> Executor<'py> {
+    /// The items of a list or a tuple of no class of its own.
+    fn items_of_sequence(&mut self, sequence: VarId) -> Result<Option<Vec<VarId>>, Stop> {
+        Ok(match self.look(sequence)? {
+            VarKind::List(ListVar { class: None, items, .. }) => Some(items.to_vec()),
+            VarKind::Tuple(TupleVar { class: None, items }) => Some(items.to_vec()),
+            _ => None,
+        })
+    }
+
+    /// The items that `max(sequence)` or `min(sequence)` compares, if there are several.
+    pub(super) fn items_to_compare(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        sequence: VarId,
+    ) -> Result<Option<Vec<VarId>>, Stop> {
+        let name = super::calls::name_of(callee);
+        if !matches!(name.as_str(), "max" | "min") || !callee.is(&self.builtins_attribute(&name)?) {
+            return Ok(None);
+        }
+        Ok(self.items_of_sequence(sequence)?.filter(|items| items.len() > 1))
+    }
+
+    /// Where new code finds a list or a tuple from before.
+    fn path_of_sequence(&mut self, sequence: VarId) -> Option<(Bound<'py, PyAny>, TrackerId)> {
+        let (object, tracker) = (self.known_object(sequence)?, self.var(sequence).tracker);
+        let real = self.objects.get(self.py, object);
+        if !is_sequence(&real) || !self.has_path(tracker) {
+            return None;
+        }
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        Some((real, base))
+    }
+
+    /// `sequence[n]`, of numbers of one type, where `n` is an int that varies.
+    pub(super) fn item_at_varying(&mut self, sequence: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        if !matches!(self.var(sequence).kind, VarKind::List(_) | VarKind::Tuple(_)) || !self.is_varying_int(key) {
+            return Ok(None);
+        }
+        if self.is_written(sequence) || !self.is_long_list(sequence) && self.items_of_sequence(sequence)?.is_none() {
+            return Ok(None);
+        }
+        let Some((real, base)) = self.path_of_sequence(sequence) else { return Ok(None) };
+        let VarKind::Constant(ConstantVar { object: index }) = self.var(key).kind else { return Ok(None) };
+        let index = self.objects.get(self.py, index);
+        let Some(item) = computed(Arithmetic::Item, &real, Some(&index)).filter(varies) else { return Ok(None) };
+        let class = item.get_type();
+        let mut items = real.try_iter().map_err(|e| self.internal(&e))?.take(MANY);
+        if !items.all(|other| other.is_ok_and(|other| other.get_type().is(&class))) {
+            return Ok(None);
+        }
+        if self.is_long_list(sequence) {
+            let object = self.objects.add(&real);
+            self.guard_unseen(sequence, object);
+            self.captured.measured.insert(sequence);
+        }
+        let tracker = Tracker::Arithmetic { op: Arithmetic::Item, left: base, right: Some(self.var(key).tracker) };
+        let tracker = self.trackers.intern(tracker);
+        let class = self.objects.add(class.as_any());
+        self.guard(tracker, Check::TypeIs(class));
+        let object = self.objects.add(&item);
+        let var = self.add_var(ConstantVar { object }.into(), tracker);
+        self.learn(var).looked = true;
+        Ok(Some(var))
+    }
+
+    /// Whether a value is a long list from before, into which nobody looks as a whole.
+    pub(super) fn is_long_list(&self, list: VarId) -> bool {
+        self.unseen_list(list, "append").is_some_and(|object| is_long(self.objects.get_ref(self.py, object)))
+    }
+
+    /// Whether a value is a container of so many items from before, or a view of one, that nobody goes through it here.
+    pub(super) fn is_long(&self, container: VarId) -> bool {
+        let variable = self.var(container);
+        match variable.kind {
+            VarKind::View(ViewVar { dict, .. }) => self.is_long(dict),
+            VarKind::Dict(DictVar { object: Some(object), .. }) if !variable.looked => {
+                self.objects.get_ref(self.py, object).cast::<PyDict>().is_ok_and(|dict| dict.len() > MANY)
+            }
+            _ => self.is_long_list(container),
+        }
+    }
+
+    /// `list[3]` of such a list, of which nothing else is guarded then but its length.
+    pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        if !matches!(self.var(list).kind, VarKind::List(_)) || !self.is_long_list(list) || self.is_written(list) {
+            return Ok(None);
+        }
+        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
+        let (Some(index), Some(object)) = (self.constant_int(key), self.known_object(list)) else { return Ok(None) };
+        let real = self.objects.get(self.py, object).cast_into::<PyList>().map_err(|e| self.internal(&e.into()))?;
+        let at = if index < 0 { index + real.len() as i64 } else { index };
+        let Some(item) = usize::try_from(at).ok().and_then(|at| real.get_item(at).ok()) else { return Ok(None) };
+        self.guard_unseen(list, object);
+        let tracker = self.var(list).tracker;
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        self.guard(base, Check::Len(real.len()));
+        self.captured.measured.insert(list);
+        let place = self.trackers.step(base, Access::SeqItem(at));
+        self.note_item_read(place);
+        Ok(Some(self.wrap(&item, place)))
+    }
+
+    /// `len(list)` of a list from before into which nobody has looked, where it was another one before; or of a long one.
+    pub(super) fn varying_length(&mut self, list: VarId) -> Result<Option<VarId>, Stop> {
+        let Some(object) = self.unseen_list(list, "append") else { return Ok(None) };
+        if !matches!(self.var(list).kind, VarKind::List(_)) {
+            return Ok(None);
+        }
+        let real = self.objects.get(self.py, object);
+        let Some(length) = computed(Arithmetic::Length, &real, None) else { return Ok(None) };
+        let tracker = self.var(list).tracker;
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let mut known_by = place(self.py, &self.captured, base);
+        known_by.push(Access::Arithmetic(Arithmetic::Length));
+        let found = if self.found.numbers.holds(&known_by, &length) {
+            self.guard_unseen(list, object);
+            let at = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Length, left: base, right: None });
+            self.captured.varying.insert(at, known_by);
+            let length = self.objects.add(&length);
+            let found = self.add_var(ConstantVar { object: length }.into(), at);
+            self.learn(found).looked = true;
+            found
+        } else if is_long(&real) {
+            self.guard_unseen(list, object);
+            self.guard(base, Check::Len(real.len().unwrap_or_default()));
+            self.fold(&length)?
+        } else {
+            return Ok(None);
+        };
+        self.captured.measured.insert(list);
+        match self.appended_before_look(list).len() {
+            0 => Ok(Some(found)),
+            more => {
+                let more = self.fold_int(more as i64)?;
+                self.arithmetic(Arithmetic::Add, found, Some(more))
+            }
+        }
+    }
+
+    /// `n in container`, where `n` is a number that varies.
+    pub(super) fn has_varying(&mut self, container: VarId, item: VarId) -> Result<Option<bool>, Stop> {
+        if !self.is_varying_number(item) {
+            return Ok(None);
+        }
+        let members = match self.look(container)? {
+            VarKind::List(_) | VarKind::Tuple(_) => self.items_of_sequence(container)?,
+            VarKind::Dict(DictVar { class: None, entries, .. }) => Some(entries.iter().map(|(key, _)| *key).collect()),
+            VarKind::Set(_) => Some(self.collect(container)?),
+            VarKind::Constant(ConstantVar { object }) => {
+                let value = self.objects.get(self.py, object);
+                if let Ok(range) = value.cast_exact::<PyRange>() {
+                    return self.range_has_varying(container, range, item);
+                }
+                match value.cast_exact::<PyFrozenSet>() {
+                    Ok(set) if set.len() <= MEMBERS => {
+                        self.constant_value(container);
+                        let members: Vec<_> = set.iter().collect();
+                        Some(members.iter().map(|member| self.fold(member)).collect::<Result<_, _>>()?)
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let Some(members) = members.filter(|members| members.len() <= MEMBERS) else { return Ok(None) };
+        let mut numbers = Vec::with_capacity(members.len());
+        for member in members {
+            let VarKind::Constant(ConstantVar { object }) = self.look(member)? else { return Ok(None) };
+            let value = self.objects.get(self.py, object);
+            // Of one that does not equal itself it is asked who it is.
+            let is_itself = is_number(&value) && value.eq(&value).unwrap_or(false);
+            if !is_itself && !value.is_none() && !value.is_exact_instance_of::<PyString>() {
+                return Ok(None);
+            }
+            if is_itself {
+                numbers.push(member);
+            } else {
+                self.constant_value(member);
+            }
+        }
+        for member in numbers {
+            let Some(same) = self.arithmetic(Arithmetic::Eq, item, Some(member))? else { return Ok(None) };
+            if self.truth(same)? {
+                return Ok(Some(true));
+            }
+        }
+        Ok(Some(false))
+    }
+
+    fn range_has_varying(
+        &mut self,
+        container: VarId,
+        range: &Bound<'py, PyRange>,
+        item: VarId,
+    ) -> Result<Option<bool>, Stop> {
+        if !self.is_varying_int(item) {
+            return Ok(None);
+        }
+        let part = |name: &str| range.getattr(name).and_then(|part| part.extract::<i64>()).ok();
+        let (Some(start), Some(stop), Some(step)) = (part("start"), part("stop"), part("step")) else {
+            return Ok(None);
+        };
+        self.constant_value(container);
+        let (first, behind) =
+            if step > 0 { (Arithmetic::Ge, Arithmetic::Lt) } else { (Arithmetic::Le, Arithmetic::Gt) };
+        for (op, bound) in [(first, start), (behind, stop)] {
+            let bound = self.fold_int(bound)?;
+            let Some(holds) = self.arithmetic(op, item, Some(bound))? else { return Ok(None) };
+            if !self.truth(holds)? {
+                return Ok(Some(false));
+            }
+        }
+        if step.unsigned_abs() == 1 {
+            return Ok(Some(true));
+        }
+        let (start, step, zero) = (self.fold_int(start)?, self.fold_int(step)?, self.fold_int(0)?);
+        let mut rest = Some(item);
+        for (op, right) in [(Arithmetic::Subtract, start), (Arithmetic::Remainder, step), (Arithmetic::Eq, zero)] {
+            rest = match rest {
+                Some(left) => self.arithmetic(op, left, Some(right))?,
+                None => None,
+            };
+        }
+        rest.map(|fits| self.truth(fits)).transpose()
+    }
+
+    /// `sum` of numbers of which one varies, in the order of the additions. Since 3.12 more than two floats are added otherwise.
+    pub(super) fn sum_of_varying(&mut self, start: VarId, items: &[VarId]) -> Result<Option<VarId>, Stop> {
+        if !items.iter().any(|item| self.is_varying_number(*item)) {
+            return Ok(None);
+        }
+        let mut floats = 0;
+        for item in std::iter::once(&start).chain(items) {
+            let VarKind::Constant(ConstantVar { object }) = self.look(*item)? else { return Ok(None) };
+            let value = self.objects.get_ref(self.py, object);
+            if !is_number(value) {
+                return Ok(None);
+            }
+            floats += usize::from(value.is_exact_instance_of::<PyFloat>());
+        }
+        if floats > 2 && self.py.version_info() >= (3, 12) {
+            return Ok(None);
+        }
+        let mut sum = start;
+        for item in items {
+            match self.arithmetic(Arithmetic::Add, sum, Some(*item))? {
+                Some(longer) => sum = longer,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(sum))
+    }
+}
