@@ -10,9 +10,9 @@ use crate::cpython::facts;
 use crate::variables::{VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyType};
 use sot_sideeffect::{Mutation, VarRef};
-use sot_tracker::{Check, ObjectId};
+use sot_tracker::{Check, ObjectId, TrackerId};
 use std::sync::{Arc, Mutex};
 
 /// Places of one function and its continuations that are kept in mind.
@@ -96,9 +96,28 @@ fn occupants(py: Python<'_>, captured: &Captured) -> Vec<(Written, usize)> {
         .map(|(_, object)| *object)
         .collect();
     let found = captured.guards.iter().filter_map(|guard| {
-        let Check::Is(object) = &guard.check else { return None };
-        let place = replaceable.contains(object).then(|| written_at(py, captured, guard.tracker))??;
-        Some((place, captured.objects.get_ref(py, *object).as_ptr() as usize))
+        let (object, name) = match &guard.check {
+            Check::Is(object) => (*object, None),
+            Check::ClassLookup { name, found: Some(object) } => (*object, Some(name)),
+            _ => return None,
+        };
+        if !replaceable.contains(&object) {
+            return None;
+        }
+        let place = match name {
+            Some(name) => of_class(py, captured, guard.tracker, name),
+            None => written_at(py, captured, guard.tracker),
+        };
+        Some((place?, captured.objects.get_ref(py, object).as_ptr() as usize))
     });
     found.collect()
+}
+
+/// The place of an attribute in the dict of the class that has it.
+fn of_class(py: Python<'_>, captured: &Captured, class: TrackerId, name: &str) -> Option<Written> {
+    let class = captured.objects.get_ref(py, captured.trackers.get(class).as_constant()?);
+    let bases = facts::mro(class.cast::<PyType>().ok()?);
+    let mut dicts = bases.iter().filter_map(|base| facts::class_dict(&base));
+    let owner = dicts.find(|dict| dict.contains(name).unwrap_or(false))?;
+    Some(Written::Name(owner.as_ptr() as usize, name.to_owned()))
 }

@@ -165,6 +165,8 @@ impl<'py> Executor<'py> {
         self.guard_present(place);
         let var = self.wrap(found, place);
         self.look(var)?;
+        // It may be known by another path.
+        self.found_anew.insert(found.as_ptr() as usize, place);
         Ok(true)
     }
 

@@ -5,7 +5,7 @@
 //! so far: paths lead to what is there when a call begins.
 
 use super::Executor;
-use super::wrap::MANY;
+use super::kinds::MANY;
 use crate::captured::place;
 use crate::numbers::{computed, is_number, is_sequence, varies};
 use crate::stop::Stop;

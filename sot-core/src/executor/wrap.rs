@@ -5,7 +5,7 @@
 //! because then one stamp on the containing dict covers it.
 
 use super::Executor;
-use super::kinds::{Operations, Place};
+use super::kinds::{MANY, Operations, Place};
 use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::iterators::Opened;
@@ -18,10 +18,6 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Access, Check, FunctionPart, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
-
-/// Items of a dict from before the frame that are looked at: each call would check all of its keys, and tables of this size are
-/// there to be changed.
-pub(super) const MANY: usize = 4096;
 
 impl<'py> Executor<'py> {
     /// A variable for an object that was found at `tracker`. Leaves no guard yet.

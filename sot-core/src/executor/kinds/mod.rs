@@ -42,6 +42,10 @@ fn unanswered<T>(kind: &str, question: &str) -> Result<T, Stop> {
     Err(Stop::brk(Reason::ValueKind, format!("{question} of {kind}")))
 }
 
+/// Items of a dict or a list from before the frame that are looked at: each call would check all of them, and tables of this size are
+/// there to be changed.
+pub(super) const MANY: usize = 4096;
+
 /// A method that no simulation knows.
 fn method_of_c(kind: &str, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
     match ex.method_of_instance_of_c(me, name, args)? {

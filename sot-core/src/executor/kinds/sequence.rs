@@ -4,7 +4,6 @@
 //! the path `sequence[i]` when it is itself looked at.
 
 use super::*;
-use crate::executor::wrap::MANY;
 use crate::type_facts;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
