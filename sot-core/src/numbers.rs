@@ -2,10 +2,12 @@
 //!
 //! Operands are exact ints, floats and bools, so that no code of the program runs.
 
+use crate::cpython::facts;
+use crate::type_facts;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyCFunction, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyCFunction, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_opcodes::{BinaryOp, CompareOp as Compared, Op, UnaryOp};
 use sot_tracker::Arithmetic;
 
@@ -108,6 +110,17 @@ pub(crate) fn is_sequence(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyList>() || value.is_exact_instance_of::<PyTuple>()
 }
 
+/// Whether an item is found without code of the program: of a list or a tuple at an int; of a dict by a number or a text, which is
+/// compared with others like it.
+fn has_silent_items(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> bool {
+    if is_sequence(container) {
+        return key.is_exact_instance_of::<PyInt>();
+    }
+    let Ok(dict) = container.cast_exact::<PyDict>() else { return false };
+    let known = (is_number(key) || is_text(key)).then(|| key.hash().ok()).flatten();
+    known.is_some_and(|hash| facts::keys_of_hash(dict, key, hash).iter().all(type_facts::is_silent))
+}
+
 /// Whether a value is text, and of no class of the program.
 pub(crate) fn is_text(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyString>()
@@ -130,7 +143,7 @@ pub(crate) fn computed<'py>(
     let fits = match op {
         Arithmetic::Join => is_text(left) && right.is_some_and(is_text),
         Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
-        Arithmetic::Item => is_sequence(left) && right.is_some_and(|right| right.is_exact_instance_of::<PyInt>()),
+        Arithmetic::Item => right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Length => is_sequence(left),
         _ => is_number(left) && right.is_none_or(is_number),
     };

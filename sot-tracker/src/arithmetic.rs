@@ -31,7 +31,7 @@ pub enum Arithmetic {
     Format,
     /// Of two texts.
     Join,
-    /// Of an exact list or tuple, at an int.
+    /// Of an exact list or tuple at an int, of an exact dict by a number or a text.
     Item,
     Negative,
     Invert,

@@ -12,7 +12,7 @@ use crate::stop::Stop;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Access, Arithmetic, Check, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 
 /// Whether a list has so many items that looking into it would take long.
 fn is_long(list: &Bound<'_, PyAny>) -> bool {
@@ -56,8 +56,42 @@ impl<'py> Executor<'py> {
         Some((real, base))
     }
 
-    /// `sequence[n]`, of numbers of one type, where `n` is an int that varies.
+    /// `dict[key]`, where the key is a number or a text that varies.
+    fn item_by_varying_key(&mut self, dict: VarId, object: ObjectId, key: VarId) -> Result<Option<VarId>, Stop> {
+        let (real, tracker) = (self.objects.get(self.py, object), self.var(dict).tracker);
+        if self.is_written(dict) || self.content_changed(&real) || !self.has_path(tracker) {
+            return Ok(None);
+        }
+        self.is_read_as_it_is(object)?;
+        let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return Ok(None) };
+        let wanted = self.objects.get(self.py, wanted);
+        let Some(item) = computed(Arithmetic::Item, &real, Some(&wanted)).filter(varies) else { return Ok(None) };
+        self.guard_unseen(dict, object);
+        self.captured.measured.insert(dict);
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        Ok(Some(self.item_at(base, key, &item)))
+    }
+
+    /// A number at the path `container[key]`.
+    fn item_at(&mut self, base: TrackerId, key: VarId, item: &Bound<'py, PyAny>) -> VarId {
+        let tracker = Tracker::Arithmetic { op: Arithmetic::Item, left: base, right: Some(self.var(key).tracker) };
+        let tracker = self.trackers.intern(tracker);
+        let class = self.objects.add(item.get_type().as_any());
+        self.guard(tracker, Check::TypeIs(class));
+        let object = self.objects.add(item);
+        let var = self.add_var(ConstantVar { object }.into(), tracker);
+        self.learn(var).looked = true;
+        var
+    }
+
+    /// `container[key]` of a number, where the key varies. The items of a list or a tuple are of one type.
     pub(super) fn item_at_varying(&mut self, sequence: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        if let VarKind::Dict(DictVar { object: Some(object), class: None, .. }) = self.var(sequence).kind {
+            return match self.is_varying(key) {
+                true => self.item_by_varying_key(sequence, object, key),
+                false => Ok(None),
+            };
+        }
         if !matches!(self.var(sequence).kind, VarKind::List(_) | VarKind::Tuple(_)) || !self.is_varying_int(key) {
             return Ok(None);
         }
@@ -78,14 +112,7 @@ impl<'py> Executor<'py> {
             self.guard_unseen(sequence, object);
             self.captured.measured.insert(sequence);
         }
-        let tracker = Tracker::Arithmetic { op: Arithmetic::Item, left: base, right: Some(self.var(key).tracker) };
-        let tracker = self.trackers.intern(tracker);
-        let class = self.objects.add(class.as_any());
-        self.guard(tracker, Check::TypeIs(class));
-        let object = self.objects.add(&item);
-        let var = self.add_var(ConstantVar { object }.into(), tracker);
-        self.learn(var).looked = true;
-        Ok(Some(var))
+        Ok(Some(self.item_at(base, key, &item)))
     }
 
     /// Whether a value is a long list from before, into which nobody looks as a whole.

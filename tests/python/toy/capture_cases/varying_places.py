@@ -93,7 +93,60 @@ def in_keys(x, n):
     return x * (n in {1: 2, 5: 4}), n in {True: 1}, n in [float("nan"), 2]
 
 
+BY_NUMBER = {k: 0.5 * k for k in range(40)}
+BY_NAME = {f"k{k}": 0.5 * k for k in range(40)}
+FEW = {1: 2, 2: 3, "a": 4}
+
+
+class Key:
+    """It meets others in a table, and says so."""
+
+    asked = []
+
+    def __hash__(self):
+        return 3
+
+    def __eq__(self, other):
+        Key.asked.append(repr(other))
+        return False
+
+
+ODD = {Key(): 1.0, 0: 0.0, 1: 2.0, 2: 2.5, 4: 4.0}
+
+
+def an_item_of_a_dict(x, n):
+    return x * BY_NUMBER[n]
+
+
+def an_item_by_a_name(x, n):
+    return x * BY_NAME[f"k{n}"] + BY_NAME["k%d" % n]
+
+
+def an_item_of_a_small_dict(x, n):
+    try:
+        return x * FEW[n]
+    except KeyError as error:
+        return x, str(error)
+
+
+def an_item_whose_key_meets_others(x, n):
+    try:
+        return x * ODD[n], len(Key.asked)
+    except KeyError as error:
+        return x, str(error), len(Key.asked)
+
+
+def an_item_of_a_dict_that_is_written(x, n):
+    a = BY_NUMBER[n]
+    BY_NUMBER[3] = 1.5
+    return x * a, BY_NUMBER[n], BY_NUMBER.get(n, 1.0), n in BY_NUMBER
+
+
 EXPECT = {"graphs": 2, "captures": 2}
+for f in (an_item_of_a_dict, an_item_by_a_name):
+    numbers_case(f, COUNTED, **EXPECT)
+for f in (an_item_of_a_small_dict, an_item_of_a_dict_that_is_written):
+    numbers_case(f, COUNTED)
 for f in (an_item_of_a_list, an_item_of_a_tuple, an_item_in_turn, a_sum_of_a_display, in_a_tuple, in_a_set):
     numbers_case(f, COUNTED, **EXPECT)
 for f in (items_until_there_is_none, a_sum_of_many, the_greatest_of_a_display, not_in_a_list, in_a_range, in_keys):
@@ -110,6 +163,29 @@ def of_mixed_numbers(f):
 
 for f in (a_sum_of_a_display, a_sum_of_many, the_greatest_of_a_display, in_a_tuple, in_a_set, not_in_a_list, in_keys):
     numbers_case(of_mixed_numbers(f), MIXED)
+
+
+@open_case
+def an_item_whose_key_meets_others_of_the_program():
+    Key.asked.clear()
+    return {"f": an_item_whose_key_meets_others, "args": COUNTED(), "watch": lambda: list(Key.asked)}
+
+
+@open_case
+def an_item_of_a_dict_of_two_names():
+    calls = iter(range(100))
+
+    def f(x):
+        HOLDER.e[3] = 9.0
+        return x * HOLDER.d[HOLDER.n % 5]
+
+    def args():
+        HOLDER.n = next(calls)
+        HOLDER.d = {k: 0.5 for k in range(30)}
+        HOLDER.e = HOLDER.d if HOLDER.n in (3, 4) else dict(HOLDER.d)
+        return (t([1.0]),)
+
+    return {"f": f, "args": args, "watch": lambda: [HOLDER.d, HOLDER.e]}
 
 
 @open_case
