@@ -157,7 +157,10 @@ impl<'py> Executor<'py> {
     ) -> Result<bool, Stop> {
         let may_pass = facts::is_heap_type(&found.get_type()) || facts::is_plain_container(found);
         let passes = may_pass && self.death_runs_code(found);
-        if !passes && !self.is_rewritten_in_class(class, name) {
+        // What is known of it may be guarded at another place, which may hold another object at the next call.
+        let known = self.known.get(&(found.as_ptr() as usize)).copied();
+        let known_elsewhere = known.is_some_and(|known| self.is_passing(self.var(known).tracker));
+        if !passes && !known_elsewhere && !self.is_rewritten_in_class(class, name) {
             return Ok(false);
         }
         let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };

@@ -64,6 +64,7 @@ mod leaf;
 mod library;
 mod lifetimes;
 mod limits;
+mod long_lists;
 mod made_classes;
 mod members;
 mod membership;

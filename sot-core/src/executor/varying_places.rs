@@ -6,6 +6,7 @@
 
 use super::Executor;
 use super::kinds::MANY;
+use super::long_lists::is_long;
 use crate::captured::place;
 use crate::numbers::{computed, is_number, is_sequence, varies};
 use crate::stop::Stop;
@@ -13,11 +14,6 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
-
-/// Whether a list has so many items that looking into it would take long.
-fn is_long(list: &Bound<'_, PyAny>) -> bool {
-    list.cast_exact::<PyList>().is_ok_and(|list| list.len() > MANY)
-}
 
 /// Members that a number is compared with.
 const MEMBERS: usize = 16;
@@ -113,43 +109,6 @@ impl<'py> Executor<'py> {
             self.captured.measured.insert(sequence);
         }
         Ok(Some(self.item_at(base, key, &item)))
-    }
-
-    /// Whether a value is a long list from before, into which nobody looks as a whole.
-    pub(super) fn is_long_list(&self, list: VarId) -> bool {
-        self.unseen_list(list, "append").is_some_and(|object| is_long(self.objects.get_ref(self.py, object)))
-    }
-
-    /// Whether a value is a container of so many items from before, or a view of one, that nobody goes through it here.
-    pub(super) fn is_long(&self, container: VarId) -> bool {
-        let variable = self.var(container);
-        match variable.kind {
-            VarKind::View(ViewVar { dict, .. }) => self.is_long(dict),
-            VarKind::Dict(DictVar { object: Some(object), .. }) if !variable.looked => {
-                self.objects.get_ref(self.py, object).cast::<PyDict>().is_ok_and(|dict| dict.len() > MANY)
-            }
-            _ => self.is_long_list(container),
-        }
-    }
-
-    /// `list[3]` of such a list, of which nothing else is guarded then but its length.
-    pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if !matches!(self.var(list).kind, VarKind::List(_)) || !self.is_long_list(list) || self.is_written(list) {
-            return Ok(None);
-        }
-        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
-        let (Some(index), Some(object)) = (self.constant_int(key), self.known_object(list)) else { return Ok(None) };
-        let real = self.objects.get(self.py, object).cast_into::<PyList>().map_err(|e| self.internal(&e.into()))?;
-        let at = if index < 0 { index + real.len() as i64 } else { index };
-        let Some(item) = usize::try_from(at).ok().and_then(|at| real.get_item(at).ok()) else { return Ok(None) };
-        self.guard_unseen(list, object);
-        let tracker = self.var(list).tracker;
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
-        self.guard(base, Check::Len(real.len()));
-        self.captured.measured.insert(list);
-        let place = self.trackers.step(base, Access::SeqItem(at));
-        self.note_item_read(place);
-        Ok(Some(self.wrap(&item, place)))
     }
 
     /// `len(list)` of a list from before into which nobody has looked, where it was another one before; or of a long one.

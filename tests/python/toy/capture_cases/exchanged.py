@@ -189,3 +189,102 @@ def exchanged_and_alias():
         return (t([1.0, 2.0]),)
 
     return {"f": f, "args": args, "watch": lambda: [HOLDER.a, HOLDER.b]}
+
+
+class Shared:
+    held = None
+
+    @property
+    def by_property(self):
+        return type(self).held
+
+
+SHARED = Shared()
+
+OF_A_CLASS = {
+    "class": lambda: Shared.held,
+    "instance": lambda: SHARED.held,
+    "property": lambda: SHARED.by_property,
+    "getattr": lambda: getattr(Shared, "held"),
+}
+
+
+def held_by_a_class_too(make, how):
+    """A class holds what somebody exchanges elsewhere, and keeps it when that is exchanged again."""
+    read, ask = READS[make], OF_A_CLASS[how]
+
+    def build():
+        begin()
+
+        def f(x):
+            y = read(HOLDER.value, x)
+            return y + read(ask(), x), HOLDER.value is ask()
+
+        def args():
+            n = count()
+            HOLDER.value = make(n % 2)
+            if n in (0, 2):
+                Shared.held = HOLDER.value
+            if n > 2 and isinstance(Shared.held, list):
+                Shared.held.append(5.0)
+            return (t([1.0, 2.0]),)
+
+        return {"f": f, "args": args, "watch": lambda: [HOLDER.value, Shared.held]}
+
+    build.__name__ = f"{make.__name__}_exchanged_and_held_by_a_class_read_by_{how}"
+    open_case(build)
+
+
+for make in READS:
+    for how in OF_A_CLASS:
+        held_by_a_class_too(make, how)
+
+
+def written_by_a_class(make):
+    def build():
+        begin()
+        Shared.held = make(0)
+
+        def f(x):
+            y = read_of(x)
+            toy.show(x)
+            Shared.held = HOLDER.value
+            return y
+
+        def read_of(x):
+            HOLDER.cell = Shared.held
+            return READS[make](HOLDER.value, x)
+
+        def args():
+            HOLDER.value = make(count())
+            return (t([1.0, 2.0]),)
+
+        return {"f": f, "args": args, "watch": lambda: [HOLDER.value, HOLDER.cell, Shared.held]}
+
+    build.__name__ = f"{make.__name__}_exchanged_and_given_to_a_class"
+    open_case(build)
+
+
+for make in READS:
+    written_by_a_class(make)
+
+
+def exchanged_in_a_class(make, **expect):
+    def build():
+        begin()
+
+        def f(x):
+            return READS[make](Shared.held, x) + READS[make](SHARED.held, x)
+
+        def args():
+            Shared.held = make(count())
+            return (t([1.0, 2.0]),)
+
+        return {"f": f, "args": args, "watch": lambda: [Shared.held]}
+
+    build.__name__ = f"{make.__name__}_exchanged_in_a_class"
+    case(**expect)(build)
+
+
+for make in (list_of, dict_of, tuple_of, instance_of, nested_in):
+    exchanged_in_a_class(make, graphs=2, captures=2)

@@ -1,0 +1,54 @@
+//! Lists of thousands of items from before the frame: nobody looks into them as a whole, which would take longer than what the program
+//! does with them. Their length and single items are guarded; a loop over one is left to plain Python, and anything else is a break.
+
+use super::Executor;
+use super::kinds::MANY;
+use crate::stop::Stop;
+use crate::variables::*;
+use pyo3::prelude::*;
+use pyo3::types::*;
+use sot_tracker::{Access, Check};
+
+/// Whether a list has so many items that looking into it would take long.
+pub(super) fn is_long(list: &Bound<'_, PyAny>) -> bool {
+    list.cast_exact::<PyList>().is_ok_and(|list| list.len() > MANY)
+}
+
+impl<'py> Executor<'py> {
+    /// Whether a value is a long list from before, into which nobody looks as a whole.
+    pub(super) fn is_long_list(&self, list: VarId) -> bool {
+        self.unseen_list(list, "append").is_some_and(|object| is_long(self.objects.get_ref(self.py, object)))
+    }
+
+    /// Whether a value is a container of so many items from before, or a view of one, that nobody goes through it here.
+    pub(super) fn is_long(&self, container: VarId) -> bool {
+        let variable = self.var(container);
+        match variable.kind {
+            VarKind::View(ViewVar { dict, .. }) => self.is_long(dict),
+            VarKind::Dict(DictVar { object: Some(object), .. }) if !variable.looked => {
+                self.objects.get_ref(self.py, object).cast::<PyDict>().is_ok_and(|dict| dict.len() > MANY)
+            }
+            _ => self.is_long_list(container),
+        }
+    }
+
+    /// `list[3]` of such a list, of which nothing else is guarded then but its length.
+    pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        if !matches!(self.var(list).kind, VarKind::List(_)) || !self.is_long_list(list) || self.is_written(list) {
+            return Ok(None);
+        }
+        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
+        let (Some(index), Some(object)) = (self.constant_int(key), self.known_object(list)) else { return Ok(None) };
+        let real = self.objects.get(self.py, object).cast_into::<PyList>().map_err(|e| self.internal(&e.into()))?;
+        let at = if index < 0 { index + real.len() as i64 } else { index };
+        let Some(item) = usize::try_from(at).ok().and_then(|at| real.get_item(at).ok()) else { return Ok(None) };
+        self.guard_unseen(list, object);
+        let tracker = self.var(list).tracker;
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        self.guard(base, Check::Len(real.len()));
+        self.captured.measured.insert(list);
+        let place = self.trackers.step(base, Access::SeqItem(at));
+        self.note_item_read(place);
+        Ok(Some(self.wrap(&item, place)))
+    }
+}
