@@ -117,6 +117,9 @@ fn has_silent_items(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> boo
         return key.is_exact_instance_of::<PyInt>();
     }
     let Ok(dict) = container.cast_exact::<PyDict>() else { return false };
+    if facts::holds_names_alone(dict) {
+        return is_number(key) || is_text(key);
+    }
     let known = (is_number(key) || is_text(key)).then(|| key.hash().ok()).flatten();
     known.is_some_and(|hash| facts::keys_of_hash(dict, key, hash).iter().all(type_facts::is_silent))
 }

@@ -2,15 +2,16 @@
 //!
 //! A capture takes what it finds there for what will be there at each call. Where a later one finds another object in the same place,
 //! somebody exchanges it from call to call (`model.state = {}`): that capture finds it by its path, and so do those that follow
-//! ([`Written`]). Objects are known by their address here, and nothing is kept alive: what is concluded in error is a
-//! guard of another kind, and nothing worse.
+//! ([`Written`]). Objects are known by their address here, and nothing is kept alive: what is concluded in error, as an address
+//! may be another object's by then, costs a guard of another kind, or a break at a dict whose keys may die.
 
 use crate::captured::{Captured, Written, is_replaceable, written_at};
 use crate::cpython::facts;
 use crate::variables::{VarId, VarKind};
+use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyDict, PyString, PyType};
 use sot_sideeffect::{Mutation, VarRef};
 use sot_tracker::{Check, ObjectId, TrackerId};
 use std::sync::{Arc, Mutex};
@@ -37,19 +38,30 @@ impl Occupants {
         occupants(py, captured).into_iter().filter(differs).map(|(place, _)| place).collect()
     }
 
+    /// Places that are known to hold another object from call to call.
+    pub(crate) fn known(&self) -> HashSet<Written> {
+        self.seen.iter().filter(|(_, seen)| seen.is_none()).map(|(place, _)| place.clone()).collect()
+    }
+
     /// What one more capture has found.
     pub(crate) fn learn(&mut self, py: Python<'_>, captured: &Captured) {
-        for place in captured.exchanged.iter().cloned().chain(written(py, captured)) {
-            self.seen.insert(place, None);
+        if self.seen.len() >= PLACES {
+            self.seen.retain(|_, seen| seen.is_none());
         }
         for (place, now) in occupants(py, captured) {
-            if self.seen.len() >= PLACES {
-                return;
-            }
-            let seen = self.seen.entry(place).or_insert(Some(now));
-            if *seen != Some(now) {
-                *seen = None;
-            }
+            self.see(place, Some(now));
+        }
+        for place in captured.exchanged.iter().cloned().chain(written(py, captured)) {
+            self.see(place, None);
+        }
+    }
+
+    fn see(&mut self, place: Written, now: Option<usize>) {
+        let room = self.seen.len() < PLACES;
+        match self.seen.entry(place) {
+            Entry::Occupied(mut seen) if *seen.get() != now => drop(seen.insert(None)),
+            Entry::Vacant(free) if room => drop(free.insert(now)),
+            _ => {}
         }
     }
 }
@@ -59,30 +71,46 @@ fn is_exchangeable(kind: &VarKind) -> bool {
     is_replaceable(kind) && !matches!(kind, VarKind::Tensor(_))
 }
 
-/// The places to which a capture itself writes such a value: what comes behind its breaks finds another one each time.
+/// Whether an object is a container or an instance, which a capture may take for a fixed one.
+fn may_be_taken_for_fixed(object: &Bound<'_, PyAny>) -> bool {
+    let class = object.get_type();
+    facts::is_plain_container(object) || facts::is_heap_type(&class) && !object.is_instance_of::<PyType>()
+}
+
+/// The places below constant objects where a capture itself exchanges such a value for another: what comes behind its breaks finds
+/// another one each time. One that was empty until now is filled for good, as far as anybody knows.
 fn written(py: Python<'_>, captured: &Captured) -> Vec<Written> {
-    let address = |object: ObjectId| captured.objects.get_ref(py, object).as_ptr() as usize;
-    let known = |object: VarRef| captured.known_object(VarId(object.0));
+    let object = |id: ObjectId| captured.objects.get_ref(py, id);
+    let owner = |var: VarRef| {
+        let var = VarId(var.0);
+        captured.is_under_constant(captured.var(var).tracker).then(|| captured.known_object(var)).flatten().map(object)
+    };
     let exchanges = |value: VarRef| is_exchangeable(&captured.var(VarId(value.0)).kind);
-    let places = captured.journal.entries().iter().filter_map(|entry| match &entry.mutation {
-        Mutation::SetGlobal { globals, name, value } if exchanges(*value) => {
-            Some(Written::Name(address(*globals), name.clone()))
-        }
-        Mutation::SetAttr { object, name, value } if exchanges(*value) => {
-            let owner = captured.objects.get_ref(py, known(*object)?);
-            let container = match facts::field(owner, &PyString::intern(py, name)) {
-                // A slot.
-                facts::Field::Value(_) | facts::Field::Empty => owner.as_ptr() as usize,
-                facts::Field::NoField => facts::instance_dict(owner)?.as_ptr() as usize,
-            };
-            Some(Written::Name(container, name.clone()))
-        }
-        Mutation::SetItem { object, key, value } if exchanges(*value) => {
-            let (container, key) = (address(known(*object)?), captured.objects.get_ref(py, known(*key)?));
-            let name = key.cast_exact::<PyString>().ok()?;
-            Some(Written::Name(container, name.to_string()))
-        }
-        _ => None,
+    let places = captured.journal.entries().iter().filter_map(|entry| {
+        let (container, name, before) = match &entry.mutation {
+            Mutation::SetGlobal { globals, name, value } if exchanges(*value) => {
+                let globals = object(*globals).cast::<PyDict>().ok()?;
+                (globals.as_ptr(), name.clone(), facts::value_of_name(globals, name)?)
+            }
+            Mutation::SetAttr { object, name, value } if exchanges(*value) => {
+                let owner = owner(*object)?;
+                match facts::field(owner, &PyString::intern(py, name)) {
+                    facts::Field::Value(before) => (owner.as_ptr(), name.clone(), before),
+                    facts::Field::Empty => return None,
+                    facts::Field::NoField => {
+                        let dict = facts::instance_dict(owner)?;
+                        (dict.as_ptr(), name.clone(), facts::value_of_name(&dict, name)?)
+                    }
+                }
+            }
+            Mutation::SetItem { object: dict, key, value } if exchanges(*value) => {
+                let dict = owner(*dict)?.cast::<PyDict>().ok()?;
+                let key = object(captured.known_object(VarId(key.0))?).cast_exact::<PyString>().ok()?.to_string();
+                (dict.as_ptr(), key.clone(), facts::value_of_name(dict, &key)?)
+            }
+            _ => return None,
+        };
+        may_be_taken_for_fixed(&before).then_some(Written::Name(container as usize, name))
     });
     places.collect()
 }

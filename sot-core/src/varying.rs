@@ -11,7 +11,8 @@
 use crate::capture_all;
 use crate::captured::{Captured, Place, place};
 use crate::numbers::{are_alike, is_number, is_text, varies};
-use hashbrown::HashMap;
+use crate::variables::{ListVar, VarId, VarKind, Variable};
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex};
 use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
@@ -99,8 +100,10 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
+        let lists = lists_looked_at(captured);
         for guard in &captured.guards {
             if let Check::Len(length) = &guard.check
+                && lists.contains(&guarded_object(captured, guard.tracker))
                 && self.seen.len() < PLACES
                 && let Ok(length) = length.into_pyobject(py)
             {
@@ -130,6 +133,24 @@ impl Varying {
         };
         self.seen.insert(place, seen);
     }
+}
+
+/// What a guard is on: an object, or what a path leads to.
+type Guarded = Result<ObjectId, TrackerId>;
+
+fn guarded_object(captured: &Captured, tracker: TrackerId) -> Guarded {
+    captured.trackers.get(tracker).as_constant().ok_or(tracker)
+}
+
+/// Lists from before: only their lengths are asked for without a look.
+fn lists_looked_at(captured: &Captured) -> HashSet<Guarded> {
+    let list = |(var, object): (&VarId, &ObjectId)| match captured.var(*var) {
+        Variable { kind: VarKind::List(ListVar { class: None, .. }), looked: true, tracker, .. } => {
+            Some([Ok(*object), guarded_object(captured, *tracker)])
+        }
+        _ => None,
+    };
+    captured.sourced.iter().filter_map(list).flatten().collect()
 }
 
 /// A number for an object: the same for equal constants of C, else its own.

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-/// An operation on one or two numbers. Its operands are exact ints, floats or bools, unless it says otherwise; what it raises counts as missing, and so does a
-/// power or a shift that could be huge: whoever evaluates a guard must come to an end.
+/// An operation on one or two numbers. Its operands are exact ints, floats or bools, unless it says otherwise; what it raises counts as
+/// missing, and so does a power or a shift that could be huge: whoever evaluates a guard must come to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
     Add,

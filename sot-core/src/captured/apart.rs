@@ -58,7 +58,7 @@ impl Captured {
         for index in 0..self.vars.len() {
             let var = VarId(index as u32);
             let tracker = self.var(var).tracker;
-            let is_read = self.var(var).looked || self.measured.contains(&var);
+            let is_read = self.var(var).looked || self.asked_in_part.contains(&var);
             if !is_read || !self.has_path(tracker) {
                 continue;
             }
@@ -112,6 +112,42 @@ impl Captured {
         }
         if !dicts_by_name.is_empty() {
             self.keep_apart(owned, dicts_by_name);
+        }
+        self.keep_own_dicts_apart(py);
+    }
+
+    /// Instances that were given may share the dict of their attributes: what was written to is kept apart from those that were read.
+    /// Of those below constant objects nobody is asked: it would cost each call of a model more than it is worth.
+    fn keep_own_dicts_apart(&mut self, py: Python<'_>) {
+        let mut written = Vec::new();
+        for target in self.journal.touched() {
+            let Target::Object(var) = target else { continue };
+            let var = VarId(var.0);
+            let Variable { kind: VarKind::Instance(InstanceVar { object: Some(object), .. }), tracker, .. } =
+                self.var(var)
+            else {
+                continue;
+            };
+            let (object, tracker) = (*object, *tracker);
+            if self.has_path(tracker)
+                && !self.is_under_constant(tracker)
+                && let Some(dict) = facts::instance_dict(self.objects.get_ref(py, object))
+            {
+                let own = self.trackers.step(tracker, Access::InstanceDict);
+                written.push(Path { tracker: own, address: dict.as_ptr() as usize });
+            }
+        }
+        if written.is_empty() {
+            return;
+        }
+        let is_given = |me: &Self, tracker: TrackerId| match me.trackers.get(tracker) {
+            Tracker::Step { base, access: Access::InstanceDict } => !me.is_fixed(*base),
+            _ => false,
+        };
+        let mut read = self.dicts_below(py);
+        read.retain(|path| is_given(self, path.tracker) && !written.iter().any(|own| own.tracker == path.tracker));
+        if written.len() + read.len() > 1 {
+            self.keep_apart(written, read);
         }
     }
 

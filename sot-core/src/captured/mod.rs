@@ -86,8 +86,8 @@ pub struct Captured {
     pub(crate) passing: HashSet<TrackerId>,
     /// Places below constant objects that hold another object after each call.
     pub(crate) exchanged: HashSet<Written>,
-    /// Lists that were asked for nothing but their length.
-    pub(crate) measured: HashSet<VarId>,
+    /// Lists and dicts that were read without a look at the whole: their length, an item.
+    pub(crate) asked_in_part: HashSet<VarId>,
     /// Where deques from before were found, and how long they were.
     pub(crate) lengths_of_deques: Vec<(TrackerId, usize)>,
     /// What leads to objects whose class has a `__getattribute__` of its own: new code must not ask it.
@@ -154,7 +154,7 @@ impl Default for Captured {
             trackers,
             passing: HashSet::new(),
             exchanged: HashSet::new(),
-            measured: HashSet::new(),
+            asked_in_part: HashSet::new(),
             lengths_of_deques: Vec::new(),
             overridden: HashMap::new(),
             extending: HashMap::new(),

@@ -13,7 +13,7 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Target;
-use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 
 impl<'py> Executor<'py> {
     /// The object of a variable was found again, at `second`.
@@ -78,8 +78,11 @@ impl<'py> Executor<'py> {
             VarKind::Constant(constant) => {
                 let path = self.var(key).tracker;
                 let by_value = is_itself(self.objects.get_ref(self.py, constant.object));
-                // What is computed anew is nobody else.
-                let computed = matches!(self.trackers.get(path), Tracker::Arithmetic { .. });
+                // What is computed anew is nobody else; an item is found.
+                let computed = match self.trackers.get(path) {
+                    Tracker::Arithmetic { op, .. } => *op != Arithmetic::Item,
+                    _ => false,
+                };
                 if !by_value && !computed && self.has_path(path) && !self.is_fixed(path) {
                     self.guard(path, Check::Is(constant.object));
                 }
@@ -102,8 +105,8 @@ impl<'py> Executor<'py> {
             VarKind::Instance(InstanceVar { part, .. }) => part,
             _ => None,
         };
-        let targets = [Some(var), part].map(|var| var.map(|var| Target::Object(Self::var_ref(var))));
-        self.journal.entries().iter().any(|e| targets.contains(&Some(e.mutation.target())))
+        let mut targets = std::iter::once(var).chain(part).map(|var| Target::Object(Self::var_ref(var)));
+        targets.any(|target| self.journal.changes_of(target).next().is_some())
     }
 
     /// Whether the journal writes to a real dict, as a dict or below its owner.
@@ -122,19 +125,20 @@ impl<'py> Executor<'py> {
         writes: bool,
     ) -> Result<(), Stop> {
         let address = dict.as_ptr() as usize;
-        let several = || Err(Stop::brk(Reason::Mutation, "a dict that has several names"));
-        if let Some(&var) = self.known.get(&address)
-            && (writes || self.is_written(var))
-        {
-            return several();
+        let known = self.known.get(&address).is_some_and(|&var| writes || self.is_written(var));
+        let before = self.dicts_below.get(&address).copied().flatten();
+        let other = match (before, owner) {
+            (Some(other), Some(owner)) => other != owner && (writes || self.is_written(other)),
+            // The globals of a frame.
+            (Some(other), None) => self.is_written(other),
+            (None, _) => false,
+        };
+        if known || other || owner.is_some() && writes && self.is_written_by_name(dict) {
+            return Err(Stop::brk(Reason::Mutation, "a dict that has several names"));
         }
         // A module's dict is at once the globals of frames, and known as that.
-        match self.dicts_below.insert(address, owner) {
-            Some(Some(other)) if owner.is_some_and(|o| o != other) && (writes || self.is_written(other)) => several(),
-            _ if owner.is_some() && writes && self.is_written_by_name(dict) => several(),
-            Some(Some(other)) if owner.is_none() && self.is_written(other) => several(),
-            _ => Ok(()),
-        }
+        self.dicts_below.insert(address, owner.or(before));
+        Ok(())
     }
 
     /// Whether a frame whose globals a dict is has written to it.

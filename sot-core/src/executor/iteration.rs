@@ -246,6 +246,9 @@ impl<'py> Executor<'py> {
         if self.has_iterators() {
             return Ok(iterable);
         }
+        if self.is_long(iterable) {
+            return Err(self.refuse_long(iterable, true));
+        }
         if !self.has_items_by_index(iterable)? {
             return self.iterate(iterable);
         }

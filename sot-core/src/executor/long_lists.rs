@@ -3,11 +3,11 @@
 
 use super::Executor;
 use super::kinds::MANY;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::{Access, Check};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker};
 
 /// Whether a list has so many items that looking into it would take long.
 pub(super) fn is_long(list: &Bound<'_, PyAny>) -> bool {
@@ -32,7 +32,33 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `list[3]` of such a list, of which nothing else is guarded then but its length.
+    /// Why nobody goes through such a container here. `in_a_loop`: there would be a break in each round, so that the whole frame runs
+    /// as plain Python.
+    pub(super) fn refuse_long(&mut self, container: VarId, in_a_loop: bool) -> Stop {
+        if let VarKind::List(ListVar { object: Some(object), .. }) = self.var(container).kind {
+            self.guard_long(container, object);
+        }
+        match in_a_loop {
+            true => Stop::fallback(Reason::Budget, "a loop over so many items"),
+            false => Stop::brk(Reason::ValueKind, "a look into a list of so many items"),
+        }
+    }
+
+    /// A list that is shorter at another call may be looked into.
+    pub(super) fn guard_long(&mut self, list: VarId, object: ObjectId) {
+        self.guard_unseen(list, object);
+        let tracker = self.var(list).tracker;
+        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let many = PyInt::new(self.py, MANY);
+        let yes = PyBool::new(self.py, true).to_owned();
+        let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
+        let right = Some(self.constant_tracker(many));
+        let left = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Length, left: base, right: None });
+        let longer = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Gt, left, right });
+        self.guard(longer, Check::Equals(yes));
+    }
+
+    /// `list[3]` of such a list, of which nothing else is guarded then, but its length where the index counts from its end.
     pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
         if !matches!(self.var(list).kind, VarKind::List(_)) || !self.is_long_list(list) || self.is_written(list) {
             return Ok(None);
@@ -45,8 +71,10 @@ impl<'py> Executor<'py> {
         self.guard_unseen(list, object);
         let tracker = self.var(list).tracker;
         let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
-        self.guard(base, Check::Len(real.len()));
-        self.captured.measured.insert(list);
+        if index < 0 {
+            self.guard(base, Check::Len(real.len()));
+        }
+        self.captured.asked_in_part.insert(list);
         let place = self.trackers.step(base, Access::SeqItem(at));
         self.note_item_read(place);
         Ok(Some(self.wrap(&item, place)))

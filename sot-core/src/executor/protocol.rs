@@ -9,6 +9,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PyTuple, PyType};
+use sot_opcodes::Op;
 
 impl<'py> Executor<'py> {
     pub fn truth(&mut self, var: VarId) -> Result<bool, Stop> {
@@ -24,8 +25,9 @@ impl<'py> Executor<'py> {
 
     pub fn iterate(&mut self, var: VarId) -> Result<VarId, Stop> {
         if self.is_long(var) {
-            // Rounds without end, or a break in each of them.
-            return Err(Stop::fallback(Reason::Budget, "a loop over so many items"));
+            let frame = self.frame();
+            let is_loop = !frame.is_hidden() && matches!(frame.unit.code.instrs[frame.ip].op, Op::GetIter);
+            return Err(self.refuse_long(var, is_loop));
         }
         self.nested(|ex| ex.look(var)?.iterate(ex, var))
     }

@@ -15,14 +15,14 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use sot_tracker::TrackerId;
 
 impl<'py> Executor<'py> {
-    /// Whether an earlier attempt has found that the code writes this name.
+    /// Whether an earlier attempt or capture has found that somebody writes this name.
     pub(super) fn is_rewritten(&self, dict: &Bound<'py, PyDict>, name: &str) -> bool {
         let places = &self.found.rewritten;
         !places.is_empty() && places.contains(&Written::Name(dict.as_ptr() as usize, name.to_owned()))
     }
 
-    /// An item of a container, or the slot of an instance, below a constant object was found. If an earlier attempt has seen that the code writes it, it is
-    /// known by its path.
+    /// An item of a container, or the slot of an instance, below a constant object was found. If somebody writes it, as an earlier attempt
+    /// or capture has seen, it is known by its path.
     pub(super) fn note_item_read(&mut self, place: TrackerId) {
         if self.found.rewritten.is_empty() {
             return;

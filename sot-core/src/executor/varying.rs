@@ -333,7 +333,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether one more operation pays.
-    fn may_be_computed(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> bool {
+    pub(super) fn may_be_computed(&mut self, op: Arithmetic, left: TrackerId, right: Option<TrackerId>) -> bool {
         let operands = [Some(left), right];
         if op.is_comparison() {
             for operand in operands.into_iter().flatten().filter(|at| !self.is_constant(*at)).collect::<Vec<_>>() {

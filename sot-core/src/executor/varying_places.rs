@@ -1,11 +1,10 @@
 //! What is asked of containers by numbers that vary, and how long containers are that vary in length.
 //!
 //! As arithmetic is ([`super::varying`]): an item at an index that varies is found by the path `list[n]`, a length by `len(list)`;
-//! whether a number is in a container is a comparison with each member. All of that is of containers to which the capture has not written
-//! so far: paths lead to what is there when a call begins.
+//! whether a number is in a container is a comparison with each member, as it is by then. Items and lengths are those of containers to
+//! which the capture has not written so far: paths lead to what is there when a call begins.
 
 use super::Executor;
-use super::kinds::MANY;
 use super::long_lists::is_long;
 use crate::captured::place;
 use crate::numbers::{computed, is_number, is_sequence, varies};
@@ -17,6 +16,8 @@ use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 
 /// Members that a number is compared with.
 const MEMBERS: usize = 16;
+/// Items of a list whose types tell whether it is one of numbers of one type.
+const SAMPLES: usize = 64;
 
 impl<'py> Executor<'py> {
     /// The items of a list or a tuple of no class of its own.
@@ -63,21 +64,27 @@ impl<'py> Executor<'py> {
         let wanted = self.objects.get(self.py, wanted);
         let Some(item) = computed(Arithmetic::Item, &real, Some(&wanted)).filter(varies) else { return Ok(None) };
         self.guard_unseen(dict, object);
-        self.captured.measured.insert(dict);
+        self.captured.asked_in_part.insert(dict);
         let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
-        Ok(Some(self.item_at(base, key, &item)))
+        Ok(self.item_at(base, key, &item))
     }
 
-    /// A number at the path `container[key]`.
-    fn item_at(&mut self, base: TrackerId, key: VarId, item: &Bound<'py, PyAny>) -> VarId {
-        let tracker = Tracker::Arithmetic { op: Arithmetic::Item, left: base, right: Some(self.var(key).tracker) };
+    /// A number at the path `container[key]`, if that is not too long by now.
+    fn item_at(&mut self, base: TrackerId, key: VarId, item: &Bound<'py, PyAny>) -> Option<VarId> {
+        let at = self.var(key).tracker;
+        if !self.may_be_computed(Arithmetic::Item, base, Some(at)) {
+            return None;
+        }
+        let tracker = Tracker::Arithmetic { op: Arithmetic::Item, left: base, right: Some(at) };
         let tracker = self.trackers.intern(tracker);
         let class = self.objects.add(item.get_type().as_any());
         self.guard(tracker, Check::TypeIs(class));
         let object = self.objects.add(item);
         let var = self.add_var(ConstantVar { object }.into(), tracker);
+        // It is found, and not made.
+        self.sourced.insert(var, object);
         self.learn(var).looked = true;
-        var
+        Some(var)
     }
 
     /// `container[key]` of a number, where the key varies. The items of a list or a tuple are of one type.
@@ -99,16 +106,16 @@ impl<'py> Executor<'py> {
         let index = self.objects.get(self.py, index);
         let Some(item) = computed(Arithmetic::Item, &real, Some(&index)).filter(varies) else { return Ok(None) };
         let class = item.get_type();
-        let mut items = real.try_iter().map_err(|e| self.internal(&e))?.take(MANY);
+        let mut items = real.try_iter().map_err(|e| self.internal(&e))?.take(SAMPLES);
         if !items.all(|other| other.is_ok_and(|other| other.get_type().is(&class))) {
             return Ok(None);
         }
         if self.is_long_list(sequence) {
             let object = self.objects.add(&real);
             self.guard_unseen(sequence, object);
-            self.captured.measured.insert(sequence);
+            self.captured.asked_in_part.insert(sequence);
         }
-        Ok(Some(self.item_at(base, key, &item)))
+        Ok(self.item_at(base, key, &item))
     }
 
     /// `len(list)` of a list from before into which nobody has looked, where it was another one before; or of a long one.
@@ -134,11 +141,13 @@ impl<'py> Executor<'py> {
         } else if is_long(&real) {
             self.guard_unseen(list, object);
             self.guard(base, Check::Len(real.len().unwrap_or_default()));
-            self.fold(&length)?
+            self.captured.asked_in_part.insert(list);
+            let all = real.len().unwrap_or_default() + self.appended_before_look(list).len();
+            return self.fold_int(all as i64).map(Some);
         } else {
             return Ok(None);
         };
-        self.captured.measured.insert(list);
+        self.captured.asked_in_part.insert(list);
         match self.appended_before_look(list).len() {
             0 => Ok(Some(found)),
             more => {
@@ -148,14 +157,26 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether a container from before has more members than a number is compared with.
+    fn is_crowded(&self, object: ObjectId) -> bool {
+        let object = self.objects.get_ref(self.py, object);
+        let length = (object.cast::<PyList>().map(|list| list.len()))
+            .or_else(|_| object.cast::<PyTuple>().map(|tuple| tuple.len()))
+            .or_else(|_| object.cast::<PyDict>().map(|dict| dict.len()))
+            .or_else(|_| object.cast::<PySet>().map(|set| set.len()));
+        length.is_ok_and(|length| length > MEMBERS)
+    }
+
     /// `n in container`, where `n` is a number that varies.
     pub(super) fn has_varying(&mut self, container: VarId, item: VarId) -> Result<Option<bool>, Stop> {
-        if !self.is_varying_number(item) {
+        if !self.is_varying_number(item) || self.known_object(container).is_some_and(|object| self.is_crowded(object)) {
             return Ok(None);
         }
         let members = match self.look(container)? {
             VarKind::List(_) | VarKind::Tuple(_) => self.items_of_sequence(container)?,
-            VarKind::Dict(DictVar { class: None, entries, .. }) => Some(entries.iter().map(|(key, _)| *key).collect()),
+            VarKind::Dict(DictVar { class: None, owner: None, entries, .. }) => {
+                Some(entries.iter().map(|(key, _)| *key).collect())
+            }
             VarKind::Set(_) => Some(self.collect(container)?),
             VarKind::Constant(ConstantVar { object }) => {
                 let value = self.objects.get(self.py, object);
@@ -235,21 +256,23 @@ impl<'py> Executor<'py> {
         rest.map(|fits| self.truth(fits)).transpose()
     }
 
-    /// `sum` of numbers of which one varies, in the order of the additions. Since 3.12 more than two floats are added otherwise.
+    /// `sum` of numbers of which one varies, in the order of the additions. Since 3.12 what rounding has lost since the second float
+    /// is added at the end.
     pub(super) fn sum_of_varying(&mut self, start: VarId, items: &[VarId]) -> Result<Option<VarId>, Stop> {
         if !items.iter().any(|item| self.is_varying_number(*item)) {
             return Ok(None);
         }
-        let mut floats = 0;
-        for item in std::iter::once(&start).chain(items) {
+        let mut floats = Vec::new();
+        for (at, item) in std::iter::once(&start).chain(items).enumerate() {
             let VarKind::Constant(ConstantVar { object }) = self.look(*item)? else { return Ok(None) };
             let value = self.objects.get_ref(self.py, object);
             if !is_number(value) {
                 return Ok(None);
             }
-            floats += usize::from(value.is_exact_instance_of::<PyFloat>());
+            floats.extend(value.is_exact_instance_of::<PyFloat>().then_some(at));
         }
-        if floats > 2 && self.py.version_info() >= (3, 12) {
+        // The second float is the last number: the sum is rounded once.
+        if floats.get(1).is_some_and(|second| *second < items.len()) && self.py.version_info() >= (3, 12) {
             return Ok(None);
         }
         let mut sum = start;

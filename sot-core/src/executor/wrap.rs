@@ -24,8 +24,11 @@ impl<'py> Executor<'py> {
     pub fn wrap(&mut self, object: &Bound<'py, PyAny>, tracker: TrackerId) -> VarId {
         let address = object.as_ptr() as usize;
         if let Some(&known) = self.known.get(&address) {
-            let is_instance = matches!(self.var(known).kind, VarKind::Instance(_));
-            if self.is_passing(self.var(known).tracker) || is_instance && self.is_passing_object(object, tracker) {
+            let Variable { kind, tracker: found_at, .. } = self.var(known);
+            let is_instance = matches!(kind, VarKind::Instance(_));
+            if *found_at != tracker
+                && (self.is_passing(*found_at) || is_instance && self.is_passing_object(object, tracker))
+            {
                 self.note_passing(tracker);
             }
             self.watch_slot(known, tracker);

@@ -160,7 +160,9 @@ fn entry_for_slots(
         gc::without_collection(py, || {
             without_hook(py, || {
                 trampoline(|| {
+                    let rewritten = cache.occupants().lock().map(|occupants| occupants.known()).unwrap_or_default();
                     let known = Found {
+                        rewritten,
                         numbers: cache.numbers(),
                         occupants: cache.occupants().clone(),
                         general,

@@ -483,7 +483,8 @@ def test_a_replaced_model_goes():
         for _ in range(2):
             assert translated(t([1.0])).tolist() == [3.0]
     assert alive(Model) <= 20
-    assert toy.stats()["captures"] == 100
+    # The second is found by its path, as all that follow.
+    assert toy.stats()["captures"] == 2
 
 
 def new_function(n):

@@ -178,7 +178,7 @@ impl Operations for ListVar {
     fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
         if let Some(object) = self.object {
             if ex.objects.get_ref(ex.py, object).cast::<PyList>().is_ok_and(|list| list.len() > MANY) {
-                return Err(Stop::brk(Reason::ValueKind, "a look into a list of so many items"));
+                return Err(ex.refuse_long(me, false));
             }
             ex.look_sequence(me, at.tracker, object, at.given, at.pinned);
         }

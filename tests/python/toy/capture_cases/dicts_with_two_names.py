@@ -234,3 +234,70 @@ def state_that_all_instances_share():
         return x * a.n, b.n, Borg.state["n"], a.__dict__ is b.__dict__
 
     return {"f": f, "args": lambda: (t([1.0, 2.0]),), "watch": lambda: dict(Borg.state)}
+
+
+class Counter:
+    def __init__(self, shared=None):
+        if shared is not None:
+            self.__dict__ = shared
+        self.n = 0
+
+    def tick(self):
+        self.n += 1
+        return self.n
+
+
+def one_dict_from_the_third_call_on(write):
+    def build():
+        calls = iter(range(100))
+
+        def f(x, a, b):
+            return x * write(a, b), a.n, b.n
+
+        def args():
+            shared = {} if next(calls) > 1 else None
+            return t([1.0, 2.0]), Counter(shared), Counter(shared)
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"{write.__name__}_of_instances_that_come_to_share_a_dict"
+    open_case(build)
+
+
+def ticks(a, b):
+    return a.tick() * 10 + b.tick()
+
+
+def written_and_read(a, b):
+    a.n = 5
+    return b.n
+
+
+def read_written_read(a, b):
+    before = b.n
+    a.n = 5
+    return b.n * 10 + before
+
+
+for write in (ticks, written_and_read, read_written_read):
+    one_dict_from_the_third_call_on(write)
+
+
+@open_case
+def parts_that_come_to_share_a_dict():
+    calls = iter(range(100))
+
+    def f(x, whole):
+        before = whole.b.v
+        whole.a.v = 5.0
+        return x * whole.b.v, before
+
+    def args():
+        whole = Plain()
+        whole.a, whole.b = Plain(), Plain()
+        whole.a.v = whole.b.v = 1.0
+        if next(calls) > 1:
+            whole.b.__dict__ = whole.a.__dict__
+        return t([1.0, 2.0]), whole
+
+    return {"f": f, "args": args}

@@ -400,3 +400,90 @@ def counted_rounds_of_a_long_list():
 @open_case
 def rounds_of_a_long_dict():
     return {"f": gone_through_a_long_dict, "args": COUNTED()}
+
+
+# ----- sums that are rounded once, items that are told apart by who they are
+
+
+def a_sum_that_is_rounded(x, n):
+    large = 10**16
+    return x * 2, sum([1e16, n, -large]), sum([0.1, n, -1]), sum([n, -large], 1e16), sum([n, 1.0]), sum([1, n, 2])
+
+
+numbers_case(a_sum_that_is_rounded, of_numbers([2.0, 1.0, 3.0, 1.0, 0.7, 0.5]))
+
+
+@open_case
+def an_item_that_is_not_itself():
+    nan = float("nan")
+    items, table = [1.0, nan], {nan: "a", 1.0: "b"}
+    calls = iter([0, 1, 0, 1, 1, 1])
+
+    def f(x, n):
+        return x * 1, table.get(items[n], "none")
+
+    def args():
+        n = next(calls)
+        if n == 1 and next(turns) == 2:
+            items[1] = float("nan")
+        return t([1.0]), n
+
+    turns = iter(range(100))
+    return {"f": f, "args": args}
+
+
+@open_case
+def items_that_are_one_object():
+    first, second = ([10**20 + k for k in range(3)] for _ in range(2))
+    calls = iter(range(100))
+
+    def f(x, n, m):
+        return x * 2, first[n] is second[m], first[n] == second[m]
+
+    def args():
+        n = next(calls)
+        if n == 3:
+            second[1] = first[1]
+        return t([1.0]), n % 2, 1
+
+    return {"f": f, "args": args}
+
+
+@open_case
+def an_item_of_an_item_of_an_item():
+    following = [(k * 7 + 3) % 50 for k in range(50)]
+    calls = iter(range(100))
+
+    def f(x, n):
+        for _ in range(300):
+            n = following[n]
+        return x * n
+
+    return {"f": f, "args": lambda: (t([1.0]), next(calls))}
+
+
+@open_case
+def one_of_a_long_list():
+    def f(x):
+        return x * next(iter(LONG)), next(iter(TABLE.values())), all(LONG), [a for a, b in zip(LONG, (1, 2))]
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def a_long_list_that_is_cut():
+    items = [1.0] * 5000
+    calls = iter(range(100))
+
+    def f(x):
+        total = 0
+        for value in items:
+            total += value
+        return x * total, items[1:3]
+
+    def args():
+        if next(calls) > 2:
+            del items[3:]
+        return (t([1.0]),)
+
+    return {"f": f, "args": args}
