@@ -256,6 +256,20 @@ pub fn container_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAn
     list.or_else(|| dict_of(iterator).map(Bound::into_any)).or_else(|| set_of(iterator).map(Bound::into_any))
 }
 
+/// The same, through `enumerate`.
+pub fn over<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let mut iterator = iterator.clone();
+    for _ in 0..MAX_NESTED {
+        match combined(&iterator) {
+            Some(Combined::Enumerate { inner, .. }) => iterator = inner,
+            Some(Combined::Zip { .. }) => return None,
+            // Of any other object it is not known what it runs over.
+            None => return container_of(&iterator).filter(|_| is_peekable(&iterator)),
+        }
+    }
+    None
+}
+
 /// Whether an iterator can be looked at without advancing it.
 pub fn is_peekable(iterator: &Bound<'_, PyAny>) -> bool {
     is_peekable_at(iterator, MAX_NESTED)

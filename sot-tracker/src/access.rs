@@ -64,6 +64,8 @@ pub enum Access<O = ObjectId, N = String> {
     IterPeek,
     /// The sequence under an exact builtin iterator.
     IterSource,
+    /// The list, dict or set that an exact builtin iterator runs over, or an `enumerate` of such a one. Only guards ask.
+    IterOver,
     /// Of one or two numbers. The second one is another value, which the evaluator has, too.
     Arithmetic(Arithmetic),
 }
@@ -86,6 +88,7 @@ impl<O, N> Access<O, N> {
             | Access::MethodFunction
             | Access::IterPeek
             | Access::IterSource
+            | Access::IterOver
             | Access::Arithmetic(_) => false,
         }
     }
@@ -108,6 +111,7 @@ impl<O, N> Access<O, N> {
             Access::MethodFunction => Access::MethodFunction,
             Access::IterPeek => Access::IterPeek,
             Access::IterSource => Access::IterSource,
+            Access::IterOver => Access::IterOver,
             Access::Arithmetic(op) => Access::Arithmetic(*op),
         }
     }
@@ -132,6 +136,7 @@ impl Access {
             Access::MethodFunction => write!(f, "{base}.__func__"),
             Access::IterPeek => write!(f, "peek({base})"),
             Access::IterSource => write!(f, "source({base})"),
+            Access::IterOver => write!(f, "over({base})"),
             Access::Arithmetic(op) => op.write(f, base, operand),
         }
     }

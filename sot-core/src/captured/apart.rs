@@ -11,8 +11,11 @@ use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sot_sideeffect::Target;
+use sot_sideeffect::{Target, VarRef};
 use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
+
+/// Dicts of instances that are kept apart.
+const OWN_DICTS: usize = 16;
 
 impl Captured {
     /// Where a sourced object is found: the object itself if its identity is a guarded fact.
@@ -58,17 +61,14 @@ impl Captured {
         for index in 0..self.vars.len() {
             let var = VarId(index as u32);
             let tracker = self.var(var).tracker;
-            let is_read = self.var(var).looked || self.asked_in_part.contains(&var);
+            let is_iterator = matches!(self.var(var).kind, VarKind::Iterator(_));
+            let is_read = is_iterator || self.var(var).looked || self.asked_in_part.contains(&var);
             if !is_read || !self.has_path(tracker) {
                 continue;
             }
             let Some(object) = self.known_object(var) else { continue };
-            if let VarKind::Iterator(IteratorVar { state: Iteration::Real { .. } }) = self.var(var).kind
-                && let Some(source) = crate::iterators::source(self.objects.get_ref(py, object))
-            {
-                let path = self.trackers.step(tracker, Access::IterSource);
-                let path = Path { tracker: path, address: source.as_ptr() as usize };
-                by_type.entry(source.get_type_ptr() as usize).or_default().push(path);
+            if is_iterator && let Some((ty, path)) = self.path_over(py, tracker, object, &types) {
+                by_type.entry(ty).or_default().push(path);
             }
             let ty = type_of(self, object);
             if types.contains(&ty) || ty == dict_type {
@@ -116,37 +116,60 @@ impl Captured {
         self.keep_own_dicts_apart(py);
     }
 
-    /// Instances that were given may share the dict of their attributes: what was written to is kept apart from those that were read.
-    /// Of those below constant objects nobody is asked: it would cost each call of a model more than it is worth.
+    /// What an iterator from before runs over, if that is of one of these types.
+    fn path_over(
+        &mut self,
+        py: Python<'_>,
+        tracker: TrackerId,
+        iterator: ObjectId,
+        types: &HashSet<usize>,
+    ) -> Option<(usize, Path)> {
+        let iterator = self.objects.get(py, iterator);
+        let path = |object: Bound<'_, PyAny>, access: Access| {
+            let ty = object.get_type_ptr() as usize;
+            types.contains(&ty).then_some((ty, access, object.as_ptr() as usize))
+        };
+        // The source of others is a list of what is left, made for who asks.
+        let (ty, access, address) = match facts::iterator_state(&iterator) {
+            Some(_) => crate::iterators::source(&iterator).and_then(|object| path(object, Access::IterSource))?,
+            None => crate::iterators::over(&iterator).and_then(|object| path(object, Access::IterOver))?,
+        };
+        Some((ty, Path { tracker: self.trackers.step(tracker, access), address }))
+    }
+
+    /// Instances may come to share the dict of their attributes: that of one that was written to is kept apart from those that were
+    /// read. Where there are many nobody is asked: it would cost each call more than it is worth.
     fn keep_own_dicts_apart(&mut self, py: Python<'_>) {
+        let mut owners: HashSet<TrackerId> = HashSet::new();
         let mut written = Vec::new();
-        for target in self.journal.touched() {
-            let Target::Object(var) = target else { continue };
-            let var = VarId(var.0);
-            let Variable { kind: VarKind::Instance(InstanceVar { object: Some(object), .. }), tracker, .. } =
-                self.var(var)
-            else {
+        let touched: HashSet<Target> = self.journal.touched().into_iter().collect();
+        for index in 0..self.vars.len() as u32 {
+            let VarKind::Instance(InstanceVar { object: Some(object), .. }) = self.vars[index as usize].kind else {
                 continue;
             };
-            let (object, tracker) = (*object, *tracker);
-            if self.has_path(tracker)
-                && !self.is_under_constant(tracker)
+            let tracker = self.vars[index as usize].tracker;
+            if !self.has_path(tracker) {
+                continue;
+            }
+            let owner = self.identity_path(tracker, object);
+            owners.extend([tracker, owner]);
+            if touched.contains(&Target::Object(VarRef(index)))
                 && let Some(dict) = facts::instance_dict(self.objects.get_ref(py, object))
             {
-                let own = self.trackers.step(tracker, Access::InstanceDict);
+                let own = self.trackers.step(owner, Access::InstanceDict);
                 written.push(Path { tracker: own, address: dict.as_ptr() as usize });
             }
         }
         if written.is_empty() {
             return;
         }
-        let is_given = |me: &Self, tracker: TrackerId| match me.trackers.get(tracker) {
-            Tracker::Step { base, access: Access::InstanceDict } => !me.is_fixed(*base),
+        let is_own = |me: &Self, tracker: TrackerId| match me.trackers.get(tracker) {
+            Tracker::Step { base, access: Access::InstanceDict } => owners.contains(base),
             _ => false,
         };
         let mut read = self.dicts_below(py);
-        read.retain(|path| is_given(self, path.tracker) && !written.iter().any(|own| own.tracker == path.tracker));
-        if written.len() + read.len() > 1 {
+        read.retain(|path| is_own(self, path.tracker) && !written.iter().any(|own| own.address == path.address));
+        if (2..=OWN_DICTS).contains(&(written.len() + read.len())) {
             self.keep_apart(written, read);
         }
     }

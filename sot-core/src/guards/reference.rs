@@ -342,6 +342,7 @@ impl<'py> Live<'_, 'py> {
             Access::MethodSelf | Access::MethodFunction => None,
             Access::IterPeek => iterators::peek(base),
             Access::IterSource => iterators::source(base),
+            Access::IterOver => iterators::over(base),
         }
     }
 

@@ -348,5 +348,6 @@ fn follow<'py>(
         Access::MethodFunction => method_part(base, pyo3::intern!(py, "__func__")),
         Access::IterPeek => iterators::peek(base),
         Access::IterSource => iterators::source(base),
+        Access::IterOver => iterators::over(base),
     }
 }

@@ -80,6 +80,7 @@ from capture_cases import (  # noqa: F401
     iterating,
     items_outlive_iterators,
     iterators_held,
+    iterators_of_two_names,
     layer_attributes,
     let_pass,
     library,
