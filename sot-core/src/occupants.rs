@@ -7,6 +7,7 @@
 
 use crate::captured::{Captured, Written, is_replaceable, written_at};
 use crate::cpython::facts;
+use crate::type_facts;
 use crate::variables::{VarId, VarKind};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
@@ -144,8 +145,6 @@ fn occupants(py: Python<'_>, captured: &Captured) -> Vec<(Written, usize)> {
 /// The place of an attribute in the dict of the class that has it.
 fn of_class(py: Python<'_>, captured: &Captured, class: TrackerId, name: &str) -> Option<Written> {
     let class = captured.objects.get_ref(py, captured.trackers.get(class).as_constant()?);
-    let bases = facts::mro(class.cast::<PyType>().ok()?);
-    let mut dicts = bases.iter().filter_map(|base| facts::class_dict(&base));
-    let owner = dicts.find(|dict| dict.contains(name).unwrap_or(false))?;
+    let owner = type_facts::dict_that_has(class.cast::<PyType>().ok()?, name)?;
     Some(Written::Name(owner.as_ptr() as usize, name.to_owned()))
 }

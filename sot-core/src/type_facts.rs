@@ -334,6 +334,12 @@ pub(super) fn is_of_python_alone(ty: &Bound<'_, PyType>) -> bool {
     facts::mro(ty).iter().all(|base| base.is(&object) || base.cast::<PyType>().is_ok_and(facts::is_heap_type))
 }
 
+/// The dict of the first class of the MRO that has an attribute.
+pub fn dict_that_has<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, PyDict>> {
+    let bases = facts::mro(class);
+    bases.iter().filter_map(|base| facts::class_dict(&base)).find(|dict| dict.contains(name).unwrap_or(false))
+}
+
 /// `types.SimpleNamespace`
 pub fn namespace(py: Python<'_>) -> Bound<'_, PyType> {
     types(py).namespace.bind(py).clone()

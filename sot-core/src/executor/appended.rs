@@ -17,13 +17,15 @@ use sot_tracker::{Access, Check, ObjectId};
 /// Values that a value may be made of, for its end to be nobody's affair.
 const LOOKED_THROUGH: usize = 32;
 
+/// Whether a method of a list does nothing but to append.
+fn appends(method: &str) -> bool {
+    matches!(method, "append" | "extend")
+}
+
 impl Executor<'_> {
-    /// What has a method that appends: a list from before the frame, of no class of its own, into which nobody has looked; or a deque
+    /// What can be appended to without a look: a list from before the frame, of no class of its own, into which nobody has looked; or a deque
     /// that may grow, since a full one lets go of what nobody has looked at.
-    pub(super) fn unseen_list(&self, list: VarId, method: &str) -> Option<ObjectId> {
-        if !matches!(method, "append" | "extend") {
-            return None;
-        }
+    pub(super) fn unseen_list(&self, list: VarId) -> Option<ObjectId> {
         let variable = self.var(list);
         let object = match variable.kind {
             VarKind::List(ListVar { class: None, object, .. }) | VarKind::Deque(DequeVar { object, .. }) => object?,
@@ -54,14 +56,14 @@ impl Executor<'_> {
 
     /// `list.append`, which is no look at what is in the list.
     pub(super) fn appender_of_unseen(&mut self, list: VarId, name: &str) -> Option<VarId> {
-        let object = self.unseen_list(list, name)?;
+        let object = appends(name).then(|| self.unseen_list(list)).flatten()?;
         self.guard_unseen(list, object);
         Some(self.virtual_var(BoundVar::new(list, name)))
     }
 
     /// `list.append(value)` and `list.extend([values..])`, where nobody has looked into the list. `false`: it is done as ever.
     pub(super) fn append_unseen(&mut self, list: VarId, name: &str, args: &Args) -> Result<bool, Stop> {
-        let Some(object) = self.unseen_list(list, name) else { return Ok(false) };
+        let Some(object) = appends(name).then(|| self.unseen_list(list)).flatten() else { return Ok(false) };
         let ([given], []) = (args.positional.as_slice(), args.keywords.as_slice()) else { return Ok(false) };
         if *given == list {
             return Ok(false);
@@ -96,7 +98,7 @@ impl Executor<'_> {
 
     /// `list[-1]` of what was appended to such a list, counted from its end.
     pub(super) fn item_of_unseen(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if self.unseen_list(list, "append").is_none() {
+        if self.unseen_list(list).is_none() {
             return Ok(None);
         }
         let appended = self.appended_before_look(list);

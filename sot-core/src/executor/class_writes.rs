@@ -89,10 +89,8 @@ impl<'py> Executor<'py> {
         if self.found.rewritten.is_empty() {
             return false;
         }
-        let has =
-            |base: &Bound<'py, PyAny>| facts::class_dict(base).filter(|dict| dict.contains(name).unwrap_or(false));
-        let owner = facts::mro(class).iter().find_map(|base| has(&base));
-        owner.is_some_and(|dict| self.is_rewritten(&dict, &name.to_string_lossy()))
+        let name = name.to_string_lossy();
+        type_facts::dict_that_has(class, &name).is_some_and(|dict| self.is_rewritten(&dict, &name))
     }
 
     /// Whether a value in a class is given as it is to who reads it, guarded.

@@ -111,9 +111,14 @@ impl<'py> Executor<'py> {
 
     /// Whether the journal writes to a real dict, as a dict or below its owner.
     pub(super) fn is_dict_written(&self, dict: &Bound<'py, PyDict>) -> bool {
-        let address = dict.as_ptr() as usize;
-        let owner = self.dicts_below.get(&address).copied().flatten();
-        self.known.get(&address).copied().into_iter().chain(owner).any(|var| self.is_written(var))
+        let known = self.known.get(&(dict.as_ptr() as usize)).copied();
+        known.is_some_and(|var| self.is_written(var)) || self.is_written_by_owner(dict.as_any())
+    }
+
+    /// Whether who has a dict for its attributes has written to it.
+    fn is_written_by_owner(&self, dict: &Bound<'py, PyAny>) -> bool {
+        let owner = self.dicts_below.get(&(dict.as_ptr() as usize)).copied().flatten();
+        owner.is_some_and(|owner| self.is_written(owner))
     }
 
     /// A dict is read or written below its owner (an instance, a module, a frame's globals), not as a dict: its content
@@ -149,8 +154,7 @@ impl<'py> Executor<'py> {
 
     /// A name is looked up in the globals of a frame: nobody whose `__dict__` they are has written to them meanwhile.
     pub(super) fn are_read_as_they_are(&self, globals: &Bound<'py, PyDict>) -> Result<(), Stop> {
-        let owner = self.dicts_below.get(&(globals.as_ptr() as usize)).copied().flatten();
-        match owner.is_some_and(|owner| self.is_written(owner)) {
+        match self.is_written_by_owner(globals.as_any()) {
             true => Err(Stop::brk(Reason::Mutation, "globals that have several names")),
             false => Ok(()),
         }
@@ -158,10 +162,8 @@ impl<'py> Executor<'py> {
 
     /// A dict or set is read as such: no owner, and no name of a frame whose globals it is, has written to it meanwhile.
     pub(super) fn is_read_as_it_is(&self, dict: ObjectId) -> Result<(), Stop> {
-        let address = self.objects.get_ref(self.py, dict).as_ptr() as usize;
-        let owner = self.dicts_below.get(&address).copied().flatten();
         let by_name = self.journal.changes_of(Target::Globals(dict)).next().is_some();
-        match by_name || owner.is_some_and(|owner| self.is_written(owner)) {
+        match by_name || self.is_written_by_owner(self.objects.get_ref(self.py, dict)) {
             true => Err(Stop::brk(Reason::Mutation, "a dict that has several names")),
             false => Ok(()),
         }

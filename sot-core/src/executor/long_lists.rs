@@ -17,7 +17,13 @@ pub(super) fn is_long(list: &Bound<'_, PyAny>) -> bool {
 impl<'py> Executor<'py> {
     /// Whether a value is a long list from before, into which nobody looks as a whole.
     pub(super) fn is_long_list(&self, list: VarId) -> bool {
-        self.unseen_list(list, "append").is_some_and(|object| is_long(self.objects.get_ref(self.py, object)))
+        match self.var(list).kind {
+            // How long it is takes least to ask.
+            VarKind::List(ListVar { object: Some(object), .. }) if is_long(self.objects.get_ref(self.py, object)) => {
+                self.unseen_list(list).is_some()
+            }
+            _ => false,
+        }
     }
 
     /// Whether a value is a container of so many items from before, or a view of one, that nobody goes through it here.
@@ -47,20 +53,19 @@ impl<'py> Executor<'py> {
     /// A list that is shorter at another call may be looked into.
     pub(super) fn guard_long(&mut self, list: VarId, object: ObjectId) {
         self.guard_unseen(list, object);
-        let tracker = self.var(list).tracker;
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let base = self.place_of_container(list, object);
         let many = PyInt::new(self.py, MANY);
         let yes = PyBool::new(self.py, true).to_owned();
         let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
         let right = Some(self.constant_tracker(many));
-        let left = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Length, left: base, right: None });
+        let left = self.length_at(base);
         let longer = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Gt, left, right });
         self.guard(longer, Check::Equals(yes));
     }
 
     /// `list[3]` of such a list, of which nothing else is guarded then, but its length where the index counts from its end.
     pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if !matches!(self.var(list).kind, VarKind::List(_)) || !self.is_long_list(list) || self.is_written(list) {
+        if !self.is_long_list(list) || self.is_written(list) {
             return Ok(None);
         }
         let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
@@ -68,13 +73,10 @@ impl<'py> Executor<'py> {
         let real = self.objects.get(self.py, object).cast_into::<PyList>().map_err(|e| self.internal(&e.into()))?;
         let at = if index < 0 { index + real.len() as i64 } else { index };
         let Some(item) = usize::try_from(at).ok().and_then(|at| real.get_item(at).ok()) else { return Ok(None) };
-        self.guard_unseen(list, object);
-        let tracker = self.var(list).tracker;
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let base = self.ask_in_part(list, object);
         if index < 0 {
             self.guard(base, Check::Len(real.len()));
         }
-        self.captured.asked_in_part.insert(list);
         let place = self.trackers.step(base, Access::SeqItem(at));
         self.note_item_read(place);
         Ok(Some(self.wrap(&item, place)))

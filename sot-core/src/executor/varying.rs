@@ -296,9 +296,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let tracker = self.trackers.intern(Tracker::Arithmetic { op, left: left_path, right: right_path });
-        let object = self.objects.add(&result);
-        let var = self.add_var(ConstantVar { object }.into(), tracker);
-        self.learn(var).looked = true;
+        let var = self.computed_at(tracker, &result);
         let is_float = |number: &Bound<'py, PyAny>| number.is_exact_instance_of::<PyFloat>();
         let floats =
             [Some(&left), right.as_ref().map(|(right, _)| right)].into_iter().flatten().filter(|n| is_float(n));
@@ -316,6 +314,14 @@ impl<'py> Executor<'py> {
             self.guard(tracker, Check::TypeIs(class));
         }
         Ok(Some(var))
+    }
+
+    /// A number that is known by the path of an operation: `example` is what that leads to now.
+    pub(super) fn computed_at(&mut self, tracker: TrackerId, example: &Bound<'py, PyAny>) -> VarId {
+        let object = self.objects.add(example);
+        let var = self.add_var(ConstantVar { object }.into(), tracker);
+        self.learn(var).looked = true;
+        var
     }
 
     /// A number, and the path to it; one that does not vary is there as itself.

@@ -49,8 +49,7 @@ impl<'py> Executor<'py> {
         if !is_sequence(&real) || !self.has_path(tracker) {
             return None;
         }
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
-        Some((real, base))
+        Some((real, self.place_of_container(sequence, object)))
     }
 
     /// `dict[key]`, where the key is a number or a text that varies.
@@ -63,9 +62,7 @@ impl<'py> Executor<'py> {
         let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return Ok(None) };
         let wanted = self.objects.get(self.py, wanted);
         let Some(item) = computed(Arithmetic::Item, &real, Some(&wanted)).filter(varies) else { return Ok(None) };
-        self.guard_unseen(dict, object);
-        self.captured.asked_in_part.insert(dict);
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let base = self.ask_in_part(dict, object);
         Ok(self.item_at(base, key, &item))
     }
 
@@ -79,11 +76,10 @@ impl<'py> Executor<'py> {
         let tracker = self.trackers.intern(tracker);
         let class = self.objects.add(item.get_type().as_any());
         self.guard(tracker, Check::TypeIs(class));
-        let object = self.objects.add(item);
-        let var = self.add_var(ConstantVar { object }.into(), tracker);
+        let var = self.computed_at(tracker, item);
         // It is found, and not made.
+        let object = self.objects.add(item);
         self.sourced.insert(var, object);
-        self.learn(var).looked = true;
         Some(var)
     }
 
@@ -112,49 +108,59 @@ impl<'py> Executor<'py> {
         }
         if self.is_long_list(sequence) {
             let object = self.objects.add(&real);
-            self.guard_unseen(sequence, object);
-            self.captured.asked_in_part.insert(sequence);
+            self.ask_in_part(sequence, object);
         }
         Ok(self.item_at(base, key, &item))
     }
 
     /// `len(list)` of a list from before into which nobody has looked, where it was another one before; or of a long one.
     pub(super) fn varying_length(&mut self, list: VarId) -> Result<Option<VarId>, Stop> {
-        let Some(object) = self.unseen_list(list, "append") else { return Ok(None) };
-        if !matches!(self.var(list).kind, VarKind::List(_)) {
-            return Ok(None);
-        }
+        let VarKind::List(_) = self.var(list).kind else { return Ok(None) };
+        let Some(object) = self.unseen_list(list) else { return Ok(None) };
         let real = self.objects.get(self.py, object);
         let Some(length) = computed(Arithmetic::Length, &real, None) else { return Ok(None) };
-        let tracker = self.var(list).tracker;
-        let base = if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker };
+        let base = self.place_of_container(list, object);
         let mut known_by = place(self.py, &self.captured, base);
         known_by.push(Access::Arithmetic(Arithmetic::Length));
-        let found = if self.found.numbers.holds(&known_by, &length) {
-            self.guard_unseen(list, object);
-            let at = self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Length, left: base, right: None });
-            self.captured.varying.insert(at, known_by);
-            let length = self.objects.add(&length);
-            let found = self.add_var(ConstantVar { object: length }.into(), at);
-            self.learn(found).looked = true;
-            found
-        } else if is_long(&real) {
-            self.guard_unseen(list, object);
-            self.guard(base, Check::Len(real.len().unwrap_or_default()));
-            self.captured.asked_in_part.insert(list);
-            let all = real.len().unwrap_or_default() + self.appended_before_look(list).len();
-            return self.fold_int(all as i64).map(Some);
-        } else {
+        let varies = self.found.numbers.holds(&known_by, &length);
+        if !varies && !is_long(&real) {
             return Ok(None);
-        };
-        self.captured.asked_in_part.insert(list);
-        match self.appended_before_look(list).len() {
+        }
+        self.ask_in_part(list, object);
+        let more = self.appended_before_look(list).len();
+        if !varies {
+            let found = real.len().unwrap_or_default();
+            self.guard(base, Check::Len(found));
+            return self.fold_int((found + more) as i64).map(Some);
+        }
+        let at = self.length_at(base);
+        self.captured.varying.insert(at, known_by);
+        let found = self.computed_at(at, &length);
+        match more {
             0 => Ok(Some(found)),
             more => {
                 let more = self.fold_int(more as i64)?;
                 self.arithmetic(Arithmetic::Add, found, Some(more))
             }
         }
+    }
+
+    /// Where paths to what is in a container from before start: at the object itself, where its identity is guarded.
+    pub(super) fn place_of_container(&mut self, container: VarId, object: ObjectId) -> TrackerId {
+        let tracker = self.var(container).tracker;
+        if self.is_under_constant(tracker) { self.constant_tracker(object) } else { tracker }
+    }
+
+    /// A container is read without a look at the whole: its length, or an item. Where such paths start.
+    pub(super) fn ask_in_part(&mut self, container: VarId, object: ObjectId) -> TrackerId {
+        self.guard_unseen(container, object);
+        self.captured.asked_in_part.insert(container);
+        self.place_of_container(container, object)
+    }
+
+    /// The path `len(container)`.
+    pub(super) fn length_at(&mut self, base: TrackerId) -> TrackerId {
+        self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Length, left: base, right: None })
     }
 
     /// Whether a container from before has more members than a number is compared with.
