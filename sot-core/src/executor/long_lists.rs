@@ -41,7 +41,10 @@ impl<'py> Executor<'py> {
     /// Why nobody goes through such a container here. `in_a_loop`: there would be a break in each round, so that the whole frame runs
     /// as plain Python.
     pub(super) fn refuse_long(&mut self, container: VarId, in_a_loop: bool) -> Stop {
-        if let VarKind::List(ListVar { object: Some(object), .. }) = self.var(container).kind {
+        // Lengths of lists of other classes are no paths.
+        if let VarKind::List(ListVar { object: Some(object), .. }) = self.var(container).kind
+            && is_long(self.objects.get_ref(self.py, object))
+        {
             self.guard_long(container, object);
         }
         match in_a_loop {

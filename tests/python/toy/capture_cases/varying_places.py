@@ -487,3 +487,18 @@ def a_long_list_that_is_cut():
         return (t([1.0]),)
 
     return {"f": f, "args": args}
+
+
+class Series(list):
+    def __len__(self):
+        return 3
+
+
+@case(graphs=1, captures=3, breaks=2, reasons=("value-kind",))
+def a_long_list_of_a_class_of_its_own():
+    series = Series(LONG)
+
+    def f(x):
+        return x * 2, 5.0 in series, series[3]
+
+    return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
