@@ -4,7 +4,9 @@ use crate::awaits::Awaits;
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
+use hashbrown::HashSet;
 use pyo3::prelude::*;
+use sot_opcodes::analysis::reachable_from;
 use sot_opcodes::{Code, CodeFlags, Intrinsic, NameId, Op, Region, calls, handling};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
@@ -286,6 +288,17 @@ pub fn depth_in_handler(unit: &CodeUnit, ip: usize, blocks: &mut Vec<u32>, regio
 /// The innermost region that covers an instruction.
 pub fn handler_at(code: &Code, ip: usize) -> Option<Region> {
     code.regions.iter().filter(|r| (r.start..r.end).contains(&ip)).min_by_key(|r| r.end - r.start).copied()
+}
+
+/// The variables that a frame may bind or delete from an instruction on. What is in the others lives as long as the frame does, and
+/// as what holds it.
+pub fn written_from(code: &Code, ip: usize) -> HashSet<u32> {
+    let reached = code.instrs.iter().zip(reachable_from(code, ip)).filter(|(_, reached)| *reached);
+    let written = reached.filter_map(|(instruction, _)| match instruction.op {
+        Op::StoreFast(local) | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => Some(local.0),
+        _ => None,
+    });
+    written.collect()
 }
 
 /// The attribute that an instruction asks for, whose answer is awaited.

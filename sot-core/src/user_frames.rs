@@ -11,7 +11,7 @@ use crate::code_unit::{CodeUnit, resumed};
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, fill, of_exception, prepend, replace_head};
-use crate::frame::Skipped;
+use crate::frame::{Skipped, handler_at, written_from};
 use crate::shapes::FrameShape;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -185,7 +185,7 @@ pub fn after_resume(
 }
 
 /// An exception leaves frames of a continuation, those from `first` on, each at the instruction where it waits. `stays`: the
-/// first handles it, and may let go of what it holds, so that what would be seen to die is not held for it.
+/// first handles it, and may let go of what it binds anew or deletes, so that such a value which would be seen to die is not held for it.
 pub fn left_waiting(
     py: Python<'_>,
     err: &PyErr,
@@ -207,7 +207,11 @@ pub fn left_waiting(
             && stays
             && depth == 0
         {
-            frame.locals.retain(|(_, value)| !facts::death_is_seen(value));
+            let code = &shape.unit.code;
+            let handler = handler_at(code, shape.ip).map(|region| code.target(region.handler));
+            let written = handler.filter(|_| !shape.generator).map(|handler| written_from(code, handler));
+            let stays_bound = |local: &u32| written.as_ref().is_some_and(|written| !written.contains(local));
+            frame.locals.retain(|(local, value)| stays_bound(local) || !facts::death_is_seen(value));
         } else if let Ok(frame) = &mut frame {
             frame.made = show_end(shape, &values[next - shape.values()..], frame);
         }

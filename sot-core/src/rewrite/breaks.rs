@@ -6,6 +6,7 @@ use super::plan::{BreakKind, BreakPlan, Jump, Tail};
 use super::resume::can_go_on;
 use super::stand_in::{self, Answer};
 use crate::called_by_code;
+use crate::frame::Frame;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use sot_opcodes::{JumpCond, Label, Local, Op, handling};
@@ -346,8 +347,11 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
         }
     }
     em.load(exception);
-    // A traceback may hold this frame, and with it what it holds.
-    em.emit(Op::DeleteFast(exception));
+    // A traceback may hold this frame, and with it what it holds: where nobody handles the exception it is the user's frame.
+    match em.captured.frames.iter().any(Frame::catches) {
+        true => em.empty_locals(),
+        false => em.emit(Op::DeleteFast(exception)),
+    }
     em.call(count);
     em.emit(Op::ReturnValue);
     Ok(())

@@ -492,14 +492,13 @@ fn tell_what_was_asked(
 /// which shows what it stands for; the inner one is another than it has raised.
 pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: PyErr) -> PyResult<PyResult<Next>> {
     let frames = &shape.frames;
-    if goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody {
+    let leaves = goes_to(frames, error.is_instance_of::<PyStopIteration>(py)) == GoesTo::Nobody;
+    if leaves && shape.waiting.is_empty() {
         tell_what_was_asked(py, frames, &values, 0, &error)?;
         user_frames::ended_by_code(py, frames, &values);
-        // Generators that wait die with their frames, and clean up.
-        drop(Waiting::of(py, shape, values).generators_become_real()?);
         return Err(error);
     }
-    // Generators that wait end where eager's would.
+    // Generators that wait end where eager's would: with the traceback, where it holds their frames.
     let waiting = Waiting::of(py, shape, values).generators_become_real()?;
     Ok(waiting.raised(error, Asker::RewrittenCode))
 }

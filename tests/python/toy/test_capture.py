@@ -60,6 +60,7 @@ from capture_cases import (  # noqa: F401
     extended,
     finalizers,
     finalizers_kept,
+    frames_left,
     finally_blocks,
     frame_objects,
     function_attributes,

@@ -1,27 +1,14 @@
 //! Tracebacks: the frames of this capture that an exception has passed, what they were when they ended, and cuts.
 
-use crate::executor::{Executor, Frame};
+use crate::executor::Executor;
+use crate::frame::{Frame, written_from};
 use crate::stop::{Reason, Stop};
 use crate::user_frames::Standing;
 use crate::variables::*;
-use hashbrown::HashSet;
 use pyo3::prelude::*;
-use sot_opcodes::analysis::reachable_from;
-use sot_opcodes::{Op, handling};
+use sot_opcodes::handling;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// The variables that a frame may still bind or delete. What is in the others lives as long as the frame does, and as what holds it.
-fn written_from(frame: &Frame) -> HashSet<u32> {
-    let code = &frame.unit.code;
-    let reachable = reachable_from(code, frame.ip);
-    let written =
-        code.instrs.iter().zip(reachable).filter(|(_, reached)| *reached).filter_map(|(instr, _)| match instr.op {
-            Op::StoreFast(local) | Op::DeleteFast(local) | Op::LoadFastAndClear(local) => Some(local.0),
-            _ => None,
-        });
-    written.collect()
-}
 
 /// The entry that a traceback begins with, which tells it from others.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -212,7 +199,7 @@ impl Executor<'_> {
             let mut end = self.end_of(&self.frames[at]);
             // A generator lets go of its variables when it ends.
             let ends_empty = self.frames[at].generator.is_some();
-            let written = written_from(&self.frames[at]);
+            let written = written_from(&self.frames[at].unit.code, self.frames[at].ip);
             let left_out = |var: VarId, written: bool| {
                 matches!(self.var(var).kind, VarKind::Generator(_))
                     || written && self.may_be_seen_to_die(var)
