@@ -133,12 +133,24 @@ impl Captured {
         (0..frame.locals.len() as u32).filter(kept).collect()
     }
 
+    /// Locals that the frame of a generator has when it becomes an object: also those that it does not need, where there are
+    /// such objects already, or constants. Who looks at its frame sees them.
+    pub(crate) fn locals_of_object(&self, frame: &Frame) -> Vec<u32> {
+        let mut locals = self.live_locals(frame);
+        let at_hand = |var: VarId| self.found_outside(var) || matches!(self.var(var).kind, VarKind::Constant(_));
+        let others = frame.locals.iter().enumerate().filter(|(_, var)| !frame.is_hidden() && var.is_some_and(at_hand));
+        locals.extend(others.map(|(local, _)| local as u32));
+        locals.sort_unstable();
+        locals.dedup();
+        locals
+    }
+
     /// What building a generator needs: stack, locals, handled exceptions, cells, in the order of a continuation's values.
     pub fn values(&self, generator: &GeneratorVar) -> Vec<VarId> {
         let Some(frame) = generator.frame() else { return Vec::new() };
         let is_value = |v: &&VarId| !matches!(self.var(**v).kind, VarKind::Null(_) | VarKind::Previous(_));
         let mut values: Vec<VarId> = frame.stack.iter().filter(is_value).copied().collect();
-        values.extend(self.live_locals(frame).into_iter().filter_map(|l| frame.locals[l as usize]));
+        values.extend(self.locals_of_object(frame).into_iter().filter_map(|l| frame.locals[l as usize]));
         values.extend(&frame.handled);
         values.extend(frame.cells.iter().flatten());
         values

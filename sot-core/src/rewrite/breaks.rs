@@ -12,7 +12,20 @@ use crate::variables::*;
 use sot_opcodes::{JumpCond, Label, Local, Op, handling};
 
 impl Tail {
-    pub(super) fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
+    /// Where values are seen to die before the break instruction runs, finalizers see what is handled by then. Gives what was
+    /// handled before.
+    pub(super) fn begin(&self, em: &mut Emitter<'_, '_>) -> Result<Option<Local>, Stop> {
+        let handled = if let Tail::Break(plan) = self { plan.handled } else { None };
+        let Some(exception) = handled.filter(|_| !em.captured.watched().is_empty()) else { return Ok(None) };
+        if em.source(exception).is_none() {
+            em.push(exception)?;
+            em.remember(exception);
+        }
+        handle(em, Handle::Var(exception)).map(Some)
+    }
+
+    /// `before`: what [`Tail::begin`] gave.
+    pub(super) fn emit(&self, em: &mut Emitter<'_, '_>, before: Option<Local>) -> Result<(), Stop> {
         match self {
             Tail::Return(value) => {
                 em.push(*value)?;
@@ -30,13 +43,13 @@ impl Tail {
                 em.emit(Op::ReturnValue);
                 Ok(())
             }
-            Tail::Break(plan) => plan.emit(em),
+            Tail::Break(plan) => plan.emit(em, before),
         }
     }
 }
 
 impl BreakPlan {
-    fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
+    fn emit(&self, em: &mut Emitter<'_, '_>, before: Option<Local>) -> Result<(), Stop> {
         em.gives_frame = self.gives_frame;
         em.let_go_at_tail();
         self.shared_before(em)?;
@@ -53,9 +66,9 @@ impl BreakPlan {
             em.push(handled)?;
             em.remember(handled);
         }
-        let before = match self.handled {
-            Some(exception) => Some(handle(em, Handle::Var(exception))?),
-            None => None,
+        let before = match (before, self.handled) {
+            (None, Some(exception)) => Some(handle(em, Handle::Var(exception))?),
+            _ => before,
         };
         // Of an inlined function's break the code's own frame shows where it waits.
         em.set_location(if em.captured.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });

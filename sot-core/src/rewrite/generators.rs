@@ -27,7 +27,7 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
         awaits: None,
         held: 0,
         stack: frame.stack.iter().map(slot).collect(),
-        locals: captured.live_locals(frame),
+        locals: captured.locals_of_object(frame),
         handled: frame.handled.len(),
         blocks: frame.blocks.clone(),
         cells: frame.cells.iter().flatten().count(),

@@ -21,12 +21,16 @@ struct Modes {
 }
 
 impl<'py> Emitter<'_, 'py> {
-    pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
-        // Tracebacks that entries hand on are whole from the first.
+    /// Tracebacks that entries of the journal hand on are whole from the first.
+    pub(super) fn pass_exceptions(&mut self) -> Result<(), Stop> {
         for exception in self.captured.exceptions_passed() {
             self.to_pass.push(exception);
             self.pass_frames()?;
         }
+        Ok(())
+    }
+
+    pub(super) fn replay_journal(&mut self) -> Result<(), Stop> {
         let entries: Vec<Mutation> = self.captured.journal.entries().iter().map(|e| e.mutation.clone()).collect();
         let mut modes = Modes::default();
         for (entry, mutation) in entries.into_iter().enumerate() {

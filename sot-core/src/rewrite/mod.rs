@@ -168,8 +168,10 @@ fn emit_all(
     if let Some(graph) = graph {
         em.call_graph(graph, outputs)?;
     }
+    em.pass_exceptions()?;
+    let handled_before = plan.begin(em)?;
     em.replay_journal()?;
-    plan.emit(em)
+    plan.emit(em, handled_before)
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.

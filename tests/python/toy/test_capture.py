@@ -132,6 +132,7 @@ from capture_cases import (  # noqa: F401
     threads_beside,
     threads_taking,
     thrown,
+    told_to_finalizers,
     tracebacks_set,
     varying_places,
     walked,

@@ -614,3 +614,25 @@ def what_is_delegated_to_is_closed():
         return x
 
     return f
+
+
+@log_case(graphs=None, captures=None, breaks=None, fallbacks=None, reasons=None)
+def its_frame_is_looked_at():
+    table = {"a": 1}
+
+    def numbers(n, held):
+        v = n + 1
+        w = v * 2
+        name = "text"  # noqa: F841
+        yield w
+        yield n
+
+    def f(x, log):
+        gen = numbers(3, table)
+        log.append(next(gen))
+        log.append(sorted(gen.gi_frame.f_locals))
+        log.append(gen.gi_frame.f_locals["w"])
+        log.append(gen.gi_frame.f_locals["held"] is table)
+        return x + next(gen)
+
+    return f
