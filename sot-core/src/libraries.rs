@@ -30,6 +30,13 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
     })
 }
 
+/// Whether a file is the framework's.
+pub fn of_framework(py: Python<'_>, file: &str) -> bool {
+    static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
+    let paths = || backend::registered().map(|b| b.skip_paths(py)).unwrap_or_default();
+    PATHS.get_or_init(py, paths).iter().any(|path| file.starts_with(path.as_str()))
+}
+
 /// Whether a file is of the standard library. Not where the whole program is to be captured: then it is like any other.
 pub fn is_standard_library(py: Python<'_>, file: &str) -> bool {
     !capture_all::on() && comes_with_python(py, file)

@@ -3,6 +3,7 @@
 //! Decoding is pure, so what it yields is shared by all captures ([`UnitData`]) and kept for as long as the code object
 //! lives ([`records`]). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
 
+pub mod onlookers;
 pub mod records;
 pub(crate) mod resumed;
 
@@ -26,8 +27,8 @@ pub struct UnitData {
     pub function: Arc<str>,
     /// It defines a builtin: no frame of it exists for the program.
     pub hidden: bool,
-    /// It may ask for its local variables by name: all that are bound stay alive.
-    pub asks_for_locals: bool,
+    asks_for_locals: bool,
+    names_onlooker: OnceLock<bool>,
     liveness: OnceLock<Liveness>,
     may_catch: OnceLock<bool>,
     open_blocks: OnceLock<Vec<u32>>,
@@ -88,6 +89,7 @@ impl CodeUnit {
             asks_for_locals: decoded.names.iter().any(|name| LOCALS.contains(&name.as_str())),
             code: decoded,
             consts,
+            names_onlooker: OnceLock::new(),
             liveness: OnceLock::new(),
             may_catch: OnceLock::new(),
             open_blocks: OnceLock::new(),
@@ -100,6 +102,15 @@ impl CodeUnit {
 
     pub fn address(&self) -> usize {
         self.object.as_ptr() as usize
+    }
+
+    /// Whether its local variables may be asked for by name, by itself or by a function that it calls: all that are bound stay alive.
+    pub fn is_asked_for_locals(&self, py: Python<'_>, globals: &Bound<'_, PyAny>) -> bool {
+        let names_onlooker = || {
+            let globals = globals.cast::<PyDict>();
+            !self.hidden && globals.is_ok_and(|globals| onlookers::names_onlooker(self.object.bind(py), globals))
+        };
+        self.asks_for_locals || *self.names_onlooker.get_or_init(names_onlooker)
     }
 }
 

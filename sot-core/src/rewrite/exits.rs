@@ -238,12 +238,12 @@ pub(super) fn exit(
             false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
         };
         let live = frame.unit.liveness();
+        let all = frame.unit.is_asked_for_locals(py, &captured.objects.get(py, frame.globals));
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
                 // What is dead but could be seen to die lives as long as eager's frame holds it.
                 let kept = |var: VarId| {
-                    frame.unit.asks_for_locals
-                        || live.live_before(at).local(Local(*l))
+                    all || live.live_before(at).local(Local(*l))
                         || *l == 0 && uses_super(&frame.unit.code)
                         || captured.lives_on(var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.

@@ -84,6 +84,7 @@ from capture_cases import (  # noqa: F401
     iterators_of_two_names,
     layer_attributes,
     let_pass,
+    looked_at_by_callees,
     library,
     itertools_cases,
     lengths,
