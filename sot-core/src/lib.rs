@@ -38,6 +38,7 @@ mod numpy;
 pub mod objects;
 mod objects_of_c;
 mod occupants;
+mod onlookers;
 mod per_thread;
 mod process;
 pub mod python;

@@ -3,7 +3,6 @@
 //! Decoding is pure, so what it yields is shared by all captures ([`UnitData`]) and kept for as long as the code object
 //! lives ([`records`]). A [`CodeUnit`] is that and the code object itself: whoever holds one may compare addresses.
 
-pub mod onlookers;
 pub mod records;
 pub(crate) mod resumed;
 
@@ -103,18 +102,14 @@ impl CodeUnit {
     pub fn address(&self) -> usize {
         self.object.as_ptr() as usize
     }
-
-    /// Whether its local variables may be asked for by name, by itself or by a function that it calls: all that are bound stay alive.
-    pub fn is_asked_for_locals(&self, py: Python<'_>, globals: &Bound<'_, PyAny>) -> bool {
-        let names_onlooker = || {
-            let globals = globals.cast::<PyDict>();
-            !self.hidden && globals.is_ok_and(|globals| onlookers::names_onlooker(self.object.bind(py), globals))
-        };
-        self.asks_for_locals || *self.names_onlooker.get_or_init(names_onlooker)
-    }
 }
 
 impl UnitData {
+    /// Whether its local variables may be asked for by name, by itself or by a function that it calls: all that are bound stay alive.
+    pub fn is_asked_for_locals(&self, names_onlooker: impl FnOnce() -> bool) -> bool {
+        self.asks_for_locals || *self.names_onlooker.get_or_init(|| !self.hidden && names_onlooker())
+    }
+
     /// Whether it looks at the variables of a frame object.
     pub fn reads_frame_locals(&self) -> bool {
         self.code.names.iter().any(|name| name == "f_locals")

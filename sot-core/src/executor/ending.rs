@@ -3,8 +3,8 @@
 
 use super::Executor;
 use crate::captured::Outcome;
-use crate::code_unit::onlookers::looks_at_callers;
 use crate::frame::{Frame, Site};
+use crate::onlookers::looks_at_callers;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{FunctionVar, VarKind};
 use sot_opcodes::{Op, stack_effect};

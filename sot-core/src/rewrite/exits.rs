@@ -7,6 +7,7 @@ use super::uses;
 use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::frame::{Finally, Frame};
+use crate::onlookers::names_onlooker;
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -238,7 +239,9 @@ pub(super) fn exit(
             false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
         };
         let live = frame.unit.liveness();
-        let all = frame.unit.is_asked_for_locals(py, &captured.objects.get(py, frame.globals));
+        let all = frame
+            .unit
+            .is_asked_for_locals(|| names_onlooker(&frame.unit.object, &captured.objects.get(py, frame.globals)));
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
                 // What is dead but could be seen to die lives as long as eager's frame holds it.

@@ -15,14 +15,16 @@ use pyo3::types::{PyCode, PyDict, PyModule, PyTuple};
 const READ: usize = 64;
 
 /// Whether a function may look at the variables of its callers, by what it names.
-pub fn looks_at_callers(function: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn looks_at_callers(function: &Bound<'_, PyAny>) -> bool {
     search(vec![function.clone()])
 }
 
 /// Whether code with these globals names a function that may look at the variables of its callers.
-pub(super) fn names_onlooker(code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> bool {
+pub(crate) fn names_onlooker(code: &Py<PyCode>, globals: &Bound<'_, PyAny>) -> bool {
     let mut named = Vec::new();
-    collect_named(code, globals, &mut named);
+    if let Ok(globals) = globals.cast::<PyDict>() {
+        collect_named(code.bind(globals.py()), globals, &mut named);
+    }
     search(named)
 }
 
