@@ -258,13 +258,19 @@ pub fn container_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAn
 
 /// The same, through `enumerate`.
 pub fn over<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let iterator = under(iterator)?;
+    // Of any other object it is not known what it runs over.
+    container_of(&iterator).filter(|_| is_peekable(&iterator))
+}
+
+/// The iterator that an `enumerate` advances, through others of them; any other one but `zip` itself.
+pub fn under<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let mut iterator = iterator.clone();
     for _ in 0..MAX_NESTED {
         match combined(&iterator) {
             Some(Combined::Enumerate { inner, .. }) => iterator = inner,
             Some(Combined::Zip { .. }) => return None,
-            // Of any other object it is not known what it runs over.
-            None => return container_of(&iterator).filter(|_| is_peekable(&iterator)),
+            None => return Some(iterator),
         }
     }
     None

@@ -66,6 +66,8 @@ pub enum Access<O = ObjectId, N = String> {
     IterSource,
     /// The list, dict or set that an exact builtin iterator runs over, or an `enumerate` of such a one. Only guards ask.
     IterOver,
+    /// The iterator that an `enumerate` advances, through others of them. Only guards ask.
+    IterUnder,
     /// Of one or two numbers. The second one is another value, which the evaluator has, too.
     Arithmetic(Arithmetic),
 }
@@ -89,6 +91,7 @@ impl<O, N> Access<O, N> {
             | Access::IterPeek
             | Access::IterSource
             | Access::IterOver
+            | Access::IterUnder
             | Access::Arithmetic(_) => false,
         }
     }
@@ -112,6 +115,7 @@ impl<O, N> Access<O, N> {
             Access::IterPeek => Access::IterPeek,
             Access::IterSource => Access::IterSource,
             Access::IterOver => Access::IterOver,
+            Access::IterUnder => Access::IterUnder,
             Access::Arithmetic(op) => Access::Arithmetic(*op),
         }
     }
@@ -137,6 +141,7 @@ impl Access {
             Access::IterPeek => write!(f, "peek({base})"),
             Access::IterSource => write!(f, "source({base})"),
             Access::IterOver => write!(f, "over({base})"),
+            Access::IterUnder => write!(f, "under({base})"),
             Access::Arithmetic(op) => op.write(f, base, operand),
         }
     }

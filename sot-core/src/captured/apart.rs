@@ -114,6 +114,29 @@ impl Captured {
             self.keep_apart(owned, dicts_by_name);
         }
         self.keep_own_dicts_apart(py);
+        self.keep_iterators_apart(py);
+    }
+
+    /// What an `enumerate` advances may be another iterator of the frame at the next call.
+    fn keep_iterators_apart(&mut self, py: Python<'_>) {
+        let (mut looked_through, mut others) = (Vec::new(), Vec::new());
+        for index in 0..self.vars.len() as u32 {
+            let VarKind::Iterator(_) = self.vars[index as usize].kind else { continue };
+            let tracker = self.vars[index as usize].tracker;
+            let Some(object) = self.known_object(VarId(index)).filter(|_| self.has_path(tracker)) else { continue };
+            let iterator = self.objects.get(py, object);
+            let path = self.path_of(py, tracker, object);
+            match crate::iterators::under(&iterator) {
+                Some(under) if !under.is(&iterator) => {
+                    let address = under.as_ptr() as usize;
+                    looked_through.push(Path { tracker: self.trackers.step(path.tracker, Access::IterUnder), address });
+                }
+                _ => others.push(path),
+            }
+        }
+        if !looked_through.is_empty() {
+            self.keep_apart(looked_through, others);
+        }
     }
 
     /// What an iterator from before runs over, if that is of one of these types.

@@ -349,5 +349,6 @@ fn follow<'py>(
         Access::IterPeek => iterators::peek(base),
         Access::IterSource => iterators::source(base),
         Access::IterOver => iterators::over(base),
+        Access::IterUnder => iterators::under(base),
     }
 }

@@ -88,3 +88,56 @@ for name in ITERATORS:
         for caught in (False, True):
             # Plain Python raises where nobody catches it.
             late(name, write, caught)
+
+
+# Two iterators, made of what both advance; at the first calls each of its own.
+ADVANCED = {
+    "enumerate_and_iter": (enumerate, iter),
+    "iter_and_enumerate": (iter, enumerate),
+    "two_enumerates": (enumerate, enumerate),
+    "enumerate_twice_and_iter": (lambda over: enumerate(enumerate(over)), iter),
+    "enumerate_and_map": (enumerate, lambda over: map(str, over)),
+    "enumerate_and_zip": (enumerate, lambda over: zip(over, "abcdef")),
+    "zip_and_iter": (lambda over: zip(over, "abcdef"), iter),
+}
+
+
+def in_turns(a, b):
+    return next(a), next(b), next(a)
+
+
+def one_then_the_other(a, b):
+    return list(a), list(b)
+
+
+def some_of_one(a, b):
+    found = []
+    for item in a:
+        found.append(item)
+        if len(found) > 1:
+            break
+    return found, next(b)
+
+
+def come_to_share(name, advance):
+    first, second = ADVANCED[name]
+
+    def build():
+        calls = iter(range(100))
+
+        def f(x, a, b):
+            return x * 2, advance(a, b)
+
+        def args():
+            shared = iter([1, 2, 3, 4, 5, 6])
+            return t([1.0, 2.0]), first(shared), second(shared if next(calls) > 1 else iter([7, 8, 9]))
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"{name}_come_to_share_what_is_advanced_{advance.__name__}"
+    open_case(build)
+
+
+for name in ADVANCED:
+    for advance in (in_turns, one_then_the_other, some_of_one):
+        come_to_share(name, advance)
