@@ -178,6 +178,8 @@ impl<'py> Executor<'py> {
         if !self.is_varying_number(item) || self.known_object(container).is_some_and(|object| self.is_crowded(object)) {
             return Ok(None);
         }
+        // Where no member is a number, its type tells.
+        self.look(item)?;
         let members = match self.look(container)? {
             VarKind::List(_) | VarKind::Tuple(_) => self.items_of_sequence(container)?,
             VarKind::Dict(DictVar { class: None, owner: None, entries, .. }) => {

@@ -502,3 +502,57 @@ def a_long_list_of_a_class_of_its_own():
         return x * 2, 5.0 in series, series[3]
 
     return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
+
+
+# ----- what is a number at first, and then something else
+
+TYPES_LATER = [1, 2, 3, "n", 4, None, 2.5, True, "N", [1]]
+
+ASKED = {
+    "of_texts": lambda value: value in ("n", "N"),
+    "of_a_set_of_texts": lambda value: value in {"n", "N"},
+    "of_texts_and_none": lambda value: value not in [None, "n"],
+    "of_nothing": lambda value: value in (),
+    "of_an_empty_dict": lambda value: value in {},
+    "of_keys": lambda value: value in {"n": 1},
+    "of_numbers": lambda value: value in (2, 4),
+    "of_no_range": lambda value: value in range(0),
+}
+
+
+def member_whose_type_varies(name, ask, where):
+    class Slotted:
+        __slots__ = ("value",)
+
+    class Holder:
+        pass
+
+    def build():
+        values = iter(TYPES_LATER * 2)
+
+        def f(x, held):
+            value = held[0] if where == "item" else held.value if where != "argument" else held
+            try:
+                return x + 1, ask(value)
+            except TypeError as error:
+                return x + 1, str(error)
+
+        def args():
+            value = next(values)
+            if where == "argument":
+                return t([1.0]), value
+            if where == "item":
+                return t([1.0]), [value]
+            held = Slotted() if where == "slot" else Holder()
+            held.value = value
+            return t([1.0]), held
+
+        return {"f": f, "args": args}
+
+    build.__name__ = f"a_member_{name}_of_another_type_later_in_an_{where}"
+    open_case(build)
+
+
+for name, ask in ASKED.items():
+    for where in ("argument", "item", "slot", "attribute"):
+        member_whose_type_varies(name, ask, where)
