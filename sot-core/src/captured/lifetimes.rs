@@ -23,6 +23,8 @@ pub struct Watched {
     /// References that may have been taken, in this order: those that one step of the simulation took lie together, in the
     /// order in which the interpreter takes them. A value ends with the last of those that led to it.
     pub(crate) taken_by_steps: Vec<Box<[VarId]>>,
+    /// What the last exception that came to a handler took from frames on its way: that died before anybody handled it.
+    pub(crate) taken_on_the_way: Vec<VarId>,
     /// How many such steps, and how many watched variables, there were when it was last looked who is still held.
     pub(crate) settled: (usize, usize),
     /// As `settled`, with the length of the journal, when it was last found that no argument has died.
@@ -46,6 +48,14 @@ impl Captured {
     /// Argument slots that hold watched variables.
     pub fn watched_slots(&self) -> &[(VarId, u32)] {
         &self.watched.slots
+    }
+
+    /// Whether the values that have died last did so on the way of an exception to its handler.
+    pub fn died_before_handler(&self) -> bool {
+        let effects = self.journal.len();
+        let last = self.watched.released.iter().filter(|(at, _)| *at == effects).map(|(_, var)| *var);
+        let died: HashSet<VarId> = last.collect();
+        self.watched.taken_on_the_way.iter().any(|taken| self.holds(*taken, |held| died.contains(&held)))
     }
 
     /// Variables whose death could be seen, in the order in which they were found.

@@ -355,6 +355,11 @@ impl Captured {
         self.frames.iter().rev().find_map(|f| f.handled.last().copied())
     }
 
+    /// The exception that was being handled before that one was caught.
+    pub fn handled_outside(&self) -> Option<VarId> {
+        self.frames.iter().rev().flat_map(|f| f.handled.iter().rev().copied()).nth(1)
+    }
+
     // ----- generators
 
     /// Whether a frame delegates to what ends with it: another generator, or whatever may have a `close`.

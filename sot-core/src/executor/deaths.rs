@@ -274,6 +274,7 @@ impl Executor<'_> {
         watched.all_alive = Default::default();
         if watched.taken_by_steps.len() > length {
             watched.taken_by_steps.truncate(length);
+            watched.taken_on_the_way.clear();
             watched.forget_settled();
         }
     }

@@ -16,6 +16,10 @@ impl Tail {
     /// handled before.
     pub(super) fn begin(&self, em: &mut Emitter<'_, '_>) -> Result<Option<Local>, Stop> {
         let handled = if let Tail::Break(plan) = self { plan.handled } else { None };
+        let handled = match em.captured.died_before_handler() {
+            true => handled.and(em.captured.handled_outside()),
+            false => handled,
+        };
         let Some(exception) = handled.filter(|_| !em.captured.watched().is_empty()) else { return Ok(None) };
         if em.source(exception).is_none() {
             em.push(exception)?;
@@ -68,6 +72,10 @@ impl BreakPlan {
         }
         let before = match (before, self.handled) {
             (None, Some(exception)) => Some(handle(em, Handle::Var(exception))?),
+            (Some(_), Some(exception)) if em.captured.died_before_handler() => {
+                handle(em, Handle::Var(exception))?;
+                before
+            }
             _ => before,
         };
         // Of an inlined function's break the code's own frame shows where it waits.

@@ -106,6 +106,7 @@ impl Executor<'_> {
         } else {
             self.enter_handler(exception)?;
         }
+        self.watched.taken_on_the_way = if ends_loop { Vec::new() } else { taken.clone() };
         self.note_taken_references(taken);
         Ok(Unwound::Handled)
     }

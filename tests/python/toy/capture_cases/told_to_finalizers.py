@@ -222,3 +222,74 @@ def told_case(name, source):
 for (what, value), (how, death), (where, text) in itertools.product(VALUES.items(), DEATHS.items(), PLACES.items()):
     lines = [line.format(value=value) for line in [*death, 'told.append("then")']]
     told_case(f"told_to_{what}_{how}_{where}", text.replace("{death}", indented(lines, text)))
+
+
+# Values that an exception takes from the stack on its way to a handler die before anybody handles it.
+ON_THE_WAY = {
+    "of_a_display": "[Loud('a'), 1 / 0]",
+    "of_arguments": "str(Loud('a'), plain())",
+    "of_a_loop": "for i in iter([Loud('a'), 2]): plain()",
+    "of_a_generator": "for i in cleaning_up(): plain()",
+    "of_a_comprehension": "[Loud(str(1 // i)) for i in (1, 0)]",
+    "of_a_call": "missing(Loud('a'))",
+    "of_a_local": "below()",
+}
+
+ON_THE_WAY_PLACES = {
+    "to_a_handler": """
+def missing(a):
+    raise KeyError(1)
+def below():
+    a = Loud('a')
+    raise KeyError(2)
+def f(x):
+    try:
+        {raised}
+    except Exception:
+        told.append("handled")
+    told.append("after")
+    return x + 1
+""",
+    "in_a_handler": """
+def missing(a):
+    raise KeyError(1)
+def below():
+    a = Loud('a')
+    raise KeyError(2)
+def f(x):
+    try:
+        raise ValueError(0)
+    except ValueError:
+        try:
+            {raised}
+        except Exception:
+            told.append("handled")
+        told.append("between")
+    told.append("after")
+    return x + 1
+""",
+    "to_a_finally": """
+def missing(a):
+    raise KeyError(1)
+def below():
+    a = Loud('a')
+    raise KeyError(2)
+def f(x):
+    try:
+        try:
+            {raised}
+        finally:
+            told.append("finally")
+    except Exception:
+        told.append("handled")
+    return x + 1
+""",
+}
+
+# What a break has handed on dies outside of any handler, whatever the frames handle.
+HANDED_ON = {"of_arguments", "of_a_generator", "of_a_call", "of_a_local"}
+
+for (how, raised), (where, text) in itertools.product(ON_THE_WAY.items(), ON_THE_WAY_PLACES.items()):
+    if where == "in_a_handler" and how in HANDED_ON:
+        continue
+    told_case(f"told_on_the_way_{where}_{how}", text.replace("{raised}", raised))
