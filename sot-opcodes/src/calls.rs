@@ -63,6 +63,12 @@ pub fn make_function(version: Version, flags: u32, qualname: bool) -> Vec<Op> {
     std::iter::once(Op::MakeFunction { flags: 0, qualname: false }).chain(parts.map(Op::SetFunctionAttribute)).collect()
 }
 
+/// Whether a frame that has ended keeps its values until its caller clears it.
+#[must_use]
+pub fn callers_clear_frames(version: Version) -> bool {
+    version == Version::V311
+}
+
 /// Whether a call of a Python function hands the references to its arguments over to the new frame. Otherwise the caller holds
 /// them as well until the call is over: on its stack up to 3.10; 3.11 calls with `*args` by C code.
 #[must_use]

@@ -9,7 +9,8 @@ use crate::called_by_code;
 use crate::frame::Frame;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use sot_opcodes::{JumpCond, Label, Local, Op, Version, handling};
+use sot_opcodes::calls::callers_clear_frames;
+use sot_opcodes::{JumpCond, Label, Local, Op, handling};
 
 impl Tail {
     /// Where values are seen to die before the break instruction runs, finalizers see what is handled by then. Gives what was
@@ -369,9 +370,8 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
     }
     em.load(exception);
     // A traceback may hold this frame, and with it what it holds: where nobody handles the exception it is the user's frame.
-    // 3.11: a frame that the hook runs lets go of what it holds when its caller does.
     let goes_on = em.captured.frames.iter().any(Frame::catches);
-    match goes_on && em.unit.code.version == Version::V311 {
+    match goes_on && callers_clear_frames(em.unit.code.version) {
         true => em.empty_locals(),
         false => em.emit(Op::DeleteFast(exception)),
     }
