@@ -1,8 +1,8 @@
 //! Functions that look at the variables of their callers.
 //!
 //! A call that is not simulated may ask for the frames below it, and a frame of rewritten code has the right name and line, but not
-//! the variables of the user's. Who asks for them says `f_locals`: in its own code, or in that of functions which it names. Names
-//! are followed from function to function in the user's code; what comes with the interpreter or with a framework looks at
+//! the variables of the user's. Who asks for them says `f_locals`, and how it comes to the frame (that of a traceback shows what it has):
+//! in its own code, or in that of functions which it names. Names are followed from function to function in the user's code; what comes with the interpreter or with a framework looks at
 //! variables only where it is told to.
 
 use crate::cpython::facts;
@@ -13,6 +13,9 @@ use pyo3::types::{PyCode, PyDict, PyModule, PyTuple};
 
 /// So many functions are read: behind them nobody is expected to look.
 const READ: usize = 64;
+
+/// What leads to the frames of callers.
+const FRAMES: [&str; 5] = ["_getframe", "currentframe", "f_back", "stack", "_current_frames"];
 
 /// Whether a function may look at the variables of its callers, by what it names.
 pub(crate) fn looks_at_callers(function: &Bound<'_, PyAny>) -> bool {
@@ -30,6 +33,7 @@ pub(crate) fn names_onlooker(code: &Py<PyCode>, globals: &Bound<'_, PyAny>) -> b
 
 fn search(mut work: Vec<Bound<'_, PyAny>>) -> bool {
     let mut seen = HashSet::new();
+    let (mut asks, mut finds) = (false, false);
     while let Some(function) = work.pop() {
         let Some(parts) = facts::func_parts(&function) else { continue };
         let (Ok(code), Ok(globals)) =
@@ -40,7 +44,9 @@ fn search(mut work: Vec<Bound<'_, PyAny>>) -> bool {
         if !seen.insert(code.as_ptr() as usize) || is_foreign(&code) {
             continue;
         }
-        if says_locals(&code) {
+        asks |= says(&code, &["f_locals"]);
+        finds |= says(&code, &FRAMES);
+        if asks && finds {
             return true;
         }
         if seen.len() >= READ {
@@ -67,9 +73,11 @@ fn codes_within<'py>(code: &Bound<'py, PyCode>) -> Vec<Bound<'py, PyCode>> {
     consts.into_iter().flat_map(|consts| consts.iter().filter_map(|c| c.cast_into().ok()).collect::<Vec<_>>()).collect()
 }
 
-fn says_locals(code: &Bound<'_, PyCode>) -> bool {
-    let says = |name: Bound<'_, PyAny>| name.extract::<&str>().is_ok_and(|name| name == "f_locals");
-    names_of(code).is_some_and(|names| names.iter().any(says)) || codes_within(code).iter().any(says_locals)
+/// Whether code, or code within it, has one of these names.
+fn says(code: &Bound<'_, PyCode>, wanted: &[&str]) -> bool {
+    let is_wanted = |name: Bound<'_, PyAny>| name.extract::<&str>().is_ok_and(|name| wanted.contains(&name));
+    names_of(code).is_some_and(|names| names.iter().any(is_wanted))
+        || codes_within(code).iter().any(|code| says(code, wanted))
 }
 
 /// The functions that code names: its globals, and attributes of modules among them.
