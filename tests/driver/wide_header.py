@@ -540,8 +540,6 @@ def raised_in(func, *args):
     try:
         return func(*args)
     except Exception as error:
-        # An exception among them would hold this frame, and that its caller's, until the collector comes.
-        args = None
         LOG.append((type(error).__name__, str(error)))
         return None
 
