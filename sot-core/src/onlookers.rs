@@ -1,9 +1,9 @@
 //! Functions that look at the variables of their callers.
 //!
 //! A call that is not simulated may ask for the frames below it, and a frame of rewritten code has the right name and line, but not
-//! the variables of the user's. Who asks for them says `f_locals`, and how it comes to the frame (that of a traceback shows what it has):
-//! in its own code, or in that of functions which it names. Names are followed from function to function in the user's code; what comes with the interpreter or with a framework looks at
-//! variables only where it is told to.
+//! the variables of the user's. Who asks for them says `f_locals`, and how it comes to the frame (that of a traceback shows what it
+//! has): in its own code, or in that of functions which it names. Names are followed from function to function in the user's code;
+//! what comes with the interpreter or with a framework looks at variables only where it is told to.
 
 use crate::cpython::facts;
 use crate::libraries::{comes_with_python, of_framework};

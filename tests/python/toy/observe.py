@@ -84,6 +84,13 @@ class Case:
         return [Observed(function, args(), dict(kwargs()), watch).seen for _ in range(times)]
 
 
+def world_of(name, source):
+    """The globals of a case that is written as text, run."""
+    world = {"toy": toy, "__name__": name}
+    exec(compile(source, f"<capture_cases of {name}>", "exec"), world)
+    return world
+
+
 CASES = []
 
 

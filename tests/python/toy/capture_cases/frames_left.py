@@ -5,7 +5,7 @@ Generators that wait, objects with finalizers, and containers of them, of all wa
 
 import itertools
 
-from observe import open_case
+from observe import open_case, world_of
 from toy_framework import toy
 
 t = toy.tensor
@@ -174,8 +174,7 @@ def f(x):
 
 def left_by_an_exception(name, source):
     def build(translate):
-        world = {"toy": toy, "__name__": __name__}
-        exec(compile(WORLD + source, f"<capture_cases of {name}>", "exec"), world)
+        world = world_of(name, WORLD + source)
         captured, dead = translate(world["f"]), world["dead"]
 
         # What nobody handled is gone, and its frames with it, when the caller looks at who has died.

@@ -1,6 +1,6 @@
 """Functions that are not simulated and look at the variables of their callers: they see the user's."""
 
-from observe import open_case
+from observe import open_case, world_of
 from toy_framework import toy
 
 t = toy.tensor
@@ -174,8 +174,7 @@ def look_two():
 
 def looking(name, source):
     def build():
-        world = {"toy": toy, "__name__": __name__}
-        exec(compile(WORLD + source, f"<capture_cases of {name}>", "exec"), world)
+        world = world_of(name, WORLD + source)
         return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),)}
 
     build.__name__ = name

@@ -2,7 +2,7 @@
 
 import itertools
 
-from observe import open_case
+from observe import open_case, world_of
 from toy_framework import toy
 
 t = toy.tensor
@@ -50,6 +50,13 @@ def plain():
     raise KeyError("plain")
 
 plain = toy.disable(plain)
+
+def missing(a):
+    raise KeyError(1)
+
+def below():
+    a = Loud('a')
+    raise KeyError(2)
 """
 
 VALUES = {
@@ -211,8 +218,7 @@ def indented(lines, text):
 
 def told_case(name, source):
     def build():
-        world = {"toy": toy, "__name__": __name__}
-        exec(compile(WORLD + source, f"<capture_cases of {name}>", "exec"), world)
+        world = world_of(name, WORLD + source)
         return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: world["told"]}
 
     build.__name__ = name
@@ -237,11 +243,6 @@ ON_THE_WAY = {
 
 ON_THE_WAY_PLACES = {
     "to_a_handler": """
-def missing(a):
-    raise KeyError(1)
-def below():
-    a = Loud('a')
-    raise KeyError(2)
 def f(x):
     try:
         {raised}
@@ -251,11 +252,6 @@ def f(x):
     return x + 1
 """,
     "in_a_handler": """
-def missing(a):
-    raise KeyError(1)
-def below():
-    a = Loud('a')
-    raise KeyError(2)
 def f(x):
     try:
         raise ValueError(0)
@@ -269,11 +265,6 @@ def f(x):
     return x + 1
 """,
     "to_a_finally": """
-def missing(a):
-    raise KeyError(1)
-def below():
-    a = Loud('a')
-    raise KeyError(2)
 def f(x):
     try:
         try:
