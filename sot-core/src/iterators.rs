@@ -146,6 +146,22 @@ impl<'py> Rest<'py> {
         self.sequence.get_item(self.at?).ok()
     }
 
+    /// How many items are left.
+    pub fn left(&self) -> Option<usize> {
+        Some(match (self.at, self.backwards) {
+            (None, _) => 0,
+            (Some(at), true) => at + 1,
+            (Some(at), false) => self.sequence.len().ok()? - at,
+        })
+    }
+
+    /// The item that comes after `taken` others, if so many are left.
+    pub fn nth(&self, taken: usize) -> Option<Bound<'py, PyAny>> {
+        let at = self.at?;
+        let at = if self.backwards { at.checked_sub(taken)? } else { at + taken };
+        self.sequence.get_item(at).ok()
+    }
+
     /// All items that are left, in order.
     pub fn all(&self) -> Option<Bound<'py, PyList>> {
         let py = self.sequence.py();
@@ -158,6 +174,9 @@ impl<'py> Rest<'py> {
         PyList::new(py, items).ok()
     }
 }
+
+/// Items of a dict or set that are listed to tell where an iterator over them stands.
+const MOST_LISTED: usize = 512;
 
 /// What is left of an exact iterator whose `__reduce__` tells it (dicts, sets, strings, bytes, reversed sequences): all of
 /// these are C code without side effects. `None`: another iterator, or one that would raise.
@@ -191,6 +210,11 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
         .ok()?;
     let ty = iterator.get_type();
     if !types.iter().any(|known| ty.is(known)) {
+        return None;
+    }
+    // What holds a sequence tells it and a position; the others list what is left, and know how many these are.
+    let lists = dict_of(iterator).is_some() || set_of(iterator).is_some();
+    if lists && iterator.call_method0("__length_hint__").ok()?.extract::<usize>().ok()? > MOST_LISTED {
         return None;
     }
     // An ordered dict looks up each key that is left.

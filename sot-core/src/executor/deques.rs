@@ -111,7 +111,7 @@ impl<'py> Executor<'py> {
         self.copied += items.len();
         if let VarKind::Deque(DequeVar { items: before, object: Some(_), .. }) = &self.var(me).kind {
             let before = before.clone();
-            self.note_items_replaced(&before, &items);
+            self.note_items_replaced(me, &before, &items);
             // One may be there more than once.
             let mut stay: HashMap<VarId, usize> = HashMap::new();
             items.iter().for_each(|item| *stay.entry(*item).or_default() += 1);

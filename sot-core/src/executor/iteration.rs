@@ -382,11 +382,12 @@ impl<'py> Executor<'py> {
                 let at = self.trackers.step(tracker, Access::IterPeek);
                 return Ok(item.map(|item| self.wrap(&item, at)));
             }
-            let left = rest.and_then(|rest| rest.all()).ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
+            let rest = rest.ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
+            let left = rest.left().ok_or(Stop::brk(Reason::OpaqueValue, "an iterator"))?;
             let source = self.trackers.step(tracker, Access::IterSource);
-            self.guard(source, Check::Len(left.len()));
+            self.guard(source, Check::Len(left));
             let at = self.trackers.step(source, Access::SeqItem(taken as i64));
-            return Ok(left.get_item(taken).ok().map(|item| self.wrap(&item, at)));
+            return Ok(rest.nth(taken).map(|item| self.wrap(&item, at)));
         }
         if crate::iterators::combined(iter).is_some() {
             // Later items would need the positions of all that is combined: one item a capture.

@@ -233,7 +233,7 @@ pub struct Executor<'py> {
     /// Modules whose functions are not simulated.
     ignored: Vec<String>,
     /// Places that this attempt writes, and what was found there.
-    replaced: Vec<(Written, VarId)>,
+    replaced: Vec<rewritten::Replaced>,
     /// Given classes that the journal writes to, by address.
     classes_written: Vec<(usize, VarId)>,
     /// Sites that are silent, found in this attempt.

@@ -205,7 +205,7 @@ impl<'py> Executor<'py> {
         self.copied += items.len();
         if let VarKind::List(ListVar { items: before, object: Some(_), .. }) = &self.var(list).kind {
             let before = before.clone();
-            self.note_items_replaced(&before, &items);
+            self.note_items_replaced(list, &before, &items);
         }
         if let VarKind::List(list) = &mut self.var_mut(list).kind {
             list.items = Rc::new(items);
@@ -224,7 +224,7 @@ impl<'py> Executor<'py> {
         self.copied += entries.len();
         if let VarKind::Dict(DictVar { entries: before, object: Some(_), .. }) = &self.var(dict).kind {
             let before = before.clone();
-            self.note_entries_replaced(&before, &entries);
+            self.note_entries_replaced(dict, &before, &entries);
         }
         self.note_keys_taken(dict, &entries);
         self.note_gap(dict, entries.len());

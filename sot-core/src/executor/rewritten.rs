@@ -12,7 +12,15 @@ use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sot_tracker::TrackerId;
+use sot_tracker::{Access, TrackerId};
+
+/// What stood in a place that this attempt has written.
+pub(super) struct Replaced {
+    place: Written,
+    var: VarId,
+    /// It was found elsewhere, not below a constant object.
+    elsewhere: bool,
+}
 
 impl<'py> Executor<'py> {
     /// Whether an earlier attempt or capture has found that somebody writes this name.
@@ -32,22 +40,28 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Items of a container are about to be replaced by others, or taken away.
-    pub(super) fn note_items_replaced(&mut self, before: &[VarId], after: &[VarId]) {
+    /// Items of a sequence are about to be replaced by others, or taken away.
+    pub(super) fn note_items_replaced(&mut self, sequence: VarId, before: &[VarId], after: &[VarId]) {
         let stays = |(at, item): (usize, &VarId)| after.get(at) == Some(item);
-        let gone: Vec<VarId> = before.iter().enumerate().filter(|one| !stays(*one)).map(|(_, item)| *item).collect();
-        self.note_gone(&gone);
+        let gone: Vec<_> = before.iter().enumerate().filter(|one| !stays(*one)).collect();
+        for (at, &item) in gone {
+            self.note_gone(sequence, Access::SeqItem(at as i64), item);
+        }
     }
 
     /// The same of a dict.
-    pub(super) fn note_entries_replaced(&mut self, before: &[(VarId, VarId)], after: &[(VarId, VarId)]) {
+    pub(super) fn note_entries_replaced(&mut self, dict: VarId, before: &[(VarId, VarId)], after: &[(VarId, VarId)]) {
         let stay: HashSet<&(VarId, VarId)> = if before.len() <= after.len() {
             before.iter().zip(after).filter(|(old, new)| old == new).map(|(old, _)| old).collect()
         } else {
             after.iter().collect()
         };
-        let gone: Vec<VarId> = before.iter().filter(|entry| !stay.contains(entry)).map(|entry| entry.1).collect();
-        self.note_gone(&gone);
+        let gone: Vec<_> = before.iter().filter(|entry| !stay.contains(entry)).collect();
+        for &(key, item) in gone {
+            if let Some(key) = self.known_object(key) {
+                self.note_gone(dict, Access::DictItem(key), item);
+            }
+        }
     }
 
     /// A slot of an instance is about to be written.
@@ -58,12 +72,18 @@ impl<'py> Executor<'py> {
         self.note_other_in_place(&old, |ex, var| written_at(ex.py, &ex.captured, ex.var(var).tracker));
     }
 
-    /// Variables that stood for items are no items any more.
-    fn note_gone(&mut self, gone: &[VarId]) {
-        for &item in gone {
-            if let Some(place) = written_at(self.py, &self.captured, self.var(item).tracker) {
-                self.replaced.push((place, item));
-            }
+    /// A variable that stood for an item is none any more. It may have been found elsewhere first, as in an argument: its identity
+    /// is what ties that to the place.
+    fn note_gone(&mut self, container: VarId, access: Access, item: VarId) {
+        if !self.is_under_constant(self.var(container).tracker) || !self.sourced.contains_key(&item) {
+            return;
+        }
+        let Some(container) = self.known_object(container) else { return };
+        let container = self.constant_tracker(container);
+        let place = self.trackers.step(container, access);
+        if let Some(written) = written_at(self.py, &self.captured, place) {
+            let elsewhere = !self.is_under_constant(self.var(item).tracker);
+            self.replaced.push(Replaced { place: written, var: item, elsewhere });
         }
     }
 
@@ -105,7 +125,7 @@ impl<'py> Executor<'py> {
     ) {
         for var in self.found_as(old) {
             if let Some(place) = place(self, var) {
-                self.replaced.push((place, var));
+                self.replaced.push(Replaced { place, var, elsewhere: false });
             }
         }
     }
@@ -114,10 +134,10 @@ impl<'py> Executor<'py> {
     /// be looked at after it was replaced.
     pub fn take_rewritten(&mut self) -> Vec<Written> {
         let mut replaced = std::mem::take(&mut self.replaced);
-        replaced.retain(|(place, var)| {
-            let Variable { kind, looked, .. } = self.var(*var);
-            *looked && is_replaceable(kind) && !self.found.rewritten.contains(place)
+        replaced.retain(|one| {
+            let Variable { kind, looked, .. } = self.var(one.var);
+            (*looked || one.elsewhere) && is_replaceable(kind) && !self.found.rewritten.contains(&one.place)
         });
-        replaced.into_iter().map(|(place, _)| place).collect()
+        replaced.into_iter().map(|one| one.place).collect()
     }
 }

@@ -34,6 +34,11 @@ for what in ("values_given_with_a_star_by_itself", "values_given_with_a_star_two
     note("same:" + what, "a list in a slot goes too late", ALL[4:])
 note("same:arguments_that_are_bound_again same:arguments_that_are_bound_again_behind_a_break", "a list in a slot goes too late", ALL[4:])
 
+for what in ("list", "dict"):
+    note(f"same:filled_dict_update_{what}_behind_a_break", "a place written through a bound method that a break handed on")
+for where in ("at_once", "behind_a_break", "read_behind_a_break"):
+    note(f"same:filled_attribute_of_class_tuple_{where}", "a tuple found on a class is taken for fixed, and held by an entry")
+
 UP_TO_310 = ALL[:3]
 note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
 # The handler has a traceback beside the exception.

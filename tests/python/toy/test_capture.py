@@ -59,6 +59,7 @@ from capture_cases import (  # noqa: F401
     exchanged,
     extended,
     finalizers,
+    filled_places,
     finalizers_kept,
     frames_left,
     finally_blocks,
