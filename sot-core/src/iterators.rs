@@ -212,9 +212,9 @@ pub fn reduced<'py>(iterator: &Bound<'py, PyAny>) -> Option<Rest<'py>> {
     if !types.iter().any(|known| ty.is(known)) {
         return None;
     }
-    // What holds a sequence tells it and a position; the others list what is left, and know how many these are.
-    let lists = dict_of(iterator).is_some() || set_of(iterator).is_some();
-    if lists && iterator.call_method0("__length_hint__").ok()?.extract::<usize>().ok()? > MOST_LISTED {
+    // What holds a sequence tells it and a position; the others list what is left.
+    let under = dict_of(iterator).map(|dict| dict.len()).or_else(|| set_of(iterator).map(|set| set.len()));
+    if under.is_some_and(|length| length > MOST_LISTED) {
         return None;
     }
     // An ordered dict looks up each key that is left.

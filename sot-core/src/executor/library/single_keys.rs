@@ -12,9 +12,6 @@ use pyo3::types::*;
 use sot_sideeffect::Target;
 use sot_tracker::{Access, Check};
 
-/// From so many items on a dict is not looked at as a whole where one will do.
-const LARGE: usize = 64;
-
 impl<'py> Executor<'py> {
     /// What a dict from before the frame has for a key: `None`: it is known as a whole, or its keys may be code of the program. The
     /// inner one: it lacks the key.
@@ -36,7 +33,6 @@ impl<'py> Executor<'py> {
                     false => return Ok(None),
                 }
             }
-            VarKind::Constant(_) if table.len() < LARGE => return Ok(None),
             VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => match self.part_of_key(key)? {
                 Some(wanted) if type_facts::is_silent(&wanted) => wanted,
                 _ => return Ok(None),
@@ -69,6 +65,7 @@ impl<'py> Executor<'py> {
             }
         }
         self.look(key)?;
+        self.captured.asked_in_part.insert(dict);
         let wanted = self.objects.add(&wanted);
         let base = match self.is_under_constant(tracker) {
             true => {
