@@ -272,7 +272,7 @@ fn held_by<'py, T: PyTypeCheck>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'p
 }
 
 /// Iterators over iterators that are looked through: a program may nest them without end.
-const MAX_NESTED: usize = 16;
+pub const MAX_NESTED: usize = 16;
 
 /// The list, dict or set under an exact iterator of one.
 pub fn container_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
@@ -280,24 +280,14 @@ pub fn container_of<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAn
     list.or_else(|| dict_of(iterator).map(Bound::into_any)).or_else(|| set_of(iterator).map(Bound::into_any))
 }
 
-/// The same, through `enumerate`.
+/// The same; of any other object it is not known what it runs over.
 pub fn over<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let iterator = under(iterator)?;
-    // Of any other object it is not known what it runs over.
-    container_of(&iterator).filter(|_| is_peekable(&iterator))
+    container_of(iterator).filter(|_| is_peekable(iterator))
 }
 
-/// The iterator that an `enumerate` advances, through others of them; any other one but `zip` itself.
-pub fn under<'py>(iterator: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let mut iterator = iterator.clone();
-    for _ in 0..MAX_NESTED {
-        match combined(&iterator) {
-            Some(Combined::Enumerate { inner, .. }) => iterator = inner,
-            Some(Combined::Zip { .. }) => return None,
-            None => return Some(iterator),
-        }
-    }
-    None
+/// One of the iterators that an exact `enumerate` or `zip` advances.
+pub fn under<'py>(iterator: &Bound<'py, PyAny>, which: u32) -> Option<Bound<'py, PyAny>> {
+    combined(iterator)?.inners().get(which as usize).cloned()
 }
 
 /// Whether an iterator can be looked at without advancing it.

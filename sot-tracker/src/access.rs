@@ -64,10 +64,10 @@ pub enum Access<O = ObjectId, N = String> {
     IterPeek,
     /// The sequence under an exact builtin iterator.
     IterSource,
-    /// The list, dict or set that an exact builtin iterator runs over, or an `enumerate` of such a one. Only guards ask.
+    /// The list, dict or set that an exact builtin iterator runs over. Only guards ask.
     IterOver,
-    /// The iterator that an `enumerate` advances, through others of them. Only guards ask.
-    IterUnder,
+    /// One of the iterators that an `enumerate` or a `zip` advances. Only guards ask.
+    IterUnder(u32),
     /// Of one or two numbers. The second one is another value, which the evaluator has, too.
     Arithmetic(Arithmetic),
 }
@@ -91,7 +91,7 @@ impl<O, N> Access<O, N> {
             | Access::IterPeek
             | Access::IterSource
             | Access::IterOver
-            | Access::IterUnder
+            | Access::IterUnder(_)
             | Access::Arithmetic(_) => false,
         }
     }
@@ -115,7 +115,7 @@ impl<O, N> Access<O, N> {
             Access::IterPeek => Access::IterPeek,
             Access::IterSource => Access::IterSource,
             Access::IterOver => Access::IterOver,
-            Access::IterUnder => Access::IterUnder,
+            Access::IterUnder(which) => Access::IterUnder(*which),
             Access::Arithmetic(op) => Access::Arithmetic(*op),
         }
     }
@@ -141,7 +141,7 @@ impl Access {
             Access::IterPeek => write!(f, "peek({base})"),
             Access::IterSource => write!(f, "source({base})"),
             Access::IterOver => write!(f, "over({base})"),
-            Access::IterUnder => write!(f, "under({base})"),
+            Access::IterUnder(which) => write!(f, "under({base}, {which})"),
             Access::Arithmetic(op) => op.write(f, base, operand),
         }
     }

@@ -32,7 +32,7 @@ pub fn of_access(access: &Access) -> u32 {
         | Access::SeqItem(_)
         | Access::IterPeek
         | Access::IterSource => 1,
-        Access::Arithmetic(_) | Access::IterOver | Access::IterUnder => 20,
+        Access::Arithmetic(_) | Access::IterOver | Access::IterUnder(_) => 20,
         Access::InstanceDict => 2,
         Access::Attr(_) => 10,
         Access::DictItem(_) | Access::DictKey(_) | Access::DictValue(_) => 8,

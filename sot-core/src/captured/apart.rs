@@ -67,8 +67,10 @@ impl Captured {
                 continue;
             }
             let Some(object) = self.known_object(var) else { continue };
-            if is_iterator && let Some((ty, path)) = self.path_over(py, tracker, object, &types) {
-                by_type.entry(ty).or_default().push(path);
+            if is_iterator {
+                for (ty, path) in self.paths_over(py, tracker, object, &types) {
+                    by_type.entry(ty).or_default().push(path);
+                }
             }
             let ty = type_of(self, object);
             if types.contains(&ty) || ty == dict_type {
@@ -117,47 +119,67 @@ impl Captured {
         self.keep_iterators_apart(py);
     }
 
-    /// What an `enumerate` advances may be another iterator of the frame at the next call.
+    /// What an `enumerate` or a `zip` advances may be another iterator of the frame at the next call.
     fn keep_iterators_apart(&mut self, py: Python<'_>) {
-        let (mut looked_through, mut others) = (Vec::new(), Vec::new());
+        let (mut inner, mut others) = (Vec::new(), Vec::new());
         for index in 0..self.vars.len() as u32 {
             let VarKind::Iterator(_) = self.vars[index as usize].kind else { continue };
             let tracker = self.vars[index as usize].tracker;
             let Some(object) = self.known_object(VarId(index)).filter(|_| self.has_path(tracker)) else { continue };
             let iterator = self.objects.get(py, object);
             let path = self.path_of(py, tracker, object);
-            match crate::iterators::under(&iterator) {
-                Some(under) if !under.is(&iterator) => {
-                    let address = under.as_ptr() as usize;
-                    looked_through.push(Path { tracker: self.trackers.step(path.tracker, Access::IterUnder), address });
-                }
-                _ => others.push(path),
-            }
+            let leaves = self.leaves(path.tracker, iterator, crate::iterators::MAX_NESTED);
+            let own = leaves.len() == 1 && leaves[0].0 == path.tracker;
+            let paths = leaves.into_iter().map(|(tracker, leaf)| Path { tracker, address: leaf.as_ptr() as usize });
+            if own { others.extend(paths) } else { inner.extend(paths) }
         }
-        if !looked_through.is_empty() {
-            self.keep_apart(looked_through, others);
+        if !inner.is_empty() {
+            self.keep_apart(inner, others);
         }
     }
 
-    /// What an iterator from before runs over, if that is of one of these types.
-    fn path_over(
+    /// The iterators that one advances which combines others, whatever stands between; any other one itself.
+    fn leaves<'py>(
+        &mut self,
+        tracker: TrackerId,
+        iterator: Bound<'py, PyAny>,
+        levels: usize,
+    ) -> Vec<(TrackerId, Bound<'py, PyAny>)> {
+        let (Some(combined), Some(levels)) = (crate::iterators::combined(&iterator), levels.checked_sub(1)) else {
+            return vec![(tracker, iterator)];
+        };
+        let mut leaves = Vec::new();
+        for (which, inner) in (0..).zip(combined.inners()) {
+            let place = self.trackers.step(tracker, Access::IterUnder(which));
+            leaves.extend(self.leaves(place, inner.clone(), levels));
+        }
+        leaves
+    }
+
+    /// What an iterator from before runs over, where that is of one of these types.
+    fn paths_over(
         &mut self,
         py: Python<'_>,
         tracker: TrackerId,
         iterator: ObjectId,
         types: &HashSet<usize>,
-    ) -> Option<(usize, Path)> {
+    ) -> Vec<(usize, Path)> {
         let iterator = self.objects.get(py, iterator);
-        let path = |object: Bound<'_, PyAny>, access: Access| {
+        let mut paths = Vec::new();
+        for (tracker, leaf) in self.leaves(tracker, iterator, crate::iterators::MAX_NESTED) {
+            // The source of others is a list of what is left, made for who asks.
+            let (object, access) = match facts::iterator_state(&leaf) {
+                Some(_) => (crate::iterators::source(&leaf), Access::IterSource),
+                None => (crate::iterators::over(&leaf), Access::IterOver),
+            };
+            let Some(object) = object else { continue };
             let ty = object.get_type_ptr() as usize;
-            types.contains(&ty).then_some((ty, access, object.as_ptr() as usize))
-        };
-        // The source of others is a list of what is left, made for who asks.
-        let (ty, access, address) = match facts::iterator_state(&iterator) {
-            Some(_) => crate::iterators::source(&iterator).and_then(|object| path(object, Access::IterSource))?,
-            None => crate::iterators::over(&iterator).and_then(|object| path(object, Access::IterOver))?,
-        };
-        Some((ty, Path { tracker: self.trackers.step(tracker, access), address }))
+            if types.contains(&ty) {
+                let tracker = self.trackers.step(tracker, access);
+                paths.push((ty, Path { tracker, address: object.as_ptr() as usize }));
+            }
+        }
+        paths
     }
 
     /// Instances may come to share the dict of their attributes: that of one that was written to is kept apart from those that were

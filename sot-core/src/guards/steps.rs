@@ -349,6 +349,6 @@ fn follow<'py>(
         Access::IterPeek => iterators::peek(base),
         Access::IterSource => iterators::source(base),
         Access::IterOver => iterators::over(base),
-        Access::IterUnder => iterators::under(base),
+        Access::IterUnder(which) => iterators::under(base, *which),
     }
 }

@@ -99,7 +99,7 @@ impl Emitter<'_, '_> {
                 self.push_int((*index).into())?;
                 self.call(2);
             }
-            Access::Slot(_) | Access::Constant(_) | Access::Arithmetic(_) | Access::IterOver | Access::IterUnder => {
+            Access::Slot(_) | Access::Constant(_) | Access::Arithmetic(_) | Access::IterOver | Access::IterUnder(_) => {
                 return Err(Stop::fallback(Reason::Reconstruct, "a root in the middle of a path"));
             }
         }

@@ -1,6 +1,7 @@
 """Iterators from before, over what the frame writes to or advances by another name, which at the first calls is another object."""
 
 import collections
+import itertools
 
 from observe import open_case
 from toy_framework import toy
@@ -91,14 +92,17 @@ for name in ITERATORS:
 
 
 # Two iterators, made of what both advance; at the first calls each of its own.
-ADVANCED = {
-    "enumerate_and_iter": (enumerate, iter),
-    "iter_and_enumerate": (iter, enumerate),
-    "two_enumerates": (enumerate, enumerate),
-    "enumerate_twice_and_iter": (lambda over: enumerate(enumerate(over)), iter),
-    "enumerate_and_map": (enumerate, lambda over: map(str, over)),
-    "enumerate_and_zip": (enumerate, lambda over: zip(over, "abcdef")),
-    "zip_and_iter": (lambda over: zip(over, "abcdef"), iter),
+MAKERS = {
+    "iter": iter,
+    "enumerate": enumerate,
+    "zip": lambda over: zip(over, "abcdef"),
+    "zip_second": lambda over: zip("abcdef", over),
+    "map": lambda over: map(str, over),
+    "filter": lambda over: filter(None, over),
+    "enumerate_twice": lambda over: enumerate(enumerate(over)),
+    "enumerate_of_zip": lambda over: enumerate(zip(over, "abcdef")),
+    "zip_of_enumerate": lambda over: zip("abcdef", enumerate(over)),
+    "enumerate_of_map": lambda over: enumerate(map(str, over)),
 }
 
 
@@ -119,8 +123,8 @@ def some_of_one(a, b):
     return found, next(b)
 
 
-def come_to_share(name, advance):
-    first, second = ADVANCED[name]
+def come_to_share(names, advance, at_first):
+    first, second = (MAKERS[name] for name in names)
 
     def build():
         calls = iter(range(100))
@@ -130,14 +134,17 @@ def come_to_share(name, advance):
 
         def args():
             shared = iter([1, 2, 3, 4, 5, 6])
-            return t([1.0, 2.0]), first(shared), second(shared if next(calls) > 1 else iter([7, 8, 9]))
+            own = (next(calls) > 1) == at_first
+            return t([1.0, 2.0]), first(shared), second(iter([7, 8, 9]) if own else shared)
 
         return {"f": f, "args": args}
 
-    build.__name__ = f"{name}_come_to_share_what_is_advanced_{advance.__name__}"
+    how = "share_at_first" if at_first else "come_to_share"
+    build.__name__ = f"{'_and_'.join(names)}_{how}_what_is_advanced_{advance.__name__}"
     open_case(build)
 
 
-for name in ADVANCED:
+for names in itertools.product(MAKERS, repeat=2):
     for advance in (in_turns, one_then_the_other, some_of_one):
-        come_to_share(name, advance)
+        for at_first in (False, True):
+            come_to_share(names, advance, at_first)
