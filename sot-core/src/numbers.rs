@@ -147,6 +147,7 @@ pub(crate) fn computed<'py>(
         Arithmetic::Join => is_text(left) && right.is_some_and(is_text),
         Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
         Arithmetic::Item => right.is_some_and(|key| has_silent_items(left, key)),
+        Arithmetic::Has => !is_sequence(left) && right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Length => is_sequence(left),
         _ => is_number(left) && right.is_none_or(is_number),
     };
@@ -163,6 +164,10 @@ pub(crate) fn computed<'py>(
     let compared = |how| left.rich_compare(right()?, how);
     match op {
         Arithmetic::Item => right().and_then(|right| left.get_item(right)),
+        Arithmetic::Has => {
+            let has = right().and_then(|right| left.contains(right));
+            has.map(|has| PyBool::new(py, has).to_owned().into_any())
+        }
         Arithmetic::Length => left.len().and_then(|length| Ok(length.into_pyobject(py)?.into_any())),
         Arithmetic::Add | Arithmetic::Join => right().and_then(|right| left.add(right)),
         Arithmetic::Subtract => right().and_then(|right| left.sub(right)),

@@ -1,4 +1,4 @@
-//! Which containers and instances captures of the same code have found at places below constant objects.
+//! Which containers, instances and tensors captures of the same code have found at places below constant objects.
 //!
 //! A capture takes what it finds there for what will be there at each call. Where a later one finds another object in the same place,
 //! somebody exchanges it from call to call (`model.state = {}`): that capture finds it by its path, and so do those that follow
@@ -8,7 +8,7 @@
 use crate::captured::{Captured, Written, is_replaceable, written_at};
 use crate::cpython::facts;
 use crate::type_facts;
-use crate::variables::{VarId, VarKind};
+use crate::variables::VarId;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -67,12 +67,7 @@ impl Occupants {
     }
 }
 
-/// Whether a value may be replaced, in its place, by another one; a tensor is known by its place in any case, or is a parameter.
-fn is_exchangeable(kind: &VarKind) -> bool {
-    is_replaceable(kind) && !matches!(kind, VarKind::Tensor(_))
-}
-
-/// Whether an object is a container or an instance, which a capture may take for a fixed one.
+/// Whether an object is a container, an instance or a tensor, which a capture may take for a fixed one.
 fn may_be_taken_for_fixed(object: &Bound<'_, PyAny>) -> bool {
     let class = object.get_type();
     facts::is_plain_container(object) || facts::is_heap_type(&class) && !object.is_instance_of::<PyType>()
@@ -86,7 +81,7 @@ fn written(py: Python<'_>, captured: &Captured) -> Vec<Written> {
         let var = VarId(var.0);
         captured.is_under_constant(captured.var(var).tracker).then(|| captured.known_object(var)).flatten().map(object)
     };
-    let exchanges = |value: VarRef| is_exchangeable(&captured.var(VarId(value.0)).kind);
+    let exchanges = |value: VarRef| is_replaceable(&captured.var(VarId(value.0)).kind);
     let places = captured.journal.entries().iter().filter_map(|entry| {
         let (container, name, before) = match &entry.mutation {
             Mutation::SetGlobal { globals, name, value } if exchanges(*value) => {
@@ -121,7 +116,7 @@ fn occupants(py: Python<'_>, captured: &Captured) -> Vec<(Written, usize)> {
     let replaceable: HashSet<ObjectId> = captured
         .sourced
         .iter()
-        .filter(|(var, _)| is_exchangeable(&captured.var(**var).kind))
+        .filter(|(var, _)| is_replaceable(&captured.var(**var).kind))
         .map(|(_, object)| *object)
         .collect();
     let found = captured.guards.iter().filter_map(|guard| {

@@ -463,6 +463,20 @@ pub fn is_quiet_member(set: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>) -> Option
     Some(alike.iter().any(|member| member.is(key) || member.eq(key).unwrap_or(false)))
 }
 
+/// What a dict has for a key that is compared without code of the program. `None`: it is to be compared with a key that is not.
+#[inline]
+pub fn silent_item<'py>(dict: &Bound<'py, PyDict>, key: &Bound<'py, PyAny>) -> Option<Option<Bound<'py, PyAny>>> {
+    if !facts::holds_names_alone(dict) && is_silent(key) && !is_found_silently(dict, key) {
+        return None;
+    }
+    dict.get_item(key).ok()
+}
+
+fn is_found_silently(dict: &Bound<'_, PyDict>, key: &Bound<'_, PyAny>) -> bool {
+    let alike = key.hash().map(|hash| facts::keys_of_hash(dict, key, hash));
+    alike.is_ok_and(|alike| alike.iter().all(|have| have.is(key) || is_silent(have)))
+}
+
 /// Whether hashing and comparing a value runs C code that asks nobody, whatever it is compared with that is silent, too.
 pub fn is_silent(value: &Bound<'_, PyAny>) -> bool {
     let plain = value.is_none()

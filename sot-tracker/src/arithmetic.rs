@@ -33,6 +33,8 @@ pub enum Arithmetic {
     Join,
     /// Of an exact list or tuple at an int, of an exact dict by a number or a text.
     Item,
+    /// Whether an exact dict has a number or a text for a key.
+    Has,
     Negative,
     Invert,
     Abs,
@@ -59,7 +61,7 @@ pub enum Arithmetic {
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 43] = [
+    pub const ALL: [Arithmetic; 44] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -82,6 +84,7 @@ impl Arithmetic {
         Arithmetic::Format,
         Arithmetic::Join,
         Arithmetic::Item,
+        Arithmetic::Has,
         Arithmetic::Negative,
         Arithmetic::Invert,
         Arithmetic::Abs,
@@ -115,6 +118,7 @@ impl Arithmetic {
             Arithmetic::FloorDivide => "//",
             Arithmetic::Remainder => "%",
             Arithmetic::Item => "[]",
+            Arithmetic::Has => "in",
             Arithmetic::Length => "len",
             Arithmetic::Rshift => ">>",
             Arithmetic::And => "&",
@@ -171,6 +175,7 @@ impl Arithmetic {
         match self {
             Arithmetic::Format | Arithmetic::RoundTo => write!(f, "{}({left}, {right})", self.sign()),
             Arithmetic::Item => write!(f, "{left}[{right}]"),
+            Arithmetic::Has => write!(f, "({right} in {left})"),
             Arithmetic::Negative | Arithmetic::Invert => write!(f, "({}{left})", self.sign()),
             _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
             _ => write!(f, "{}({left})", self.sign()),

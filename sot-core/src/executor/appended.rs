@@ -96,23 +96,6 @@ impl Executor<'_> {
         Ok(true)
     }
 
-    /// `list[-1]` of what was appended to such a list, counted from its end.
-    pub(super) fn item_of_unseen(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if self.unseen_list(list).is_none() {
-            return Ok(None);
-        }
-        let appended = self.appended_before_look(list);
-        if appended.is_empty() {
-            return Ok(None);
-        }
-        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
-        if self.is_varying(key) {
-            return Ok(None);
-        }
-        let back = self.constant_int(key).and_then(i64::checked_neg).and_then(|back| usize::try_from(back).ok());
-        Ok(back.filter(|back| (1..=appended.len()).contains(back)).map(|back| appended[appended.len() - back]))
-    }
-
     /// What was appended to a list before anybody looked into it.
     pub(super) fn appended_before_look(&self, list: VarId) -> Vec<VarId> {
         let mut appended = Vec::new();
@@ -142,7 +125,7 @@ impl Executor<'_> {
     }
 
     /// Whether a value is made of numbers, text and tensors, and containers of such.
-    fn ends_unseen(&self, value: VarId) -> bool {
+    pub(super) fn ends_unseen(&self, value: VarId) -> bool {
         let mut work = vec![value];
         let mut seen = 0;
         while let Some(value) = work.pop() {

@@ -39,6 +39,9 @@ impl<'py> Executor<'py> {
         if let Some(appender) = self.appender_of_unseen(var, name) {
             return Ok(Some(appender));
         }
+        if let Some(method) = self.method_of_unseen_dict(var, name) {
+            return Ok(Some(method));
+        }
         if let Some(found) = self.attribute_of_thread(var, name)? {
             return Ok(found);
         }

@@ -552,6 +552,9 @@ impl<'py> Executor<'py> {
         if self.append_unseen(receiver, name, args)? {
             return self.fold_none().map(Called::Value);
         }
+        if let Some(found) = self.call_by_key(receiver, name, args)? {
+            return Ok(Called::Value(found));
+        }
         if let Some(entered) = self.enter_method(receiver, name, args)? {
             return Ok(entered);
         }

@@ -1,5 +1,8 @@
-//! Lists of thousands of items from before the frame: nobody looks into them as a whole, which would take longer than what the program
-//! does with them. Their length and single items are guarded; a loop over one is left to plain Python, and anything else is a break.
+//! Lists from before the frame that are asked for single items, or for a few at one end: that is all that is guarded then, as a history
+//! grows at each call.
+//!
+//! Into one of thousands of items nobody looks as a whole, which would take longer than what the program does with it: a loop over
+//! it is left to plain Python, and anything else is a break.
 
 use super::Executor;
 use super::kinds::MANY;
@@ -66,22 +69,84 @@ impl<'py> Executor<'py> {
         self.guard(longer, Check::Equals(yes));
     }
 
-    /// `list[3]` of such a list, of which nothing else is guarded then, but its length where the index counts from its end.
-    pub(super) fn item_of_long(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if !self.is_long_list(list) || self.is_written(list) {
+    /// `list[3]` or `list[-1]` of a list from before into which nobody has looked, though values may have been appended: nothing else of it
+    /// is guarded, so that a history may grow.
+    pub(super) fn item_in_part(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        let Some(object) = self.unseen_list(list) else { return Ok(None) };
+        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
+        if self.is_varying(key) {
             return Ok(None);
         }
-        let VarKind::Constant(_) = self.look(key)? else { return Ok(None) };
-        let (Some(index), Some(object)) = (self.constant_int(key), self.known_object(list)) else { return Ok(None) };
-        let real = self.objects.get(self.py, object).cast_into::<PyList>().map_err(|e| self.internal(&e.into()))?;
-        let at = if index < 0 { index + real.len() as i64 } else { index };
-        let Some(item) = usize::try_from(at).ok().and_then(|at| real.get_item(at).ok()) else { return Ok(None) };
-        let base = self.ask_in_part(list, object);
-        if index < 0 {
-            self.guard(base, Check::Len(real.len()));
+        let Some(index) = self.constant_int(key) else { return Ok(None) };
+        let appended = self.appended_before_look(list);
+        let real = self.objects.get(self.py, object);
+        let index = match index {
+            0.. => index,
+            _ => match appended.get(appended.len().wrapping_add_signed(index as isize)) {
+                Some(own) => return Ok(Some(*own)),
+                None => index + appended.len() as i64,
+            },
+        };
+        self.item_of_real(list, object, &real, index)
+    }
+
+    /// The item at an index of a list from before, which counts from the end where it is negative.
+    fn item_of_real(
+        &mut self,
+        list: VarId,
+        object: ObjectId,
+        real: &Bound<'py, PyAny>,
+        index: i64,
+    ) -> Result<Option<VarId>, Stop> {
+        let length = real.len().map_err(|e| self.internal(&e))? as i64;
+        let at = if index < 0 { index + length } else { index };
+        if !(0..length).contains(&at) {
+            return Ok(None);
         }
-        let place = self.trackers.step(base, Access::SeqItem(at));
+        let item = real.get_item(at).map_err(|e| self.internal(&e))?;
+        let base = self.ask_in_part(list, object);
+        let place = self.trackers.step(base, Access::SeqItem(index));
+        self.guard_present(place);
         self.note_item_read(place);
         Ok(Some(self.wrap(&item, place)))
+    }
+
+    /// `list[-3:]` or `list[:3]` of such a list that is at least so long.
+    pub(super) fn slice_in_part(&mut self, list: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
+        let VarKind::List(_) = self.var(list).kind else { return Ok(None) };
+        let Some(object) = self.unseen_list(list) else { return Ok(None) };
+        let VarKind::Slice(SliceVar { parts: [start, stop, step] }) = self.look(key)? else { return Ok(None) };
+        if !self.appended_before_look(list).is_empty() || !self.is_none(step)? {
+            return Ok(None);
+        }
+        let bound = |ex: &mut Self, part: VarId| -> Result<Option<Option<i64>>, Stop> {
+            if ex.is_none(part)? {
+                return Ok(Some(None));
+            }
+            let known = matches!(ex.look(part)?, VarKind::Constant(_)) && !ex.is_varying(part);
+            Ok(if known { ex.constant_int(part).map(Some) } else { None })
+        };
+        let (Some(start), Some(stop)) = (bound(self, start)?, bound(self, stop)?) else { return Ok(None) };
+        // Both count from one end of the list.
+        let range = match (start, stop) {
+            (None | Some(0..), Some(stop @ 0..)) => start.unwrap_or(0)..stop,
+            (Some(start @ ..0), None) => start..0,
+            (Some(start @ ..0), Some(stop @ ..0)) => start..stop,
+            _ => return Ok(None),
+        };
+        let real = self.objects.get(self.py, object);
+        let length = real.len().map_err(|e| self.internal(&e))? as i64;
+        let longest = range.start.unsigned_abs().max(range.end.unsigned_abs());
+        if range.is_empty() || longest > length as u64 || longest > MANY as u64 {
+            return Ok(None);
+        }
+        let mut items = Vec::new();
+        for index in range {
+            match self.item_of_real(list, object, &real, index)? {
+                Some(item) => items.push(item),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(self.virtual_var(ListVar { items: items.into(), class: None, object: None })))
     }
 }

@@ -174,6 +174,9 @@ impl<'py> Executor<'py> {
 
     /// `container[key] = value`
     pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
+        if self.store_by_key(container, key, Some(value))? {
+            return Ok(());
+        }
         self.look(container)?.set_item(self, container, key, value)
     }
 
@@ -190,6 +193,9 @@ impl<'py> Executor<'py> {
 
     /// `del container[key]`
     pub fn delete_item(&mut self, container: VarId, key: VarId) -> Result<(), Stop> {
+        if self.store_by_key(container, key, None)? {
+            return Ok(());
+        }
         self.look(container)?.delete_item(self, container, key)
     }
 

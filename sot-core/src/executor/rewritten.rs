@@ -74,7 +74,7 @@ impl<'py> Executor<'py> {
 
     /// A variable that stood for an item is none any more. It may have been found elsewhere first, as in an argument: its identity
     /// is what ties that to the place.
-    fn note_gone(&mut self, container: VarId, access: Access, item: VarId) {
+    pub(super) fn note_gone(&mut self, container: VarId, access: Access, item: VarId) {
         if !self.is_under_constant(self.var(container).tracker) || !self.sourced.contains_key(&item) {
             return;
         }

@@ -30,6 +30,8 @@ pub(super) enum Undo {
     Gap(VarId),
     /// So many values fewer were appended to a list into which nobody had looked.
     Unseen { list: VarId, count: usize },
+    /// A dict into which nobody had looked was given one value fewer, or had lost one fewer.
+    Stored(VarId),
 }
 
 /// What one run of an instruction says of itself to who runs it. A second run begins anew; what a stop is owed to outlives
@@ -134,6 +136,8 @@ impl Executor<'_> {
                 }
                 Some(Undo::Gap(dict)) => drop(self.gaps.remove(&dict)),
                 Some(Undo::Unseen { list, count }) => self.take_back_unseen(list, count),
+                // Who looks next finds what is in the journal by then.
+                Some(Undo::Stored(dict)) => self.vars[dict.0 as usize].looked = false,
                 None => {}
             }
         }
@@ -171,7 +175,7 @@ impl Executor<'_> {
     pub(super) fn changed_since(&self, mark: &Mark) -> impl Iterator<Item = (VarId, &VarKind)> {
         self.undo.get(mark.log..).unwrap_or_default().iter().filter_map(|undo| match undo {
             Undo::Kind(var, kind) => Some((*var, kind)),
-            Undo::Hash(_) | Undo::Gap(_) | Undo::Unseen { .. } => None,
+            Undo::Hash(_) | Undo::Gap(_) | Undo::Unseen { .. } | Undo::Stored(_) => None,
         })
     }
 

@@ -6,6 +6,7 @@
 
 use super::Executor;
 use super::long_lists::is_long;
+use crate::backend::Kind;
 use crate::captured::place;
 use crate::numbers::{computed, is_number, is_sequence, varies};
 use crate::stop::Stop;
@@ -52,21 +53,42 @@ impl<'py> Executor<'py> {
         Some((real, self.place_of_container(sequence, object)))
     }
 
-    /// `dict[key]`, where the key is a number or a text that varies.
-    fn item_by_varying_key(&mut self, dict: VarId, object: ObjectId, key: VarId) -> Result<Option<VarId>, Stop> {
-        let (real, tracker) = (self.objects.get(self.py, object), self.var(dict).tracker);
-        if self.is_written(dict) || self.content_changed(&real) || !self.has_path(tracker) {
+    /// Whether a dict from before into which nobody has looked has a key that is a number or a text that varies, guarded as such.
+    pub(super) fn has_varying_key(&mut self, dict: VarId, object: ObjectId, key: VarId) -> Result<Option<bool>, Stop> {
+        self.look(key)?;
+        let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return Ok(None) };
+        let (real, wanted) = (self.objects.get(self.py, object), self.objects.get(self.py, wanted));
+        let Some(has) = computed(Arithmetic::Has, &real, Some(&wanted)) else { return Ok(None) };
+        if self.is_passing_object(&real, self.var(dict).tracker) {
             return Ok(None);
         }
-        self.is_read_as_it_is(object)?;
-        let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return Ok(None) };
-        let wanted = self.objects.get(self.py, wanted);
-        let Some(item) = computed(Arithmetic::Item, &real, Some(&wanted)).filter(varies) else { return Ok(None) };
+        let at = self.var(key).tracker;
         let base = self.ask_in_part(dict, object);
-        Ok(self.item_at(base, key, &item))
+        if !self.may_be_computed(Arithmetic::Has, base, Some(at)) {
+            return Ok(None);
+        }
+        let tracker = Tracker::Arithmetic { op: Arithmetic::Has, left: base, right: Some(at) };
+        let tracker = self.trackers.intern(tracker);
+        let known = self.objects.add(&has);
+        self.guard(tracker, Check::Equals(known));
+        Ok(Some(has.is_truthy().unwrap_or(false)))
     }
 
-    /// A number at the path `container[key]`, if that is not too long by now.
+    /// `dict[key]` of such a dict that has the key.
+    pub(super) fn item_by_varying_key(&mut self, dict: VarId, object: ObjectId, key: VarId) -> Option<VarId> {
+        let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return None };
+        let (real, wanted) = (self.objects.get(self.py, object), self.objects.get(self.py, wanted));
+        let item = computed(Arithmetic::Item, &real, Some(&wanted)).filter(|item| self.is_known_by_place(item))?;
+        let base = self.ask_in_part(dict, object);
+        self.item_at(base, key, &item)
+    }
+
+    /// Whether an item at a place that varies can be known by its type alone: a number or a tensor.
+    fn is_known_by_place(&self, item: &Bound<'py, PyAny>) -> bool {
+        varies(item) || matches!(self.backend.classify(item), Kind::Tensor)
+    }
+
+    /// A number or a tensor at the path `container[key]`, if that is not too long by now.
     fn item_at(&mut self, base: TrackerId, key: VarId, item: &Bound<'py, PyAny>) -> Option<VarId> {
         let at = self.var(key).tracker;
         if !self.may_be_computed(Arithmetic::Item, base, Some(at)) {
@@ -76,6 +98,9 @@ impl<'py> Executor<'py> {
         let tracker = self.trackers.intern(tracker);
         let class = self.objects.add(item.get_type().as_any());
         self.guard(tracker, Check::TypeIs(class));
+        if !varies(item) {
+            return Some(self.wrap(item, tracker));
+        }
         let var = self.computed_at(tracker, item);
         // It is found, and not made.
         let object = self.objects.add(item);
@@ -85,12 +110,6 @@ impl<'py> Executor<'py> {
 
     /// `container[key]` of a number, where the key varies. The items of a list or a tuple are of one type.
     pub(super) fn item_at_varying(&mut self, sequence: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if let VarKind::Dict(DictVar { object: Some(object), class: None, .. }) = self.var(sequence).kind {
-            return match self.is_varying(key) {
-                true => self.item_by_varying_key(sequence, object, key),
-                false => Ok(None),
-            };
-        }
         if !matches!(self.var(sequence).kind, VarKind::List(_) | VarKind::Tuple(_)) || !self.is_varying_int(key) {
             return Ok(None);
         }
@@ -100,7 +119,10 @@ impl<'py> Executor<'py> {
         let Some((real, base)) = self.path_of_sequence(sequence) else { return Ok(None) };
         let VarKind::Constant(ConstantVar { object: index }) = self.var(key).kind else { return Ok(None) };
         let index = self.objects.get(self.py, index);
-        let Some(item) = computed(Arithmetic::Item, &real, Some(&index)).filter(varies) else { return Ok(None) };
+        let Some(item) = computed(Arithmetic::Item, &real, Some(&index)) else { return Ok(None) };
+        if !self.is_known_by_place(&item) {
+            return Ok(None);
+        }
         let class = item.get_type();
         let mut items = real.try_iter().map_err(|e| self.internal(&e))?.take(SAMPLES);
         if !items.all(|other| other.is_ok_and(|other| other.get_type().is(&class))) {

@@ -304,18 +304,24 @@ impl<'py> Executor<'py> {
             return Ok(());
         }
         let given = self.is_constant(tracker);
+        self.arrive(var);
+        let pinned = self.is_under_constant(tracker);
+        self.var(var).kind.clone().look(self, var, Place { tracker, given, pinned })
+    }
+
+    /// Somebody asks about a container: one that is another object at each call is known by its path.
+    pub(super) fn arrive(&mut self, container: VarId) {
+        let tracker = self.var(container).tracker;
         if let VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Deque(_) =
-            self.var(var).kind
-            && let Some(object) = self.known_object(var)
+            self.var(container).kind
+            && let Some(object) = self.known_object(container)
         {
             let object = self.objects.get(self.py, object);
             if self.is_passing_object(&object, tracker) {
                 self.note_passing(tracker);
-                self.watch(var, &object, tracker);
+                self.watch(container, &object, tracker);
             }
         }
-        let pinned = self.is_under_constant(tracker);
-        self.var(var).kind.clone().look(self, var, Place { tracker, given, pinned })
     }
 
     /// A function by what it is made of.

@@ -312,7 +312,7 @@ impl<'py> Live<'_, 'py> {
                 let dict = plain.call1((base, "__dict__")).ok()?;
                 dict.is_instance_of::<PyDict>().then_some(dict)
             }
-            Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(self.object(*key)).ok()?,
+            Access::DictItem(key) => type_facts::silent_item(base.cast().ok()?, &self.object(*key))?,
             Access::DictValue(index) => base.cast::<PyDict>().ok()?.values().get_item(*index as usize).ok(),
             Access::DictKey(index) => match base.cast::<PyDict>() {
                 Ok(dict) => dict.keys().get_item(*index as usize).ok(),
@@ -321,7 +321,7 @@ impl<'py> Live<'_, 'py> {
             // As the type has it, whatever a subclass says.
             Access::SeqItem(index) => {
                 if facts::is_deque(base) {
-                    return base.try_iter().ok()?.nth(usize::try_from(*index).ok()?)?.ok();
+                    return base.get_item(*index).ok();
                 }
                 let known = match base {
                     list if list.is_instance_of::<PyList>() => self.py.get_type::<PyList>(),
@@ -361,7 +361,7 @@ impl<'py> Live<'_, 'py> {
             },
             Check::Lacks(key) => {
                 let wanted = self.object(*key);
-                value.is_instance_of::<PyDict>() && !builtin("list")?.call1((value,))?.contains(wanted)?
+                value.cast().is_ok_and(|dict| type_facts::silent_item(dict, &wanted).is_some_and(|has| has.is_none()))
             }
             Check::Member { key, is } => {
                 let key = self.object(*key);

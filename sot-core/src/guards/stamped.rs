@@ -6,6 +6,7 @@ use super::{NativeCheck, holder, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
 use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
+use crate::type_facts;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -241,7 +242,7 @@ impl StampedDict {
     #[cold]
     fn holds_in(&self, py: Python<'_>, dict: &Bound<'_, PyDict>) -> bool {
         self.items.iter().all(|(key, check)| {
-            let Ok(value) = dict.get_item(identity::object_of(key.bind(py))) else { return false };
+            let Some(value) = type_facts::silent_item(dict, &identity::object_of(key.bind(py))) else { return false };
             match (check, value) {
                 (Check::Lacks(_), value) => value.is_none(),
                 (_, None) => false,

@@ -188,7 +188,7 @@ impl Steps {
             Check::Len(n) => length(value) == Some(*n),
             Check::Lacks(key) => {
                 let key = identity::object_of(key.bind(py));
-                value.cast::<PyDict>().is_ok_and(|d| d.contains(key).is_ok_and(|has| !has))
+                value.cast().is_ok_and(|dict| type_facts::silent_item(dict, &key).is_some_and(|found| found.is_none()))
             }
             Check::Keys(keys) => same_keys(value, keys),
             Check::Hashes { hashes, alike } => match value.cast::<PyDict>() {
@@ -314,14 +314,17 @@ fn follow<'py>(
             facts::Field::Empty | facts::Field::NoField => None,
         },
         Access::InstanceDict => facts::instance_dict(base).or_else(|| facts::class_dict(base)).map(Bound::into_any),
-        Access::DictItem(key) => base.cast::<PyDict>().ok()?.get_item(identity::object_of(key.bind(py))).ok()?,
+        Access::DictItem(key) => type_facts::silent_item(base.cast().ok()?, &identity::object_of(key.bind(py)))?,
         Access::DictValue(index) => base.cast::<PyDict>().ok()?.iter().nth(*index as usize).map(|kv| kv.1),
         Access::DictKey(index) => match base.cast::<PyDict>() {
             Ok(dict) => dict.iter().nth(*index as usize).map(|kv| kv.0),
             Err(_) => facts::set_entry(base, *index as usize).map(|entry| entry.key),
         },
         Access::SeqItem(index) => {
-            let index = usize::try_from(*index).ok()?;
+            let index = match index {
+                0.. => usize::try_from(*index).ok()?,
+                _ => length(base)?.checked_add_signed(isize::try_from(*index).ok()?)?,
+            };
             if let Ok(list) = base.cast::<PyList>() {
                 list.get_item(index).ok()
             } else if let Ok(tuple) = base.cast::<PyTuple>() {

@@ -142,7 +142,11 @@ fn binary_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 
 fn store_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
-    let container = ex.peek(1)?;
+    let (container, value) = (ex.peek(1)?, ex.peek(2)?);
+    if ex.store_by_key(container, key, Some(value))? {
+        ex.pop_n(2)?;
+        return Ok(Flow::Next);
+    }
     if ex.enter_index(container, key)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
@@ -171,6 +175,10 @@ fn awaited_by_write(ex: &mut Executor<'_>, container: VarId) -> Result<Option<Aw
 fn delete_subscr(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let key = ex.pop()?;
     let container = ex.peek(1)?;
+    if ex.store_by_key(container, key, None)? {
+        ex.pop()?;
+        return Ok(Flow::Next);
+    }
     if ex.enter_index(container, key)?.is_some() {
         return Ok(Flow::Entered(Awaits::Again));
     }
@@ -190,6 +198,10 @@ fn binary_slice(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let operands = ex.pop_n(3)?;
     let step = ex.fold_none()?;
     let slice = ex.virtual_var(SliceVar { parts: [operands[1], operands[2], step] });
+    if let Some(items) = ex.slice_in_part(operands[0], slice)? {
+        ex.push(items);
+        return Ok(Flow::Next);
+    }
     ex.step.tail = Some(Awaits::Push);
     let value = ex.subscript(operands[0], slice)?;
     ex.push(value);

@@ -474,13 +474,13 @@ fn contains(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::Contains { invert } = op else { return Err(mismatch()) };
     let container = ex.pop()?;
     let item = ex.pop()?;
-    if let Some(found) = ex.has_varying(container, item)? {
+    let by_key = ex.has_key(container, item)?;
+    let found = match by_key {
+        Some(found) => Some(found),
+        None => ex.has_varying(container, item)?,
+    };
+    if let Some(found) = found {
         let result = ex.fold_bool(found != invert)?;
-        ex.push(result);
-        return Ok(Flow::Next);
-    }
-    if let Some(found) = ex.item_by_key(container, item)? {
-        let result = ex.fold_bool(found.is_some() != invert)?;
         ex.push(result);
         return Ok(Flow::Next);
     }

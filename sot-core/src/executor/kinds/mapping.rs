@@ -211,6 +211,7 @@ impl Operations for DictVar {
         if let Some(object) = self.object {
             ex.is_read_as_it_is(object)?;
             ex.look_dict(me, at.tracker, object, at.given, at.pinned)?;
+            ex.add_stored(me)?;
         }
         Ok(())
     }

@@ -1,55 +1,118 @@
-//! Dicts from before the frame that are asked for one key, which is all that is guarded then: tables of a library (`re._cache`,
-//! `weakref.WeakKeyDictionary`) grow all the time, and large ones are there to grow.
+//! Dicts from before the frame that are asked for single keys, and given single values, which is all that is guarded then: a config
+//! gets further keys, a memo or a history grows at each call, and tables of a library (`re._cache`, `weakref.WeakKeyDictionary`) do
+//! all the time.
+//!
+//! The first look at such a dict, which guards all of its keys and wraps its values, waits until somebody asks for the whole. Until then
+//! what was stored is in the journal alone; the look adds it to the entries ([`Executor::add_stored`]), as it does for lists
+//! ([`super::super::appended`]).
 
 use super::Executor;
 use super::weak_references::upgraded;
 use crate::cpython::facts;
+use crate::executor::state::Undo;
 use crate::stop::Stop;
 use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_sideeffect::Target;
-use sot_tracker::{Access, Check};
+use sot_sideeffect::{Mutation, Target};
+use sot_tracker::{Access, Arithmetic, Check, ObjectId};
+use std::rc::Rc;
+
+/// Whether something was stored by a key: this value, or `None` for what was deleted.
+enum Stored {
+    Here(Option<VarId>),
+    Elsewhere,
+    /// No guard can tell the key from others.
+    Unknown,
+}
+
+/// Methods of dicts that ask for one key.
+const BY_KEY: [&str; 4] = ["get", "pop", "setdefault", "__contains__"];
 
 impl<'py> Executor<'py> {
+    /// A dict from before the frame, of no class of its own, into which nobody has looked.
+    fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
+        let variable = self.var(dict);
+        match variable.kind {
+            VarKind::Dict(DictVar { object: Some(object), class: None, owner: None, .. }) => {
+                (!variable.looked && self.has_path(variable.tracker)).then_some(object)
+            }
+            _ => None,
+        }
+    }
+
+    /// What such a dict was given and lost since: keys, and values where it has them. All of its entries in the journal are of that kind,
+    /// as whatever else is done to it looks into it first.
+    fn stored_before_look(&self, dict: VarId) -> Vec<(VarId, Option<VarId>)> {
+        let changes = self.journal.changes_of(Target::Object(Self::var_ref(dict)));
+        changes
+            .filter_map(|entry| match &entry.mutation {
+                Mutation::SetItem { key, value, .. } => Some((VarId(key.0), Some(VarId(value.0)))),
+                Mutation::DelItem { key, .. } | Mutation::DictPop { key, .. } => Some((VarId(key.0), None)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// A look into a dict has found what was there before the frame: what happened since comes on top.
+    pub(in crate::executor) fn add_stored(&mut self, dict: VarId) -> Result<(), Stop> {
+        for (key, value) in self.stored_before_look(dict) {
+            let VarKind::Dict(found) = self.var(dict).kind.clone() else { return Ok(()) };
+            let at = found.position(self, key)?;
+            let mut entries = found.entries.to_vec();
+            match (at, value) {
+                (Some(at), Some(value)) => entries[at].1 = value,
+                (None, Some(value)) => entries.push((key, value)),
+                (Some(at), None) => drop(entries.remove(at)),
+                (None, None) => {}
+            }
+            if let VarKind::Dict(dict) = &mut self.learn(dict).kind {
+                dict.removed += u32::from(value.is_none());
+                dict.entries = Rc::new(entries);
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that a dict of one key is asked for by, as an object: its hash and its comparisons are no code of the program.
+    fn wanted_key(&mut self, key: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        match self.var(key).kind {
+            VarKind::Instance(InstanceVar { object: Some(reference), pinned: true, .. }) => {
+                let reference = self.objects.get(self.py, reference);
+                Ok(reference.get_type().is(self.py.get_type::<PyWeakrefReference>()).then_some(reference))
+            }
+            VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => {
+                Ok(self.part_of_key(key)?.filter(type_facts::is_silent))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// What a dict from before the frame has for a key: `None`: it is known as a whole, or its keys may be code of the program. The
     /// inner one: it lacks the key.
     pub(in crate::executor) fn item_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<Option<VarId>>, Stop> {
-        let variable = self.var(dict);
-        let VarKind::Dict(DictVar { object: Some(object), class: None, .. }) = variable.kind else { return Ok(None) };
-        let (looked, tracker) = (variable.looked, variable.tracker);
-        if looked || !self.has_path(tracker) {
-            return Ok(None);
-        }
+        let Some(object) = self.unseen_dict(dict) else { return Ok(None) };
         self.is_read_as_it_is(object)?;
+        if self.is_varying(key) {
+            return self.item_by_key_that_varies(dict, object, key);
+        }
         let object = self.objects.get(self.py, object);
         let table = object.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
-        let wanted = match self.var(key).kind {
-            VarKind::Instance(InstanceVar { object: Some(reference), pinned: true, .. }) => {
-                let reference = self.objects.get(self.py, reference);
-                match reference.get_type().is(self.py.get_type::<PyWeakrefReference>()) {
-                    true => reference,
-                    false => return Ok(None),
-                }
-            }
-            VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => match self.part_of_key(key)? {
-                Some(wanted) if type_facts::is_silent(&wanted) => wanted,
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
-        if self.content_changed(&object)
-            || self.journal.changes_of(Target::Object(Self::var_ref(dict))).next().is_some()
-        {
-            return Ok(None);
-        }
+        let Some(wanted) = self.wanted_key(key)? else { return Ok(None) };
+        // While nothing here holds what it holds.
+        self.arrive(dict);
         if let Some(referent) = upgraded(&wanted)
             && !self.is_compared_by_identity(&referent)?
         {
             return Ok(None);
         }
         let Ok(hash) = wanted.hash() else { return Ok(None) };
+        match self.stored_by_key(dict, key)? {
+            Stored::Here(value) => return Ok(Some(value)),
+            Stored::Unknown => return Ok(None),
+            Stored::Elsewhere => {}
+        }
         let mut found = None;
         for other in facts::keys_of_hash(table, &wanted, hash) {
             let silent = match upgraded(&other) {
@@ -66,15 +129,15 @@ impl<'py> Executor<'py> {
         }
         self.look(key)?;
         self.captured.asked_in_part.insert(dict);
+        let tracker = self.var(dict).tracker;
         let wanted = self.objects.add(&wanted);
+        let table = self.objects.add(table.as_any());
         let base = match self.is_under_constant(tracker) {
             true => {
                 self.look_identity(dict)?;
-                let table = self.objects.add(table.as_any());
                 self.constant_tracker(table)
             }
             false => {
-                let table = self.objects.add(table.as_any());
                 self.guard_type(tracker, table);
                 tracker
             }
@@ -93,16 +156,183 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `dict[key]` of such a dict; of a list the last of what was appended, an item at an index that varies, or one of many.
-    pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if let Some(last) = self.item_of_unseen(dict, key)? {
-            return Ok(Some(last));
+    /// `key in dict` of such a dict.
+    pub(in crate::executor) fn has_key(&mut self, dict: VarId, key: VarId) -> Result<Option<bool>, Stop> {
+        if self.unseen_dict(dict).is_none() {
+            return Ok(None);
         }
+        if self.is_varying(key)
+            && let (Some(object), Stored::Elsewhere) = (self.known_object(dict), self.stored_by_key(dict, key)?)
+        {
+            self.is_read_as_it_is(object)?;
+            return self.has_varying_key(dict, object, key);
+        }
+        Ok(self.item_by_key(dict, key)?.map(|found| found.is_some()))
+    }
+
+    /// The same of a number or a text that varies. What was stored by another key may have been stored by this one at the next call.
+    fn item_by_key_that_varies(
+        &mut self,
+        dict: VarId,
+        object: ObjectId,
+        key: VarId,
+    ) -> Result<Option<Option<VarId>>, Stop> {
+        match self.stored_by_key(dict, key)? {
+            Stored::Here(value) => return Ok(Some(value)),
+            Stored::Unknown => return Ok(None),
+            Stored::Elsewhere => {}
+        }
+        match self.has_varying_key(dict, object, key)? {
+            Some(true) => Ok(self.item_by_varying_key(dict, object, key).map(Some)),
+            Some(false) => Ok(Some(None)),
+            None => Ok(None),
+        }
+    }
+
+    /// What was stored by a key since the frame began.
+    fn stored_by_key(&mut self, dict: VarId, key: VarId) -> Result<Stored, Stop> {
+        for (other, value) in self.stored_before_look(dict).into_iter().rev() {
+            match self.is_same_key(key, other)? {
+                Some(true) => return Ok(Stored::Here(value)),
+                Some(false) => {}
+                None => return Ok(Stored::Unknown),
+            }
+        }
+        Ok(Stored::Elsewhere)
+    }
+
+    /// Whether two keys of constants are one key, guarded where one varies.
+    fn is_same_key(&mut self, a: VarId, b: VarId) -> Result<Option<bool>, Stop> {
+        if a == b {
+            return Ok(Some(true));
+        }
+        if self.is_other_than_varying(a, b) {
+            return Ok(Some(false));
+        }
+        if self.is_varying(a) || self.is_varying(b) {
+            return match self.arithmetic(Arithmetic::Eq, a, Some(b))? {
+                Some(same) => self.truth(same).map(Some),
+                None => Ok(None),
+            };
+        }
+        self.look(a)?;
+        Ok(match (self.wanted_key(a)?, self.wanted_key(b)?) {
+            (Some(a), Some(b)) => Some(a.is(&b) || a.eq(&b).unwrap_or(false)),
+            _ => None,
+        })
+    }
+
+    /// Whether a dict loses this value without a look at more than its type.
+    fn is_lost_unseen(&mut self, value: VarId) -> bool {
+        let Variable { kind, tracker, .. } = self.var(value);
+        let tracker = *tracker;
+        match (kind, self.known_object(value)) {
+            (VarKind::Constant(_) | VarKind::Tensor(_), Some(object)) if self.has_path(tracker) => {
+                if !self.is_constant(tracker) {
+                    self.guard_type(tracker, object);
+                }
+                true
+            }
+            _ => self.ends_unseen(value),
+        }
+    }
+
+    /// `dict[key] = value`, and `del dict[key]`, of a dict into which nobody has looked. `false`: it is done as ever.
+    pub(in crate::executor) fn store_by_key(
+        &mut self,
+        dict: VarId,
+        key: VarId,
+        value: Option<VarId>,
+    ) -> Result<bool, Stop> {
+        if self.unseen_dict(dict).is_none() || value.is_some_and(|value| !self.ends_unseen(value)) {
+            return Ok(false);
+        }
+        if self.dict_has_one_name(dict).is_err() {
+            return Ok(false);
+        }
+        // What a weak reference refers to may die.
+        if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) {
+            return Ok(false);
+        }
+        let Some(old) = self.item_by_key(dict, key)? else { return Ok(false) };
+        match (old, value) {
+            (Some(old), _) if !self.is_lost_unseen(old) => return Ok(false),
+            (Some(old), _) => {
+                if let Some(place) = self.known_object(key).filter(|_| !self.is_varying(key)) {
+                    self.note_gone(dict, Access::DictItem(place), old);
+                }
+            }
+            (None, None) => return Err(self.raise_key_error(key)),
+            (None, Some(_)) => {}
+        }
+        self.undo.push(Undo::Stored(dict));
+        let (object, key) = (Self::var_ref(dict), Self::var_ref(key));
+        self.journal_record(match value {
+            Some(value) => Mutation::SetItem { object, key, value: Self::var_ref(value) },
+            None => Mutation::DelItem { object, key },
+        });
+        Ok(true)
+    }
+
+    /// A method of such a dict, read off it without a look.
+    pub(in crate::executor) fn method_of_unseen_dict(&mut self, dict: VarId, name: &str) -> Option<VarId> {
+        let object = BY_KEY.contains(&name).then(|| self.unseen_dict(dict)).flatten()?;
+        self.arrive(dict);
+        let tracker = self.var(dict).tracker;
+        let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
+        self.guard_container(tracker, object, given, pinned);
+        Some(self.virtual_var(BoundVar::new(dict, name)))
+    }
+
+    /// Such a method, called. `None`: it is called as ever.
+    pub(in crate::executor) fn call_by_key(
+        &mut self,
+        dict: VarId,
+        name: &str,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        if !BY_KEY.contains(&name) || self.unseen_dict(dict).is_none() || !args.keywords.is_empty() {
+            return Ok(None);
+        }
+        let (key, default) = match args.positional[..] {
+            [key] => (key, None),
+            [key, default] => (key, Some(default)),
+            _ => return Ok(None),
+        };
+        let Some(found) = self.item_by_key(dict, key)? else { return Ok(None) };
+        match (name, found, default) {
+            ("get", Some(found), _) | ("setdefault", Some(found), _) => Ok(Some(found)),
+            ("get", None, Some(default)) => Ok(Some(default)),
+            ("get", None, None) => self.fold_none().map(Some),
+            ("__contains__", _, None) => self.fold_bool(found.is_some()).map(Some),
+            ("pop", None, Some(default)) => Ok(Some(default)),
+            ("pop", None, None) => Err(self.raise_key_error(key)),
+            ("pop", Some(found), _) => {
+                self.no_thread_comes_between(dict)?;
+                Ok(self.store_by_key(dict, key, None)?.then_some(found))
+            }
+            ("setdefault", None, default) => {
+                self.no_thread_comes_between(dict)?;
+                let value = match default {
+                    Some(default) => default,
+                    None => self.fold_none()?,
+                };
+                Ok(self.store_by_key(dict, key, Some(value))?.then_some(value))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `container[key]` without a look at the whole: of such a dict, or of a list ([`super::super::long_lists`]).
+    pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
         if let Some(item) = self.item_at_varying(dict, key)? {
             return Ok(Some(item));
         }
-        if let Some(item) = self.item_of_long(dict, key)? {
+        if let Some(item) = self.item_in_part(dict, key)? {
             return Ok(Some(item));
+        }
+        if let Some(items) = self.slice_in_part(dict, key)? {
+            return Ok(Some(items));
         }
         match self.item_by_key(dict, key)? {
             Some(Some(value)) => Ok(Some(value)),
