@@ -136,7 +136,9 @@ impl<'py> Executor<'py> {
         let mut replaced = std::mem::take(&mut self.replaced);
         replaced.retain(|one| {
             let Variable { kind, looked, .. } = self.var(one.var);
-            (*looked || one.elsewhere) && is_replaceable(kind) && !self.found.rewritten.contains(&one.place)
+            (*looked || one.elsewhere || self.asked_in_part.contains(&one.var))
+                && is_replaceable(kind)
+                && !self.found.rewritten.contains(&one.place)
         });
         replaced.into_iter().map(|one| one.place).collect()
     }

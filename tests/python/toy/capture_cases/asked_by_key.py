@@ -71,7 +71,7 @@ def build_of(name, body, between):
 READS = {
     "item": ("return x * kept['rate']", 1),
     "get": ("return x * kept.get('rate', 2.0) * kept.get('none', 3.0)", 1),
-    "get_none": ("return x if kept.get('none') is None else x * 2", 1),
+    "get_none": ("return x + 1 if kept.get('none') is None else x * 2", 1),
     "is_in": ("return x * 2 if 'rate' in kept and 'none' not in kept else x", 1),
     "a_tensor": ("return x + kept['state']", 1),
     "two": ("return x * kept['rate'] + kept['state'] + kept['count']", 1),
@@ -116,7 +116,7 @@ OTHERS = {
     "whose_end_is_told": "memo['k'] = memo[2] = Loud(n)",
     "held_by_a_list": "memo['k'] = memo[2] = [Loud(n)]",
     "a_key_like_it": "memo.clear(); memo[Like('k')] = 7.0; memo[Like(n)] = 8.0; memo[Like('q')] = 9.0",
-    "nothing": "memo.pop('k'); memo.pop(2, None)",
+    "nothing": "memo.pop('k', None); memo.pop(2, None)",
     "another_dict": "memo = {'k': 5.0}",
     "a_class_of_its_own": "memo = Own(k=5.0)",
     "emptied": "memo.clear(); memo['k'] = 5.0",

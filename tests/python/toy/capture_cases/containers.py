@@ -199,7 +199,7 @@ def ordered_dict_and_deque():
     }
 
 
-@case(captures=2, graphs=2, breaks=1, reasons=("value-kind",))
+@case(captures=2, graphs=2)
 def a_table_that_changes():
     """Its keys are nobody's guards."""
     table = {number: str(number) for number in range(5000)}
