@@ -7,7 +7,7 @@
 use super::Executor;
 use crate::captured::SEARCHED;
 use crate::cpython::facts;
-use crate::variables::{VarId, VarKind};
+use crate::variables::{ConstantVar, VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -95,6 +95,27 @@ impl<'py> Executor<'py> {
         let released: Vec<VarId> = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
         if !released.is_empty() {
             self.note_ends(released);
+        }
+    }
+
+    /// A local lets go of what it was given. Of a value that nobody has looked at any other may be in its place at the next call, whose
+    /// end is to be seen here: that it is a number, a text or the like is guarded.
+    pub(super) fn note_let_go(&mut self, before: VarId) {
+        let Variable { kind: VarKind::Constant(ConstantVar { object }), tracker, looked: false, .. } = self.var(before)
+        else {
+            return;
+        };
+        let (object, tracker) = (*object, *tracker);
+        if self.trackers.get(tracker).is_slot() {
+            self.guard_type(tracker, object);
+        }
+    }
+
+    /// A frame lets go of its locals in their order, which matters where two ends could be seen.
+    pub(super) fn note_end_of_locals(&mut self) {
+        if !self.watched().is_empty() {
+            let locals: Vec<VarId> = self.frame().locals.iter().flatten().copied().collect();
+            locals.into_iter().for_each(|local| self.note_let_go(local));
         }
     }
 

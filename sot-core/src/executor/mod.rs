@@ -64,7 +64,6 @@ mod leaf;
 mod library;
 mod lifetimes;
 mod limits;
-mod long_lists;
 mod made_classes;
 mod members;
 mod membership;
@@ -78,6 +77,7 @@ mod operated;
 mod ordered;
 mod overridden;
 mod own_names;
+mod parts_of_lists;
 mod patterns;
 #[cfg(debug_assertions)]
 mod pictured;

@@ -5,7 +5,8 @@
 //! which the capture has not written so far: paths lead to what is there when a call begins.
 
 use super::Executor;
-use super::long_lists::is_long;
+use super::library::Stored;
+use super::parts_of_lists::{Index, is_long};
 use crate::backend::Kind;
 use crate::captured::place;
 use crate::numbers::{computed, is_number, is_sequence, varies};
@@ -113,7 +114,20 @@ impl<'py> Executor<'py> {
         if !matches!(self.var(sequence).kind, VarKind::List(_) | VarKind::Tuple(_)) || !self.is_varying_int(key) {
             return Ok(None);
         }
-        if self.is_written(sequence) || !self.is_long_list(sequence) && self.items_of_sequence(sequence)?.is_none() {
+        let in_part = self.unseen_list(sequence).is_some() && self.appended_before_look(sequence).is_empty();
+        if in_part && !self.stored_before_look(sequence).is_empty() {
+            if !self.is_from_start(key)? {
+                return Ok(None);
+            }
+            match self.stored_at(sequence, Index::Varies(key))? {
+                Stored::Here(value) => return Ok(value),
+                Stored::Unknown => return Ok(None),
+                Stored::Elsewhere => {}
+            }
+        } else if self.is_written(sequence) {
+            return Ok(None);
+        }
+        if !in_part && self.items_of_sequence(sequence)?.is_none() {
             return Ok(None);
         }
         let Some((real, base)) = self.path_of_sequence(sequence) else { return Ok(None) };
@@ -128,7 +142,7 @@ impl<'py> Executor<'py> {
         if !items.all(|other| other.is_ok_and(|other| other.get_type().is(&class))) {
             return Ok(None);
         }
-        if self.is_long_list(sequence) {
+        if in_part {
             let object = self.objects.add(&real);
             self.ask_in_part(sequence, object);
         }

@@ -412,6 +412,7 @@ impl<'py> Executor<'py> {
                 self.wrap(item, at)
             })
             .collect();
+        self.add_stored_items(var, &mut items);
         items.extend(self.appended_before_look(var));
         match &mut self.learn(var).kind {
             VarKind::List(list) => list.items = Rc::new(items),

@@ -299,6 +299,7 @@ fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 }
 
 fn return_value(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
+    ex.note_end_of_locals();
     ex.pop().map(Flow::Return)
 }
 

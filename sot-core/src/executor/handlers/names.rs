@@ -101,8 +101,16 @@ fn store_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let value = ex.pop()?;
     // A saved local of an inlined comprehension may have been unbound: NULL goes back as unbound.
     let value = (!matches!(ex.var(value).kind, VarKind::Null(_))).then_some(value);
-    ex.frame_mut().locals[local as usize] = value;
+    bind_fast(ex, local, value);
     Ok(Flow::Next)
+}
+
+/// A local is bound to another value, or to none.
+fn bind_fast(ex: &mut Executor<'_>, local: u32, value: Option<VarId>) {
+    let before = std::mem::replace(&mut ex.frame_mut().locals[local as usize], value);
+    if let Some(before) = before.filter(|before| Some(*before) != value) {
+        ex.note_let_go(before);
+    }
 }
 
 fn delete_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
@@ -110,7 +118,7 @@ fn delete_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     if ex.frame().locals[local as usize].is_none() {
         return Err(unbound_local(ex, Local(local)));
     }
-    ex.frame_mut().locals[local as usize] = None;
+    bind_fast(ex, local, None);
     Ok(Flow::Next)
 }
 

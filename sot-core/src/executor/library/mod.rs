@@ -7,6 +7,8 @@ mod locks;
 mod objects;
 mod per_thread;
 mod single_keys;
+
+pub(super) use single_keys::Stored;
 mod weak_references;
 
 use super::Executor;

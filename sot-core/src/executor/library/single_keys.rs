@@ -20,7 +20,7 @@ use sot_tracker::{Access, Arithmetic, Check, ObjectId};
 use std::rc::Rc;
 
 /// Whether something was stored by a key: this value, or `None` for what was deleted.
-enum Stored {
+pub(in crate::executor) enum Stored {
     Here(Option<VarId>),
     Elsewhere,
     /// No guard can tell the key from others.
@@ -44,7 +44,7 @@ impl<'py> Executor<'py> {
 
     /// What such a dict was given and lost since: keys, and values where it has them. All of its entries in the journal are of that kind,
     /// as whatever else is done to it looks into it first.
-    fn stored_before_look(&self, dict: VarId) -> Vec<(VarId, Option<VarId>)> {
+    pub(in crate::executor) fn stored_before_look(&self, dict: VarId) -> Vec<(VarId, Option<VarId>)> {
         let changes = self.journal.changes_of(Target::Object(Self::var_ref(dict)));
         changes
             .filter_map(|entry| match &entry.mutation {
@@ -223,7 +223,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a dict loses this value without a look at more than its type.
-    fn is_lost_unseen(&mut self, value: VarId) -> bool {
+    pub(in crate::executor) fn is_lost_unseen(&mut self, value: VarId) -> bool {
         let Variable { kind, tracker, .. } = self.var(value);
         let tracker = *tracker;
         match (kind, self.known_object(value)) {
@@ -237,13 +237,16 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `dict[key] = value`, and `del dict[key]`, of a dict into which nobody has looked. `false`: it is done as ever.
+    /// `container[key] = value`, and `del dict[key]`, of one into which nobody has looked. `false`: it is done as ever.
     pub(in crate::executor) fn store_by_key(
         &mut self,
         dict: VarId,
         key: VarId,
         value: Option<VarId>,
     ) -> Result<bool, Stop> {
+        if let (VarKind::List(_), Some(value)) = (&self.var(dict).kind, value) {
+            return self.store_in_part(dict, key, value);
+        }
         if self.unseen_dict(dict).is_none() || value.is_some_and(|value| !self.ends_unseen(value)) {
             return Ok(false);
         }
@@ -323,7 +326,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// `container[key]` without a look at the whole: of such a dict, or of a list ([`super::super::long_lists`]).
+    /// `container[key]` without a look at the whole: of such a dict, or of a list ([`super::super::parts_of_lists`]).
     pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
         if let Some(item) = self.item_at_varying(dict, key)? {
             return Ok(Some(item));

@@ -1,16 +1,26 @@
-//! Lists from before the frame that are asked for single items, or for a few at one end: that is all that is guarded then, as a history
-//! grows at each call.
+//! Lists from before the frame that are asked for single items, or for a few at one end, and given single ones: that is all that is
+//! guarded then, as a history grows at each call, and a buffer is written at another index.
 //!
 //! Into one of thousands of items nobody looks as a whole, which would take longer than what the program does with it: a loop over
 //! it is left to plain Python, and anything else is a break.
 
 use super::Executor;
 use super::kinds::MANY;
+use super::library::Stored;
+use super::state::Undo;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_sideeffect::Mutation;
 use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker};
+
+/// Where an item of a list is asked for.
+#[derive(Clone, Copy)]
+pub(super) enum Index {
+    Known(i64),
+    Varies(VarId),
+}
 
 /// Whether a list has so many items that looking into it would take long.
 pub(super) fn is_long(list: &Bound<'_, PyAny>) -> bool {
@@ -103,12 +113,84 @@ impl<'py> Executor<'py> {
         if !(0..length).contains(&at) {
             return Ok(None);
         }
+        match self.stored_at(list, Index::Known(index))? {
+            Stored::Here(value) => return Ok(value),
+            Stored::Unknown => return Ok(None),
+            Stored::Elsewhere => {}
+        }
         let item = real.get_item(at).map_err(|e| self.internal(&e))?;
         let base = self.ask_in_part(list, object);
         let place = self.trackers.step(base, Access::SeqItem(index));
         self.guard_present(place);
         self.note_item_read(place);
         Ok(Some(self.wrap(&item, place)))
+    }
+
+    /// What was stored at an index since the frame began. One that varies counts from the start of the list.
+    pub(super) fn stored_at(&mut self, list: VarId, index: Index) -> Result<Stored, Stop> {
+        for (other, value) in self.stored_before_look(list).into_iter().rev() {
+            let known = if self.is_varying(other) { None } else { self.constant_int(other) };
+            let (left, right) = match (index, known) {
+                (Index::Varies(index), _) if index == other => return Ok(Stored::Here(value)),
+                (Index::Known(index), Some(known)) if (index < 0) == (known < 0) => match index == known {
+                    true => return Ok(Stored::Here(value)),
+                    false => continue,
+                },
+                // Which one that is depends on how long the list is.
+                (Index::Known(..0), _) | (_, Some(..0)) => return Ok(Stored::Unknown),
+                (Index::Known(index), _) => (other, self.fold_int(index)?),
+                (Index::Varies(index), _) => (index, other),
+            };
+            match self.arithmetic(Arithmetic::Eq, left, Some(right))? {
+                Some(same) if self.truth(same)? => return Ok(Stored::Here(value)),
+                Some(_) => {}
+                None => return Ok(Stored::Unknown),
+            }
+        }
+        Ok(Stored::Elsewhere)
+    }
+
+    /// Whether an index that varies counts from the start, guarded.
+    pub(super) fn is_from_start(&mut self, index: VarId) -> Result<bool, Stop> {
+        let zero = self.fold_int(0)?;
+        match self.arithmetic(Arithmetic::Ge, index, Some(zero))? {
+            Some(holds) => self.truth(holds),
+            None => Ok(false),
+        }
+    }
+
+    /// `list[3] = value` of such a list. `false`: it is done as ever.
+    pub(super) fn store_in_part(&mut self, list: VarId, key: VarId, value: VarId) -> Result<bool, Stop> {
+        let VarKind::List(_) = self.var(list).kind else { return Ok(false) };
+        if self.unseen_list(list).is_none() || !self.ends_unseen(value) || !self.appended_before_look(list).is_empty() {
+            return Ok(false);
+        }
+        let VarKind::Constant(_) = self.look(key)? else { return Ok(false) };
+        let varies = self.is_varying(key);
+        let old = match varies {
+            true if !self.is_varying_int(key) || !self.is_from_start(key)? => None,
+            true => self.item_at_varying(list, key)?,
+            false => self.item_in_part(list, key)?,
+        };
+        let Some(old) = old.filter(|old| self.is_lost_unseen(*old)) else { return Ok(false) };
+        if let Some(index) = self.constant_int(key).filter(|_| !varies) {
+            self.note_gone(list, Access::SeqItem(index), old);
+        }
+        self.undo.push(Undo::Stored(list));
+        let (object, key, value) = (Self::var_ref(list), Self::var_ref(key), Self::var_ref(value));
+        self.journal_record(Mutation::SetItem { object, key, value });
+        Ok(true)
+    }
+
+    /// A look into a list has found what was there before the frame: what was stored since comes on top.
+    pub(super) fn add_stored_items(&mut self, list: VarId, items: &mut [VarId]) {
+        for (key, value) in self.stored_before_look(list) {
+            let Some(index) = self.constant_int(key) else { continue };
+            let at = if index < 0 { index + items.len() as i64 } else { index };
+            if let (Some(place), Some(value)) = (usize::try_from(at).ok().and_then(|at| items.get_mut(at)), value) {
+                *place = value;
+            }
+        }
     }
 
     /// `list[-3:]` or `list[:3]` of such a list that is at least so long.
