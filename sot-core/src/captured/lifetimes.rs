@@ -9,6 +9,24 @@ use hashbrown::{HashMap, HashSet};
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
 pub(crate) const SEARCHED: usize = 10_000;
 
+/// A watched value that no frame holds any more.
+#[derive(Debug)]
+pub(crate) struct Released {
+    pub(crate) var: VarId,
+    /// The number of the journal's entry before which that was so.
+    pub(crate) before: usize,
+    /// The exception that was being handled when it ended.
+    pub(crate) handled: Option<VarId>,
+}
+
+/// References that one step of the simulation may have taken, in the order in which the interpreter takes them.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub(crate) references: Box<[VarId]>,
+    /// The exception that was being handled meanwhile.
+    pub(crate) handled: Option<VarId>,
+}
+
 /// Watched variables.
 #[derive(Default)]
 pub struct Watched {
@@ -17,14 +35,13 @@ pub struct Watched {
     pub(crate) slots: Vec<(VarId, u32)>,
     /// Those of the variables that frames may still hold.
     pub(crate) open: Vec<VarId>,
-    /// The others, with the number of the journal's entry before which no frame held them, in the order of these.
-    pub(crate) released: Vec<(usize, VarId)>,
+    /// The others, in the order of their ends.
+    pub(crate) released: Vec<Released>,
     pub(crate) released_before: HashMap<VarId, usize>,
-    /// References that may have been taken, in this order: those that one step of the simulation took lie together, in the
-    /// order in which the interpreter takes them. A value ends with the last of those that led to it.
-    pub(crate) taken_by_steps: Vec<Box<[VarId]>>,
-    /// What the last exception that came to a handler took from frames on its way: that died before anybody handled it.
-    pub(crate) taken_on_the_way: Vec<VarId>,
+    /// References that may have been taken, in this order. A value ends with the last of those that led to it.
+    pub(crate) taken_by_steps: Vec<Taken>,
+    /// The entries of the journal that may drop what could be seen to die, by number, with the exception that was being handled.
+    pub(crate) dropping: Vec<(usize, Option<VarId>)>,
     /// How many such steps, and how many watched variables, there were when it was last looked who is still held.
     pub(crate) settled: (usize, usize),
     /// As `settled`, with the length of the journal, when it was last found that no argument has died.
@@ -50,14 +67,6 @@ impl Captured {
         &self.watched.slots
     }
 
-    /// Whether the values that have died last did so on the way of an exception to its handler.
-    pub fn died_before_handler(&self) -> bool {
-        let effects = self.journal.len();
-        let last = self.watched.released.iter().filter(|(at, _)| *at == effects).map(|(_, var)| *var);
-        let died: HashSet<VarId> = last.collect();
-        self.watched.taken_on_the_way.iter().any(|taken| self.holds(*taken, |held| died.contains(&held)))
-    }
-
     /// Variables whose death could be seen, in the order in which they were found.
     pub fn watched(&self) -> &[VarId] {
         &self.watched.vars
@@ -67,6 +76,30 @@ impl Captured {
     pub fn released_before(&self, var: VarId) -> Option<usize> {
         let effects = self.journal.len();
         self.watched.released_before.get(&var).copied().filter(|at| *at < effects)
+    }
+
+    /// As [`Captured::released_before`], of what holds watched variables: who lets go of them holds it no more.
+    pub(crate) fn holder_released_before(&self, holder: VarId) -> Option<usize> {
+        let mut first = None;
+        self.holds(holder, |held| {
+            first = first.into_iter().chain(self.released_before(held)).min();
+            false
+        });
+        first
+    }
+
+    /// The exceptions that finalizers are told, each with the number of the steps of the replay before it: that of an entry is
+    /// its own step's, the others are told behind what comes before the entry.
+    pub(crate) fn told(&self) -> impl Iterator<Item = (usize, VarId)> + '_ {
+        let released = self.watched.released.iter().map(|released| (released.before, released.handled));
+        let dropping = self.watched.dropping.iter().map(|(entry, handled)| (entry + 1, *handled));
+        released.chain(dropping).filter_map(|(step, handled)| Some((step, handled?)))
+    }
+
+    /// The exception that was being handled when this entry of the journal was made; `None`: nobody can see what it drops.
+    pub(crate) fn handled_while_dropping(&self, entry: usize) -> Option<Option<VarId>> {
+        let at = self.watched.dropping.binary_search_by_key(&entry, |(at, _)| *at).ok()?;
+        Some(self.watched.dropping[at].1)
     }
 
     /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it over a break: it is, or
@@ -373,29 +406,28 @@ impl Captured {
         ended
     }
 
-    /// Values that nobody holds in the order of their ends. What no step came to is found in a container only, and nobody took it
-    /// out: it comes first, so that it ends with the container. `steps`: those that may have come before the ends. `held`: all that somebody holds.
-    pub(crate) fn in_order_of_ends(
+    /// Values that nobody holds in the order of their ends, each with the step that it ended with. What no step came to is found in
+    /// a container only, and nobody took it out: it comes first, so that it ends with the container. `steps`: those that may have
+    /// come before the ends. `held`: all that somebody holds.
+    pub(crate) fn in_order_of_ends<'a>(
         &self,
         unheld: Vec<VarId>,
-        steps: &[Box<[VarId]>],
+        steps: &'a [Taken],
         mut held: HashSet<VarId>,
-    ) -> Vec<VarId> {
-        if unheld.len() < 2 {
-            return unheld;
-        }
+    ) -> Vec<(VarId, Option<&'a Taken>)> {
         let mut left: HashSet<VarId> = unheld.iter().copied().collect();
-        let mut ends: Vec<Vec<VarId>> = Vec::new();
+        let mut ends: Vec<Vec<(VarId, Option<&Taken>)>> = Vec::new();
         // What a later step came to was alive before it.
         for taken in steps.iter().rev() {
             if left.is_empty() {
                 break;
             }
-            let ended = self.order_of_ends(taken, &held);
+            let ended = self.order_of_ends(&taken.references, &held);
             held.extend(&ended);
-            ends.push(ended.into_iter().filter(|var| left.remove(var)).collect());
+            ends.push(ended.into_iter().filter(|var| left.remove(var)).map(|var| (var, Some(taken))).collect());
         }
-        let mut ordered: Vec<VarId> = unheld.into_iter().filter(|var| left.contains(var)).collect();
+        let unmet = unheld.into_iter().filter(|var| left.contains(var));
+        let mut ordered: Vec<_> = unmet.map(|var| (var, None)).collect();
         ordered.extend(ends.into_iter().rev().flatten());
         ordered
     }
@@ -403,7 +435,7 @@ impl Captured {
     /// Where locals come among those that are deleted at one place.
     pub(crate) fn places_of_ends(&self) -> PlacesOfEnds<'_> {
         let mut places = PlacesOfEnds { captured: self, first: HashMap::new(), last_of_slot: HashMap::new() };
-        for (place, (_, ended)) in self.watched.released.iter().enumerate() {
+        for (place, Released { var: ended, .. }) in self.watched.released.iter().enumerate() {
             places.first.entry(*ended).or_insert(place);
             if let Some(slot) = self.trackers.get(self.trackers.root(self.var(*ended).tracker)).as_slot() {
                 places.last_of_slot.insert(slot, place);
@@ -460,6 +492,12 @@ impl PlacesOfEnds<'_> {
             false
         });
         place
+    }
+
+    /// The exception that was being handled when the value of a local ended; `None`: it has not.
+    pub(crate) fn handled_at_end(&self, var: VarId) -> Option<Option<VarId>> {
+        let place = self.first.get(&var).copied().unwrap_or_else(|| self.of(var));
+        self.captured.watched.released.get(place).map(|released| released.handled)
     }
 }
 

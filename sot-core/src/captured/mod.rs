@@ -22,6 +22,7 @@ pub use graph::{Behind, Callee, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
+pub(crate) use lifetimes::{Released, Taken};
 pub use places::Written;
 pub(crate) use places::{Place, class_place, is_replaceable, place, written_at};
 
@@ -355,9 +356,9 @@ impl Captured {
         self.frames.iter().rev().find_map(|f| f.handled.last().copied())
     }
 
-    /// The exception that was being handled before that one was caught.
-    pub fn handled_outside(&self) -> Option<VarId> {
-        self.frames.iter().rev().flat_map(|f| f.handled.iter().rev().copied()).nth(1)
+    /// What finalizers that run now are told: definitions catch exceptions as C does, which handles none.
+    pub(crate) fn handled_for_finalizers(&self) -> Option<VarId> {
+        handled_by(&self.frames)
     }
 
     // ----- generators
@@ -410,4 +411,9 @@ impl Captured {
             _ => None,
         })
     }
+}
+
+/// The exception that the innermost of these frames of the program handles.
+pub(crate) fn handled_by(frames: &[Frame]) -> Option<VarId> {
+    frames.iter().rev().filter(|frame| !frame.is_hidden()).find_map(|frame| frame.handled.last().copied())
 }

@@ -5,14 +5,14 @@
 //! takes the references. While a watched value is open each step notes which references it takes, by comparing before and after:
 //! the stack, the variable that it binds, and what it changed, as the marks of `state` know it. Whose last reference that was
 //! is asked when an effect follows, or at the end: a value has ended with the last step that led to it
-//! ([`Captured::in_order_of_ends`]).
+//! ([`Captured::in_order_of_ends`]). The exception that was being handled by then is what its finalizer is told.
 //!
 //! [`Captured::in_order_of_ends`]: crate::captured::Captured::in_order_of_ends
 
 use super::Executor;
 use super::state::Mark;
 use crate::awaits::Awaits;
-use crate::captured::Watched;
+use crate::captured::{Released, Taken, Watched, handled_by};
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
 use sot_opcodes::{Op, calls, stack_effect};
@@ -82,19 +82,21 @@ impl Executor<'_> {
         self.note_taken_references(taken);
     }
 
-    /// An exception has come to its handler: what held something before, and no more.
-    pub(super) fn note_changed_by_raise(&mut self, mark: &Mark) {
+    /// An exception has come to its handler: what held something before, and no more. `handled`: when it was raised.
+    pub(super) fn note_changed_by_raise(&mut self, mark: &Mark, handled: Option<VarId>) {
         if !self.ends_matter() {
             return;
         }
-        let mut taken = self.held_before_changes(mark);
+        let taken = self.held_before_changes(mark);
+        self.note_taken_while(taken, handled);
         if let Some((at, before)) = self.frame_before(mark)
             && let Some(frame) = self.frames.get(at)
         {
+            // Each goes when what was handled before it is handled again.
             let same = before.handled.iter().zip(&frame.handled).take_while(|(old, new)| old == new).count();
-            taken.extend(&before.handled[same..]);
+            let outside = before.handled[..same].last().copied().or_else(|| handled_by(&self.frames[..at]));
+            self.note_taken_while(before.handled[same..].to_vec(), outside);
         }
-        self.note_taken_references(taken);
     }
 
     /// A frame has ended by a result, which is on its way.
@@ -114,31 +116,36 @@ impl Executor<'_> {
 
     /// What is taken when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
     /// from its top, then the frames above. Where it is the end of a loop, the iterator goes when the exception is gone.
-    pub(super) fn taken_by_raise(&self, at: usize, exception: VarId, ends_loop: bool) -> Vec<VarId> {
+    pub(super) fn taken_by_raise(&self, at: usize, exception: VarId, ends_loop: bool) -> Vec<Taken> {
         let stays = (!ends_loop).then_some(at);
         let mut taken = self.taken_by_unwinding(at + 1, stays, exception);
         if ends_loop && self.ends_matter() {
-            taken.extend(self.frames[at].stack.iter().rev());
+            let references = self.frames[at].stack.iter().rev().copied().collect();
+            taken.push(Taken { references, handled: handled_by(&self.frames[..=at]) });
         }
         taken
     }
 
     /// What is taken when an exception leaves the frames from `first` on, and comes to that which `stays`. No traceback holds
     /// what stands for C: it is over before its caller lets go of what it was given.
-    pub(super) fn taken_by_unwinding(&self, first: usize, stays: Option<usize>, exception: VarId) -> Vec<VarId> {
+    pub(super) fn taken_by_unwinding(&self, first: usize, stays: Option<usize>, exception: VarId) -> Vec<Taken> {
         if !self.ends_matter() {
             return Vec::new();
         }
         let (mut taken, mut later) = (Vec::new(), Vec::new());
-        for frame in self.frames[first..].iter().rev() {
-            taken.extend(frame.stack.iter().rev());
-            let rest = if frame.is_hidden() { &mut taken } else { &mut later };
-            rest.extend(frame.handled.iter().rev());
-            rest.extend(frame.locals_at_end());
+        for at in (first..self.frames.len()).chain(stays).rev() {
+            let frame = &self.frames[at];
+            let mut references: Vec<VarId> = frame.stack.iter().rev().copied().collect();
+            if at >= first {
+                let rest = if frame.is_hidden() { &mut references } else { &mut later };
+                rest.extend(frame.handled.iter().rev());
+                rest.extend(frame.locals_at_end());
+            }
+            // Nobody handles the new one yet.
+            taken.push(Taken { references: references.into(), handled: handled_by(&self.frames[..=at]) });
         }
-        taken.extend(stays.iter().flat_map(|at| self.frames[*at].stack.iter().rev()));
-        taken.extend(later);
-        taken.push(exception);
+        later.push(exception);
+        taken.push(Taken { references: later.into(), handled: handled_by(&self.frames[..first]) });
         taken
     }
 
@@ -238,7 +245,21 @@ impl Executor<'_> {
     }
 
     /// References may have been taken, in this order.
-    pub(super) fn note_taken_references(&mut self, mut taken: Vec<VarId>) {
+    pub(super) fn note_taken_references(&mut self, taken: Vec<VarId>) {
+        if !taken.is_empty() && self.ends_matter() {
+            self.note_taken_while(taken, self.handled_for_finalizers());
+        }
+    }
+
+    /// The same, on the way of an exception.
+    pub(super) fn note_taken_on_the_way(&mut self, taken: Vec<Taken>) {
+        for Taken { references, handled } in taken {
+            self.note_taken_while(references.into(), handled);
+        }
+    }
+
+    /// The same, while an exception was being handled.
+    fn note_taken_while(&mut self, mut taken: Vec<VarId>, handled: Option<VarId>) {
         let locals = self.frames.last().map_or(&[][..], |frame| &frame.locals[..]);
         taken.retain(|var| {
             let kind = &self.var(*var).kind;
@@ -249,23 +270,46 @@ impl Executor<'_> {
             !holds_nothing && !locals.contains(&Some(*var))
         });
         if !taken.is_empty() && self.ends_matter() {
-            self.watched.taken_by_steps.push(taken.into());
+            self.watched.taken_by_steps.push(Taken { references: taken.into(), handled });
         }
     }
 
     /// Watched values that no frame holds before the effect that follows, or at the end.
     pub(super) fn note_ends(&mut self, released: Vec<VarId>) {
-        let released = match self.all_held_by_frames() {
-            Some(held) => self.in_order_of_ends(released, &self.watched.taken_by_steps, held),
-            None => released,
+        let now = self.handled_for_finalizers();
+        let steps = &self.watched.taken_by_steps;
+        let is_told = |handled: &Option<VarId>| handled.is_some();
+        let matters = released.len() > 1 || is_told(&now) || steps.iter().any(|taken| is_told(&taken.handled));
+        let held = if matters { self.all_held_by_frames() } else { None };
+        let ended: Vec<(VarId, Option<VarId>)> = match held {
+            Some(held) => {
+                let ordered = self.in_order_of_ends(released, steps, held).into_iter();
+                ordered.map(|(var, step)| (var, step.map_or(now, |step| step.handled))).collect()
+            }
+            None => released.into_iter().map(|var| (var, now)).collect(),
         };
-        let effects = self.journal.len();
-        for var in released {
-            self.watched.released.push((effects, var));
-            self.watched.released_before.insert(var, effects);
+        let before = self.journal.len();
+        for (var, handled) in ended {
+            self.watched.released.push(Released { var, before, handled });
+            self.watched.released_before.insert(var, before);
         }
         let Watched { open, released_before, .. } = &mut self.captured.watched;
         open.retain(|var| !released_before.contains_key(var));
+    }
+
+    /// A journal entry follows: what it drops is told what is handled now.
+    pub(super) fn note_dropping(&mut self) {
+        if !self.watched.vars.is_empty() || !self.watched.taken.is_empty() {
+            let noted = (self.journal.len(), self.handled_for_finalizers());
+            self.watched.dropping.push(noted);
+        }
+    }
+
+    /// The journal has lost entries.
+    pub(super) fn take_back_dropping(&mut self) {
+        let left = self.journal.len();
+        let dropping = &mut self.captured.watched.dropping;
+        dropping.truncate(dropping.partition_point(|(entry, _)| *entry < left));
     }
 
     /// What was taken after so many steps was not.
@@ -274,7 +318,6 @@ impl Executor<'_> {
         watched.all_alive = Default::default();
         if watched.taken_by_steps.len() > length {
             watched.taken_by_steps.truncate(length);
-            watched.taken_on_the_way.clear();
             watched.forget_settled();
         }
     }
@@ -284,7 +327,7 @@ impl Executor<'_> {
         if self.watched.released.len() <= length {
             return;
         }
-        for (_, var) in self.captured.watched.released.split_off(length) {
+        for Released { var, .. } in self.captured.watched.released.split_off(length) {
             self.watched.released_before.remove(&var);
             self.watched.open.push(var);
         }

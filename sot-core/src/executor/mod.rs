@@ -644,10 +644,11 @@ impl<'py> Executor<'py> {
                 return Ok(Flow::Entered(awaits));
             }
             Err(Stop::Raised(exception)) => {
+                let handled = self.handled_for_finalizers();
                 self.let_go_before_raise(&mark, &op);
                 let flow = self.raise_in_step(exception, op);
                 if let Ok(Flow::Placed) = flow {
-                    self.note_changed_by_raise(&mark);
+                    self.note_changed_by_raise(&mark, handled);
                 }
                 flow
             }

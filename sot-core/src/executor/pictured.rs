@@ -37,11 +37,12 @@ impl Executor<'_> {
             variables: shown.map(|var| (var, format!("{:?}", self.var(var).kind))).collect(),
             frames: self.frames.iter().map(|frame| format!("{frame:?}")).collect(),
             rest: format!(
-                "journal {}, graph {}, claimed {claimed:?}, hashes {hashes:?}, gaps {gaps:?}, released {:?}, taken {:?} {:?}, \
+                "journal {}, graph {}, claimed {claimed:?}, hashes {hashes:?}, gaps {gaps:?}, released {:?} {:?}, taken {:?} {:?}, \
                  dropped {}, generators {:?}",
                 self.journal.len(),
                 self.graph.len(),
                 watched.released,
+                watched.dropping,
                 watched.taken_by_steps,
                 watched.taken,
                 watched.dropped,

@@ -142,6 +142,7 @@ impl Executor<'_> {
             }
         }
         self.journal.rollback_to(mark.journal);
+        self.take_back_dropping();
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
         self.take_back_released(mark.released);

@@ -13,28 +13,11 @@ use sot_opcodes::calls::callers_clear_frames;
 use sot_opcodes::{JumpCond, Label, Local, Op, handling};
 
 impl Tail {
-    /// Where values are seen to die before the break instruction runs, finalizers see what is handled by then. Gives what was
-    /// handled before.
-    pub(super) fn begin(&self, em: &mut Emitter<'_, '_>) -> Result<Option<Local>, Stop> {
-        let handled = if let Tail::Break(plan) = self { plan.handled } else { None };
-        let handled = match em.captured.died_before_handler() {
-            true => handled.and(em.captured.handled_outside()),
-            false => handled,
-        };
-        let Some(exception) = handled.filter(|_| !em.captured.watched().is_empty()) else { return Ok(None) };
-        if em.source(exception).is_none() {
-            em.push(exception)?;
-            em.remember(exception);
-        }
-        handle(em, Handle::Var(exception)).map(Some)
-    }
-
-    /// `before`: what [`Tail::begin`] gave.
-    pub(super) fn emit(&self, em: &mut Emitter<'_, '_>, before: Option<Local>) -> Result<(), Stop> {
+    pub(super) fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
         match self {
             Tail::Return(value) => {
                 em.push(*value)?;
-                em.let_go_in_order();
+                em.let_go_in_order()?;
                 em.emit(Op::ReturnValue);
                 Ok(())
             }
@@ -42,21 +25,21 @@ impl Tail {
                 let raise = called_by_code::raise_again(em.py).map_err(|e| Stop::internal(&e))?;
                 em.push_callable(Callable::Object(raise));
                 em.push(*exception)?;
+                em.let_go_in_order()?;
                 em.let_go_of_exceptions(None, &[]);
-                em.let_go_in_order();
                 em.call(1);
                 em.emit(Op::ReturnValue);
                 Ok(())
             }
-            Tail::Break(plan) => plan.emit(em, before),
+            Tail::Break(plan) => plan.emit(em),
         }
     }
 }
 
 impl BreakPlan {
-    fn emit(&self, em: &mut Emitter<'_, '_>, before: Option<Local>) -> Result<(), Stop> {
+    fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
         em.gives_frame = self.gives_frame;
-        em.let_go_at_tail();
+        em.let_go_at_tail()?;
         self.shared_before(em)?;
         for var in &self.shown {
             if em.source(*var).is_none() {
@@ -71,14 +54,7 @@ impl BreakPlan {
             em.push(handled)?;
             em.remember(handled);
         }
-        let before = match (before, self.handled) {
-            (None, Some(exception)) => Some(handle(em, Handle::Var(exception))?),
-            (Some(_), Some(exception)) if em.captured.died_before_handler() => {
-                handle(em, Handle::Var(exception))?;
-                before
-            }
-            _ => before,
-        };
+        em.tell(self.handled)?;
         // Of an inlined function's break the code's own frame shows where it waits.
         em.set_location(if em.captured.frames.len() > 1 { stand_in::outermost(em) } else { self.loc });
         let mut protected = self.raised.is_some().then(|| Protected::begin(em));
@@ -108,9 +84,11 @@ impl BreakPlan {
                 protected.end(em);
             }
         };
-        let over = |em: &mut Emitter<'_, '_>| match before {
-            Some(before) => handle(em, Handle::Local(before)).map(|_| ()),
-            None => Ok(()),
+        // On each of the ways out.
+        let handling = em.handling;
+        let over = |em: &mut Emitter<'_, '_>| {
+            em.handling = handling;
+            em.tell(None)
         };
         match &self.kind {
             BreakKind::Plain { pushes, exit } => {
@@ -378,25 +356,6 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
     em.call(count);
     em.emit(Op::ReturnValue);
     Ok(())
-}
-
-enum Handle {
-    Var(VarId),
-    Local(Local),
-}
-
-/// Let an exception be what is being handled; what was before stays in a local.
-fn handle(em: &mut Emitter<'_, '_>, what: Handle) -> Result<Local, Stop> {
-    let function = called_by_code::handle(em.py).map_err(|e| Stop::internal(&e))?;
-    em.push_callable(Callable::Object(function));
-    match what {
-        Handle::Var(var) => em.push(var)?,
-        Handle::Local(local) => em.load(local),
-    }
-    em.call(1);
-    let before = em.new_temp();
-    em.store(before);
-    Ok(before)
 }
 
 /// A stretch of emitted code whose exceptions go to a handler behind it.

@@ -44,6 +44,9 @@ pub(super) struct Emitter<'a, 'py> {
     /// Exceptions that were built, whose tracebacks do not show yet what they have passed.
     pub(super) to_pass: Vec<VarId>,
     pub(super) lifetimes: Lifetimes,
+    /// The exception that is being handled, if it is not what was when the code began, and the local of that.
+    pub(super) handling: Option<VarId>,
+    pub(super) handled_before: Option<Local>,
     next_temp: u32,
     /// See [`super::plan::BreakPlan::gives_frame`].
     pub(super) gives_frame: bool,
@@ -91,6 +94,8 @@ impl<'a, 'py> Emitter<'a, 'py> {
             nested_sets: 0,
             to_pass: Vec::new(),
             lifetimes,
+            handling: None,
+            handled_before: None,
             next_temp: 0,
             gives_frame: false,
             arguments: head.arguments.len(),

@@ -40,13 +40,17 @@ impl<'py> Emitter<'_, 'py> {
             if let Mutation::SetMode { mode, value } = mutation {
                 // Nobody sees a mode before the next thing happens.
                 self.set_modes_if(&mut modes, self.lets_go(entry + 2))?;
-                self.let_go(entry + 2);
+                self.let_go(entry + 2)?;
                 modes.pending.retain(|(pending, _)| *pending != mode);
                 modes.pending.push((mode, var(value)));
                 continue;
             }
             self.set_modes_if(&mut modes, true)?;
-            self.let_go(entry + 2);
+            self.let_go(entry + 2)?;
+            let handled = self.captured.handled_while_dropping(entry);
+            if let Some(handled) = handled {
+                self.tell(handled)?;
+            }
             let deleted = match mutation {
                 Mutation::DeleteHashed { found, .. } => Some(var(found)),
                 _ => None,
@@ -54,7 +58,10 @@ impl<'py> Emitter<'_, 'py> {
             self.replay(mutation)?;
             if let Some(key) = deleted {
                 // The value is on the stack: it goes after the key.
-                self.let_go_of(key, entry + 3);
+                self.let_go_of(key, entry + 3)?;
+                if let Some(handled) = handled {
+                    self.tell(handled)?;
+                }
                 self.emit(Op::PopTop);
             }
         }

@@ -4,24 +4,20 @@ use super::emit::Emitter;
 use super::exits::Exit;
 use super::lifetimes::{bound_by_frames, slot_below};
 use crate::shapes::uses_super;
+use crate::stop::Stop;
 use crate::variables::VarId;
 use hashbrown::HashSet;
 use sot_opcodes::{Local, Op};
 
 impl Emitter<'_, '_> {
     /// Delete the locals whose values are over before a position.
-    pub(super) fn let_go(&mut self, position: usize) {
-        if self.lifetimes.tail != 0 {
-            let over = |em: &Self, var: VarId| em.lifetimes.is_over(em.captured, var, position);
-            self.delete_locals(over);
-        }
+    pub(super) fn let_go(&mut self, position: usize) -> Result<(), Stop> {
+        self.delete_and_tell(|em, var| em.lifetimes.is_over(em.captured, var, position))
     }
 
     /// Delete the local of this value, if it is over before a position.
-    pub(super) fn let_go_of(&mut self, value: VarId, position: usize) {
-        if self.lifetimes.tail != 0 {
-            self.delete_locals(|em, var| var == value && em.lifetimes.is_over(em.captured, var, position));
-        }
+    pub(super) fn let_go_of(&mut self, value: VarId, position: usize) -> Result<(), Stop> {
+        self.delete_and_tell(|em, var| var == value && em.lifetimes.is_over(em.captured, var, position))
     }
 
     /// Whether anything ends before a position.
@@ -33,7 +29,7 @@ impl Emitter<'_, '_> {
     /// Delete the locals whose values the instruction of a break has on the stack and nobody else needs.
     pub(super) fn let_go_of_operands(&mut self) {
         if self.lifetimes.tail != 0 {
-            self.delete_locals(|em, var| !em.lifetimes.kept.contains(&var));
+            self.delete_each(self.locals_that_end(|em, var| !em.lifetimes.kept.contains(&var)));
         }
         self.let_go_of_parts();
     }
@@ -66,8 +62,8 @@ impl Emitter<'_, '_> {
     }
 
     /// Before the tail.
-    pub(super) fn let_go_at_tail(&mut self) {
-        self.let_go(self.lifetimes.tail);
+    pub(super) fn let_go_at_tail(&mut self) -> Result<(), Stop> {
+        self.let_go(self.lifetimes.tail)
     }
 
     /// Before an exception is raised that lies on the stack: no local keeps it, or another, unless `exit` hands it on or
@@ -88,15 +84,16 @@ impl Emitter<'_, '_> {
     }
 
     /// The value that the frame returns is on the stack: the frame lets go of its locals by itself, in the order of their
-    /// indexes. Where that is not the order of the simulated frames, say so.
-    pub(super) fn let_go_in_order(&mut self) {
-        if self.lifetimes.tail == 0 {
-            return;
+    /// indexes. Where that is not the order of the simulated frames, or they have ended in a handler, say so.
+    pub(super) fn let_go_in_order(&mut self) -> Result<(), Stop> {
+        if self.lifetimes.tail != 0 {
+            let locals = self.locals_that_end(|_, _| true);
+            let ordered = locals.is_sorted_by_key(|(_, local)| local.0);
+            if !ordered || self.told(&locals).iter().flatten().any(Option::is_some) {
+                self.delete_and_tell(|_, _| true)?;
+            }
         }
-        let ordered = |locals: &[(VarId, Local)]| locals.is_sorted_by_key(|(_, local)| local.0);
-        if !ordered(&self.locals_that_end(|_, _| true)) {
-            self.delete_locals(|_, _| true);
-        }
+        self.tell(None)
     }
 
     /// Nothing is in the locals any more, bound or not: the frame object may outlive the frame.
@@ -107,8 +104,38 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn delete_locals(&mut self, over: impl Fn(&Self, VarId) -> bool) {
-        self.delete_each(self.locals_that_end(over));
+    /// Delete the locals that are over, each while what was handled at the end of its value is being handled.
+    fn delete_and_tell(&mut self, over: impl Fn(&Self, VarId) -> bool) -> Result<(), Stop> {
+        if self.lifetimes.tail == 0 {
+            return Ok(());
+        }
+        let mut locals = self.locals_that_end(&over);
+        let mut told = self.told(&locals);
+        let wanted: Vec<VarId> = told.iter().flatten().flatten().copied().collect();
+        if !wanted.is_empty() {
+            // What is made to be told may be over as well.
+            for exception in wanted {
+                self.have(exception)?;
+            }
+            locals = self.locals_that_end(&over);
+            told = self.told(&locals);
+        }
+        for (local, told) in locals.into_iter().zip(told) {
+            if let Some(handled) = told {
+                self.tell(handled)?;
+            }
+            self.delete_each(vec![local]);
+        }
+        Ok(())
+    }
+
+    /// What was handled when the values of locals ended, where they have.
+    fn told(&self, locals: &[(VarId, Local)]) -> Vec<Option<Option<VarId>>> {
+        if locals.is_empty() || self.handling.is_none() && self.captured.told().next().is_none() {
+            return vec![None; locals.len()];
+        }
+        let places = self.captured.places_of_ends();
+        locals.iter().map(|(var, _)| places.handled_at_end(*var)).collect()
     }
 
     fn delete_each(&mut self, locals: Vec<(VarId, Local)>) {

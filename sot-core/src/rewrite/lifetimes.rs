@@ -35,6 +35,8 @@ pub(super) struct Lifetimes {
     pub(super) used_up: Vec<Local>,
     /// Whether values are watched, or are made of such, as far as that was asked: it is asked again before each entry of the journal.
     watched: RefCell<HashMap<VarId, bool>>,
+    /// Before which entry frames let go of what is made of such, as far as that was asked.
+    holders: RefCell<HashMap<VarId, Option<usize>>>,
 }
 
 /// Add all that building the roots needs.
@@ -120,7 +122,15 @@ impl Lifetimes {
 
     pub(super) fn is_over(&self, captured: &Captured, var: VarId, position: usize) -> bool {
         let needed = self.last_use.get(&var).is_some_and(|last| *last >= position);
-        let held = position < self.tail && captured.released_before(var).is_none_or(|entry| entry + 2 > position);
-        !needed && !held
+        let held = || position < self.tail && self.released(captured, var).is_none_or(|entry| entry + 2 > position);
+        !needed && !held()
+    }
+
+    /// The entry before which frames let go of a value.
+    fn released(&self, captured: &Captured, var: VarId) -> Option<usize> {
+        if captured.found_outside(var) {
+            return captured.released_before(var);
+        }
+        *self.holders.borrow_mut().entry(var).or_insert_with(|| captured.holder_released_before(var))
     }
 }

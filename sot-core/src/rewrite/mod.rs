@@ -25,6 +25,7 @@ mod rings;
 mod sets;
 mod shown;
 mod stand_in;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod uses;
@@ -169,9 +170,8 @@ fn emit_all(
         em.call_graph(graph, outputs)?;
     }
     em.pass_exceptions()?;
-    let handled_before = plan.begin(em)?;
     em.replay_journal()?;
-    plan.emit(em, handled_before)
+    plan.emit(em)
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.

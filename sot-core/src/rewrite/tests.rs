@@ -19,7 +19,7 @@ use super::plan::Tail;
 use super::resume::{Helpers, Stand, generator_code, generator_within_code, resume_code};
 use super::stand_in::waiting_code;
 use super::uses;
-use crate::captured::Captured;
+use crate::captured::{Captured, Released};
 use crate::shapes::SlotShape;
 use crate::variables::{CellVar, InstanceVar, ListVar, TupleVar, VarId, VarKind, Variable};
 use insta::assert_snapshot;
@@ -266,7 +266,7 @@ impl Simulated {
                 }
                 ["over", name] => {
                     let effects = captured.journal.len();
-                    captured.watched.released.push((effects, var(name)));
+                    captured.watched.released.push(Released { var: var(name), before: effects, handled: None });
                     captured.watched.released_before.insert(var(name), effects);
                 }
                 ["return", name] => tail = Some(Tail::Return(var(name))),

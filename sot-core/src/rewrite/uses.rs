@@ -102,7 +102,8 @@ pub(super) fn replay_roots(captured: &Captured) -> Vec<VarId> {
     roots_of_steps(captured).concat()
 }
 
-/// What each step of the replay needs: first the exceptions that have passed frames, then each entry.
+/// What each step of the replay needs: first the exceptions that have passed frames, then each entry. What finalizers are told is
+/// needed when the values are let go of, before the step that follows.
 pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
     let passed = captured.exceptions_passed();
     let passed = passed
@@ -110,7 +111,11 @@ pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
         .flat_map(|e| std::iter::once(e).chain(captured.held_by_traceback(e)).chain(captured.traceback_set(e)))
         .collect();
     let entries = captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation));
-    std::iter::once(passed).chain(entries).collect()
+    let mut steps: Vec<Vec<VarId>> = std::iter::once(passed).chain(entries).collect();
+    for (step, told) in captured.told() {
+        steps[step].push(told);
+    }
+    steps
 }
 
 fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {

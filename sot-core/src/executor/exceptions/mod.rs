@@ -106,8 +106,7 @@ impl Executor<'_> {
         } else {
             self.enter_handler(exception)?;
         }
-        self.watched.taken_on_the_way = if ends_loop { Vec::new() } else { taken.clone() };
-        self.note_taken_references(taken);
+        self.note_taken_on_the_way(taken);
         Ok(Unwound::Handled)
     }
 
@@ -144,7 +143,7 @@ impl Executor<'_> {
         loop {
             let left = self.leave_frame(exception, true);
             if self.frames.len() == last {
-                self.note_taken_references(taken);
+                self.note_taken_on_the_way(taken);
                 return;
             }
             // What cannot be told is not known to anybody.
