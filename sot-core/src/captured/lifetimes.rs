@@ -319,7 +319,7 @@ impl Captured {
     fn held_by_as(&self, var: VarId, kind: &VarKind) -> Vec<VarId> {
         match kind {
             VarKind::Exception(e) if self.found_outside(var) => {
-                self.held_by_traceback(var).chain(e.state.outlives.iter().copied()).collect()
+                self.held_by_traceback_of(e).chain(e.state.outlives.iter().copied()).collect()
             }
             _ if self.found_outside(var) => Vec::new(),
             // It is a number.

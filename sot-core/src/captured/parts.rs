@@ -106,7 +106,7 @@ impl Captured {
                 parts.extend(state.context);
                 parts.extend(state.traceback);
                 parts.extend(state.about.iter().map(|(_, value)| *value));
-                parts.extend(self.held_by_traceback(var));
+                parts.extend(self.held_by_traceback_of(e));
                 parts
             }
             VarKind::Constant(_)

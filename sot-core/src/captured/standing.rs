@@ -61,8 +61,17 @@ impl Captured {
 
     /// The variables of all those frames.
     pub fn held_by_traceback(&self, exception: VarId) -> impl Iterator<Item = VarId> + '_ {
-        let ended = self.frames_ended(exception).iter().flat_map(|ended| self.held_at_the_end(&ended.end));
-        let passed = self.frames_passed(exception).iter().flat_map(|passed| self.held_by_passed(passed));
+        let exception = match &self.var(exception).kind {
+            VarKind::Exception(e) => Some(e),
+            _ => None,
+        };
+        exception.into_iter().flat_map(|e| self.held_by_traceback_of(e))
+    }
+
+    /// The same, of what an exception is or was.
+    pub fn held_by_traceback_of<'a>(&'a self, e: &'a ExceptionVar) -> impl Iterator<Item = VarId> + 'a {
+        let ended = e.state.ended.iter().flat_map(|ended| self.held_at_the_end(&ended.end));
+        let passed = e.state.passed.iter().flat_map(|passed| self.held_by_passed(passed));
         ended.chain(passed).map(|(var, ..)| var)
     }
 

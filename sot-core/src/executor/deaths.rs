@@ -298,8 +298,20 @@ impl Executor<'_> {
     }
 
     /// A journal entry follows: what it drops is told what is handled now.
-    pub(super) fn note_dropping(&mut self) {
-        if !self.watched.vars.is_empty() || !self.watched.taken.is_empty() {
+    pub(super) fn note_dropping(&mut self, mutation: &Mutation) {
+        use Mutation::*;
+        let only_adds = matches!(
+            mutation,
+            ListAppend { .. }
+                | ListInsert { .. }
+                | ListExtend { .. }
+                | ListReverse { .. }
+                | MoveHashed { .. }
+                | Written { .. }
+                | ClassMade { .. }
+                | SetMode { .. }
+        );
+        if !only_adds && !(self.watched.vars.is_empty() && self.watched.taken.is_empty()) {
             let noted = (self.journal.len(), self.handled_for_finalizers());
             self.watched.dropping.push(noted);
         }

@@ -24,7 +24,7 @@ impl<'py> Executor<'py> {
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
         self.note_replaced(&mutation);
-        self.note_dropping();
+        self.note_dropping(&mutation);
         let (file, line) = match self.shown_frame() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),

@@ -42,17 +42,11 @@ impl BreakPlan {
         em.let_go_at_tail()?;
         self.shared_before(em)?;
         for var in &self.shown {
-            if em.source(*var).is_none() {
-                em.push(*var)?;
-                em.remember(*var);
-            }
+            em.have(*var)?;
         }
         em.begin_writing()?;
-        if let BreakKind::Match { handled, .. } = self.kind
-            && em.source(handled).is_none()
-        {
-            em.push(handled)?;
-            em.remember(handled);
+        if let BreakKind::Match { handled, .. } = self.kind {
+            em.have(handled)?;
         }
         em.tell(self.handled)?;
         // Of an inlined function's break the code's own frame shows where it waits.
@@ -260,7 +254,7 @@ impl BreakPlan {
         }
         if let (Some(protected), Some(raised)) = (protected, &self.raised) {
             let exception = protected.handler(em);
-            over(em)?;
+            em.handling = handling;
             leave_raised(em, raised, exception)?;
         }
         Ok(())
@@ -274,8 +268,7 @@ impl BreakPlan {
                 if let Item::Var(var) = item
                     && em.must_be_built_once(*var)
                 {
-                    em.push(*var)?;
-                    em.remember(*var);
+                    em.have(*var)?;
                 }
             }
         }
@@ -336,6 +329,13 @@ fn leave(em: &mut Emitter<'_, '_>, exit: &Exit, results: &[Local]) -> Result<(),
 /// As `leave`, for an exception of the break instruction.
 fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Result<(), Stop> {
     require_eager_form(em, exit)?;
+    let goes_on = em.captured.frames.iter().any(Frame::catches);
+    // What ends on the way of the exception does so before that is handled.
+    let told = em.handling.is_some() && goes_on;
+    match em.handled_before.filter(|_| told) {
+        Some(before) => em.load(before),
+        None => em.tell(None)?,
+    }
     let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.py)).collect();
     let raise = em.go_on.raise_into(em.py, &exit.shape, stand_ins)?;
     em.push_callable(Callable::Object(raise));
@@ -348,12 +348,17 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
     }
     em.load(exception);
     // A traceback may hold this frame, and with it what it holds: where nobody handles the exception it is the user's frame.
-    let goes_on = em.captured.frames.iter().any(Frame::catches);
-    match goes_on && callers_clear_frames(em.unit.code.version) {
+    match goes_on && (told || callers_clear_frames(em.unit.code.version)) {
         true => em.empty_locals(),
         false => em.emit(Op::DeleteFast(exception)),
     }
     em.call(count);
+    if told {
+        let answer = store_results(em, 2);
+        em.handled_before = Some(answer[0]);
+        em.tell(None)?;
+        em.load(answer[1]);
+    }
     em.emit(Op::ReturnValue);
     Ok(())
 }

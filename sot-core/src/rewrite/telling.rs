@@ -40,9 +40,14 @@ impl Emitter<'_, '_> {
 
     /// The value can be pushed more than once.
     pub(super) fn have(&mut self, var: VarId) -> Result<(), Stop> {
-        if self.source(var).is_none() {
-            self.push(var)?;
-            self.remember(var);
+        if self.source(var).is_some() {
+            return Ok(());
+        }
+        self.push(var)?;
+        // It may have come to a local on its way: two would hold it for longer.
+        match self.source(var) {
+            Some(_) => self.emit(Op::PopTop),
+            None => self.remember(var),
         }
         Ok(())
     }

@@ -145,8 +145,26 @@ impl<'py> Waiting<'py> {
         }
     }
 
+    /// What ends meanwhile does so while the innermost of these frames that handles an exception does.
+    fn while_it_handles<R>(self, run: impl FnOnce(Waiting<'py>) -> R) -> R {
+        let py = self.py;
+        let places = self.frames.iter().zip(&self.values).rev();
+        let handled = places
+            .filter(|(frame, _)| frame.handled > 0)
+            .find_map(|(frame, values)| values.get(values.len().checked_sub(frame.cells + 1)?))
+            .and_then(|handled| handled.as_ref().map(|handled| handled.clone_ref(py)));
+        match handled {
+            Some(handled) => while_handling(py, Some(&handled), || run(self)),
+            None => run(self),
+        }
+    }
+
     /// The frame above has returned, or has yielded.
-    pub fn returned(mut self, result: &Bound<'py, PyAny>) -> PyResult<Next> {
+    pub fn returned(self, result: &Bound<'py, PyAny>) -> PyResult<Next> {
+        self.while_it_handles(|me| me.gets(result))
+    }
+
+    fn gets(mut self, result: &Bound<'py, PyAny>) -> PyResult<Next> {
         let py = self.py;
         self.let_go_of_operands();
         let (frame, _) = self.innermost();
@@ -162,7 +180,7 @@ impl<'py> Waiting<'py> {
                 let class = result.get_type();
                 if crate::cpython::facts::type_lookup(&class, pyo3::intern!(py, "__next__")).is_none() {
                     let text = format!("iter() returned non-iterator of type '{}'", facts::name_in_messages(&class));
-                    return self.raised(PyTypeError::new_err(text), Asker::Driver);
+                    return self.unwinds(PyTypeError::new_err(text), Asker::Driver);
                 }
                 self.push(SlotShape::Value, value());
                 self.run_at(ip + 1);
@@ -172,13 +190,13 @@ impl<'py> Waiting<'py> {
                 if !result.is_none() {
                     let text =
                         format!("__init__() should return None, not '{}'", facts::name_in_messages(&result.get_type()));
-                    return self.raised(PyTypeError::new_err(text), Asker::Driver);
+                    return self.unwinds(PyTypeError::new_err(text), Asker::Driver);
                 }
                 self.run_at(if awaits == Awaits::None { ip + 1 } else { ip });
             }
             Awaits::Again | Awaits::Bool => {
                 if let Err(error) = check_truth(frame.awaits, result) {
-                    return self.raised(error, Asker::Driver);
+                    return self.unwinds(error, Asker::Driver);
                 }
                 self.push(SlotShape::Value, value());
                 self.run_at(ip);
@@ -189,7 +207,7 @@ impl<'py> Waiting<'py> {
                 };
                 let (jumps, target) = (cond == JumpCond::True, frame.unit.code.target(target));
                 if let Err(error) = check_truth(frame.awaits, result) {
-                    return self.raised(error, Asker::Driver);
+                    return self.unwinds(error, Asker::Driver);
                 }
                 if result.is_truthy()? == jumps {
                     self.run_at(target);
@@ -245,7 +263,11 @@ impl<'py> Waiting<'py> {
 
     /// The frame above has raised, or the innermost of these frames at its own instruction. The traceback gets an entry for
     /// each frame that the exception passes.
-    pub fn raised(mut self, mut error: PyErr, asker: Asker) -> PyResult<Next> {
+    pub fn raised(self, error: PyErr, asker: Asker) -> PyResult<Next> {
+        self.while_it_handles(|me| me.unwinds(error, asker))
+    }
+
+    fn unwinds(mut self, mut error: PyErr, asker: Asker) -> PyResult<Next> {
         let py = self.py;
         loop {
             let stops = error.is_instance_of::<PyStopIteration>(py);

@@ -277,10 +277,5 @@ def f(x):
 """,
 }
 
-# What a break has handed on dies outside of any handler, whatever the frames handle.
-HANDED_ON = {"of_arguments", "of_a_generator", "of_a_call", "of_a_local"}
-
 for (how, raised), (where, text) in itertools.product(ON_THE_WAY.items(), ON_THE_WAY_PLACES.items()):
-    if where == "in_a_handler" and how in HANDED_ON:
-        continue
     told_case(f"told_on_the_way_{where}_{how}", text.replace("{raised}", raised))
