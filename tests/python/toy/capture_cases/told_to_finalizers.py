@@ -54,6 +54,8 @@ plain = toy.disable(plain)
 def missing(a):
     raise KeyError(1)
 
+seen = toy.disable(lambda: told.append("seen"))
+
 def below():
     a = Loud('a')
     raise KeyError(2)
@@ -81,8 +83,8 @@ PLACES = {
     "nothing_is_handled": """
 def f(x):
     {death}
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "in_a_handler": """
 def f(x):
@@ -90,8 +92,8 @@ def f(x):
         raise ValueError(1)
     except ValueError as e:
         {death}
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "of_a_plain_call": """
 def f(x):
@@ -99,9 +101,8 @@ def f(x):
         plain()
     except KeyError as e:
         {death}
-        toy.show(x)
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "in_two": """
 def f(x):
@@ -112,9 +113,9 @@ def f(x):
             raise KeyError(1)
         except KeyError:
             {death}
-        told.append("between")
-    told.append("after")
-    return x
+        {behind}
+    {behind}
+    return x + 1
 """,
     "behind_the_inner": """
 def f(x):
@@ -126,8 +127,8 @@ def f(x):
         except KeyError:
             pass
         {death}
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "in_a_finally": """
 def f(x):
@@ -138,20 +139,20 @@ def f(x):
             {death}
     except ValueError:
         told.append("caught")
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "below_a_handler": """
 def g(x):
     {death}
-    return x
+    return x + 1
 def f(x):
     try:
         raise ValueError(1)
     except ValueError as e:
         g(x)
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "in_an_exit": """
 class Manager:
@@ -163,8 +164,8 @@ class Manager:
 def f(x):
     with Manager():
         raise ValueError(1)
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "before_another": """
 def f(x):
@@ -176,8 +177,8 @@ def f(x):
             raise TypeError(2)
     except TypeError as e:
         told.append(type(e.__context__))
-    told.append("after")
-    return x
+    {behind}
+    return x + 1
 """,
     "in_a_generator": """
 def g():
@@ -192,8 +193,8 @@ def f(x):
         raise KeyError(1)
     except KeyError:
         r = list(g())
-    told.append("after")
-    return x, r
+    {behind}
+    return x + 1, r
 """,
     "and_returned": """
 def g(x):
@@ -201,33 +202,50 @@ def g(x):
         raise ValueError(1)
     except ValueError as e:
         {death}
-        return x
+        return x + 1
 def f(x):
     r = g(x)
-    told.append("after")
+    {behind}
     return r
 """,
 }
 
-
-def indented(lines, text):
-    """The lines in the place of `{death}`, each as far to the right as that stands."""
-    before = text[: text.index("{death}")]
-    return ("\n" + before[before.rindex("\n") + 1 :]).join(lines)
+# What follows the death, and what comes behind the place of it.
+FOLLOWED = {
+    "": ('told.append("then")', 'told.append("behind")'),
+    "_before_the_end": ("pass", "pass"),
+    "_before_a_break": ("seen()", "pass"),
+    "_before_a_break_behind": ("pass", "seen()"),
+}
 
 
 def told_case(name, source):
     def build():
         world = world_of(name, WORLD + source)
-        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: world["told"]}
+        args = world.get("args", lambda: (t([1.0, 2.0]),))
+        return {"f": world["f"], "args": args, "watch": lambda: world["told"]}
 
     build.__name__ = name
     open_case(build)
 
 
-for (what, value), (how, death), (where, text) in itertools.product(VALUES.items(), DEATHS.items(), PLACES.items()):
-    lines = [line.format(value=value) for line in [*death, 'told.append("then")']]
-    told_case(f"told_to_{what}_{how}_{where}", text.replace("{death}", indented(lines, text)))
+def filled(text, **parts):
+    """The text with lines in such places, each as far to the right as that stands."""
+    for part, lines in parts.items():
+        while (place := "{" + part + "}") in text:
+            before = text[: text.index(place)]
+            text = text.replace(place, ("\n" + before[before.rindex("\n") + 1 :]).join(lines), 1)
+    return text
+
+
+# Each value in what is followed by effects; else one after the other.
+in_turn = itertools.cycle(VALUES)
+for (how, death), (where, text), (follows, (then, behind)) in itertools.product(
+    DEATHS.items(), PLACES.items(), FOLLOWED.items()
+):
+    for what in [next(in_turn)] if follows else VALUES:
+        lines = [line.format(value=VALUES[what]) for line in [*death, then]]
+        told_case(f"told_to_{what}_{how}_{where}{follows}", filled(text, death=lines, behind=[behind]))
 
 
 # Values that an exception takes from the stack on its way to a handler die before anybody handles it.
@@ -279,3 +297,122 @@ def f(x):
 
 for (how, raised), (where, text) in itertools.product(ON_THE_WAY.items(), ON_THE_WAY_PLACES.items()):
     told_case(f"told_on_the_way_{where}_{how}", text.replace("{raised}", raised))
+
+
+# So does not what something else still holds.
+STILL_HELD = {
+    "of_a_display": "[b, {}[1]]",
+    "of_arguments": "str(b, plain())",
+    "of_a_call": "missing(b)",
+    "of_a_loop": "for b in [b]: {}[1]",
+    "of_the_exception": "raise KeyError(b)",
+}
+
+STILL_HELD_PLACES = {
+    "in_the_handler": """
+def f(x):
+    b = Loud('b')
+    try:
+        {raised}
+    except Exception:
+        b = None
+        {then}
+    {behind}
+    return x + 1
+""",
+    "behind_the_handler": """
+def f(x):
+    b = Loud('b')
+    try:
+        raise ValueError(0)
+    except ValueError:
+        try:
+            {raised}
+        except Exception:
+            pass
+        b = None
+        {then}
+    {behind}
+    return x + 1
+""",
+    "with_another": """
+def f(x):
+    b = Loud('b')
+    try:
+        raise ValueError(0)
+    except ValueError:
+        a = Loud('a')
+        a = None
+        try:
+            {raised}
+        except Exception:
+            b = None
+            {then}
+    {behind}
+    return x + 1
+""",
+}
+
+for (how, raised), (where, text), (follows, (then, behind)) in itertools.product(
+    STILL_HELD.items(), STILL_HELD_PLACES.items(), FOLLOWED.items()
+):
+    text = filled(text, then=[then], behind=[behind])
+    told_case(f"told_still_held_{how}_{where}{follows}", text.replace("{raised}", raised))
+
+
+# What objects from before refer to, from one place or two.
+REFERRED = {
+    "an_attribute": ("b.a = v", "b.a = 1"),
+    "a_list": ("b.l = [v]", "b.l = 1"),
+    "an_item": ("b.d = {'k': v}", "b.d['k'] = 1"),
+    "an_object": ("b.n = Plain(); b.n.a = v", "b.n = 1"),
+}
+
+DROPPED_PLACES = {
+    "before_the_raise": """
+def f(x, b):
+    {drops}
+    try:
+        raise ValueError(1)
+    except ValueError:
+        seen()
+    return x + 1
+""",
+    "before_another": """
+def f(x, b):
+    try:
+        raise KeyError(1)
+    except KeyError:
+        {drops}
+        try:
+            raise ValueError(1)
+        except ValueError:
+            seen()
+    return x + 1
+""",
+    "before_the_end": """
+def f(x, b):
+    try:
+        raise ValueError(1)
+    except ValueError:
+        {drops}
+    return x + 1
+""",
+    "before_a_break_behind": """
+def f(x, b):
+    try:
+        raise ValueError(1)
+    except ValueError:
+        {drops}
+    seen()
+    return x + 1
+""",
+}
+
+for what, (where, text) in itertools.product(("an_object", "what_is_referred_to_weakly"), DROPPED_PLACES.items()):
+    for referred in [*itertools.combinations(REFERRED, 1), *itertools.combinations(REFERRED, 2)]:
+        given = [f"v = {VALUES[what]}", "b = Plain()", *(REFERRED[by][0] for by in referred)]
+        args = "\ndef args():\n    {given}\n    return t([1.0, 2.0]), b\n"
+        text_of_args = filled("from toy_framework import toy\nt = toy.tensor\n" + args, given=given)
+        drops = [REFERRED[by][1] for by in referred]
+        told_case(f"told_to_{what}_dropped_by_{'_and_'.join(referred)}_{where}", text_of_args + filled(text, drops=drops))
