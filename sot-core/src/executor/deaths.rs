@@ -311,7 +311,8 @@ impl Executor<'_> {
                 | ClassMade { .. }
                 | SetMode { .. }
         );
-        if !only_adds && !(self.watched.vars.is_empty() && self.watched.taken.is_empty()) {
+        let may_be_seen = !self.watched.vars.is_empty() || !self.watched.taken.is_empty();
+        if may_be_seen && !only_adds {
             let noted = (self.journal.len(), self.handled_for_finalizers());
             self.watched.dropping.push(noted);
         }
