@@ -268,7 +268,8 @@ impl BreakPlan {
                 if let Item::Var(var) = item
                     && em.must_be_built_once(*var)
                 {
-                    em.have(*var)?;
+                    em.push(*var)?;
+                    em.remember(*var);
                 }
             }
         }
