@@ -116,6 +116,7 @@ from capture_cases import (  # noqa: F401
     result_tuples,
     rewritten_items,
     rings,
+    parts_of_lists,
     patterns,
     positions,
     per_thread,
