@@ -11,7 +11,7 @@ static SKIP_PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
 
 fn skip_paths(py: Python<'_>) -> &'static [String] {
     SKIP_PATHS.get_or_init(py, || {
-        let mut paths = backend::registered().map(|b| b.skip_paths(py)).unwrap_or_default();
+        let mut paths = paths_of_framework(py);
         if capture_all::on() {
             return capture_all::skip_paths(py, paths);
         }
@@ -30,11 +30,14 @@ fn skip_paths(py: Python<'_>) -> &'static [String] {
     })
 }
 
+fn paths_of_framework(py: Python<'_>) -> Vec<String> {
+    backend::registered().map(|b| b.skip_paths(py)).unwrap_or_default()
+}
+
 /// Whether a file is the framework's.
 pub fn of_framework(py: Python<'_>, file: &str) -> bool {
     static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
-    let paths = || backend::registered().map(|b| b.skip_paths(py)).unwrap_or_default();
-    PATHS.get_or_init(py, paths).iter().any(|path| file.starts_with(path.as_str()))
+    PATHS.get_or_init(py, || paths_of_framework(py)).iter().any(|path| file.starts_with(path.as_str()))
 }
 
 /// Whether a file is of the standard library. Not where the whole program is to be captured: then it is like any other.

@@ -8,6 +8,7 @@ pub(crate) mod resumed;
 
 use crate::cpython::code::{build_code, read_code};
 use crate::cpython::new_function;
+use crate::onlookers::Words;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
@@ -27,7 +28,7 @@ pub struct UnitData {
     /// It defines a builtin: no frame of it exists for the program.
     pub hidden: bool,
     asks_for_locals: bool,
-    names_onlooker: OnceLock<bool>,
+    words: OnceLock<Words>,
     liveness: OnceLock<Liveness>,
     may_catch: OnceLock<bool>,
     open_blocks: OnceLock<Vec<u32>>,
@@ -88,7 +89,7 @@ impl CodeUnit {
             asks_for_locals: decoded.names.iter().any(|name| LOCALS.contains(&name.as_str())),
             code: decoded,
             consts,
-            names_onlooker: OnceLock::new(),
+            words: OnceLock::new(),
             liveness: OnceLock::new(),
             may_catch: OnceLock::new(),
             open_blocks: OnceLock::new(),
@@ -102,12 +103,21 @@ impl CodeUnit {
     pub fn address(&self) -> usize {
         self.object.as_ptr() as usize
     }
+
+    /// What it says to who looks for onlookers. Read without the lock: reading code makes objects, and so may let others run.
+    pub(crate) fn words(&self, py: Python<'_>) -> &Words {
+        if let Some(words) = self.data.words.get() {
+            return words;
+        }
+        let words = Words::of(py, self);
+        self.data.words.get_or_init(|| words)
+    }
 }
 
 impl UnitData {
-    /// Whether its local variables may be asked for by name, by itself or by a function that it calls: all that are bound stay alive.
-    pub fn is_asked_for_locals(&self, names_onlooker: impl FnOnce() -> bool) -> bool {
-        self.asks_for_locals || *self.names_onlooker.get_or_init(|| !self.hidden && names_onlooker())
+    /// Whether it may ask for its local variables by name: all that are bound stay alive.
+    pub fn asks_for_locals(&self) -> bool {
+        self.asks_for_locals
     }
 
     /// Whether it looks at the variables of a frame object.

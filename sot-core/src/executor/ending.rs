@@ -4,10 +4,9 @@
 use super::Executor;
 use crate::captured::Outcome;
 use crate::frame::{Frame, Site};
-use crate::onlookers::looks_at_callers;
+use crate::onlookers::is_looked_at;
+use crate::rewrite::operand_count;
 use crate::stop::{Reason, Stop, Why};
-use crate::variables::{FunctionVar, VarKind};
-use sot_opcodes::{Op, stack_effect};
 
 impl Executor<'_> {
     /// Simulate the frames that were pushed, to the end of the capture.
@@ -24,8 +23,8 @@ impl Executor<'_> {
             let site = caller.map(|caller| (self.frames[caller].unit.address(), self.frames[caller].ip));
             return Err((site.filter(|site| !self.found.denied.contains_key(site)), why));
         }
-        if let Err(Stop::Break(_)) = &ended
-            && let Some(name) = self.called_onlooker()
+        if let Err(Stop::Break(why)) = &ended
+            && let Some(name) = self.called_onlooker(why)
         {
             // It may ask for any of them: this frame and all that it entered are to be real.
             return Err((None, Why::new(Reason::FrameInspection, name)));
@@ -65,26 +64,13 @@ impl Executor<'_> {
         Err((self.outer_site(), why))
     }
 
-    /// The function that the instruction of the break calls or hands on, if it may look at the variables of its callers.
-    fn called_onlooker(&self) -> Option<String> {
+    /// What the instruction of the break does, if that may look at the variables of its callers.
+    fn called_onlooker(&self, why: &Why) -> Option<String> {
         let frame = self.frames.last()?;
         let op = frame.unit.code.instrs.get(frame.ip)?.op;
-        if !matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. }) {
-            return None;
-        }
-        let (pops, _) = stack_effect(&op, false);
-        let operands = &frame.stack[frame.stack.len().checked_sub(pops as usize)?..];
-        operands.iter().find_map(|operand| {
-            let function = match &self.var(*operand).kind {
-                VarKind::Method(method) => method.function,
-                _ => *operand,
-            };
-            let object = match &self.var(function).kind {
-                VarKind::Function(FunctionVar::Object(object)) => self.objects.get(self.py, *object),
-                _ => return None,
-            };
-            looks_at_callers(&object).then(|| super::calls::name_of(&object))
-        })
+        let operands = &frame.stack[frame.stack.len().saturating_sub(operand_count(&op))..];
+        let dies = why.reason == Reason::Finalizer;
+        is_looked_at(self.py, self, operands, dies).then(|| why.detail.clone())
     }
 
     /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the

@@ -7,7 +7,6 @@ use super::uses;
 use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::frame::{Finally, Frame};
-use crate::onlookers::names_onlooker;
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape, uses_super};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -215,11 +214,11 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
 }
 
 /// The state of all frames when the innermost goes on at `ip` with `stack`. `shown`: variables that are handed on, needed
-/// or not.
+/// or not. `looked_at`: frames whose variables all are.
 pub(super) fn exit(
     py: Python<'_>,
     captured: &Captured,
-    (carried, shown): (&[VarId], &[VarId]),
+    (carried, shown, looked_at): (&[VarId], &[VarId], &[bool]),
     ip: usize,
     inner_stack: Vec<Item>,
 ) -> Exit {
@@ -239,9 +238,7 @@ pub(super) fn exit(
             false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
         };
         let live = frame.unit.liveness();
-        let all = frame
-            .unit
-            .is_asked_for_locals(|| names_onlooker(&frame.unit.object, &captured.objects.get(py, frame.globals)));
+        let all = frame.unit.asks_for_locals() || looked_at[i];
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
                 // What is dead but could be seen to die lives as long as eager's frame holds it.

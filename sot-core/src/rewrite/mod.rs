@@ -45,6 +45,7 @@ use crate::variables::{TensorSource, VarId, VarKind};
 use emit::Emitter;
 use lifetimes::Lifetimes;
 use plan::Tail;
+pub(crate) use plan::operand_count;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
 use sot_opcodes::Code;
