@@ -83,6 +83,8 @@ pub struct Captured {
     /// The object that each sourced variable was wrapped from.
     pub(crate) sourced: HashMap<VarId, ObjectId>,
     pub trackers: TrackerTable,
+    /// Frames of a break whose variables somebody may look at behind it.
+    pub(crate) looked_at: Vec<bool>,
     /// Places below constant objects that hold what the program could see die ([`Captured::is_under_constant`]).
     pub(crate) passing: HashSet<TrackerId>,
     /// Places below constant objects that hold another object after each call.
@@ -153,6 +155,7 @@ impl Default for Captured {
             vars: Vec::with_capacity(256),
             sourced: HashMap::new(),
             trackers,
+            looked_at: Vec::new(),
             passing: HashSet::new(),
             exchanged: HashSet::new(),
             asked_in_part: HashSet::new(),

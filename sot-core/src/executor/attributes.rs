@@ -252,7 +252,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Reading a name in a dict compares it with keys: those that are no plain strings may have code of the program do it.
-    fn has_names_only(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Stop> {
+    pub(super) fn has_names_only(&mut self, dict: &Bound<'py, PyDict>) -> Result<(), Stop> {
         let address = dict.as_ptr() as usize;
         if !self.dicts_of_names.contains(&address) {
             if !dict.iter().all(|(key, _)| key.is_exact_instance_of::<PyString>()) {

@@ -3,12 +3,15 @@
 
 use super::Executor;
 use crate::captured::Outcome;
+use crate::cpython::facts;
 use crate::frame::{Frame, Site};
-use crate::onlookers::is_looked_at;
+use crate::onlookers::{Followed, frames_looked_at, is_looked_at};
 use crate::rewrite::operand_count;
 use crate::stop::{Reason, Stop, Why};
+use pyo3::types::PyStringMethods;
+use sot_tracker::{Access, Check, FunctionPart};
 
-impl Executor<'_> {
+impl<'py> Executor<'py> {
     /// Simulate the frames that were pushed, to the end of the capture.
     ///
     /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
@@ -23,11 +26,14 @@ impl Executor<'_> {
             let site = caller.map(|caller| (self.frames[caller].unit.address(), self.frames[caller].ip));
             return Err((site.filter(|site| !self.found.denied.contains_key(site)), why));
         }
-        if let Err(Stop::Break(why)) = &ended
-            && let Some(name) = self.called_onlooker(why)
-        {
-            // It may ask for any of them: this frame and all that it entered are to be real.
-            return Err((None, Why::new(Reason::FrameInspection, name)));
+        let mut followed = Vec::new();
+        if let Err(Stop::Break(why)) = &ended {
+            let looked_at;
+            (looked_at, followed) = self.look_for_onlookers(why);
+            if looked_at {
+                // It may ask for any of them: this frame and all that it entered are to be real.
+                return Err((None, Why::new(Reason::FrameInspection, why.detail.clone())));
+            }
         }
         let why = match ended {
             Ok(value) => return Ok(Outcome::Return(value)),
@@ -42,6 +48,9 @@ impl Executor<'_> {
                     None => {
                         self.writing = self.being_written(self.given);
                         self.show_frames_that_go_on();
+                        self.guard_followed(&followed);
+                        (self.looked_at, followed) = frames_looked_at(self.py, self);
+                        self.guard_followed(&followed);
                         Ok(Outcome::Break(why))
                     }
                 };
@@ -64,13 +73,33 @@ impl Executor<'_> {
         Err((self.outer_site(), why))
     }
 
-    /// What the instruction of the break does, if that may look at the variables of its callers.
-    fn called_onlooker(&self, why: &Why) -> Option<String> {
-        let frame = self.frames.last()?;
-        let op = frame.unit.code.instrs.get(frame.ip)?.op;
-        let operands = &frame.stack[frame.stack.len().saturating_sub(operand_count(&op))..];
-        let dies = why.reason == Reason::Finalizer;
-        is_looked_at(self.py, self, operands, dies).then(|| why.detail.clone())
+    /// Whether what the instruction of the break does may look at the variables of its callers; the names that were followed.
+    fn look_for_onlookers(&self, why: &Why) -> (bool, Vec<Followed<'py>>) {
+        let Some(frame) = self.frames.last() else { return (false, Vec::new()) };
+        let Some(instruction) = frame.unit.code.instrs.get(frame.ip) else { return (false, Vec::new()) };
+        let operands = &frame.stack[frame.stack.len().saturating_sub(operand_count(&instruction.op))..];
+        is_looked_at(self.py, self, operands, why.reason == Reason::Finalizer)
+    }
+
+    /// Names that led to no onlooker may be bound to one later, and functions be given its code. What code they have is guarded,
+    /// not which they are: some programs make one anew for each call. What cannot be guarded stays as it was found.
+    fn guard_followed(&mut self, followed: &[Followed<'py>]) {
+        for Followed { globals, name, function } in followed {
+            let Ok(text) = name.to_str() else { continue };
+            if self.content_changed(globals.as_any()) || self.is_rewritten(globals, text) {
+                continue;
+            }
+            let Some(parts) = facts::func_parts(function).filter(|_| self.has_names_only(globals).is_ok()) else {
+                continue;
+            };
+            let (key, code) = (self.objects.add(name.as_any()), self.objects.add(&parts.code));
+            let id = self.objects.add(globals.as_any());
+            let at = self.constant_tracker(id);
+            let at = self.trackers.step(at, Access::DictItem(key));
+            let at = self.trackers.step(at, Access::FunctionPart(FunctionPart::Code));
+            let compiled = self.is_compiled_anew(code);
+            self.guard(at, if compiled { Check::Alike(code) } else { Check::Is(code) });
+        }
     }
 
     /// Where a function of the standard library breaks: the call of it. What such a function does inside is none of the

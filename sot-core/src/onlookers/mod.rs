@@ -16,7 +16,7 @@ use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::frame::Frame;
 use crate::libraries::{comes_with_python, of_framework};
-use crate::variables::{ClassVar, FunctionVar, InstanceVar, VarId, VarKind};
+use crate::variables::{ClassVar, FunctionVar, GeneratorState, InstanceVar, VarId, VarKind};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -33,6 +33,9 @@ const READ: usize = 96;
 const VALUES: usize = 4096;
 /// So many items of a container, and as many names' owners in one function.
 const ITEMS: usize = 32;
+
+/// So many names that were followed are guarded: to be bound to something else is to be asked again.
+const BOUND: usize = 32;
 
 /// A value in which names are looked up.
 #[derive(Clone)]
@@ -65,14 +68,30 @@ struct Search<'a, 'py> {
     values: usize,
     read: usize,
     climbing: OnceCell<Vec<Bound<'py, PyAny>>>,
+    bound: Vec<Followed<'py>>,
+    /// It sets out from frames, not from an instruction.
+    of_frames: bool,
+}
+
+/// A global name that led to a function of the program: what is bound to it decided.
+pub(crate) struct Followed<'py> {
+    pub(crate) globals: Bound<'py, PyDict>,
+    pub(crate) name: Bound<'py, PyString>,
+    pub(crate) function: Bound<'py, PyAny>,
 }
 
 /// Whether the instruction that the innermost frame stands at comes to code that may look at the variables of its callers.
 /// `dies`: what it does is over when something has died.
-pub(crate) fn is_looked_at(py: Python<'_>, captured: &Captured, operands: &[VarId], dies: bool) -> bool {
-    let Some(frame) = captured.frames.last() else { return false };
-    let Some(instruction) = frame.unit.code.instrs.get(frame.ip) else { return false };
-    let mut search = Search::new(py, captured);
+/// And the names that were followed.
+pub(crate) fn is_looked_at<'py>(
+    py: Python<'py>,
+    captured: &Captured,
+    operands: &[VarId],
+    dies: bool,
+) -> (bool, Vec<Followed<'py>>) {
+    let Some(frame) = captured.frames.last() else { return (false, Vec::new()) };
+    let Some(instruction) = frame.unit.code.instrs.get(frame.ip) else { return (false, Vec::new()) };
+    let mut search = Search::new(py, captured, false);
     let root = search.root(None, None);
     for operand in operands {
         search.reach_var(root, *operand, 0);
@@ -91,12 +110,13 @@ pub(crate) fn is_looked_at(py: Python<'_>, captured: &Captured, operands: &[VarI
         }
     }
     search.run(&scopes);
-    search.verdict(root) > 0
+    (search.verdict(root) > 0, search.bound)
 }
 
 /// Which of the frames name, or hold in their variables, a function that may look at their variables when it is called.
-pub(crate) fn frames_looked_at(py: Python<'_>, captured: &Captured) -> Vec<bool> {
-    let mut search = Search::new(py, captured);
+/// And the names in the code of the others that were followed.
+pub(crate) fn frames_looked_at<'py>(py: Python<'py>, captured: &Captured) -> (Vec<bool>, Vec<Followed<'py>>) {
+    let mut search = Search::new(py, captured, true);
     let frames = &captured.frames;
     let roots: Vec<Option<usize>> = frames.iter().map(|frame| search.root_of_frame(frame)).collect();
     search.run(&[]);
@@ -109,13 +129,24 @@ pub(crate) fn frames_looked_at(py: Python<'_>, captured: &Captured) -> Vec<bool>
         looked_at.push(root.is_some() && above > 0);
     }
     looked_at.reverse();
-    looked_at
+    (looked_at, search.bound)
 }
 
 impl<'a, 'py> Search<'a, 'py> {
-    fn new(py: Python<'py>, captured: &'a Captured) -> Self {
+    fn new(py: Python<'py>, captured: &'a Captured, of_frames: bool) -> Self {
         let (nodes, known, held) = (Vec::new(), HashMap::new(), HashSet::new());
-        Search { py, captured, nodes, known, held, values: 0, read: 0, climbing: OnceCell::new() }
+        Search {
+            py,
+            captured,
+            nodes,
+            known,
+            held,
+            values: 0,
+            read: 0,
+            climbing: OnceCell::new(),
+            bound: Vec::new(),
+            of_frames,
+        }
     }
 
     fn root(&mut self, unit: Option<Arc<CodeUnit>>, globals: Option<Bound<'py, PyDict>>) -> usize {
@@ -130,7 +161,9 @@ impl<'a, 'py> Search<'a, 'py> {
             return None;
         }
         let globals = self.captured.objects.get(self.py, frame.globals).cast_into().ok();
-        let root = self.root(Some(frame.unit.clone()), globals);
+        // What a frame of the framework names is the framework's; what it holds need not be.
+        let foreign = is_foreign_file(self.py, &frame.unit.file);
+        let root = self.root((!foreign).then(|| frame.unit.clone()), globals);
         let held = frame.locals.iter().chain(&frame.cells).flatten().chain(&frame.stack);
         held.for_each(|var| self.reach_var(root, *var, 0));
         Some(root)
@@ -156,8 +189,14 @@ impl<'a, 'py> Search<'a, 'py> {
         let words = unit.words(self.py);
         if let Some(globals) = self.nodes[at].globals.clone() {
             for name in &words.globals {
-                if let Some(value) = value_in(&globals, name.bind(self.py)) {
-                    self.reach(at, &value, 0);
+                let Some(value) = value_in(&globals, name.bind(self.py)) else { continue };
+                self.reach(at, &value, 0);
+                // What others are called by the functions that a frame names is asked when it comes to that.
+                let decides = self.nodes[at].is_root || !self.of_frames;
+                let known = self.known.get(&(value.as_ptr() as usize, usize::MAX));
+                if decides && self.bound.len() < BOUND && known.is_some_and(|known| self.nodes[*known].unit.is_some()) {
+                    let name = name.bind(self.py).clone();
+                    self.bound.push(Followed { globals: globals.clone(), name, function: value });
                 }
             }
         }
@@ -253,6 +292,19 @@ impl<'a, 'py> Search<'a, 'py> {
                 }
                 return;
             }
+            VarKind::Generator(generator) => {
+                let globals = match &generator.state {
+                    GeneratorState::New(frame) | GeneratorState::Suspended(frame) => {
+                        captured.objects.get(py, frame.globals).cast_into().ok()
+                    }
+                    _ => None,
+                };
+                let key = (generator.unit.address(), var.0 as usize);
+                if let Some(node) = self.add(key, from, Some(generator.unit.clone()), globals) {
+                    captured.parts(var).iter().for_each(|part| self.reach_var(node, *part, nesting + 1));
+                }
+                return;
+            }
             VarKind::Class(ClassVar { object, .. }) => self.reach(from, captured.objects.get_ref(py, *object), nesting),
             VarKind::Instance(InstanceVar { class, object: None, .. }) => {
                 // Its class answers for it.
@@ -299,7 +351,15 @@ impl<'a, 'py> Search<'a, 'py> {
                     _ if wrapper.in_dict => facts::instance_dict(value).and_then(|dict| value_in(&dict, &name)),
                     _ => None,
                 };
-                found.iter().for_each(|found| self.reach(from, found, nesting + 1));
+                let Some(found) = found else { continue };
+                match found.cast::<PyCode>() {
+                    // Of a generator: it runs below who asks it.
+                    Ok(code) if !is_foreign(code) => {
+                        self.add((found.as_ptr() as usize, 0), from, CodeUnit::of(&found).ok(), None);
+                    }
+                    Ok(_) => {}
+                    Err(_) => self.reach(from, &found, nesting + 1),
+                }
             }
         } else if facts::is_heap_type(&class) {
             if self.held.insert((from, value.as_ptr() as usize)) {
@@ -447,7 +507,9 @@ struct Wrapper {
 /// Classes of the library whose values stand for functions.
 fn wrappers(py: Python<'_>) -> &'static [Wrapper] {
     static WRAPPERS: PyOnceLock<Vec<Wrapper>> = PyOnceLock::new();
-    const CLASSES: [(&str, &str, &[&str], bool); 8] = [
+    const CLASSES: [(&str, &str, &[&str], bool); 10] = [
+        ("types", "GeneratorType", &["gi_code"], false),
+        ("types", "CoroutineType", &["cr_code"], false),
         ("types", "MethodType", &["__func__", "__self__"], false),
         ("builtins", "property", &["fget", "fset", "fdel"], false),
         ("builtins", "staticmethod", &["__func__"], false),
@@ -470,7 +532,10 @@ fn wrappers(py: Python<'_>) -> &'static [Wrapper] {
 fn is_foreign(code: &Bound<'_, PyCode>) -> bool {
     let py = code.py();
     let file = code.getattr(pyo3::intern!(py, "co_filename")).ok().and_then(|file| file.cast_into::<PyString>().ok());
-    let file = file.as_ref().and_then(|file| file.to_str().ok()).unwrap_or_default();
+    is_foreign_file(py, file.as_ref().and_then(|file| file.to_str().ok()).unwrap_or_default())
+}
+
+fn is_foreign_file(py: Python<'_>, file: &str) -> bool {
     comes_with_python(py, file) || of_framework(py, file)
 }
 

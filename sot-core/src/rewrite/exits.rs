@@ -214,11 +214,11 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
 }
 
 /// The state of all frames when the innermost goes on at `ip` with `stack`. `shown`: variables that are handed on, needed
-/// or not. `looked_at`: frames whose variables all are.
+/// or not.
 pub(super) fn exit(
     py: Python<'_>,
     captured: &Captured,
-    (carried, shown, looked_at): (&[VarId], &[VarId], &[bool]),
+    (carried, shown): (&[VarId], &[VarId]),
     ip: usize,
     inner_stack: Vec<Item>,
 ) -> Exit {
@@ -238,7 +238,7 @@ pub(super) fn exit(
             false => values.iter().chain(&held).map(|v| item(captured, *v)).collect(),
         };
         let live = frame.unit.liveness();
-        let all = frame.unit.asks_for_locals() || looked_at[i];
+        let all = frame.unit.asks_for_locals() || captured.looked_at.get(i).is_some_and(|looked_at| *looked_at);
         let locals: Vec<u32> = (0..frame.locals.len() as u32)
             .filter(|l| {
                 // What is dead but could be seen to die lives as long as eager's frame holds it.

@@ -5,7 +5,6 @@ use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::frame::Finally;
-use crate::onlookers::frames_looked_at;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -111,8 +110,7 @@ impl Tail {
         let raises = reason == Reason::WouldRaise || matches!(op, Op::RaiseVarargs(_));
         let shown = if raises { captured.held_by_frames_shown() } else { Vec::new() };
         let carried = carried(captured, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
-        let looked_at = frames_looked_at(py, captured);
-        let exit = |ip: usize, stack: Vec<Item>| exits::exit(py, captured, (&carried, &[], &looked_at), ip, stack);
+        let exit = |ip: usize, stack: Vec<Item>| exits::exit(py, captured, (&carried, &[]), ip, stack);
         let under = |n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
             Ok(stack[..keep].iter().map(|v| item(captured, *v)).collect())
@@ -248,7 +246,7 @@ impl Tail {
         let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let rest =
                 stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
-            exits::exit(py, captured, (&carried, &shown, &looked_at), ip, rest)
+            exits::exit(py, captured, (&carried, &shown), ip, rest)
         });
         // So may the traceback of what a frame of the program handles.
         let handles = captured.frames.iter().any(|frame| !frame.handled.is_empty());

@@ -87,6 +87,7 @@ from capture_cases import (  # noqa: F401
     layer_attributes,
     let_pass,
     looked_at_by_callees,
+    looked_at_in_many_ways,
     library,
     itertools_cases,
     lengths,
