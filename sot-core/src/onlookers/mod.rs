@@ -376,7 +376,9 @@ impl<'a, 'py> Search<'a, 'py> {
         } else if let Ok(items) = value.cast_exact::<PyList>() {
             items.iter().take(ITEMS).for_each(|item| self.reach(from, &item, nesting + 1));
         } else if let Ok(items) = value.cast_exact::<PyDict>() {
-            items.iter().take(ITEMS).for_each(|(_, item)| self.reach(from, &item, nesting + 1));
+            // Reading makes objects, and so may have the collector change the dict.
+            let items: Vec<_> = items.iter().take(ITEMS).map(|(_, item)| item).collect();
+            items.iter().for_each(|item| self.reach(from, item, nesting + 1));
         } else if value.is_exact_instance_of::<PyCFunction>() && self.climbs(value) {
             self.nodes[from].finds = ANY;
         }
