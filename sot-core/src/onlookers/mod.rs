@@ -352,14 +352,7 @@ impl<'a, 'py> Search<'a, 'py> {
                     _ => None,
                 };
                 let Some(found) = found else { continue };
-                match found.cast::<PyCode>() {
-                    // Of a generator: it runs below who asks it.
-                    Ok(code) if !is_foreign(code) => {
-                        self.add((found.as_ptr() as usize, 0), from, CodeUnit::of(&found).ok(), None);
-                    }
-                    Ok(_) => {}
-                    Err(_) => self.reach(from, &found, nesting + 1),
-                }
+                self.reach(from, &found, nesting + 1);
             }
         } else if facts::is_heap_type(&class) {
             if self.held.insert((from, value.as_ptr() as usize)) {
@@ -509,9 +502,7 @@ struct Wrapper {
 /// Classes of the library whose values stand for functions.
 fn wrappers(py: Python<'_>) -> &'static [Wrapper] {
     static WRAPPERS: PyOnceLock<Vec<Wrapper>> = PyOnceLock::new();
-    const CLASSES: [(&str, &str, &[&str], bool); 10] = [
-        ("types", "GeneratorType", &["gi_code"], false),
-        ("types", "CoroutineType", &["cr_code"], false),
+    const CLASSES: [(&str, &str, &[&str], bool); 8] = [
         ("types", "MethodType", &["__func__", "__self__"], false),
         ("builtins", "property", &["fget", "fset", "fdel"], false),
         ("builtins", "staticmethod", &["__func__"], false),
