@@ -5,10 +5,10 @@
 
 pub mod records;
 pub(crate) mod resumed;
+pub(crate) mod words;
 
 use crate::cpython::code::{build_code, read_code};
 use crate::cpython::new_function;
-use crate::onlookers::Words;
 use crate::stop::{Reason, Stop};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
@@ -17,6 +17,7 @@ use sot_opcodes::{Code, ConstId, Op};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
+use words::Words;
 
 /// What decoding yields.
 pub struct UnitData {

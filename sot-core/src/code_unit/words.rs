@@ -1,7 +1,7 @@
 //! What code says that matters to who looks for onlookers: whether it reads variables of frames, how far up the frames are that it
 //! comes to, and which names it follows. Code within code speaks for what it is in.
 
-use crate::code_unit::CodeUnit;
+use super::CodeUnit;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyString, PyTuple};
@@ -9,7 +9,7 @@ use sot_opcodes::{BinaryOp, Code, NameId, Op, UnaryOp};
 use std::sync::Arc;
 
 /// Any number of frames up.
-pub(super) const ANY: u32 = u32::MAX;
+pub(crate) const ANY: u32 = u32::MAX;
 
 /// So many code objects within one another are read.
 const WITHIN: usize = 32;
@@ -18,15 +18,15 @@ const WITHIN: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     /// It may read the variables of a frame, and not only of one that a traceback holds.
-    pub(super) asks: bool,
+    pub(crate) asks: bool,
     /// How far above its own the frames are that it comes to; none: 0.
-    pub(super) finds: u32,
+    pub(crate) finds: u32,
     /// Names that it looks up globally.
-    pub(super) globals: Vec<Py<PyString>>,
+    pub(crate) globals: Vec<Py<PyString>>,
     /// Names that it looks up in objects, those of methods that its instructions call among them.
-    pub(super) attributes: Vec<Py<PyString>>,
+    pub(crate) attributes: Vec<Py<PyString>>,
     /// Modules that it imports.
-    pub(super) imports: Vec<String>,
+    pub(crate) imports: Vec<String>,
 }
 
 /// Names that lead to the frame that asks, or to that of a caller so many calls up.
@@ -145,7 +145,7 @@ fn height(unit: &CodeUnit, py: Python<'_>, at: usize) -> u32 {
 
 /// The methods of classes of the program that an instruction may call. `run`: all of them, as it is this instruction that runs;
 /// else those that are worth to be looked for wherever such an instruction is found.
-pub(super) fn methods_of(op: &Op, run: bool) -> &'static [&'static str] {
+pub(crate) fn methods_of(op: &Op, run: bool) -> &'static [&'static str] {
     match op {
         Op::BeforeWith | Op::SetupWith(_) => &["__enter__", "__exit__"],
         Op::GetIter | Op::ForIter(_) | Op::UnpackSequence(_) | Op::UnpackEx { .. } => &["__iter__", "__next__"],

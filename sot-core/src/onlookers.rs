@@ -9,10 +9,9 @@
 //! classes of what it is given. Nothing of it runs code of the program, and nothing of it is remembered but what code says: names
 //! are bound anew. What comes with the interpreter or with a framework looks at variables only where it is told to.
 
-mod words;
-
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
+use crate::code_unit::words::{ANY, methods_of};
 use crate::cpython::facts;
 use crate::frame::Frame;
 use crate::libraries::{comes_with_python, of_framework};
@@ -24,8 +23,6 @@ use pyo3::types::*;
 use sot_opcodes::Op;
 use std::cell::OnceCell;
 use std::sync::Arc;
-pub(crate) use words::Words;
-use words::{ANY, methods_of};
 
 /// So many functions are read: behind them nobody is expected to look.
 const READ: usize = 96;
