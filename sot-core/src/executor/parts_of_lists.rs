@@ -173,7 +173,7 @@ impl<'py> Executor<'py> {
             false => self.item_in_part(list, key)?,
         };
         let Some(old) = old.filter(|old| self.is_lost_unseen(*old)) else { return Ok(false) };
-        if let Some(index) = self.constant_int(key).filter(|_| !varies) {
+        if !varies && let Some(index) = self.constant_int(key) {
             self.note_gone(list, Access::SeqItem(index), old);
         }
         self.undo.push(Undo::Stored(list));
