@@ -148,7 +148,7 @@ pub(crate) fn computed<'py>(
         Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
         Arithmetic::Item => right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Has => !is_sequence(left) && right.is_some_and(|key| has_silent_items(left, key)),
-        Arithmetic::Length => is_sequence(left),
+        Arithmetic::Length => is_sequence(left) || left.is_exact_instance_of::<PyDict>(),
         _ => is_number(left) && right.is_none_or(is_number),
     };
     if !fits {

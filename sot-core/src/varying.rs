@@ -102,8 +102,12 @@ impl Varying {
         }
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {
-            if let Check::Len(length) = &guard.check
-                && lists.contains(&guarded_object(captured, guard.tracker))
+            let length = match &guard.check {
+                Check::Len(length) if lists.contains(&guarded_object(captured, guard.tracker)) => Some(*length),
+                Check::Keys(keys) => Some(keys.len()),
+                _ => None,
+            };
+            if let Some(length) = length
                 && self.seen.len() < PLACES
                 && let Ok(length) = length.into_pyobject(py)
             {

@@ -44,7 +44,7 @@ pub enum Arithmetic {
     Str,
     Repr,
     Round,
-    /// Of an exact list or tuple.
+    /// Of an exact list, tuple or dict.
     Length,
     Sqrt,
     Exp,

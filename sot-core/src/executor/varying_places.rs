@@ -9,6 +9,7 @@ use super::library::Stored;
 use super::parts_of_lists::{Index, is_long};
 use crate::backend::Kind;
 use crate::captured::place;
+use crate::cpython::facts;
 use crate::numbers::{computed, is_number, is_sequence, varies};
 use crate::stop::Stop;
 use crate::variables::*;
@@ -79,7 +80,10 @@ impl<'py> Executor<'py> {
     pub(super) fn item_by_varying_key(&mut self, dict: VarId, object: ObjectId, key: VarId) -> Option<VarId> {
         let VarKind::Constant(ConstantVar { object: wanted }) = self.var(key).kind else { return None };
         let (real, wanted) = (self.objects.get(self.py, object), self.objects.get(self.py, wanted));
-        let item = computed(Arithmetic::Item, &real, Some(&wanted)).filter(|item| self.is_known_by_place(item))?;
+        let item = computed(Arithmetic::Item, &real, Some(&wanted))?;
+        if !self.is_known_by_place(&item) && !item.is_none() && !facts::is_plain_container(&item) {
+            return None;
+        }
         let base = self.ask_in_part(dict, object);
         self.item_at(base, key, &item)
     }
@@ -149,25 +153,36 @@ impl<'py> Executor<'py> {
         Ok(self.item_at(base, key, &item))
     }
 
-    /// `len(list)` of a list from before into which nobody has looked, where it was another one before; or of a long one.
-    pub(super) fn varying_length(&mut self, list: VarId) -> Result<Option<VarId>, Stop> {
-        let VarKind::List(_) = self.var(list).kind else { return Ok(None) };
-        let Some(object) = self.unseen_list(list) else { return Ok(None) };
+    /// `len(container)` of a list or a dict from before into which nobody has looked, where it was another one before; or of a long list.
+    pub(super) fn varying_length(&mut self, container: VarId) -> Result<Option<VarId>, Stop> {
+        let object = match self.var(container).kind {
+            VarKind::List(_) => self.unseen_list(container),
+            VarKind::Dict(DictVar { class: None, .. }) => self.unseen_dict(container),
+            _ => None,
+        };
+        let Some(object) = object else { return Ok(None) };
         let real = self.objects.get(self.py, object);
         let Some(length) = computed(Arithmetic::Length, &real, None) else { return Ok(None) };
-        let base = self.place_of_container(list, object);
+        if self.is_passing_object(&real, self.var(container).tracker) || self.is_read_as_it_is(object).is_err() {
+            return Ok(None);
+        }
+        let base = self.place_of_container(container, object);
         let mut known_by = place(self.py, &self.captured, base);
         known_by.push(Access::Arithmetic(Arithmetic::Length));
         let varies = self.found.numbers.holds(&known_by, &length);
         if !varies && !is_long(&real) {
             return Ok(None);
         }
-        self.ask_in_part(list, object);
-        let more = self.appended_before_look(list).len();
+        let more = match self.var(container).kind {
+            VarKind::Dict(_) => self.keys_stored(container, object)?,
+            _ => Some(self.appended_before_look(container).len() as i64),
+        };
+        let Some(more) = more else { return Ok(None) };
+        self.ask_in_part(container, object);
         if !varies {
             let found = real.len().unwrap_or_default();
             self.guard(base, Check::Len(found));
-            return self.fold_int((found + more) as i64).map(Some);
+            return self.fold_int(found as i64 + more).map(Some);
         }
         let at = self.length_at(base);
         self.captured.varying.insert(at, known_by);
@@ -175,7 +190,7 @@ impl<'py> Executor<'py> {
         match more {
             0 => Ok(Some(found)),
             more => {
-                let more = self.fold_int(more as i64)?;
+                let more = self.fold_int(more)?;
                 self.arithmetic(Arithmetic::Add, found, Some(more))
             }
         }

@@ -31,15 +31,20 @@ pub(in crate::executor) enum Stored {
 const BY_KEY: [&str; 4] = ["get", "pop", "setdefault", "__contains__"];
 
 impl<'py> Executor<'py> {
-    /// A dict from before the frame, of no class of its own, into which nobody has looked.
-    fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
+    /// A dict from before the frame, of no class of the program, into which nobody has looked.
+    pub(in crate::executor) fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
         let variable = self.var(dict);
         match variable.kind {
-            VarKind::Dict(DictVar { object: Some(object), class: None, owner: None, .. }) => {
+            VarKind::Dict(DictVar { object: Some(object), owner: None, .. }) => {
                 (!variable.looked && self.has_path(variable.tracker)).then_some(object)
             }
             _ => None,
         }
+    }
+
+    /// Whether a dict does something of its own about keys that it lacks, or about their order.
+    fn is_dict_of_c(&self, dict: VarId) -> bool {
+        matches!(self.var(dict).kind, VarKind::Dict(DictVar { class: Some(_), .. }))
     }
 
     /// What such a dict was given and lost since: keys, and values where it has them. All of its entries in the journal are of that kind,
@@ -162,6 +167,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         if self.is_varying(key)
+            && !self.is_dict_of_c(dict)
             && let (Some(object), Stored::Elsewhere) = (self.known_object(dict), self.stored_by_key(dict, key)?)
         {
             self.is_read_as_it_is(object)?;
@@ -177,6 +183,9 @@ impl<'py> Executor<'py> {
         object: ObjectId,
         key: VarId,
     ) -> Result<Option<Option<VarId>>, Stop> {
+        if self.is_dict_of_c(dict) {
+            return Ok(None);
+        }
         match self.stored_by_key(dict, key)? {
             Stored::Here(value) => return Ok(Some(value)),
             Stored::Unknown => return Ok(None),
@@ -265,6 +274,7 @@ impl<'py> Executor<'py> {
                     self.note_gone(dict, Access::DictItem(place), old);
                 }
             }
+            (None, None) if self.is_dict_of_c(dict) => return Ok(false),
             (None, None) => return Err(self.raise_key_error(key)),
             (None, Some(_)) => {}
         }
@@ -275,6 +285,43 @@ impl<'py> Executor<'py> {
             None => Mutation::DelItem { object, key },
         });
         Ok(true)
+    }
+
+    /// How many keys more such a dict has than before the frame. `None`: nobody can tell without a look.
+    pub(in crate::executor) fn keys_stored(&mut self, dict: VarId, object: ObjectId) -> Result<Option<i64>, Stop> {
+        let real = self.objects.get(self.py, object);
+        let real = real.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
+        let mut keys: Vec<(VarId, bool)> = Vec::new();
+        let mut more = 0;
+        for (key, value) in self.stored_before_look(dict) {
+            let mut at = None;
+            for (place, (other, _)) in keys.iter().enumerate() {
+                match self.is_same_key(key, *other)? {
+                    Some(true) => at = Some(place),
+                    Some(false) => {}
+                    None => return Ok(None),
+                }
+            }
+            let at = match at {
+                Some(at) => at,
+                None => {
+                    let had = match self.is_varying(key) {
+                        true => self.has_varying_key(dict, object, key)?,
+                        // Who stored it has guarded that.
+                        false => self
+                            .wanted_key(key)?
+                            .and_then(|key| type_facts::silent_item(real, &key))
+                            .map(|had| had.is_some()),
+                    };
+                    let Some(had) = had else { return Ok(None) };
+                    keys.push((key, had));
+                    keys.len() - 1
+                }
+            };
+            more += i64::from(value.is_some()) - i64::from(keys[at].1);
+            keys[at].1 = value.is_some();
+        }
+        Ok(Some(more))
     }
 
     /// A method of such a dict, read off it without a look.
@@ -304,6 +351,7 @@ impl<'py> Executor<'py> {
         };
         let Some(found) = self.item_by_key(dict, key)? else { return Ok(None) };
         match (name, found, default) {
+            ("pop" | "setdefault", _, _) if self.is_dict_of_c(dict) => Ok(None),
             ("get", Some(found), _) | ("setdefault", Some(found), _) => Ok(Some(found)),
             ("get", None, Some(default)) => Ok(Some(default)),
             ("get", None, None) => self.fold_none().map(Some),
@@ -339,6 +387,7 @@ impl<'py> Executor<'py> {
         }
         match self.item_by_key(dict, key)? {
             Some(Some(value)) => Ok(Some(value)),
+            Some(None) if self.is_dict_of_c(dict) => Ok(None),
             Some(None) => Err(self.raise_key_error(key)),
             None => Ok(None),
         }

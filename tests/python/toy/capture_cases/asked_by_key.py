@@ -102,9 +102,32 @@ BY_NUMBERS = {
     "default_is_set": "return x * memo.setdefault(n, 2.0)",
     "read_before": "memo[n] = x * 2\nreturn x * 3 if n - 1 in memo else x * 4",
 }
+BY_NUMBERS.update(
+    {
+        "stored_and_counted": "memo[n] = x\nreturn x * len(memo)",
+        "asked_whether_any": "memo[n] = x\nreturn x * 3 if memo else x",
+        "counted_with_two": "memo[n] = 1\nmemo[n + 100] = 2\nreturn x * len(memo)",
+        "memo_of_lists": "if n not in memo:\n    memo[n] = [n, n + 1.0]\nreturn x * sum(memo[n])",
+    }
+)
 for name, body in BY_NUMBERS.items():
     register = open_case if name == "read_before" else case(captures=2, graphs=2)
     register(build_of(f"numbers_as_keys_{name}", body, "pass"))
+
+# Dicts of C of other classes.
+for kind in ("OrderedDict()", "defaultdict(int)", "defaultdict(list)", "Counter()"):
+    for name, body in {
+        "read": "return x * 2, memo.get('k'), 'k' in memo, memo.get('none'), 'none' in memo",
+        "stored": "memo['k'] = n\nmemo['new'] = 2\nreturn x * 2, memo['k'], memo['new'], len(memo)",
+        "missing": "try:\n    y = memo['none']\nexcept KeyError as error:\n    y = error.args\nreturn x * 2, y, list(memo)",
+        "deleted": "memo['k'] = 1\ndel memo['k']\ntry:\n    del memo['none']\nexcept KeyError as error:\n    return x * 2, error.args, list(memo)",
+        "popped": "memo['k'] = 1\nreturn x * 2, memo.pop('k'), memo.pop('none', 5), memo.setdefault('k', 7), list(memo.items())",
+        "by_number": "memo[n] = n\nreturn x * 2, memo[n], n in memo, n + 1 in memo, list(memo)",
+        "counted": "memo['n'] = memo['n'] + 1 if 'n' in memo else 0\nreturn x * memo['n']",
+    }.items():
+        made = kind.replace("(", "_").replace(")", "")
+        register = build_of(f"{made}_is_{name}", body, f"if n == 0:\n    import collections\n    memo = collections.{kind}\nmemo[f'other{{n}}'] = n")
+        open_case(register)
 
 # What stands in the place of a value that is stored, deleted or read, from the third call on.
 OTHERS = {
