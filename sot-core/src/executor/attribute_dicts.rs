@@ -1,17 +1,19 @@
-//! The `__dict__` of instances and functions that the simulation made.
+//! The `__dict__` of instances and functions that the simulation made, or has written to.
 //!
 //! Attributes are entries of the journal ([`Captured::virtual_attributes`](crate::captured::Captured::virtual_attributes)), and
 //! so they stay. Once somebody asks for the dict there is one, whose `owner` is the value: what is set on either shows in the
 //! other. New code makes the value, and then asks that for its dict.
 
 use super::Executor;
+use super::state::Undo;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sot_sideeffect::Mutation;
+use sot_sideeffect::{Mutation, Target};
+use sot_tracker::TrackerId;
 use std::rc::Rc;
 
 /// A dict's entries.
@@ -51,6 +53,51 @@ impl<'py> Executor<'py> {
             _ => {}
         }
         Ok(Some(dict))
+    }
+
+    /// `owner.__dict__` of a value from before the frame. Where attributes were written they are not in the dict yet: it is looked
+    /// at, and they come on top. Who writes more of them then breaks ([`Executor::dict_below`]).
+    pub(super) fn dict_of_written(
+        &mut self,
+        owner: VarId,
+        dict: &Bound<'py, PyAny>,
+        tracker: TrackerId,
+    ) -> Result<VarId, Stop> {
+        let changes: Vec<(String, Option<VarId>)> = (self.journal)
+            .changes_of(Target::Object(Self::var_ref(owner)))
+            .filter_map(|entry| match &entry.mutation {
+                Mutation::SetAttr { name, value, .. } => Some((name.clone(), Some(VarId(value.0)))),
+                Mutation::DelAttr { name, .. } => Some((name.clone(), None)),
+                _ => None,
+            })
+            .collect();
+        if changes.is_empty() {
+            return Ok(self.wrap(dict, tracker));
+        }
+        let names = self.wrap(dict, tracker);
+        // Since then nobody has written to either.
+        if self.var(names).looked {
+            return Ok(names);
+        }
+        let VarKind::Dict(DictVar { class: None, object: Some(object), .. }) = self.var(names).kind else {
+            return Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object"));
+        };
+        self.undo.push(Undo::Stored(names));
+        let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
+        self.learn(names).looked = true;
+        let looked = self.look_dict(names, tracker, object, given, pinned).and_then(|()| {
+            for (name, value) in changes {
+                if !self.is_outside_dict(owner, &name)? {
+                    let key = self.fold(PyString::intern(self.py, &name).as_any())?;
+                    self.add_stored_item(names, key, value)?;
+                }
+            }
+            Ok(())
+        });
+        if looked.is_err() {
+            self.learn(names).looked = false;
+        }
+        looked.map(|()| names)
     }
 
     /// Whether an attribute is a slot or a part of the value.

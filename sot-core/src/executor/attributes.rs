@@ -14,7 +14,7 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::Op;
-use sot_sideeffect::{Overlay, Target};
+use sot_sideeffect::Overlay;
 use sot_tracker::{Access, Check, TrackerId};
 
 impl<'py> Executor<'py> {
@@ -463,11 +463,10 @@ impl<'py> Executor<'py> {
                 && type_facts::reads_own_dict(&object.get_type())
                 && let Some(dict) = facts::instance_dict(object)
             {
-                self.require_unwritten_attributes(me)?;
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
                 let tracker = self.trackers.step(base, Access::InstanceDict);
-                return Ok(self.wrap(dict.as_any(), tracker));
+                return self.dict_of_written(me, dict.as_any(), tracker);
             }
             // A slot of `__slots__`, a field of a named tuple: a plain read, asked of the descriptor itself: a `__getattr__` of
             // the class must not run.
@@ -503,15 +502,6 @@ impl<'py> Executor<'py> {
             return Ok(dict);
         }
         Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
-    }
-
-    /// Stop where attributes of a value from before the frame were written: they are not in its dict yet.
-    pub(super) fn require_unwritten_attributes(&self, me: VarId) -> Result<(), Stop> {
-        let own = Target::Object(Self::var_ref(me));
-        match self.journal.changes_of(own).next() {
-            Some(_) => Err(Stop::brk(Reason::Mutation, "__dict__ of a changed object")),
-            None => Ok(()),
-        }
     }
 
     /// What reading a non-data attribute of the class through an instance gives.

@@ -41,10 +41,9 @@ impl<'py> Executor<'py> {
             }
             // Who asks has it made.
             "__dict__" => {
-                self.require_unwritten_attributes(me)?;
                 let dict = function.getattr("__dict__").map_err(|e| self.internal(&e))?;
                 let at = self.trackers.step(base, Access::InstanceDict);
-                return Ok(Some(self.wrap(&dict, at)));
+                return self.dict_of_written(me, &dict, at).map(Some);
             }
             _ => {}
         }

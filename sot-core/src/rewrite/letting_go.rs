@@ -120,12 +120,18 @@ impl Emitter<'_, '_> {
             locals = self.locals_that_end(&over);
             told = self.told(&locals);
         }
-        for (local, told) in locals.into_iter().zip(told) {
-            if let Some(handled) = told {
+        // One that is told behind its own end goes last.
+        let mut told_later = Vec::new();
+        for (at, local) in locals.into_iter().enumerate() {
+            if let Some(handled) = told[at] {
                 self.tell(handled)?;
             }
-            self.delete_each(vec![local]);
+            match told[at..].iter().any(|told| *told == Some(Some(local.0))) {
+                true => told_later.push(local),
+                false => self.delete_each(vec![local]),
+            }
         }
+        self.delete_each(told_later);
         Ok(())
     }
 

@@ -63,19 +63,30 @@ impl<'py> Executor<'py> {
     /// A look into a dict has found what was there before the frame: what happened since comes on top.
     pub(in crate::executor) fn add_stored(&mut self, dict: VarId) -> Result<(), Stop> {
         for (key, value) in self.stored_before_look(dict) {
-            let VarKind::Dict(found) = self.var(dict).kind.clone() else { return Ok(()) };
-            let at = found.position(self, key)?;
-            let mut entries = found.entries.to_vec();
-            match (at, value) {
-                (Some(at), Some(value)) => entries[at].1 = value,
-                (None, Some(value)) => entries.push((key, value)),
-                (Some(at), None) => drop(entries.remove(at)),
-                (None, None) => {}
-            }
-            if let VarKind::Dict(dict) = &mut self.learn(dict).kind {
-                dict.removed += u32::from(value.is_none());
-                dict.entries = Rc::new(entries);
-            }
+            self.add_stored_item(dict, key, value)?;
+        }
+        Ok(())
+    }
+
+    /// One item on top of what a look has found, or one less.
+    pub(in crate::executor) fn add_stored_item(
+        &mut self,
+        dict: VarId,
+        key: VarId,
+        value: Option<VarId>,
+    ) -> Result<(), Stop> {
+        let VarKind::Dict(found) = self.var(dict).kind.clone() else { return Ok(()) };
+        let at = found.position(self, key)?;
+        let mut entries = found.entries.to_vec();
+        match (at, value) {
+            (Some(at), Some(value)) => entries[at].1 = value,
+            (None, Some(value)) => entries.push((key, value)),
+            (Some(at), None) => drop(entries.remove(at)),
+            (None, None) => {}
+        }
+        if let VarKind::Dict(dict) = &mut self.learn(dict).kind {
+            dict.removed += u32::from(value.is_none());
+            dict.entries = Rc::new(entries);
         }
         Ok(())
     }
