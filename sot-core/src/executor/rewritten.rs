@@ -75,7 +75,9 @@ impl<'py> Executor<'py> {
     /// A variable that stood for an item is none any more. It may have been found elsewhere first, as in an argument: its identity
     /// is what ties that to the place.
     pub(super) fn note_gone(&mut self, container: VarId, access: Access, item: VarId) {
-        if !self.is_under_constant(self.var(container).tracker) || !self.sourced.contains_key(&item) {
+        // The container itself may be found by its path by now, as somebody would see what is in it die.
+        let root = self.trackers.root(self.var(container).tracker);
+        if !self.is_constant(root) || !self.sourced.contains_key(&item) {
             return;
         }
         let Some(container) = self.known_object(container) else { return };

@@ -10,6 +10,7 @@ use super::Executor;
 use super::weak_references::upgraded;
 use crate::cpython::facts;
 use crate::executor::state::Undo;
+use crate::numbers::{is_number, is_text};
 use crate::stop::Stop;
 use crate::type_facts;
 use crate::variables::*;
@@ -25,6 +26,14 @@ pub(in crate::executor) enum Stored {
     Elsewhere,
     /// No guard can tell the key from others.
     Unknown,
+}
+
+/// What a key is for whoever compares it.
+enum SortOfKey {
+    Number,
+    /// Text or `None`: it equals no number.
+    Name,
+    Other,
 }
 
 /// Methods of dicts that ask for one key.
@@ -221,18 +230,45 @@ impl<'py> Executor<'py> {
         Ok(Stored::Elsewhere)
     }
 
+    fn sort_of_key(&self, key: VarId) -> SortOfKey {
+        let VarKind::Constant(ConstantVar { object }) = self.var(key).kind else { return SortOfKey::Other };
+        match self.objects.get_ref(self.py, object) {
+            number if is_number(number) => SortOfKey::Number,
+            name if name.is_none() || is_text(name) => SortOfKey::Name,
+            _ => SortOfKey::Other,
+        }
+    }
+
+    /// Whether two numbers are equal, guarded; `None`: one equals not even itself, and is found by who it is.
+    fn are_equal_numbers(&mut self, a: VarId, b: VarId) -> Result<Option<bool>, Stop> {
+        for number in [a, b] {
+            let VarKind::Constant(ConstantVar { object }) = self.var(number).kind else { return Ok(None) };
+            if self.objects.get_ref(self.py, object).is_exact_instance_of::<PyFloat>() {
+                let Some(itself) = self.arithmetic(Arithmetic::Eq, number, Some(number))? else { return Ok(None) };
+                if !self.truth(itself)? {
+                    return Ok(None);
+                }
+            }
+        }
+        match self.arithmetic(Arithmetic::Eq, a, Some(b))? {
+            Some(same) => self.truth(same).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Whether two keys of constants are one key, guarded where one varies.
     fn is_same_key(&mut self, a: VarId, b: VarId) -> Result<Option<bool>, Stop> {
         if a == b {
             return Ok(Some(true));
         }
-        if self.is_other_than_varying(a, b) {
-            return Ok(Some(false));
-        }
         if self.is_varying(a) || self.is_varying(b) {
-            return match self.arithmetic(Arithmetic::Eq, a, Some(b))? {
-                Some(same) => self.truth(same).map(Some),
-                None => Ok(None),
+            self.look(a)?;
+            self.look(b)?;
+            return match (self.sort_of_key(a), self.sort_of_key(b)) {
+                // Of different types they may be equal.
+                (SortOfKey::Number, SortOfKey::Number) => self.are_equal_numbers(a, b),
+                (SortOfKey::Number, SortOfKey::Name) | (SortOfKey::Name, SortOfKey::Number) => Ok(Some(false)),
+                _ => Ok(None),
             };
         }
         self.look(a)?;
