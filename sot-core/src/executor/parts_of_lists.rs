@@ -198,9 +198,10 @@ impl<'py> Executor<'py> {
         let VarKind::List(_) = self.var(list).kind else { return Ok(None) };
         let Some(object) = self.unseen_list(list) else { return Ok(None) };
         let VarKind::Slice(SliceVar { parts: [start, stop, step] }) = self.look(key)? else { return Ok(None) };
-        if !self.appended_before_look(list).is_empty() || !self.is_none(step)? {
+        if !self.is_none(step)? {
             return Ok(None);
         }
+        let appended = self.appended_before_look(list);
         let bound = |ex: &mut Self, part: VarId| -> Result<Option<Option<i64>>, Stop> {
             if ex.is_none(part)? {
                 return Ok(Some(None));
@@ -218,13 +219,19 @@ impl<'py> Executor<'py> {
         };
         let real = self.objects.get(self.py, object);
         let length = real.len().map_err(|e| self.internal(&e))? as i64;
-        let longest = range.start.unsigned_abs().max(range.end.unsigned_abs());
-        if range.is_empty() || longest > length as u64 || longest > MANY as u64 {
+        let more = appended.len() as i64;
+        let from_end = if range.start < 0 { more } else { 0 };
+        let longest = (range.start + from_end).unsigned_abs().max((range.end + from_end).unsigned_abs());
+        if range.is_empty() || range.start + from_end < -length || longest > MANY as u64 {
             return Ok(None);
         }
         let mut items = Vec::new();
         for index in range {
-            match self.item_of_real(list, object, &real, index)? {
+            let item = match usize::try_from(index + from_end) {
+                Ok(at) if index < 0 => appended.get(at).copied(),
+                _ => self.item_of_real(list, object, &real, index + from_end)?,
+            };
+            match item {
                 Some(item) => items.push(item),
                 None => return Ok(None),
             }

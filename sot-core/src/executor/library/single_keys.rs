@@ -124,7 +124,7 @@ impl<'py> Executor<'py> {
         }
         let object = self.objects.get(self.py, object);
         let table = object.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
-        let Some(wanted) = self.wanted_key(key)? else { return Ok(None) };
+        let Some(mut wanted) = self.wanted_key(key)? else { return Ok(None) };
         // While nothing here holds what it holds.
         self.arrive(dict);
         if let Some(referent) = upgraded(&wanted)
@@ -149,6 +149,10 @@ impl<'py> Executor<'py> {
             }
             if other.is(&wanted) || other.eq(&wanted).unwrap_or(false) {
                 found = table.get_item(&wanted).map_err(|e| self.internal(&e))?;
+                // The key that the dict has is the same object at the next call: by it the place is known.
+                if other.is_exact_instance_of::<PyTuple>() {
+                    wanted = other;
+                }
                 break;
             }
         }
