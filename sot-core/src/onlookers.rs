@@ -238,7 +238,7 @@ impl<'a, 'py> Search<'a, 'py> {
             Scope::Module(module) => value_in(&module.dict(), name),
             Scope::Class(class) => facts::type_lookup(class, name),
             Scope::Instance(instance) => facts::type_lookup(&instance.get_type(), name).or_else(|| {
-                let dict = facts::instance_dict(instance).filter(|_| self.nodes[at].unit.is_some())?;
+                let dict = own_dict(instance).filter(|_| self.nodes[at].unit.is_some())?;
                 value_in(&dict, name)
             }),
         };
@@ -345,7 +345,7 @@ impl<'a, 'py> Search<'a, 'py> {
                 let name = PyString::intern(self.py, part);
                 let found = match facts::field(value, &name) {
                     facts::Field::Value(found) => Some(found),
-                    _ if wrapper.in_dict => facts::instance_dict(value).and_then(|dict| value_in(&dict, &name)),
+                    _ if wrapper.in_dict => own_dict(value).and_then(|dict| value_in(&dict, &name)),
                     _ => None,
                 };
                 let Some(found) = found else { continue };
@@ -527,6 +527,11 @@ fn is_foreign(code: &Bound<'_, PyCode>) -> bool {
 
 fn is_foreign_file(py: Python<'_>, file: &str) -> bool {
     comes_with_python(py, file) || of_framework(py, file)
+}
+
+/// The dict of an object's attributes, where it has been made: to make it could be seen.
+fn own_dict<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    (!facts::lacks_dict_yet(object)).then(|| facts::instance_dict(object)).flatten()
 }
 
 /// The value of a name, without asking a key of the program's whether it is equal to it.

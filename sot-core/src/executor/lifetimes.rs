@@ -200,6 +200,7 @@ impl<'py> Executor<'py> {
                 match facts::field(&real, &PyString::intern(self.py, name)) {
                     facts::Field::Value(old) => Some((self.trackers.step(base, Access::Attr((&**name).into())), old)),
                     facts::Field::Empty => None,
+                    facts::Field::NoField if facts::lacks_dict_yet(&real) => None,
                     facts::Field::NoField => {
                         let dict = facts::instance_dict(&real)?;
                         let base = self.trackers.step(base, Access::InstanceDict);

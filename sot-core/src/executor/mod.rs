@@ -77,6 +77,8 @@ mod operated;
 mod ordered;
 mod overridden;
 mod own_names;
+mod parts;
+mod parts_of_dicts;
 mod parts_of_lists;
 mod patterns;
 #[cfg(debug_assertions)]

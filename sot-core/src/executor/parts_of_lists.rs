@@ -6,7 +6,7 @@
 
 use super::Executor;
 use super::kinds::MANY;
-use super::library::Stored;
+use super::parts::Stored;
 use super::state::Undo;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -68,9 +68,14 @@ impl<'py> Executor<'py> {
 
     /// A list that is shorter at another call may be looked into.
     pub(super) fn guard_long(&mut self, list: VarId, object: ObjectId) {
+        self.guard_longer(list, object, MANY);
+    }
+
+    /// It has more items than so many.
+    fn guard_longer(&mut self, list: VarId, object: ObjectId, many: usize) {
         self.guard_unseen(list, object);
         let base = self.place_of_container(list, object);
-        let many = PyInt::new(self.py, MANY);
+        let many = PyInt::new(self.py, many);
         let yes = PyBool::new(self.py, true).to_owned();
         let (many, yes) = (self.objects.add(many.as_any()), self.objects.add(yes.as_any()));
         let right = Some(self.constant_tracker(many));
@@ -137,6 +142,10 @@ impl<'py> Executor<'py> {
                     false => continue,
                 },
                 // Which one that is depends on how long the list is.
+                (Index::Known(index), Some(known)) => match self.are_apart(list, index, known)? {
+                    true => continue,
+                    false => return Ok(Stored::Unknown),
+                },
                 (Index::Known(..0), _) | (_, Some(..0)) => return Ok(Stored::Unknown),
                 (Index::Known(index), _) => (other, self.fold_int(index)?),
                 (Index::Varies(index), _) => (index, other),
@@ -148,6 +157,18 @@ impl<'py> Executor<'py> {
             }
         }
         Ok(Stored::Elsewhere)
+    }
+
+    /// Whether a list is so long that an index from its start and one from its end are two places, guarded.
+    fn are_apart(&mut self, list: VarId, one: i64, other: i64) -> Result<bool, Stop> {
+        let Some(object) = self.known_object(list) else { return Ok(false) };
+        let both = one.unsigned_abs().saturating_add(other.unsigned_abs());
+        let Ok(both) = usize::try_from(both) else { return Ok(false) };
+        let longer = self.objects.get_ref(self.py, object).len().is_ok_and(|length| length > both);
+        if longer {
+            self.guard_longer(list, object, both);
+        }
+        Ok(longer)
     }
 
     /// Whether an index that varies counts from the start, guarded.
@@ -162,7 +183,11 @@ impl<'py> Executor<'py> {
     /// `list[3] = value` of such a list. `false`: it is done as ever.
     pub(super) fn store_in_part(&mut self, list: VarId, key: VarId, value: VarId) -> Result<bool, Stop> {
         let VarKind::List(_) = self.var(list).kind else { return Ok(false) };
-        if self.unseen_list(list).is_none() || !self.ends_unseen(value) || !self.appended_before_look(list).is_empty() {
+        if self.unseen_list(list).is_none()
+            || !self.ends_unseen(value)
+            || !self.appended_before_look(list).is_empty()
+            || self.is_stored_to_much(list) && !self.is_long_list(list)
+        {
             return Ok(false);
         }
         let VarKind::Constant(_) = self.look(key)? else { return Ok(false) };

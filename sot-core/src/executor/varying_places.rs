@@ -5,7 +5,7 @@
 //! which the capture has not written so far: paths lead to what is there when a call begins.
 
 use super::Executor;
-use super::library::Stored;
+use super::parts::Stored;
 use super::parts_of_lists::{Index, is_long};
 use crate::backend::Kind;
 use crate::captured::place;

@@ -235,7 +235,9 @@ impl Steps {
 }
 
 fn is_key(have: &Bound<'_, PyAny>, expected: &Py<PyAny>) -> bool {
-    identity::is(have, expected) || equals(have, expected.bind(have.py()))
+    // A key that does not equal itself is found by who it is.
+    let is_nan = || have.cast_exact::<PyFloat>().is_ok_and(|number| number.value().is_nan());
+    identity::is(have, expected) || equals(have, expected.bind(have.py())) && !is_nan()
 }
 
 /// Whether a dict has these keys in this order. An ordered dict is asked for its own order.

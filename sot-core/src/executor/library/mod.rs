@@ -6,10 +6,9 @@ mod json;
 mod locks;
 mod objects;
 mod per_thread;
-mod single_keys;
-
-pub(super) use single_keys::Stored;
 mod weak_references;
+
+pub(super) use weak_references::upgraded;
 
 use super::Executor;
 use super::calls::name_of;

@@ -196,3 +196,68 @@ STORES = {
 }
 for (look, text), (stores, body) in itertools.product(LOOKS.items(), STORES.items()):
     open_case(build_of(f"looked_at_for_{look}_when_{stores}_stored", f"{body}\nreturn x * 2, {text}", "memo.pop('a', None); memo['k'] = n % 2"))
+
+# One key of several types, asked for by one and stored by another: they are one key for a dict. NaNs are found by who they are.
+NUMBERS = {
+    "int": "n % 3",
+    "float": "float(n % 3)",
+    "bool": "n % 2 == 1",
+    "negative_zero": "-0.0 if n % 2 else 0",
+    "large": "2**62 * n",
+    "large_float": "2.0**62 * n",
+    "constant": "1",
+    "constant_float": "1.0",
+    "true": "True",
+    "nan": "nan",
+    "other_nan": "nan if n % 2 else other_nan",
+    "in_a_tuple": "(n % 3, 'a')",
+    "nan_in_a_tuple": "(nan if n % 2 else other_nan, 1)",
+    "text": "str(n % 2)",
+}
+NANS = "if n == 0:\n    global nan, other_nan\n    nan, other_nan = float('nan'), float('nan')\n"
+for (one, stored), (other, asked) in itertools.product(NUMBERS.items(), repeat=2):
+    body = f"memo[{stored}] = n\ny = memo.get({asked}), ({asked}) in memo\nmemo.pop({asked}, None)\nreturn x * 2, y, len(memo)"
+    open_case(build_of(f"stored_by_{one}_and_asked_by_{other}", body, f"{NANS}memo.clear()"))
+for one, key in NUMBERS.items():
+    body = f"return x * 2, memo.get({key}), ({key}) in memo"
+    open_case(build_of(f"asked_by_{one}", body, f"{NANS}memo.clear()\nmemo[1] = 5\nmemo[nan] = 6\nmemo[(nan, 1)] = 7\nmemo['1'] = 8"))
+
+# A local holds what its place loses, until it is bound anew: a number at the first calls, what tells its end at later ones.
+LOSES = {
+    "item": ("memo['k']", "memo['k'] = 1", "memo['k'] = {new}"),
+    "item_deleted": ("memo['k']", "del memo['k']", "memo['k'] = {new}"),
+    "item_cleared": ("memo['k']", "memo.clear()", "memo['k'] = {new}"),
+    "item_updated": ("memo['k']", "memo.update(k=1)", "memo['k'] = {new}"),
+    "item_popped": ("memo.pop('k')", "pass", "memo['k'] = {new}"),
+    "list_item": ("stack[-1]", "stack[-1] = 1", "stack = [{new}]"),
+    "list_deleted": ("stack[0]", "del stack[0]", "stack = [{new}]"),
+    "list_popped": ("stack.pop()", "pass", "stack = [{new}]"),
+    "list_slice": ("stack[0]", "stack[:] = []", "stack = [{new}]"),
+    "list_cleared": ("stack[0]", "stack.clear()", "stack = [{new}]"),
+    "attribute": ("own.a", "own.a = 1", "own.a = {new}"),
+    "attribute_deleted": ("own.a", "del own.a", "own.a = {new}"),
+    "global": ("stack", "globals_of()['stack'] = 1", "stack = {new}"),
+    "global_name": ("stack", "bind(1)", "stack = {new}"),
+}
+WORLD += """
+class Plain:
+    pass
+
+own = Plain()
+stack = []
+
+def globals_of():
+    return globals()
+
+def bind(value):
+    global stack
+    stack = value
+"""
+for (place, (read, lost, new)), behind in itertools.product(LOSES.items(), ("", "touch(x)\n")):
+    body = f"v = {read}\n{lost}\n{behind}told.append('a')\nv = None\ntold.append('b')\nreturn x * 2"
+    before = f"global own, stack\n{new.format(new='5 if n < 3 else Loud(n)')}"
+    held = "behind_a_break" if behind else "at_once"
+    open_case(build_of(f"local_holds_what_{place}_lost_{held}", body, before))
+    unread = f"{'' if 'popped' in place else lost}\n{behind}told.append('a')\nreturn x * 2"
+    if "popped" not in place:
+        open_case(build_of(f"nobody_read_what_{place}_lost_{held}", unread, before))

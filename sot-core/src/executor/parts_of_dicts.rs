@@ -1,31 +1,27 @@
-//! Dicts from before the frame that are asked for single keys, and given single values, which is all that is guarded then: a config
-//! gets further keys, a memo or a history grows at each call, and tables of a library (`re._cache`, `weakref.WeakKeyDictionary`) do
-//! all the time.
-//!
-//! The first look at such a dict, which guards all of its keys and wraps its values, waits until somebody asks for the whole. Until then
-//! what was stored is in the journal alone; the look adds it to the entries ([`Executor::add_stored`]), as it does for lists
-//! ([`super::super::appended`]).
+//! Dicts from before the frame that are asked for single keys, and given single values ([`super::parts`]): a config gets further
+//! keys, a memo or a history grows at each call, and tables of a library (`re._cache`, `weakref.WeakKeyDictionary`) do all the time.
 
 use super::Executor;
-use super::weak_references::upgraded;
+use super::library::upgraded;
+use super::parts::Stored;
+use super::state::Undo;
 use crate::cpython::facts;
-use crate::executor::state::Undo;
 use crate::numbers::{is_number, is_text};
 use crate::stop::Stop;
 use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_sideeffect::{Mutation, Target};
+use sot_sideeffect::Mutation;
 use sot_tracker::{Access, Arithmetic, Check, ObjectId};
 use std::rc::Rc;
 
-/// Whether something was stored by a key: this value, or `None` for what was deleted.
-pub(in crate::executor) enum Stored {
-    Here(Option<VarId>),
-    Elsewhere,
-    /// No guard can tell the key from others.
-    Unknown,
+/// Whether no part of a key is found by who it is, as a NaN.
+fn equals_itself(key: &Bound<'_, PyAny>) -> bool {
+    match key.cast::<PyTuple>() {
+        Ok(parts) => parts.iter().all(|part| equals_itself(&part)),
+        Err(_) => key.is_instance_of::<PyString>() || key.eq(key).unwrap_or(false),
+    }
 }
 
 /// What a key is for whoever compares it.
@@ -41,7 +37,7 @@ const BY_KEY: [&str; 4] = ["get", "pop", "setdefault", "__contains__"];
 
 impl<'py> Executor<'py> {
     /// A dict from before the frame, of no class of the program, into which nobody has looked.
-    pub(in crate::executor) fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
+    pub(super) fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
         let variable = self.var(dict);
         match variable.kind {
             VarKind::Dict(DictVar { object: Some(object), owner: None, .. }) => {
@@ -52,25 +48,12 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a dict does something of its own about keys that it lacks, or about their order.
-    fn is_dict_of_c(&self, dict: VarId) -> bool {
+    pub(super) fn is_dict_of_c(&self, dict: VarId) -> bool {
         matches!(self.var(dict).kind, VarKind::Dict(DictVar { class: Some(_), .. }))
     }
 
-    /// What such a dict was given and lost since: keys, and values where it has them. All of its entries in the journal are of that kind,
-    /// as whatever else is done to it looks into it first.
-    pub(in crate::executor) fn stored_before_look(&self, dict: VarId) -> Vec<(VarId, Option<VarId>)> {
-        let changes = self.journal.changes_of(Target::Object(Self::var_ref(dict)));
-        changes
-            .filter_map(|entry| match &entry.mutation {
-                Mutation::SetItem { key, value, .. } => Some((VarId(key.0), Some(VarId(value.0)))),
-                Mutation::DelItem { key, .. } | Mutation::DictPop { key, .. } => Some((VarId(key.0), None)),
-                _ => None,
-            })
-            .collect()
-    }
-
     /// A look into a dict has found what was there before the frame: what happened since comes on top.
-    pub(in crate::executor) fn add_stored(&mut self, dict: VarId) -> Result<(), Stop> {
+    pub(super) fn add_stored(&mut self, dict: VarId) -> Result<(), Stop> {
         for (key, value) in self.stored_before_look(dict) {
             self.add_stored_item(dict, key, value)?;
         }
@@ -78,12 +61,7 @@ impl<'py> Executor<'py> {
     }
 
     /// One item on top of what a look has found, or one less.
-    pub(in crate::executor) fn add_stored_item(
-        &mut self,
-        dict: VarId,
-        key: VarId,
-        value: Option<VarId>,
-    ) -> Result<(), Stop> {
+    pub(super) fn add_stored_item(&mut self, dict: VarId, key: VarId, value: Option<VarId>) -> Result<(), Stop> {
         let VarKind::Dict(found) = self.var(dict).kind.clone() else { return Ok(()) };
         let at = found.position(self, key)?;
         let mut entries = found.entries.to_vec();
@@ -108,7 +86,7 @@ impl<'py> Executor<'py> {
                 Ok(reference.get_type().is(self.py.get_type::<PyWeakrefReference>()).then_some(reference))
             }
             VarKind::Constant(_) | VarKind::Tuple(TupleVar { class: None, .. }) => {
-                Ok(self.part_of_key(key)?.filter(type_facts::is_silent))
+                Ok(self.part_of_key(key)?.filter(|key| type_facts::is_silent(key) && equals_itself(key)))
             }
             _ => Ok(None),
         }
@@ -116,7 +94,7 @@ impl<'py> Executor<'py> {
 
     /// What a dict from before the frame has for a key: `None`: it is known as a whole, or its keys may be code of the program. The
     /// inner one: it lacks the key.
-    pub(in crate::executor) fn item_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<Option<VarId>>, Stop> {
+    pub(super) fn item_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<Option<VarId>>, Stop> {
         let Some(object) = self.unseen_dict(dict) else { return Ok(None) };
         self.is_read_as_it_is(object)?;
         if self.is_varying(key) {
@@ -186,7 +164,7 @@ impl<'py> Executor<'py> {
     }
 
     /// `key in dict` of such a dict.
-    pub(in crate::executor) fn has_key(&mut self, dict: VarId, key: VarId) -> Result<Option<bool>, Stop> {
+    pub(super) fn has_key(&mut self, dict: VarId, key: VarId) -> Result<Option<bool>, Stop> {
         if self.unseen_dict(dict).is_none() {
             return Ok(None);
         }
@@ -282,64 +260,8 @@ impl<'py> Executor<'py> {
         })
     }
 
-    /// Whether a dict loses this value without a look at more than its type.
-    pub(in crate::executor) fn is_lost_unseen(&mut self, value: VarId) -> bool {
-        let Variable { kind, tracker, .. } = self.var(value);
-        let tracker = *tracker;
-        match (kind, self.known_object(value)) {
-            (VarKind::Constant(_) | VarKind::Tensor(_), Some(object)) if self.has_path(tracker) => {
-                if !self.is_constant(tracker) {
-                    self.guard_type(tracker, object);
-                }
-                true
-            }
-            _ => self.ends_unseen(value),
-        }
-    }
-
-    /// `container[key] = value`, and `del dict[key]`, of one into which nobody has looked. `false`: it is done as ever.
-    pub(in crate::executor) fn store_by_key(
-        &mut self,
-        dict: VarId,
-        key: VarId,
-        value: Option<VarId>,
-    ) -> Result<bool, Stop> {
-        if let (VarKind::List(_), Some(value)) = (&self.var(dict).kind, value) {
-            return self.store_in_part(dict, key, value);
-        }
-        if self.unseen_dict(dict).is_none() || value.is_some_and(|value| !self.ends_unseen(value)) {
-            return Ok(false);
-        }
-        if self.dict_has_one_name(dict).is_err() {
-            return Ok(false);
-        }
-        // What a weak reference refers to may die.
-        if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) {
-            return Ok(false);
-        }
-        let Some(old) = self.item_by_key(dict, key)? else { return Ok(false) };
-        match (old, value) {
-            (Some(old), _) if !self.is_lost_unseen(old) => return Ok(false),
-            (Some(old), _) => {
-                if let Some(place) = self.known_object(key).filter(|_| !self.is_varying(key)) {
-                    self.note_gone(dict, Access::DictItem(place), old);
-                }
-            }
-            (None, None) if self.is_dict_of_c(dict) => return Ok(false),
-            (None, None) => return Err(self.raise_key_error(key)),
-            (None, Some(_)) => {}
-        }
-        self.undo.push(Undo::Stored(dict));
-        let (object, key) = (Self::var_ref(dict), Self::var_ref(key));
-        self.journal_record(match value {
-            Some(value) => Mutation::SetItem { object, key, value: Self::var_ref(value) },
-            None => Mutation::DelItem { object, key },
-        });
-        Ok(true)
-    }
-
     /// How many keys more such a dict has than before the frame. `None`: nobody can tell without a look.
-    pub(in crate::executor) fn keys_stored(&mut self, dict: VarId, object: ObjectId) -> Result<Option<i64>, Stop> {
+    pub(super) fn keys_stored(&mut self, dict: VarId, object: ObjectId) -> Result<Option<i64>, Stop> {
         let real = self.objects.get(self.py, object);
         let real = real.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         let mut keys: Vec<(VarId, bool)> = Vec::new();
@@ -375,8 +297,44 @@ impl<'py> Executor<'py> {
         Ok(Some(more))
     }
 
+    /// `dict[key] = value`, and `del dict[key]`, of such a dict. `false`: it is done as ever.
+    pub(super) fn store_in_dict(&mut self, dict: VarId, key: VarId, value: Option<VarId>) -> Result<bool, Stop> {
+        if self.unseen_dict(dict).is_none()
+            || value.is_some_and(|value| !self.ends_unseen(value))
+            || self.is_stored_to_much(dict)
+        {
+            return Ok(false);
+        }
+        if self.dict_has_one_name(dict).is_err() {
+            return Ok(false);
+        }
+        // What a weak reference refers to may die.
+        if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) {
+            return Ok(false);
+        }
+        let Some(old) = self.item_by_key(dict, key)? else { return Ok(false) };
+        match (old, value) {
+            (Some(old), _) if !self.is_lost_unseen(old) => return Ok(false),
+            (Some(old), _) => {
+                if let Some(place) = self.known_object(key).filter(|_| !self.is_varying(key)) {
+                    self.note_gone(dict, Access::DictItem(place), old);
+                }
+            }
+            (None, None) if self.is_dict_of_c(dict) => return Ok(false),
+            (None, None) => return Err(self.raise_key_error(key)),
+            (None, Some(_)) => {}
+        }
+        self.undo.push(Undo::Stored(dict));
+        let (object, key) = (Self::var_ref(dict), Self::var_ref(key));
+        self.journal_record(match value {
+            Some(value) => Mutation::SetItem { object, key, value: Self::var_ref(value) },
+            None => Mutation::DelItem { object, key },
+        });
+        Ok(true)
+    }
+
     /// A method of such a dict, read off it without a look.
-    pub(in crate::executor) fn method_of_unseen_dict(&mut self, dict: VarId, name: &str) -> Option<VarId> {
+    pub(super) fn method_of_unseen_dict(&mut self, dict: VarId, name: &str) -> Option<VarId> {
         let object = BY_KEY.contains(&name).then(|| self.unseen_dict(dict)).flatten()?;
         self.arrive(dict);
         let tracker = self.var(dict).tracker;
@@ -386,12 +344,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Such a method, called. `None`: it is called as ever.
-    pub(in crate::executor) fn call_by_key(
-        &mut self,
-        dict: VarId,
-        name: &str,
-        args: &Args,
-    ) -> Result<Option<VarId>, Stop> {
+    pub(super) fn call_by_key(&mut self, dict: VarId, name: &str, args: &Args) -> Result<Option<VarId>, Stop> {
         if !BY_KEY.contains(&name) || self.unseen_dict(dict).is_none() || !args.keywords.is_empty() {
             return Ok(None);
         }
@@ -411,7 +364,7 @@ impl<'py> Executor<'py> {
             ("pop", None, None) => Err(self.raise_key_error(key)),
             ("pop", Some(found), _) => {
                 self.no_thread_comes_between(dict)?;
-                Ok(self.store_by_key(dict, key, None)?.then_some(found))
+                Ok(self.store_in_dict(dict, key, None)?.then_some(found))
             }
             ("setdefault", None, default) => {
                 self.no_thread_comes_between(dict)?;
@@ -419,28 +372,9 @@ impl<'py> Executor<'py> {
                     Some(default) => default,
                     None => self.fold_none()?,
                 };
-                Ok(self.store_by_key(dict, key, Some(value))?.then_some(value))
+                Ok(self.store_in_dict(dict, key, Some(value))?.then_some(value))
             }
             _ => Ok(None),
-        }
-    }
-
-    /// `container[key]` without a look at the whole: of such a dict, or of a list ([`super::super::parts_of_lists`]).
-    pub(in crate::executor) fn subscript_by_key(&mut self, dict: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
-        if let Some(item) = self.item_at_varying(dict, key)? {
-            return Ok(Some(item));
-        }
-        if let Some(item) = self.item_in_part(dict, key)? {
-            return Ok(Some(item));
-        }
-        if let Some(items) = self.slice_in_part(dict, key)? {
-            return Ok(Some(items));
-        }
-        match self.item_by_key(dict, key)? {
-            Some(Some(value)) => Ok(Some(value)),
-            Some(None) if self.is_dict_of_c(dict) => Ok(None),
-            Some(None) => Err(self.raise_key_error(key)),
-            None => Ok(None),
         }
     }
 }
