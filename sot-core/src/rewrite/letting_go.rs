@@ -126,7 +126,7 @@ impl Emitter<'_, '_> {
             if let Some(handled) = told[at] {
                 self.tell(handled)?;
             }
-            match told[at..].iter().any(|told| *told == Some(Some(local.0))) {
+            match told[at..].contains(&Some(Some(local.0))) {
                 true => told_later.push(local),
                 false => self.delete_each(vec![local]),
             }
