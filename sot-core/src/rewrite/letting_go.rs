@@ -120,11 +120,15 @@ impl Emitter<'_, '_> {
             locals = self.locals_that_end(&over);
             told = self.told(&locals);
         }
-        // One that is told behind its own end goes last.
+        // One that is told behind its own end goes last; or stays, where a local ends later than its value.
         let mut told_later = Vec::new();
+        let rest = self.told_to_rest(&locals);
         for (at, local) in locals.into_iter().enumerate() {
             if let Some(handled) = told[at] {
                 self.tell(handled)?;
+            }
+            if rest.contains(&local.0) {
+                continue;
             }
             match told[at..].contains(&Some(Some(local.0))) {
                 true => told_later.push(local),
@@ -133,6 +137,16 @@ impl Emitter<'_, '_> {
         }
         self.delete_each(told_later);
         Ok(())
+    }
+
+    /// The exceptions that will be told when locals that are left go.
+    fn told_to_rest(&self, going: &[(VarId, Local)]) -> HashSet<VarId> {
+        if going.is_empty() || self.captured.told().next().is_none() {
+            return HashSet::new();
+        }
+        let left = self.lifetimes.slots.iter().copied().chain(self.temps());
+        let left: Vec<(VarId, Local)> = left.filter(|one| !going.contains(one)).collect();
+        self.told(&left).into_iter().flatten().flatten().collect()
     }
 
     /// What was handled when the values of locals ended, where they have.
