@@ -48,7 +48,8 @@ use plan::Tail;
 pub(crate) use plan::operand_count;
 use pyo3::prelude::*;
 use pyo3::types::PyCode;
-use sot_opcodes::Code;
+use sot_opcodes::analysis::liveness;
+use sot_opcodes::{Code, Local, Op};
 use sot_sir::Symbol;
 use std::sync::Arc;
 
@@ -150,9 +151,28 @@ pub fn rewrite(
     let shown = em.shown(outcome);
     let requests = std::mem::take(&mut em.requests);
     let (code, consts) = em.finish();
+    // The interpreter takes it for granted from 3.12 on.
+    if let Some(local) = read_after_deletion(&code) {
+        let name = code.varnames.get(local.0 as usize).map_or("", |name| name);
+        return Err(Stop::fallback(Reason::InternalError, format!("{name} is read after it was deleted")).into());
+    }
     let text = listing(py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
     Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown })
+}
+
+/// A local that new code deletes, and may read behind that before it is bound again.
+fn read_after_deletion(code: &Code) -> Option<Local> {
+    let deleted = |(at, op): (usize, &Op)| match op {
+        Op::DeleteFast(local) => Some((at, *local)),
+        _ => None,
+    };
+    let deleted: Vec<(usize, Local)> = code.instrs.iter().map(|i| &i.op).enumerate().filter_map(deleted).collect();
+    if deleted.is_empty() {
+        return None;
+    }
+    let live = liveness(code);
+    deleted.into_iter().find(|(at, local)| live.live_before(at + 1).local(*local)).map(|(_, local)| local)
 }
 
 /// The whole of the new code, in the order in which it runs.

@@ -415,3 +415,22 @@ return n
     // What holds several goes with the first of them.
     assert_eq!(simulated.listed(&vars), "c m b n a");
 }
+
+#[test]
+fn a_local_that_is_read_behind_its_deletion_is_found() {
+    let of = |body: &str| {
+        code(&format!(
+            "code \"f\" python 3.11\nqualname \"f\"\nflags OPTIMIZED NEWLOCALS\nargs 1 posonly 0 kwonly 0\nnames\nvarnames a b\ncellvars\nfreevars\n    0       RESUME 0\n{body}            LOAD_CONST 0 (None)\n            RETURN_VALUE\n"
+        ))
+    };
+    let read = "            LOAD_FAST a\n            POP_TOP\n";
+    let (delete, bind) = ("            DELETE_FAST a\n", "            LOAD_FAST b\n            STORE_FAST a\n");
+    for (body, found) in [
+        (format!("{read}{delete}"), false),
+        (format!("{delete}{read}"), true),
+        (format!("{delete}{delete}"), true),
+        (format!("{delete}{bind}{read}"), false),
+    ] {
+        assert_eq!(super::read_after_deletion(&of(&body)).is_some(), found, "{body}");
+    }
+}
