@@ -11,8 +11,8 @@ use crate::variables::{ConstantVar, VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use sot_sideeffect::{Mutation, Overlay, Target, VarRef};
-use sot_tracker::{Access, Check, TrackerId};
+use sot_sideeffect::{Mutation, Target, VarRef};
+use sot_tracker::TrackerId;
 
 impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
@@ -98,9 +98,12 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// A local lets go of what it was given. Of a value that nobody has looked at any other may be in its place at the next call, whose
-    /// end is to be seen here: that it is a number, a text or the like is guarded.
+    /// A local lets go of what it was given, where ends of other values could be seen. Of a value that nobody has looked at any other
+    /// may be in its place at the next call, whose end is to be seen here: that it is a number, a text or the like is guarded.
     pub(super) fn note_let_go(&mut self, before: VarId) {
+        if self.watched().is_empty() {
+            return;
+        }
         let Variable { kind: VarKind::Constant(ConstantVar { object }), tracker, looked: false, .. } = self.var(before)
         else {
             return;
@@ -167,66 +170,6 @@ impl<'py> Executor<'py> {
     pub(super) fn note_overwritten(&mut self, mutation: &Mutation) {
         for old in self.overwritten(mutation) {
             self.note_taken(&old);
-        }
-    }
-
-    /// What is about to be overwritten may be of another type at the next call, and its end be seen then: the type is guarded, though
-    /// nobody has read the value. A place that is empty now is taken to be filled by values like those that the code puts there.
-    pub(super) fn guard_overwritten(&mut self, mutation: &Mutation) {
-        let Some((place, old)) = self.place_overwritten(mutation) else { return };
-        let class = old.get_type();
-        if self.made_anew(class.as_any()).is_none() {
-            let class = self.objects.add(class.as_any());
-            self.guard(place, Check::TypeIs(class));
-        }
-    }
-
-    /// The path to what an entry is the first to take from an attribute, a global name or a cell.
-    fn place_overwritten(&mut self, mutation: &Mutation) -> Option<(TrackerId, Bound<'py, PyAny>)> {
-        let in_dict = |ex: &mut Self, dict: &Bound<'py, PyDict>, base: TrackerId, name: &str| {
-            let old = facts::value_of_name(dict, name)?;
-            let key = PyString::intern(ex.py, name);
-            let key = ex.objects.add(key.as_any());
-            Some((ex.trackers.step(base, Access::DictItem(key)), old))
-        };
-        match mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
-                let owner = VarId(object.0);
-                let real = self.known_object(owner).filter(|_| self.has_path(self.var(owner).tracker))?;
-                if self.journal.attr(*object, name) != Overlay::Untouched {
-                    return None;
-                }
-                let (real, base) = (self.objects.get(self.py, real), self.base_tracker(owner));
-                match facts::field(&real, &PyString::intern(self.py, name)) {
-                    facts::Field::Value(old) => Some((self.trackers.step(base, Access::Attr((&**name).into())), old)),
-                    facts::Field::Empty => None,
-                    facts::Field::NoField if facts::lacks_dict_yet(&real) => None,
-                    facts::Field::NoField => {
-                        let dict = facts::instance_dict(&real)?;
-                        let base = self.trackers.step(base, Access::InstanceDict);
-                        in_dict(self, &dict, base, name)
-                    }
-                }
-            }
-            Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
-                if self.journal.global(*globals, name) != Overlay::Untouched {
-                    return None;
-                }
-                let dict = self.objects.get(self.py, *globals).cast_into::<PyDict>().ok()?;
-                let base = self.constant_tracker(*globals);
-                in_dict(self, &dict, base, name)
-            }
-            Mutation::SetCell { cell, .. } | Mutation::ClearCell { cell } => {
-                let owner = VarId(cell.0);
-                let real = self.known_object(owner).filter(|_| self.has_path(self.var(owner).tracker))?;
-                if self.journal.cell(*cell) != Overlay::Untouched {
-                    return None;
-                }
-                let old = facts::cell_contents(&self.objects.get(self.py, real))?;
-                let base = self.base_tracker(owner);
-                Some((self.trackers.step(base, Access::CellContent), old))
-            }
-            _ => None,
         }
     }
 

@@ -21,7 +21,6 @@ impl<'py> Executor<'py> {
             at_hand.push(VarId(item.0));
         }
         self.note_released(&at_hand);
-        self.guard_overwritten(&mutation);
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
         self.note_replaced(&mutation);

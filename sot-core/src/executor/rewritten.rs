@@ -14,9 +14,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use sot_tracker::{Access, TrackerId};
 
-/// Items of a container that are guarded when they go.
-const LOST: usize = 64;
-
 /// What stood in a place that this attempt has written.
 pub(super) struct Replaced {
     place: Written,
@@ -47,7 +44,6 @@ impl<'py> Executor<'py> {
     pub(super) fn note_items_replaced(&mut self, sequence: VarId, before: &[VarId], after: &[VarId]) {
         let stays = |(at, item): (usize, &VarId)| after.get(at) == Some(item);
         let gone: Vec<_> = before.iter().enumerate().filter(|one| !stays(*one)).collect();
-        self.guard_lost(gone.iter().map(|(_, item)| **item));
         for (at, &item) in gone {
             self.note_gone(sequence, Access::SeqItem(at as i64), item);
         }
@@ -61,7 +57,6 @@ impl<'py> Executor<'py> {
             after.iter().collect()
         };
         let gone: Vec<_> = before.iter().filter(|entry| !stay.contains(entry)).collect();
-        self.guard_lost(gone.iter().map(|(_, item)| *item));
         for &(key, item) in gone {
             if let Some(key) = self.known_object(key) {
                 self.note_gone(dict, Access::DictItem(key), item);
@@ -75,21 +70,6 @@ impl<'py> Executor<'py> {
         let object = self.objects.get(self.py, sourced);
         let facts::Field::Value(old) = facts::field(&object, &PyString::intern(self.py, name)) else { return };
         self.note_other_in_place(&old, |ex, var| written_at(ex.py, &ex.captured, ex.var(var).tracker));
-    }
-
-    /// A container loses items into which nobody has looked: at the next call others may be there, whose end is to be seen now. That
-    /// they are numbers, texts and the like is guarded.
-    fn guard_lost(&mut self, items: impl Iterator<Item = VarId>) {
-        let items: Vec<VarId> = items.take(LOST).collect();
-        for item in items {
-            if let Variable { kind: VarKind::Constant(constant), tracker, looked: false, .. } = self.var(item)
-                && self.has_path(*tracker)
-                && !self.is_constant(*tracker)
-            {
-                let (tracker, object) = (*tracker, constant.object);
-                self.guard_type(tracker, object);
-            }
-        }
     }
 
     /// A variable that stood for an item is none any more. It may have been found elsewhere first, as in an argument: its identity

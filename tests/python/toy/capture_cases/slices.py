@@ -82,7 +82,7 @@ def a_list_in_itself_and_under_two_names():
 LIST = [1, 2, 3]
 
 
-@case(captures=2, graphs=2)
+@case()
 def a_global_list():
     def f(x):
         LIST[1:2] = [x, 5]
