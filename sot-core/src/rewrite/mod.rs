@@ -151,10 +151,10 @@ pub fn rewrite(
     let shown = em.shown(outcome);
     let requests = std::mem::take(&mut em.requests);
     let (code, consts) = em.finish();
-    // The interpreter takes it for granted from 3.12 on.
+    // The interpreter takes it for granted from 3.12 on. It happens to the exception of a handler with a name, which is told.
     if let Some(local) = read_after_deletion(&code) {
         let name = code.varnames.get(local.0 as usize).map_or("", |name| name);
-        return Err(Stop::fallback(Reason::InternalError, format!("{name} is read after it was deleted")).into());
+        return Err(Stop::fallback(Reason::Reconstruct, format!("{name}, which is read after it was deleted")).into());
     }
     let text = listing(py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
