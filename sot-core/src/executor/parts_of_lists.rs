@@ -182,7 +182,6 @@ impl<'py> Executor<'py> {
 
     /// `list[3] = value` of such a list. `false`: it is done as ever.
     pub(super) fn store_in_part(&mut self, list: VarId, key: VarId, value: VarId) -> Result<bool, Stop> {
-        let VarKind::List(_) = self.var(list).kind else { return Ok(false) };
         if self.unseen_list(list).is_none()
             || !self.ends_unseen(value)
             || !self.appended_before_look(list).is_empty()

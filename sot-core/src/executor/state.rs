@@ -30,7 +30,7 @@ pub(super) enum Undo {
     Gap(VarId),
     /// So many values fewer were appended to a list into which nobody had looked.
     Unseen { list: VarId, count: usize },
-    /// A dict into which nobody had looked was given one value fewer, or had lost one fewer.
+    /// A container into which nobody had looked was given one value fewer, or had lost one fewer.
     Stored(VarId),
 }
 
@@ -137,7 +137,7 @@ impl Executor<'_> {
                 Some(Undo::Gap(dict)) => drop(self.gaps.remove(&dict)),
                 Some(Undo::Unseen { list, count }) => self.take_back_unseen(list, count),
                 // Who looks next finds what is in the journal by then.
-                Some(Undo::Stored(dict)) => self.vars[dict.0 as usize].looked = false,
+                Some(Undo::Stored(container)) => self.vars[container.0 as usize].looked = false,
                 None => {}
             }
         }

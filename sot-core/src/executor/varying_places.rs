@@ -1,8 +1,8 @@
 //! What is asked of containers by numbers that vary, and how long containers are that vary in length.
 //!
 //! As arithmetic is ([`super::varying`]): an item at an index that varies is found by the path `list[n]`, a length by `len(list)`;
-//! whether a number is in a container is a comparison with each member, as it is by then. Items and lengths are those of containers to
-//! which the capture has not written so far: paths lead to what is there when a call begins.
+//! whether a number is in a container is a comparison with each member, as it is by then. Paths lead to what is
+//! there when a call begins: what the capture has stored since is asked of the journal first ([`super::parts`]).
 
 use super::Executor;
 use super::parts::Stored;
