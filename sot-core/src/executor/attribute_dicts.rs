@@ -119,16 +119,7 @@ impl<'py> Executor<'py> {
         let Some(names) = names else { return Ok(()) };
         let VarKind::Dict(dict) = self.var(names).kind.clone() else { return Ok(()) };
         let key = self.fold(PyString::intern(self.py, name).as_any())?;
-        let at = dict.position(self, key)?;
-        let mut entries = dict.entries.to_vec();
-        match (at, value) {
-            (Some(at), Some(value)) => entries[at].1 = value,
-            (Some(at), None) => {
-                entries.remove(at);
-            }
-            (None, Some(value)) => entries.push((key, value)),
-            (None, None) => {}
-        }
+        let entries = dict.entries_with(self, key, value)?;
         self.put_entries(names, entries);
         Ok(())
     }

@@ -63,14 +63,7 @@ impl<'py> Executor<'py> {
     /// One item on top of what a look has found, or one less.
     pub(super) fn add_stored_item(&mut self, dict: VarId, key: VarId, value: Option<VarId>) -> Result<(), Stop> {
         let VarKind::Dict(found) = self.var(dict).kind.clone() else { return Ok(()) };
-        let at = found.position(self, key)?;
-        let mut entries = found.entries.to_vec();
-        match (at, value) {
-            (Some(at), Some(value)) => entries[at].1 = value,
-            (None, Some(value)) => entries.push((key, value)),
-            (Some(at), None) => drop(entries.remove(at)),
-            (None, None) => {}
-        }
+        let entries = found.entries_with(self, key, value)?;
         if let VarKind::Dict(dict) = &mut self.learn(dict).kind {
             dict.removed += u32::from(value.is_none());
             dict.entries = Rc::new(entries);

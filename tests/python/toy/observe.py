@@ -91,6 +91,30 @@ def world_of(name, source):
     return world
 
 
+def called_between(name, world, body, between, names, seen):
+    """The builder of a case of `f(x, n)`, written as text: `between` is run before each call, and may bind these names of `world` anew;
+    `seen` tells what is compared beside the result. What was `told` is told once."""
+
+    def lines(text):
+        return "".join(f"    {line}\n" for line in text.split("\n"))
+
+    globals_of = f"    global {names}\n    n = next(calls)\n"
+    source = f"{world}\ndef f(x, n):\n{lines(body)}\ndef args():\n{globals_of}{lines(between)}    return n\n"
+
+    def build():
+        made = world_of(name, source)
+
+        def watch():
+            told = list(made["told"])
+            made["told"].clear()
+            return *seen(made), told
+
+        return {"f": made["f"], "args": lambda: (toy.tensor([1.0, 2.0]), made["args"]()), "watch": watch}
+
+    build.__name__ = name
+    return build
+
+
 CASES = []
 
 

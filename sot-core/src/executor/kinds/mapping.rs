@@ -35,6 +35,24 @@ impl DictVar {
         found
     }
 
+    /// Its entries with this value for a key, or without the key.
+    pub fn entries_with(
+        &self,
+        ex: &mut Executor<'_>,
+        key: VarId,
+        value: Option<VarId>,
+    ) -> Result<Vec<(VarId, VarId)>, Stop> {
+        let at = self.position(ex, key)?;
+        let mut entries = self.entries.to_vec();
+        match (at, value) {
+            (Some(at), Some(value)) => entries[at].1 = value,
+            (None, Some(value)) => entries.push((key, value)),
+            (Some(at), None) => drop(entries.remove(at)),
+            (None, None) => {}
+        }
+        Ok(entries)
+    }
+
     fn position_among<'py>(
         &self,
         ex: &mut Executor<'py>,
@@ -230,12 +248,7 @@ impl Operations for DictVar {
 
     fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
         ex.dict_has_one_name(me)?;
-        let at = self.position(ex, key)?;
-        let mut entries = self.entries.to_vec();
-        match at {
-            Some(at) => entries[at].1 = new,
-            None => entries.push((key, new)),
-        }
+        let entries = self.entries_with(ex, key, Some(new))?;
         ex.replace_dict(me, entries)?;
         ex.note_item_set(me, key, new);
         Ok(())

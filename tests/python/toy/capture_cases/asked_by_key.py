@@ -3,10 +3,7 @@ them is no fact, and a look at the whole finds what was stored."""
 
 import itertools
 
-from observe import case, open_case, world_of
-from toy_framework import toy
-
-t = toy.tensor
+from observe import called_between, case, open_case
 
 WORLD = """
 calls = iter(range(1000))
@@ -46,25 +43,14 @@ memo = {}
 """
 
 
+def seen(world):
+    held = [world["kept"], world["memo"]]
+    keys = [[str(getattr(key, "key", key)) for key in each] for each in held]
+    return keys, [[type(value).__name__ for value in each.values()] for each in held]
+
+
 def build_of(name, body, between):
-    indented = "".join(f"    {line}\n" for line in body.split("\n"))
-    before = "".join(f"    {line}\n" for line in between.split("\n"))
-    source = f"{WORLD}\ndef f(x, n):\n{indented}\ndef args():\n    global kept, memo\n    n = next(calls)\n{before}    return n\n"
-
-    def build():
-        world = world_of(name, source)
-
-        def seen():
-            keys = [[str(getattr(key, "key", key)) for key in world[held]] for held in ("kept", "memo")]
-            values = [[type(value).__name__ for value in world[held].values()] for held in ("kept", "memo")]
-            told = list(world["told"])
-            world["told"].clear()
-            return keys, values, told
-
-        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]), world["args"]()), "watch": seen}
-
-    build.__name__ = name
-    return build
+    return called_between(name, WORLD, body, between, "kept, memo", seen)
 
 
 # What is asked of a dict of settings to which an unrelated key is added before each call, and captures of three calls.

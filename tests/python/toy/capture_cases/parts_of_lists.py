@@ -3,10 +3,7 @@ other: how long they are is no fact, and a look at the whole finds what was stor
 
 import itertools
 
-from observe import case, open_case, world_of
-from toy_framework import toy
-
-t = toy.tensor
+from observe import called_between, case, open_case
 
 WORLD = """
 import collections
@@ -40,24 +37,13 @@ own.history = [toy.tensor([3.0, 4.0])]
 """
 
 
+def seen(world):
+    kinds = [type(value).__name__ if not isinstance(value, int) else value for value in world["numbers"]]
+    return kinds, len(world["tensors"]), list(world["queue"]), len(world["own"].history)
+
+
 def build_of(name, body, between):
-    indented = "".join(f"    {line}\n" for line in body.split("\n"))
-    before = "".join(f"    {line}\n" for line in between.split("\n"))
-    source = f"{WORLD}\ndef f(x, n):\n{indented}\ndef args():\n    global tensors, numbers\n    n = next(calls)\n{before}    return n\n"
-
-    def build():
-        world = world_of(name, source)
-
-        def seen():
-            kinds = [type(value).__name__ if not isinstance(value, int) else value for value in world["numbers"]]
-            told = list(world["told"])
-            world["told"].clear()
-            return kinds, len(world["tensors"]), list(world["queue"]), len(world["own"].history), told
-
-        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]), world["args"]()), "watch": seen}
-
-    build.__name__ = name
-    return build
+    return called_between(name, WORLD, body, between, "tensors, numbers", seen)
 
 
 # While an item is appended before each call.
