@@ -57,10 +57,7 @@ pub(crate) struct Drawing {
 /// What kind of stream a value is.
 pub(crate) fn stream(value: &Bound<'_, PyAny>) -> Option<Stream> {
     let ty = value.get_type();
-    let is = |module: &str, name: &str| {
-        let module = facts::imported(value.py(), module)?.cast_into::<PyModule>().ok()?;
-        Some(facts::value_of_name(&module.dict(), name)?.is(&ty))
-    };
+    let is = |module: &str, name: &str| Some(facts::imported_value(value.py(), module, name)?.is(&ty));
     match last_name(&ty).as_str() {
         "Random" if is("random", "Random")? => Some(Stream::Python),
         "RandomState" if is("numpy.random.mtrand", "RandomState")? => Some(Stream::Numpy),

@@ -84,6 +84,5 @@ pub(crate) fn known(class: &Bound<'_, PyType>) -> Option<&'static Known> {
     let name = facts::name_in_messages(class);
     let known = KNOWN.iter().find(|known| known.name == name)?;
     // A class of the program may have any name.
-    let module = facts::imported(class.py(), known.module)?.cast_into::<PyModule>().ok()?;
-    facts::value_of_name(&module.dict(), known.attribute)?.is(class).then_some(known)
+    facts::imported_value(class.py(), known.module, known.attribute)?.is(class).then_some(known)
 }

@@ -235,10 +235,10 @@ impl<'a, 'py> Search<'a, 'py> {
     fn look_up(&mut self, at: usize, scope: &Scope<'py>, name: &Bound<'py, PyString>) {
         self.values += 1;
         let found = match scope {
-            Scope::Module(module) => value_in(&module.dict(), name),
+            Scope::Module(module) => facts::module_dict(module).and_then(|names| value_in(&names, name)),
             Scope::Class(class) => facts::type_lookup(class, name),
             Scope::Instance(instance) => facts::type_lookup(&instance.get_type(), name).or_else(|| {
-                let dict = own_dict(instance).filter(|_| self.nodes[at].unit.is_some())?;
+                let dict = facts::existing_dict(instance).filter(|_| self.nodes[at].unit.is_some())?;
                 value_in(&dict, name)
             }),
         };
@@ -345,7 +345,7 @@ impl<'a, 'py> Search<'a, 'py> {
                 let name = PyString::intern(self.py, part);
                 let found = match facts::field(value, &name) {
                     facts::Field::Value(found) => Some(found),
-                    _ if wrapper.in_dict => own_dict(value).and_then(|dict| value_in(&dict, &name)),
+                    _ if wrapper.in_dict => facts::existing_dict(value).and_then(|dict| value_in(&dict, &name)),
                     _ => None,
                 };
                 let Some(found) = found else { continue };
@@ -383,10 +383,7 @@ impl<'a, 'py> Search<'a, 'py> {
             ("inspect", "stack"),
             ("traceback", "walk_stack"),
         ];
-        let of_library = |(module, name): &(&str, &str)| {
-            let module = facts::imported(self.py, module)?.cast_into::<PyModule>().ok()?;
-            value_in(&module.dict(), &PyString::intern(self.py, name))
-        };
+        let of_library = |(module, name): &(&str, &str)| facts::imported_value(self.py, module, name);
         let climbing = self.climbing.get_or_init(|| CLIMBING.iter().filter_map(of_library).collect());
         climbing.iter().any(|known| known.is(function))
     }
@@ -527,11 +524,6 @@ fn is_foreign(code: &Bound<'_, PyCode>) -> bool {
 
 fn is_foreign_file(py: Python<'_>, file: &str) -> bool {
     comes_with_python(py, file) || of_framework(py, file)
-}
-
-/// The dict of an object's attributes, where it has been made: to make it could be seen.
-fn own_dict<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
-    (!facts::lacks_dict_yet(object)).then(|| facts::instance_dict(object)).flatten()
 }
 
 /// The value of a name, without asking a key of the program's whether it is equal to it.

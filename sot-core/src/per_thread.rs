@@ -23,8 +23,7 @@ pub(crate) fn per_thread(class: &Bound<'_, PyType>) -> Option<PerThread> {
     if !facts::is_named_below(class, "_thread._local") {
         return None;
     }
-    let module = facts::imported(class.py(), "_thread")?.cast_into::<PyModule>().ok()?;
-    facts::value_of_name(&module.dict(), "_local")?.is(class).then_some(PerThread::Local)
+    facts::imported_value(class.py(), "_thread", "_local")?.is(class).then_some(PerThread::Local)
 }
 
 /// What it holds here and now: the dict of attributes, or the value; `None`: there is no value, or this is neither.

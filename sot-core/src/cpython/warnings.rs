@@ -64,12 +64,12 @@ fn filters(py: Python<'_>) -> Option<Bound<'_, PyList>> {
     // SAFETY: borrowed from the interpreter, for as long as it is held.
     let modules = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyImport_GetModuleDict()) };
     let modules = modules?.cast_into::<PyDict>().ok()?;
-    let of_module = modules.get_item(intern!(py, "warnings")).ok()?.and_then(|m| m.cast_into::<PyModule>().ok());
+    let of_module = modules.get_item(intern!(py, "warnings")).ok()?.filter(|m| m.is_instance_of::<PyModule>());
     let owner = match of_module {
         Some(warnings) => warnings,
-        None => module(py, "_warnings").ok()?,
+        None => module(py, "_warnings").ok()?.into_any(),
     };
-    owner.dict().get_item(intern!(py, "filters")).ok()??.cast_into::<PyList>().ok()
+    super::facts::module_dict(&owner)?.get_item(intern!(py, "filters")).ok()??.cast_into::<PyList>().ok()
 }
 
 fn error_filter(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {

@@ -27,8 +27,7 @@ fn is_found_by_name(object: &Bound<'_, PyAny>, module: &Bound<'_, PyAny>, name: 
     let mut at = module.and_then(|module| facts::imported(py, module));
     for part in name.split('.') {
         at = at.and_then(|at| {
-            let dict = facts::class_dict(&at)
-                .or_else(|| at.is_instance_of::<PyModule>().then(|| facts::instance_dict(&at)).flatten())?;
+            let dict = facts::class_dict(&at).or_else(|| facts::module_dict(&at))?;
             facts::value_of_name(&dict, part)
         });
     }

@@ -686,6 +686,10 @@ impl<'py> Executor<'py> {
 
     /// Stop if reading an attribute of a module does not begin with its dict.
     pub fn require_module_lookup(&mut self, module: &Bound<'py, PyAny>) -> Result<(), Stop> {
+        if facts::module_dict(module).is_none() {
+            // To look one up would make the dict, which the program would see.
+            return Err(Stop::brk(Reason::UserCode, "a module that was made without names"));
+        }
         let class = module.get_type();
         let own = self.class_lookup(class.as_any(), "__getattribute__")?;
         if facts::getattr_kind(&class) == GetattrKind::Module {

@@ -59,7 +59,7 @@ impl<'py> Executor<'py> {
             let id = self.objects.add(module.as_any());
             let base = self.constant_tracker(id);
             let at = self.trackers.step(base, Access::InstanceDict);
-            let dict = module.dict();
+            let Some(dict) = facts::module_dict(&module) else { continue };
             for name in &names {
                 if let Some(found) = dict.get_item(name).map_err(|e| self.internal(&e))? {
                     self.guard_item_is(at, name, &found);

@@ -4,6 +4,7 @@ use super::Executor;
 use super::kinds::Operations;
 use crate::code_unit::HIDDEN_FILE;
 use crate::cpython::VERSION;
+use crate::cpython::facts;
 use crate::cpython::facts::name_in_messages;
 use crate::stop::Stop;
 use crate::variables::*;
@@ -30,7 +31,7 @@ impl Executor<'_> {
     pub(super) fn refused_import(&mut self, module: VarId, name: &str) -> Result<Option<Stop>, Stop> {
         let VarKind::Module(of) = self.look(module)? else { return Ok(None) };
         let object = self.objects.get(self.py, of.object);
-        if !object.is_exact_instance_of::<PyModule>() {
+        if !object.is_exact_instance_of::<PyModule>() || facts::module_dict(&object).is_none() {
             return Ok(None);
         }
         // What it says depends on these.

@@ -101,6 +101,7 @@ from capture_cases import (  # noqa: F401
     members_given,
     members_many,
     modes,
+    modules_without_names,
     natives,
     objects_of_c,
     odd_answers,

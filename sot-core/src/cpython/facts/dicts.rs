@@ -8,7 +8,7 @@
 
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyModule, PyString, PyTuple};
 
 use crate::cpython::capi;
 use crate::cpython::layout::{DictIter, DictKeys};
@@ -106,6 +106,21 @@ pub fn value_of_name<'py>(dict: &Bound<'py, PyDict>, name: &str) -> Option<Bound
 pub fn imported<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
     let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?;
     value_of_name(&modules.cast_into::<PyDict>().ok()?, name)
+}
+
+/// What a module that the program has imported has under a name, as [`imported`] asks.
+pub fn imported_value<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyAny>> {
+    value_of_name(&module_dict(&imported(py, module)?)?, name)
+}
+
+/// The names of a module. `None`: no module, or one that was made without `__init__`, which up to 3.10 has none.
+pub fn module_dict<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    object.is_instance_of::<PyModule>().then(|| existing_dict(object)).flatten()
+}
+
+/// [`instance_dict`], where it exists already.
+pub fn existing_dict<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    (!lacks_dict_yet(object)).then(|| instance_dict(object)).flatten()
 }
 
 /// What dicts with keys of any kind find them with.

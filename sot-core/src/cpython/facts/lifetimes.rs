@@ -58,9 +58,9 @@ fn is_lasting(object: &Bound<'_, PyAny>) -> bool {
 fn is_of_module(function: &Bound<'_, PyCFunction>) -> bool {
     let py = function.py();
     let own = || {
-        let module = function.getattr(intern!(py, "__self__")).ok()?.cast_into::<PyModule>().ok()?;
+        let module = function.getattr(intern!(py, "__self__")).ok()?;
         let name = function.getattr(intern!(py, "__name__")).ok()?;
-        module.dict().get_item(name).ok()?
+        super::module_dict(&module)?.get_item(name).ok()?
     };
     own().is_some_and(|own| own.is(function))
 }

@@ -14,8 +14,8 @@ mod sets;
 mod types;
 
 pub use dicts::{
-    DictStamp, dict_get_known_hash, dict_version, holds_names_alone, imported, instance_dict, lacks_dict_yet,
-    next_of_dict, settle_dict, str_hash, value_of_name, walk,
+    DictStamp, dict_get_known_hash, dict_version, existing_dict, holds_names_alone, imported, imported_value,
+    instance_dict, lacks_dict_yet, module_dict, next_of_dict, settle_dict, str_hash, value_of_name, walk,
 };
 pub use functions::{
     FunctionParts, FunctionStamp, cell_contents, func_parts, is_cell, is_function, is_named_as_its_code,

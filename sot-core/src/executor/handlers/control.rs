@@ -4,6 +4,7 @@ use super::containers::{callee_under, keyword_names};
 use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::code_unit::CodeUnit;
+use crate::cpython::facts;
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
@@ -324,7 +325,9 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
     let kind = ex.look(value)?;
-    let object = ex.pinned(&kind).filter(|object| object.is_exact_instance_of::<PyModule>());
+    let plain =
+        |object: &Bound<'_, PyAny>| object.is_exact_instance_of::<PyModule>() && facts::module_dict(object).is_some();
+    let object = ex.pinned(&kind).filter(plain);
     let object = object.ok_or_else(|| Stop::brk(Reason::OpaqueCall, format!("import {module}")))?;
     // Both are asked of a `__getattr__`, too.
     let mut has = |name: &str| ex.instance_dict_item(value, &object, name).map(|found| found.is_some());

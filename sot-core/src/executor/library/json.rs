@@ -14,8 +14,7 @@ impl<'py> Executor<'py> {
         if !class.cast::<PyType>().is_ok_and(made) {
             return false;
         }
-        let module = facts::imported(self.py, "_json").and_then(|module| module.cast_into::<PyModule>().ok());
-        module.and_then(|module| facts::value_of_name(&module.dict(), name)).is_some_and(|known| known.is(class))
+        facts::imported_value(self.py, "_json", name).is_some_and(|known| known.is(class))
     }
 
     /// `_json.make_encoder(..)`; `None`: it is another class.
