@@ -124,11 +124,11 @@ impl Emitter<'_, '_> {
         let mut told_later = Vec::new();
         let rest = self.told_to_rest(&locals);
         for (at, local) in locals.into_iter().enumerate() {
-            if let Some(handled) = told[at] {
-                self.tell(handled)?;
-            }
             if rest.contains(&local.0) {
                 continue;
+            }
+            if let Some(handled) = told[at] {
+                self.tell(handled)?;
             }
             match told[at..].contains(&Some(Some(local.0))) {
                 true => told_later.push(local),
@@ -139,14 +139,20 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The exceptions that will be told when locals that are left go.
+    /// The exceptions that will be told when locals that are left go. Those that stay for that are left as well.
     fn told_to_rest(&self, going: &[(VarId, Local)]) -> HashSet<VarId> {
+        let mut rest = HashSet::new();
         if going.is_empty() || self.captured.told().next().is_none() {
-            return HashSet::new();
+            return rest;
         }
         let left = self.lifetimes.slots.iter().copied().chain(self.temps());
-        let left: Vec<(VarId, Local)> = left.filter(|one| !going.contains(one)).collect();
-        self.told(&left).into_iter().flatten().flatten().collect()
+        let mut left: Vec<(VarId, Local)> = left.filter(|one| !going.contains(one)).collect();
+        while !left.is_empty() {
+            let found: Vec<VarId> = self.told(&left).into_iter().flatten().flatten().collect();
+            let found: Vec<VarId> = found.into_iter().filter(|var| rest.insert(*var)).collect();
+            left = going.iter().filter(|(var, _)| found.contains(var)).copied().collect();
+        }
+        rest
     }
 
     /// What was handled when the values of locals ended, where they have.

@@ -51,6 +51,7 @@ from capture_cases import (  # noqa: F401
     elsewhere,
     ends,
     ends_below_c,
+    ends_in_named_handlers,
     ends_of_calls,
     ends_of_raising,
     enumerations,
