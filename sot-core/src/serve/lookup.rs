@@ -99,9 +99,9 @@ pub(super) fn entry_for(
         // The cells are slots behind the arguments.
         let mut all = slots.to_owned(py);
         closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
-        return entry_for_slots(py, cache, subject, all.as_slots());
+        return thread::absorbing_recursion(py, || entry_for_slots(py, cache, subject, all.as_slots()));
     }
-    entry_for_slots(py, cache, subject, slots)
+    thread::absorbing_recursion(py, || entry_for_slots(py, cache, subject, slots))
 }
 
 /// An entry of the cache whose guards hold, if there is room for it; `None`: there is no such entry.

@@ -38,10 +38,10 @@ for what in ("list", "dict"):
 for where in ("at_once", "behind_a_break", "read_behind_a_break"):
     note(f"same:filled_attribute_of_class_tuple_{where}", "a tuple found on a class is taken for fixed, and held by an entry")
 
-# A generator that is thrown into keeps what it handled, while the exception that ends it is told to what dies with it.
+# From 3.12 on the traceback of what is thrown leads to the frame that throws it, which has it in a local.
 for kept in ("triple", "value"):
     for how in ("clear", "pop", "item", "slice"):
-        note(f"same:let_go_of_by_a_class_keeps_the_{kept}_by_{how}", "an exception lives as long as the call", ALL[4:])
+        note(f"same:let_go_of_by_a_class_keeps_the_{kept}_by_{how}", "plain Python has it in a cycle with the frame that throws it, for the collector to find", ALL[4:])
 
 UP_TO_310 = ALL[:3]
 note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
