@@ -402,6 +402,7 @@ fn enter_continuation(ex: &mut Executor<'_>, shape: &Shape, number: u32, slots: 
         let frame = Rc::new(given.frame(ex, &shape.frame)?);
         let state = if shape.started { GeneratorState::Suspended(frame) } else { GeneratorState::New(frame) };
         ex.set_generator(given.waiting[at], state);
+        ex.note_generator(given.waiting[at]);
     }
     let outermost = &shape.frames[0];
     ex.entry_unit = Some(outermost.unit.clone());

@@ -3,7 +3,7 @@
 use super::Captured;
 use crate::frame::Frame;
 use crate::natives::Native;
-use crate::variables::{GeneratorState, GeneratorVar, Iteration, VarId, VarKind, Variable};
+use crate::variables::{GeneratorState, GeneratorVar, Iteration, TupleVar, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
@@ -321,6 +321,8 @@ impl Captured {
             VarKind::Exception(e) if self.found_outside(var) => {
                 self.held_by_traceback_of(e).chain(e.state.outlives.iter().copied()).collect()
             }
+            // What holds the same for as long as it lives.
+            VarKind::Method(_) | VarKind::Tuple(TupleVar { class: None, .. }) => self.parts_as(var, kind),
             _ if self.found_outside(var) => Vec::new(),
             // It is a number.
             VarKind::Native(native) if native.native == Native::Id => Vec::new(),

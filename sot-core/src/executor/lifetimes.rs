@@ -144,9 +144,10 @@ impl<'py> Executor<'py> {
         // Asked first: most values have other holders, and then nothing is searched.
         let last = |var: &VarId| {
             self.known_object(*var).is_none_or(|object| {
+                // What is being handled is given more than once, and the tuple of a call with a star, each time as another variable.
+                let same = |(other, _): &&(VarId, u32)| other == var || self.known_object(*other) == Some(object);
+                let slots = self.watched.slots.iter().filter(same).count();
                 let object = self.objects.get(self.py, object);
-                // What is being handled is given more than once.
-                let slots = self.watched.slots.iter().filter(|(other, _)| other == var).count();
                 facts::is_held_by_at_most(&object, slots.max(1) + self.taken_of(&object))
             })
         };
@@ -206,7 +207,7 @@ impl<'py> Executor<'py> {
     }
 
     /// A generator was made.
-    pub(super) fn note_generator(&mut self, generator: VarId) {
+    pub(crate) fn note_generator(&mut self, generator: VarId) {
         self.watched.generators.push(generator);
     }
 

@@ -256,6 +256,10 @@ impl<'py> Emitter<'_, 'py> {
             }
             _ => false,
         };
+        if in_context {
+            // That of the caller, not what a finalizer is being told.
+            self.tell(None)?;
+        }
         let frame =
             |p: &PassedFrame| InlinedFrame { standing: p.standing.clone(), left_at: p.end.as_ref().map(|e| e.ip) };
         self.show_frames(exception, Passed { frames: passed.iter().map(frame).collect(), in_context }, held, false)
