@@ -38,6 +38,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     module.add_class::<PyReport>()?;
     module.add_class::<PyGraph>()?;
     module.add_class::<PyBreak>()?;
+    crate::log::register(module)?;
     crate::control::register(module)?;
     crate::cpython::add_python_api(module)?;
     crate::cpython::prepare_modules(module.py())?;
@@ -196,9 +197,10 @@ fn symbolic_translate<'py>(
 #[pyfunction]
 fn explain<'py>(py: Python<'py>, function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let translated = translate(&function, false)?.unbind();
+    let function = entry_parts(&function).map_or_else(|| function.clone().unbind(), |parts| parts.func);
     let explainer = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyReport>> {
         let py = args.py();
-        let report = explain_call(py, || translated.bind(py).call(args, kwargs))?;
+        let report = explain_call(function.bind(py), || translated.bind(py).call(args, kwargs))?;
         Py::new(py, report)
     })?;
     Ok(explainer.into_any())
@@ -221,6 +223,11 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         registries.set_item(name, entries)?;
     }
     dict.set_item("registries", registries)?;
+    let missed = PyDict::new(py);
+    for (guard, count) in serve::misses::counted() {
+        missed.set_item(guard, count)?;
+    }
+    dict.set_item("missed", missed)?;
     dict.set_item("hook_failures", crate::cpython::hook_failures())?;
     Ok(dict)
 }

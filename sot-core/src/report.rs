@@ -1,11 +1,23 @@
-//! What `sot.explain` shows: graphs, breaks, guards and rewritten code of one call.
+//! What `sot.explain` shows of one call.
+//!
+//! The text of a report fits a screen: counts, graphs, times, why the call was captured again, and breaks. Guards, graphs and code are
+//! its attributes, lists and texts that show themselves readably; [`crate::report_page`] has all of it as a page.
 
 use crate::advice;
 use crate::capture::Break;
+use crate::report_page::{Mark, Page, Source};
+use crate::serve::misses;
 use crate::serve::policy::Server;
 use crate::serve::recording::{Recording, record};
+use crate::stop::Why;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use std::ffi::CString;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::Weak;
 
 /// One graph.
@@ -61,6 +73,28 @@ pub struct PyBreak {
 }
 
 #[pymethods]
+impl PyGraph {
+    fn __str__(&self) -> &str {
+        &self.sir
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<sot.Graph: {} operations, {}>", self.op_count, self.executor)
+    }
+}
+
+impl PyGraph {
+    /// One line about it.
+    fn title(&self, at: usize) -> String {
+        let mut title = format!("graph {}: {} operations, {}", at + 1, self.op_count, self.executor);
+        if let Some(why) = &self.replay_only {
+            write!(title, " ({why})").ok();
+        }
+        title
+    }
+}
+
+#[pymethods]
 impl PyBreak {
     fn __str__(&self) -> &str {
         &self.text
@@ -75,25 +109,36 @@ impl PyBreak {
 /// What one call came to.
 #[pyclass(module = "sot._sot", frozen, name = "Report")]
 pub struct PyReport {
+    /// The graphs, in the order in which they run: a list that shows their texts.
     #[pyo3(get)]
-    graphs: Vec<Py<PyGraph>>,
+    graphs: Py<PyAny>,
     #[pyo3(get)]
-    breaks: Vec<Py<PyBreak>>,
+    breaks: Py<PyAny>,
+    /// Texts: a list that shows them by what they speak of.
     #[pyo3(get)]
-    guards: Vec<String>,
+    guards: Py<PyAny>,
     /// Rewritten bytecode, one listing per function.
     #[pyo3(get)]
-    code: String,
+    code: Py<PyAny>,
+    /// The bytecode of the function as it is.
+    #[pyo3(get)]
+    original_code: Py<PyAny>,
     /// The resume functions (`__resume_fn_k`) that run where a continuation is not captured, as bytecode.
     #[pyo3(get)]
-    resume_functions: String,
+    resume_functions: Py<PyAny>,
+    /// Why the call was captured though others had been: texts.
+    #[pyo3(get)]
+    missed: Vec<String>,
     /// What the call returned.
     #[pyo3(get)]
     result: Py<PyAny>,
     /// Time spent capturing, in milliseconds; 0 if everything was cached.
     #[pyo3(get)]
     capture_ms: f64,
+    counts: [usize; 3],
     text: String,
+    name: String,
+    source: Source,
 }
 
 #[pymethods]
@@ -103,27 +148,111 @@ impl PyReport {
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "<sot.Report: {} graphs, {} breaks, {} guards>",
-            self.graphs.len(),
-            self.breaks.len(),
-            self.guards.len()
-        )
+        let [graphs, breaks, guards] = self.counts;
+        format!("<sot.Report: {graphs} graphs, {breaks} breaks, {guards} guards>")
+    }
+
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        self.with_page(py, |page| page.fragment())
+    }
+
+    /// Write the report as one HTML page that needs nothing else. An existing file is replaced.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let title = format!("sot: {}", self.name);
+        let html = self.with_page(py, |page| page.document(&title))?;
+        std::fs::write(&path, html).map_err(|error| {
+            let text = format!("the report could not be written to {}: {error}", path.display());
+            match error.kind() {
+                std::io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
+                std::io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
+                _ => PyOSError::new_err(text),
+            }
+        })
+    }
+
+    /// Print the report: in colour where `file` (stdout) is a terminal, unless `color` says otherwise or NO_COLOR is set.
+    #[pyo3(signature = (file=None, color=None))]
+    fn show(&self, py: Python<'_>, file: Option<Bound<'_, PyAny>>, color: Option<bool>) -> PyResult<()> {
+        let file = match file {
+            Some(file) => file,
+            None => crate::cpython::module(py, "sys")?.getattr("stdout")?,
+        };
+        let terminal = || {
+            let allowed = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            allowed && file.call_method0("isatty").is_ok_and(|is| is.is_truthy().unwrap_or(false))
+        };
+        let text = match color.unwrap_or_else(terminal) {
+            true => coloured(&self.text),
+            false => self.text.clone(),
+        };
+        file.call_method1("write", (text,))?;
+        Ok(())
     }
 }
 
-/// Run a call and report what served it.
-pub fn explain<'py>(py: Python<'py>, call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>) -> PyResult<PyReport> {
-    let (result, recording) = record(call);
-    build(py, &recording, result?)
+impl PyReport {
+    fn with_page(&self, py: Python<'_>, show: impl FnOnce(&Page<'_>) -> String) -> PyResult<String> {
+        let graphs: Vec<Py<PyGraph>> = self.graphs.bind(py).extract()?;
+        let breaks: Vec<Py<PyBreak>> = self.breaks.bind(py).extract()?;
+        let groups = self.guards.bind(py).call_method0("by_owner")?.cast_into::<PyDict>()?;
+        let guards = groups.iter().map(|(owner, guards)| Ok((owner.extract()?, guards.extract()?)));
+        let marks = breaks.iter().map(|found| {
+            let found = found.get();
+            Mark { file: &found.file, line: found.line, code: found.code, text: &found.text }
+        });
+        let titled = graphs.iter().enumerate().map(|(at, graph)| (graph.get().title(at), graph.get().sir.clone()));
+        let (before, after): (String, String) = (self.original_code.bind(py).extract()?, self.code.bind(py).extract()?);
+        Ok(show(&Page {
+            summary: self.text.split("\n\n").next().unwrap_or_default(),
+            source: &self.source,
+            marks: marks.collect(),
+            graphs: titled.collect(),
+            guards: guards.collect::<PyResult<_>>()?,
+            before: &before,
+            after: &after,
+        }))
+    }
 }
 
-fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>) -> PyResult<PyReport> {
-    let mut graphs = Vec::new();
-    let mut breaks = Vec::new();
-    let mut guards = Vec::new();
+/// The classes of what a report holds.
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let classes = CLASSES.get_or_try_init(py, || {
+        let source = CString::new(include_str!("report_values.py")).expect("no zero");
+        PyModule::from_code(py, &source, c"<sot report>", c"sot.report").map(Bound::unbind)
+    })?;
+    classes.bind(py).getattr(name)
+}
+
+/// Run a call and report what served it. `function`: what is called, without what it was wrapped in.
+pub fn explain<'py>(
+    function: &Bound<'py, PyAny>,
+    call: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<PyReport> {
+    let (result, recording) = record(call);
+    build(function, &recording, result?)
+}
+
+/// How many graphs, breaks and reasons a report names: it is to fit a screen.
+const NAMED: usize = 5;
+
+/// Lines of a report about one kind of things: the first, and how many more there are.
+fn write_some(text: &mut String, lines: &[String], more: &str) {
+    for line in lines.iter().take(NAMED) {
+        writeln!(text, "{line}").ok();
+    }
+    if lines.len() > NAMED {
+        writeln!(text, "  and {} more: {more}", lines.len() - NAMED).ok();
+    }
+}
+
+fn build<'py>(function: &Bound<'py, PyAny>, recording: &Recording, result: Bound<'py, PyAny>) -> PyResult<PyReport> {
+    let py = function.py();
+    let mut graphs: Vec<PyGraph> = Vec::new();
+    let mut breaks: Vec<PyBreak> = Vec::new();
+    let mut ambient: Vec<String> = Vec::new();
+    let mut guards: Vec<String> = Vec::new();
     let mut code = String::new();
-    let mut text = String::new();
     let mut resume_functions = String::new();
     let mut resumed: Vec<u32> = Vec::new();
     let mut capture_ns = 0;
@@ -133,28 +262,24 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
             capture_ns += report.capture_ns;
         }
         if let Some(graph) = report.graph.as_ref().and_then(Weak::upgrade) {
-            let sir = graph.sir.to_string();
-            writeln!(text, "{sir}").ok();
-            graphs.push(Py::new(
-                py,
-                PyGraph {
-                    sir,
-                    op_count: graph.op_count,
-                    executor: match entry.trial.verdict() {
-                        Some(Server::Original) => "original".to_owned(),
-                        Some(Server::Captured) | None => format!("{:?}", graph.choice()).to_lowercase(),
-                    },
-                    replay_only: graph.replay_only().map(str::to_owned),
-                    program: graph.backend_text(py),
+            graphs.push(PyGraph {
+                sir: graph.sir.to_string(),
+                op_count: graph.op_count,
+                executor: match entry.trial.verdict() {
+                    Some(Server::Original) => "original".to_owned(),
+                    Some(Server::Captured) | None => format!("{:?}", graph.choice()).to_lowercase(),
                 },
-            )?);
+                replay_only: graph.replay_only().map(str::to_owned),
+                program: graph.backend_text(py),
+            });
         }
-        for b in &report.breaks {
-            let b = py_break(py, b);
-            writeln!(text, "{}", b.text).ok();
-            breaks.push(Py::new(py, b)?);
+        breaks.extend(report.breaks.iter().map(|b| py_break(py, b)));
+        // They are the same of most entries: once is enough.
+        for fact in entry.ambient.describe() {
+            if !ambient.contains(&fact) {
+                ambient.push(fact);
+            }
         }
-        guards.extend(entry.ambient.describe());
         guards.extend(report.guards.iter().cloned());
         code.push_str(&report.code);
         code.push('\n');
@@ -166,38 +291,106 @@ fn build<'py>(py: Python<'py>, recording: &Recording, result: Bound<'py, PyAny>)
             }
         }
     }
-    for why in &recording.refusals {
-        writeln!(text, "not captured: {why}").ok();
-        breaks.push(Py::new(
-            py,
-            PyBreak {
-                code: why.reason.code(),
-                family: why.reason.family().as_str(),
-                reason: why.to_string(),
-                file: String::new(),
-                line: 0,
-                function: String::new(),
-                fallback: true,
-                source: String::new(),
-                cure: advice::of(why.reason).cure,
-                text: format!("not captured: {why}"),
-            },
-        )?);
+    breaks.extend(recording.refusals.iter().map(refusal));
+    let guards = [ambient, guards].concat();
+    let missed: Vec<String> = recording.missed.iter().flat_map(|(name, missed)| misses::lines(name, missed)).collect();
+    let counts = [graphs.len(), breaks.len(), guards.len()];
+
+    let mut text = format!("{} graphs, {} breaks, {} guards\n", counts[0], counts[1], counts[2]);
+    let titles: Vec<String> = graphs.iter().enumerate().map(|(at, graph)| format!("  {}", graph.title(at))).collect();
+    write_some(&mut text, &titles, "report.graphs");
+    let capture_ms = capture_ns as f64 / 1e6;
+    match capture_ns {
+        0 if recording.entries.is_empty() => writeln!(text, "  nothing was captured"),
+        0 => writeln!(text, "  found in the cache, nothing was captured"),
+        _ => writeln!(text, "  captured in {capture_ms:.2} ms"),
     }
-    let header = format!("{} graphs, {} breaks, {} guards\n\n", graphs.len(), breaks.len(), guards.len());
-    text.insert_str(0, &header);
-    writeln!(text, "\nguards\n  {}", guards.join("\n  ")).ok();
-    writeln!(text, "\nrewritten bytecode\n{code}").ok();
+    .ok();
+    write_some(&mut text, &missed.iter().map(|line| format!("  {line}")).collect::<Vec<_>>(), "report.missed");
+    text.push('\n');
+    write_some(&mut text, &breaks.iter().map(|found| found.text.clone()).collect::<Vec<_>>(), "report.breaks");
+    if !breaks.is_empty() {
+        text.push('\n');
+    }
+    writeln!(text, "more: report.graphs, report.guards, report.code, report.save(\"report.html\")").ok();
+
+    let list = |name: &str, items: Bound<'py, PyAny>| Ok::<_, PyErr>(class(py, name)?.call1((items,))?.unbind());
+    let listing = |text: &str| Ok::<_, PyErr>(class(py, "Listing")?.call1((text,))?.unbind());
+    let made = |graph: PyGraph| Py::new(py, graph);
+    let graphs: Vec<Py<PyGraph>> = graphs.into_iter().map(made).collect::<PyResult<_>>()?;
+    let breaks: Vec<Py<PyBreak>> = breaks.into_iter().map(|found| Py::new(py, found)).collect::<PyResult<_>>()?;
+    let (name, source, original) = described(function);
     Ok(PyReport {
-        graphs,
-        breaks,
-        guards,
-        code,
-        resume_functions,
+        graphs: list("Graphs", graphs.into_bound_py_any(py)?)?,
+        breaks: list("Breaks", breaks.into_bound_py_any(py)?)?,
+        guards: list("Guards", guards.into_bound_py_any(py)?)?,
+        code: listing(&code)?,
+        original_code: listing(&original)?,
+        resume_functions: listing(&resume_functions)?,
+        missed,
         result: result.unbind(),
-        capture_ms: capture_ns as f64 / 1e6,
+        capture_ms,
+        counts,
         text,
+        name,
+        source,
     })
+}
+
+/// Name, source and bytecode of a function, as far as they can be read.
+fn described(function: &Bound<'_, PyAny>) -> (String, Source, String) {
+    let py = function.py();
+    let name = function.getattr("__qualname__").or_else(|_| function.get_type().getattr("__name__"));
+    let name = name.and_then(|name| name.extract()).unwrap_or_default();
+    let code = function.getattr("__code__").or_else(|_| function.getattr("forward")?.getattr("__code__"));
+    let Ok(code) = code else { return (name, Source::default(), String::new()) };
+    let read = || -> PyResult<Source> {
+        let inspect = py.import("inspect")?;
+        let (lines, first_line): (Vec<String>, u32) = inspect.call_method1("getsourcelines", (&code,))?.extract()?;
+        let lines = lines.into_iter().map(|line| line.trim_end().to_owned()).collect();
+        Ok(Source { file: code.getattr("co_filename")?.extract()?, first_line, lines })
+    };
+    let listed = || py.import("dis")?.call_method1("Bytecode", (&code,))?.call_method0("dis")?.extract::<String>();
+    (name, read().unwrap_or_default(), listed().unwrap_or_default())
+}
+
+/// A report for a terminal.
+fn coloured(text: &str) -> String {
+    let mut lines = String::new();
+    for (at, line) in text.lines().enumerate() {
+        let start = line.trim_start();
+        let colour = match () {
+            () if at == 0 => "1",
+            () if start.starts_with("break at") || start.starts_with("fallback at") => "31",
+            () if start.starts_with("not captured") => "31",
+            () if !start.is_empty() && start.chars().all(|letter| letter == '^') => "1;31",
+            () if start.starts_with("what to do") => "32",
+            () if start.starts_with("more:") => "2",
+            () => "",
+        };
+        match colour {
+            "" => writeln!(lines, "{line}"),
+            colour => writeln!(lines, "\x1b[{colour}m{line}\x1b[0m"),
+        }
+        .ok();
+    }
+    lines
+}
+
+/// Nothing was captured.
+fn refusal(why: &Why) -> PyBreak {
+    PyBreak {
+        code: why.reason.code(),
+        family: why.reason.family().as_str(),
+        reason: why.to_string(),
+        file: String::new(),
+        line: 0,
+        function: String::new(),
+        fallback: true,
+        source: String::new(),
+        cure: advice::of(why.reason).cure,
+        text: format!("not captured: {why}"),
+    }
 }
 
 fn py_break(py: Python<'_>, b: &Break) -> PyBreak {

@@ -14,6 +14,7 @@
 //! constant objects it is guarded by its path ([`Captured::is_under_constant`]), in a slot weakly (`identity`).
 
 mod alike;
+mod blame;
 mod distinct;
 mod equality;
 mod identity;
@@ -22,7 +23,8 @@ mod reference;
 mod stamped;
 mod steps;
 
-pub use names::GuardText;
+pub use blame::Blame;
+pub use names::{GuardText, Root, in_words};
 
 use crate::backend::{Always, AmbientCheck};
 use crate::captured::Captured;
@@ -31,6 +33,7 @@ use crate::cpython::holders::Holders;
 use crate::numpy;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
+use blame::Numbers;
 use equality::equals;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -168,17 +171,21 @@ impl NativeGuards {
         guards.simplify(&captured.trackers, &Constants { py, captured });
         guards.drop_implied_presence(&captured.trackers);
         let mut on_paths = Vec::new();
+        let numbers = Numbers::new(captured);
         for guard in &guards {
+            let number = numbers.of(guard);
             match container_of(py, captured, guard) {
                 Some(Container::Dict { dict, owner, key }) => {
-                    stamped.add_dict(py, captured, &dict, owner, key, &guard.check)?;
+                    stamped.add_dict(py, captured, &dict, owner, key, (&guard.check, number))?;
                 }
-                Some(Container::Type { class }) => stamped.add_type(py, captured, class, &guard.check)?,
-                Some(Container::Function { function, part }) => stamped.add_function(py, captured, function, part)?,
+                Some(Container::Type { class }) => stamped.add_type(py, captured, class, (&guard.check, number))?,
+                Some(Container::Function { function, part }) => {
+                    stamped.add_function(py, captured, function, (part, number))?;
+                }
                 None => on_paths.push(guard),
             }
         }
-        let steps = Steps::compile(py, captured, on_paths)?;
+        let steps = Steps::compile(py, captured, on_paths, &numbers)?;
         for snapshot in &captured.snapshots {
             stamped.add_snapshot(py, captured, snapshot)?;
         }
@@ -216,6 +223,14 @@ impl NativeGuards {
             });
         }
         holds
+    }
+
+    /// Which guard fails first. `None`: all hold, or it is the ambient state.
+    pub fn blame(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Blame> {
+        if !self.ambient.matches(py) {
+            return None;
+        }
+        self.steps.blame(py, slots).or_else(|| self.stamped.lock().ok()?.blame(py))
     }
 
     /// The guards of a capture hold of the frame that it came from, where that is to be verified.

@@ -2,8 +2,10 @@
 
 use crate::captured::Captured;
 use crate::objects::stable_repr;
+use hashbrown::HashMap;
 use pyo3::prelude::*;
-use sot_tracker::{Names, ObjectId};
+use sot_tracker::{Access, Check, Names, ObjectId, Tracker, TrackerId};
+use std::sync::Arc;
 
 /// All guards of a capture, one line each.
 pub struct GuardText;
@@ -47,5 +49,115 @@ impl GuardText {
             format!("unchanged(<dict of {size}>)")
         });
         lines.chain(snapshots).collect()
+    }
+
+    /// What the program calls the constant object that each guard's path begins with, where a guard says how it was found.
+    pub fn roots(py: Python<'_>, captured: &Captured, slots: &[String]) -> Vec<Option<Root>> {
+        let mut found_at: HashMap<ObjectId, TrackerId> = HashMap::new();
+        for guard in &captured.guards {
+            if let Check::Is(object) = &guard.check
+                && constant_root(captured, guard.tracker).is_none_or(|root| root != *object)
+            {
+                found_at.entry(*object).or_insert(guard.tracker);
+            }
+        }
+        let mut words = Words { names: Namer { py, captured, slots }, found_at, known: HashMap::new() };
+        let root = |tracker| words.of(constant_root(captured, tracker)?, DEEP);
+        captured.guards.iter().map(|guard| guard.tracker).map(root).collect()
+    }
+}
+
+/// Names that lead from one object to another are followed so far.
+const DEEP: usize = 16;
+
+/// A constant object: its text in guards, and what the program calls it.
+#[derive(Clone)]
+pub struct Root {
+    text: Arc<str>,
+    words: Arc<str>,
+}
+
+fn constant_root(captured: &Captured, tracker: TrackerId) -> Option<ObjectId> {
+    match captured.trackers.get(captured.trackers.root(tracker)) {
+        Tracker::Root(Access::Constant(object)) => Some(*object),
+        _ => None,
+    }
+}
+
+struct Words<'a, 'py> {
+    names: Namer<'a, 'py>,
+    found_at: HashMap<ObjectId, TrackerId>,
+    known: HashMap<ObjectId, Option<Root>>,
+}
+
+impl Words<'_, '_> {
+    fn of(&mut self, object: ObjectId, deep: usize) -> Option<Root> {
+        if let Some(known) = self.known.get(&object) {
+            return known.clone();
+        }
+        let captured = self.names.captured;
+        let found = self.found_at.get(&object).copied().filter(|_| deep > 0);
+        let root = found.map(|tracker| {
+            let path = captured.trackers.display(tracker, &self.names).to_string();
+            let above = constant_root(captured, tracker).and_then(|above| self.of(above, deep - 1));
+            let text = self.names.object(object).into();
+            Root { text, words: in_words(&path, above.as_ref()).into() }
+        });
+        self.known.insert(object, root.clone());
+        root
+    }
+}
+
+/// The text of a guard as the program would say it: `self.scale` for what is in a `__dict__`, names for locals and globals.
+pub fn in_words(guard: &str, root: Option<&Root>) -> String {
+    let mut rest = match root {
+        Some(root) => guard.replacen(&*root.text, &root.words, 1),
+        None => guard.to_owned(),
+    };
+    let mut said = String::with_capacity(rest.len());
+    // What is before a name, what is behind it, and what is said instead of both.
+    let forms = [("locals[\"", "\"]", ""), (".__dict__['", "']", ".")];
+    while !rest.is_empty() {
+        let begins = forms.iter().find_map(|(before, behind, instead)| {
+            let (name, after) = rest.strip_prefix(before)?.split_once(behind)?;
+            is_name(name).then(|| (format!("{instead}{name}"), after.to_owned()))
+        });
+        let global = || {
+            let (_, after) = rest.strip_prefix("globals[")?.split_once("]['")?;
+            let (name, after) = after.split_once("']")?;
+            is_name(name).then(|| (name.to_owned(), after.to_owned()))
+        };
+        match begins.or_else(global) {
+            Some((words, after)) => {
+                said.push_str(&words);
+                rest = after;
+            }
+            None => {
+                let letter = rest.remove(0);
+                said.push(letter);
+            }
+        }
+    }
+    said
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_are_told_in_the_words_of_the_program() {
+        let root = Root { text: "<Cfg>".into(), words: "model.cfg".into() };
+        let said = |guard: &str| in_words(guard, Some(&root));
+        assert_eq!(said("<Cfg>.__dict__['name'] == 'a'"), "model.cfg.name == 'a'");
+        assert_eq!(said("type(<Cfg>.__dict__['deep']['x']) is <type int>"), "type(model.cfg.deep['x']) is <type int>");
+        assert_eq!(in_words("locals[\"n\"] == 3", None), "n == 3");
+        assert_eq!(in_words("globals[__main__]['mode'] is <dict>", None), "mode is <dict>");
+        assert_eq!(in_words("tensor(locals[\"x\"]): float32[2]", None), "tensor(x): float32[2]");
+        assert_eq!(in_words("globals[m]['a b'] == 1", None), "globals[m]['a b'] == 1");
     }
 }

@@ -1,5 +1,6 @@
 //! Guards below constant objects, by container: one stamp each, and single checks for when it is stale.
 
+use super::blame::{self, Blame, GuardNumber};
 use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, holder, missing, visit_check};
@@ -17,16 +18,16 @@ struct StampedDict {
     /// The object whose instance dict it must still be.
     owner: Option<Py<PyAny>>,
     /// What must hold of the item of each key, or that there is none; `SameAs` only says that there is one.
-    items: Vec<(Py<PyAny>, NativeCheck)>,
+    items: Vec<(Py<PyAny>, NativeCheck, GuardNumber)>,
 }
 
 struct StampedType {
     id: ObjectId,
     stamp: TypeStamp,
-    lookups: Vec<(Py<PyString>, Option<Py<PyAny>>)>,
-    mro: Option<Vec<Py<PyAny>>>,
+    lookups: Vec<(Py<PyString>, Option<Py<PyAny>>, GuardNumber)>,
+    mro: Option<(Vec<Py<PyAny>>, GuardNumber)>,
     /// What it is, or is not, a subclass of, by its MRO.
-    bases: Vec<(Py<PyAny>, bool)>,
+    bases: Vec<(Py<PyAny>, bool, GuardNumber)>,
 }
 
 struct StampedSnapshot {
@@ -39,7 +40,7 @@ struct StampedSnapshot {
 pub(super) struct Stamped {
     dicts: Vec<StampedDict>,
     types: Vec<StampedType>,
-    functions: Vec<(ObjectId, FunctionStamp)>,
+    functions: Vec<(ObjectId, FunctionStamp, GuardNumber)>,
     snapshots: Vec<StampedSnapshot>,
     /// Something is not an instance of an abstract class, as long as no class is registered with any.
     registrations: Option<u64>,
@@ -63,7 +64,7 @@ impl Stamped {
         dict: &Bound<'_, PyDict>,
         owner: Option<ObjectId>,
         key: ObjectId,
-        check: &Check,
+        (check, number): (&Check, GuardNumber),
     ) -> Result<(), Stop> {
         let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let item = match check {
@@ -84,7 +85,7 @@ impl Stamped {
         if stamped.owner.is_none() {
             stamped.owner = owner.map(|o| object(&o));
         }
-        stamped.items.push((identity::expected(captured.objects.get(py, key)), item));
+        stamped.items.push((identity::expected(captured.objects.get(py, key)), item, number));
         Ok(())
     }
 
@@ -93,7 +94,7 @@ impl Stamped {
         py: Python<'_>,
         captured: &Captured,
         class: ObjectId,
-        check: &Check,
+        (check, number): (&Check, GuardNumber),
     ) -> Result<(), Stop> {
         let object = |id: &ObjectId| captured.objects.get(py, *id);
         if let Check::SubclassOf { of, holds } = check
@@ -118,10 +119,12 @@ impl Stamped {
         match check {
             Check::ClassLookup { name, found } => {
                 let found = found.as_ref().map(|f| object(f).unbind());
-                stamped.lookups.push((PyString::intern(py, name).unbind(), found));
+                stamped.lookups.push((PyString::intern(py, name).unbind(), found, number));
             }
-            Check::Mro(classes) => stamped.mro = Some(classes.iter().map(|c| object(c).unbind()).collect()),
-            Check::SubclassOf { of, holds } => stamped.bases.push((object(of).unbind(), *holds)),
+            Check::Mro(classes) => {
+                stamped.mro = Some((classes.iter().map(|c| object(c).unbind()).collect(), number));
+            }
+            Check::SubclassOf { of, holds } => stamped.bases.push((object(of).unbind(), *holds, number)),
             _ => return Err(missing("a check of a class")),
         }
         Ok(())
@@ -133,13 +136,13 @@ impl Stamped {
         py: Python<'_>,
         captured: &Captured,
         function: ObjectId,
-        part: FunctionPart,
+        (part, guard): (FunctionPart, GuardNumber),
     ) -> Result<(), Stop> {
         let at = match self.functions.iter().position(|f| f.0 == function) {
             Some(at) => at,
             None => {
                 let stamp = FunctionStamp::of_none(&captured.objects.get(py, function));
-                self.functions.push((function, stamp.ok_or_else(|| missing("a function"))?));
+                self.functions.push((function, stamp.ok_or_else(|| missing("a function"))?, guard));
                 self.functions.len() - 1
             }
         };
@@ -169,11 +172,36 @@ impl Stamped {
 
     /// Whether all are as they must be; renews stale stamps of those that are.
     pub(super) fn check(&mut self, py: Python<'_>) -> bool {
-        self.functions.iter().all(|(_, stamp)| stamp.fresh())
+        self.functions.iter().all(|(_, stamp, _)| stamp.fresh())
             && self.dicts.iter_mut().all(|d| d.check(py))
             && self.types.iter_mut().all(|t| t.stamp.fresh() || t.recheck(py))
             && self.snapshots.iter_mut().all(|s| s.stamp.fresh() || s.recheck(py))
             && self.registrations.is_none_or(|then| registrations(py) == Some(then))
+    }
+}
+
+impl Stamped {
+    /// What fails first.
+    pub(super) fn blame(&mut self, py: Python<'_>) -> Option<Blame> {
+        let function = self.functions.iter().find(|(_, stamp, _)| !stamp.fresh());
+        if let Some((_, _, guard)) = function {
+            return Some(Blame { guard: *guard, found: "another one".to_owned() });
+        }
+        if let Some(dict) = self.dicts.iter_mut().find_map(|dict| (!dict.check(py)).then_some(dict)) {
+            return Some(dict.blame(py));
+        }
+        if let Some(class) = self.types.iter_mut().find_map(|t| (!t.stamp.fresh() && !t.recheck(py)).then_some(t)) {
+            return Some(class.blame(py));
+        }
+        self.snapshots
+            .iter_mut()
+            .any(|snapshot| !snapshot.stamp.fresh() && !snapshot.recheck(py))
+            .then(|| Blame { guard: None, found: "a dict of the framework that has changed".to_owned() })
+            .or_else(|| {
+                let registered = self.registrations.is_some_and(|then| registrations(py) != Some(then));
+                registered
+                    .then(|| Blame { guard: None, found: "a class registered with an abstract class since".to_owned() })
+            })
     }
 }
 
@@ -185,28 +213,28 @@ pub(super) fn is_plain_class(class: &Bound<'_, PyAny>) -> bool {
 impl Stamped {
     /// Of those of items.
     pub(super) fn any_check(&self, asked: &dyn Fn(&NativeCheck) -> bool) -> bool {
-        self.dicts.iter().any(|dict| dict.items.iter().any(|(_, check)| asked(check)))
+        self.dicts.iter().any(|dict| dict.items.iter().any(|(_, check, _)| asked(check)))
     }
 
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         for stamped in &self.dicts {
             stamped.stamp.traverse(visit);
             stamped.owner.iter().for_each(&mut *visit);
-            for (key, check) in &stamped.items {
+            for (key, check, _) in &stamped.items {
                 visit(key);
                 visit_check(check, visit);
             }
         }
         for stamped in &self.types {
             stamped.stamp.traverse(visit);
-            stamped.mro.iter().flatten().for_each(&mut *visit);
-            stamped.bases.iter().for_each(|(base, _)| visit(base));
-            for (name, found) in &stamped.lookups {
+            stamped.mro.iter().flat_map(|(classes, _)| classes).for_each(&mut *visit);
+            stamped.bases.iter().for_each(|(base, ..)| visit(base));
+            for (name, found, _) in &stamped.lookups {
                 visit(name.as_any());
                 found.iter().for_each(&mut *visit);
             }
         }
-        for (_, stamp) in &self.functions {
+        for (_, stamp, _) in &self.functions {
             stamp.traverse(visit);
         }
         for stamped in &self.snapshots {
@@ -241,7 +269,13 @@ impl StampedDict {
 
     #[cold]
     fn holds_in(&self, py: Python<'_>, dict: &Bound<'_, PyDict>) -> bool {
-        self.items.iter().all(|(key, check)| {
+        self.failing_in(py, dict).is_none()
+    }
+
+    /// The first item that is not as it must be.
+    #[cold]
+    fn failing_in(&self, py: Python<'_>, dict: &Bound<'_, PyDict>) -> Option<usize> {
+        let holds = |(key, check, _): &(Py<PyAny>, NativeCheck, GuardNumber)| {
             let Some(value) = type_facts::silent_item(dict, &identity::object_of(key.bind(py))) else { return false };
             match (check, value) {
                 (Check::Lacks(_), value) => value.is_none(),
@@ -252,7 +286,20 @@ impl StampedDict {
                 (Check::Equals(expected), Some(value)) => equals(&value, expected.bind(py)),
                 (_, Some(_)) => false,
             }
-        })
+        };
+        self.items.iter().position(|item| !holds(item))
+    }
+
+    fn blame(&self, py: Python<'_>) -> Blame {
+        let owned = self.owner.as_ref().and_then(|owner| instance_dict(owner.bind(py)));
+        let dict = owned.unwrap_or_else(|| self.stamp.dict().bind(py).clone());
+        match self.failing_in(py, &dict).map(|at| &self.items[at]) {
+            Some((key, _, guard)) => {
+                let value = type_facts::silent_item(&dict, &identity::object_of(key.bind(py))).flatten();
+                Blame { guard: *guard, found: blame::shown(value.as_ref()) }
+            }
+            None => Blame { guard: None, found: "another dict".to_owned() },
+        }
     }
 }
 
@@ -260,22 +307,43 @@ impl StampedType {
     #[cold]
     fn recheck(&mut self, py: Python<'_>) -> bool {
         let ty = self.stamp.ty().bind(py);
-        let holds = self.lookups.iter().all(|(name, found)| match (type_lookup(ty, name.bind(py)), found) {
-            (Some(now), Some(found)) => now.is(found),
-            (None, None) => true,
-            _ => false,
-        });
-        let mro = mro(ty);
-        let holds = holds
-            && self
-                .mro
-                .as_ref()
-                .is_none_or(|then| then.len() == mro.len() && mro.iter().zip(then).all(|(a, b)| a.is(b)))
-            && self.bases.iter().all(|(base, holds)| mro.iter().any(|c| c.is(base)) == *holds);
+        let holds = self.failing(py, ty).is_none();
         if holds {
             self.stamp.refresh(py);
         }
         holds
+    }
+
+    /// The guard that does not hold, and what is there.
+    #[cold]
+    fn failing(&self, py: Python<'_>, ty: &Bound<'_, PyType>) -> Option<Blame> {
+        let changed = self.lookups.iter().find_map(|(name, found, guard)| {
+            let now = type_lookup(ty, name.bind(py));
+            let same = match (&now, found) {
+                (Some(now), Some(found)) => now.is(found),
+                (None, None) => true,
+                _ => false,
+            };
+            (!same).then(|| Blame { guard: *guard, found: blame::shown(now.as_ref()) })
+        });
+        let mro = mro(ty);
+        let other = |then: &[Py<PyAny>]| then.len() != mro.len() || !mro.iter().zip(then).all(|(a, b)| a.is(b));
+        changed
+            .or_else(|| {
+                let (_, guard) = self.mro.as_ref().filter(|(then, _)| other(then))?;
+                Some(Blame { guard: *guard, found: "other base classes".to_owned() })
+            })
+            .or_else(|| {
+                let changed =
+                    |(base, holds, _): &&(Py<PyAny>, bool, GuardNumber)| mro.iter().any(|c| c.is(base)) != *holds;
+                let (_, _, guard) = self.bases.iter().find(changed)?;
+                Some(Blame { guard: *guard, found: "other base classes".to_owned() })
+            })
+    }
+
+    fn blame(&self, py: Python<'_>) -> Blame {
+        let failing = self.failing(py, self.stamp.ty().bind(py));
+        failing.unwrap_or_else(|| Blame { guard: None, found: "a class that has changed".to_owned() })
     }
 }
 

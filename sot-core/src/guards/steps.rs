@@ -2,6 +2,7 @@
 //! for each value.
 
 use super::alike;
+use super::blame::{self, Blame, GuardNumber, Numbers};
 use super::distinct::Distinct;
 use super::equality::equals;
 use super::identity;
@@ -44,6 +45,8 @@ pub(super) struct Steps {
     tensor_checks: Vec<Arc<dyn TensorCheck>>,
     /// Tensors whose place is pinned (parameters, mostly), by number of their check: no path to follow.
     pinned: Vec<(Py<PyAny>, usize)>,
+    /// The guards that steps, and then pinned tensors, come from.
+    numbers: Vec<GuardNumber>,
 }
 
 type Register<'py> = Accessed<Bound<'py, PyAny>>;
@@ -62,18 +65,27 @@ fn value<'a, 'py>(registers: &'a Registers<'py>, register: usize) -> Option<&'a 
 
 impl Steps {
     /// The program of these guards, in the order that their tree says.
-    pub(super) fn compile(py: Python<'_>, captured: &Captured, guards: Vec<&Guard>) -> Result<Steps, Stop> {
+    pub(super) fn compile(
+        py: Python<'_>,
+        captured: &Captured,
+        guards: Vec<&Guard>,
+        numbers: &Numbers<'_>,
+    ) -> Result<Steps, Stop> {
         let object = |id: &ObjectId| captured.objects.get(py, *id).unbind();
         let name = |name: &String| PyString::intern(py, name).unbind();
         let tensor_checks = captured.tensor_checks.iter().map(|c| c.check.clone()).collect();
         let mut program = Steps { tensor_checks, ..Steps::default() };
         let mut on_paths = GuardSet::new();
         let mut distinct = Vec::new();
+        let mut of_pinned = Vec::new();
         for guard in guards {
             match (&guard.check, constant(captured, guard.tracker)) {
                 // Classes are always pinned.
                 (Check::Mro(_) | Check::SubclassOf { .. }, _) => return Err(missing("an evaluator")),
-                (Check::Tensor(number), Some(tensor)) => program.pinned.push((object(&tensor), *number as usize)),
+                (Check::Tensor(number), Some(tensor)) => {
+                    program.pinned.push((object(&tensor), *number as usize));
+                    of_pinned.push(numbers.of(guard));
+                }
                 (Check::Distinct { group, .. }, _) => {
                     for place in guard.trackers().filter(|place| constant(captured, *place).is_none()) {
                         // That there is a value has the tree fetch it.
@@ -90,6 +102,7 @@ impl Steps {
         let tree = GuardTree::compile(&on_paths, &captured.trackers).map_err(|_| missing("a path"))?;
         let mut registers = vec![0; tree.nodes().len()];
         for step in tree.schedule() {
+            program.numbers.push(on_paths.get(tree.guard_of(*step)).and_then(|guard| numbers.of(guard)));
             program.steps.push(match *step {
                 sot_tracker::Step::Access(id) => {
                     let node = tree.node(id);
@@ -127,7 +140,9 @@ impl Steps {
                 .ok_or_else(|| missing("distinct objects"))?;
             }
             program.steps.push(Step::Distinct(compiled));
+            program.numbers.push(numbers.of(guard));
         }
+        program.numbers.extend(of_pinned);
         Ok(program)
     }
 
@@ -153,26 +168,49 @@ impl Steps {
     }
 
     pub(super) fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
-        let mut registers: Registers<'_> = SmallVec::with_capacity(self.registers);
-        for step in &self.steps {
+        self.failing(py, slots, &mut SmallVec::with_capacity(self.registers)).is_none()
+    }
+
+    /// What fails first.
+    pub(super) fn blame(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Blame> {
+        let mut registers = SmallVec::new();
+        let at = self.failing(py, slots, &mut registers)?;
+        let found = match self.steps.get(at) {
+            Some(Step::Check { register, .. }) => value(&registers, *register),
+            Some(Step::Access { .. } | Step::Distinct(_)) => None,
+            None => self.pinned.get(at - self.steps.len()).map(|(tensor, _)| tensor.bind(py)),
+        };
+        let found = match self.steps.get(at) {
+            Some(Step::Distinct(_)) => "one object in two places".to_owned(),
+            _ => blame::shown(found),
+        };
+        Some(Blame { guard: self.numbers.get(at).copied().flatten(), found })
+    }
+
+    /// The first step that does not hold, or behind the steps the first pinned tensor.
+    #[inline]
+    fn failing<'py>(&self, py: Python<'py>, slots: Slots<'_>, registers: &mut Registers<'py>) -> Option<usize> {
+        for (at, step) in self.steps.iter().enumerate() {
             let holds = match step {
                 Step::Access { base, operand, access } => {
-                    let value = get(py, slots, &registers, *base, *operand, access);
+                    let value = get(py, slots, registers, *base, *operand, access);
                     // Some guard is on it, or on what it leads to.
                     let there = !matches!(value, Accessed::Missing);
                     registers.push(value);
                     there
                 }
-                Step::Check { register, check } => self.holds(py, check, &registers, *register),
+                Step::Check { register, check } => self.holds(py, check, registers, *register),
                 Step::Distinct(distinct) => {
-                    distinct.holds(|register| value(&registers, register).map(|value| value.as_ptr() as usize))
+                    distinct.holds(|register| value(registers, register).map(|value| value.as_ptr() as usize))
                 }
             };
             if !holds {
-                return false;
+                return Some(at);
             }
         }
-        self.pinned.iter().all(|(tensor, check)| self.tensor_checks[*check].matches(tensor.bind_borrowed(py)))
+        let changed =
+            |(tensor, check): &(Py<PyAny>, usize)| !self.tensor_checks[*check].matches(tensor.bind_borrowed(py));
+        self.pinned.iter().position(changed).map(|at| self.steps.len() + at)
     }
 
     fn holds(&self, py: Python<'_>, check: &NativeCheck, registers: &Registers<'_>, register: usize) -> bool {

@@ -6,6 +6,7 @@
 //!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
+use super::misses::{self, Miss};
 use super::policy::{Generality, Losses, Server, Trial, Unguarded, Worth};
 use super::resume_point::ResumePoint;
 use crate::backend::AmbientCheck;
@@ -16,7 +17,7 @@ use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::GraphFunction;
-use crate::guards::{GuardText, NativeGuards};
+use crate::guards::{GuardText, NativeGuards, Root, in_words};
 use crate::occupants::Shared;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
@@ -25,6 +26,7 @@ use crate::user_frames::Shown;
 use crate::varying::Varying;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
+use sot_tracker::Origin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, RwLock, Weak};
 
@@ -51,6 +53,10 @@ pub struct EntryReport {
     pub graph: Option<Weak<GraphFunction>>,
     pub breaks: Vec<Break>,
     pub guards: Vec<String>,
+    /// Where the program asked for each guard.
+    pub read_at: Vec<Option<Origin>>,
+    /// What the program calls what their paths begin with.
+    pub roots: Vec<Option<Root>>,
     pub code: String,
     /// Where the code may go on. They are owned by the rewritten code.
     pub points: Vec<Weak<ResumePoint>>,
@@ -103,6 +109,8 @@ impl Guarded {
         let mut report = EntryReport {
             graph: None,
             guards: GuardText::lines(py, &capture.captured, &capture.slots),
+            roots: GuardText::roots(py, &capture.captured, &capture.slots),
+            read_at: capture.captured.guards.iter().map(|guard| guard.origin.clone()).collect(),
             breaks: capture.breaks,
             code: String::new(),
             points: Vec::new(),
@@ -178,6 +186,24 @@ impl Entry {
 }
 
 impl Guarded {
+    /// Why it does not serve this call. `None`: it does.
+    fn missed(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Miss> {
+        let report = &self.entry.report;
+        if !self.entry.ambient.matches(py) {
+            let guard = format!("the state of the framework ({})", self.entry.ambient.describe().join(", "));
+            return Some(Miss { guard, found: "another one".to_owned(), read_at: None });
+        }
+        let blame = self.guards.blame(py, slots)?;
+        let number = blame.guard.map(|number| number as usize);
+        let guard = number.and_then(|number| {
+            let root = report.roots.get(number).and_then(Option::as_ref);
+            Some(in_words(report.guards.get(number)?, root))
+        });
+        let guard = guard.unwrap_or_else(|| "a fact".to_owned());
+        let read_at = number.and_then(|number| report.read_at.get(number)?.as_ref().map(ToString::to_string));
+        Some(Miss { guard, found: blame.found, read_at })
+    }
+
     /// Whether a call has met it again.
     fn is_met(&self) -> bool {
         self.entry.hits.load(Ordering::Relaxed) > 0
@@ -202,6 +228,8 @@ pub struct CodeCache {
     behind: Arc<Worth>,
     /// It is closed, and keeps only what calls have met.
     trimmed: AtomicBool,
+    /// That it is closed was told.
+    told: AtomicBool,
     /// Captures that were made when it was full.
     general: Generality,
     /// Where captures have found numbers.
@@ -221,6 +249,14 @@ impl CodeCache {
             self.losses.regain();
         }
         Some(found.clone())
+    }
+
+    /// Why a call that no entry serves has missed each, the last one first; and it is counted.
+    pub(super) fn why_missed(&self, py: Python<'_>, slots: Slots<'_>) -> Vec<Miss> {
+        let entries = self.entries.read().map(|entries| entries.clone()).unwrap_or_default();
+        let missed: Vec<Miss> = entries.iter().rev().filter_map(|entry| entry.missed(py, slots)).collect();
+        misses::count(&missed);
+        missed
     }
 
     /// The original code serves whatever has been captured: there was nothing to rewrite, or the capture lost its trial.
@@ -380,6 +416,17 @@ impl CodeCache {
             self.keep_what_is_met();
         }
         Some(why)
+    }
+
+    /// Whether nothing is captured here any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.read().is_ok_and(|closed| closed.is_some())
+    }
+
+    /// Why nothing is captured here any more, the first time that it is asked for. Where everything is captured nobody is told.
+    pub(super) fn closed_now(&self) -> Option<Why> {
+        let why = self.closed.read().ok()?.clone()?;
+        (!capture_all::on() && !self.told.swap(true, Ordering::Relaxed)).then_some(why)
     }
 
     /// Capture nothing here any more. The first reason stays.

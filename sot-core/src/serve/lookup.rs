@@ -8,6 +8,7 @@
 use super::cache::{CodeCache, Entry, Guarded};
 use super::continuation;
 use super::go_on::ByContinuation;
+use super::logged;
 use super::orphans;
 use super::recording;
 use super::resume_point::ResumePoint;
@@ -130,6 +131,8 @@ fn entry_for_slots(
         return entry;
     }
     STATS.add(&STATS.misses);
+    // Before what is dead goes: it may be the very reason.
+    let missed = if cache.is_closed() { Vec::new() } else { cache.why_missed(py, slots) };
     orphans::drop_dead(py, cache);
     let mut general = None;
     if let Some(why) = cache.refuses() {
@@ -191,13 +194,17 @@ fn entry_for_slots(
                 None => cache.add(guarded),
             }
             orphans::count_made(py);
+            recording::note_missed(subject, &missed);
             recording::note(&entry);
+            logged::captured(py, subject, &entry, &missed);
+            logged::closed(py, subject, cache);
             Ok(entry)
         }
         Ok(Ok(Err(stop))) => {
             STATS.add(&STATS.fallbacks);
             STATS.note(stop.why().reason);
             recording::note_refusal(stop.why());
+            logged::refused(py, subject, stop.why());
             Err(stop.why().reason)
         }
         Ok(Err(NotNow::GivenUp)) => Err(Reason::Interrupted),

@@ -1,6 +1,9 @@
 //! What serves the calls of this thread, noted while somebody asks (`sot.explain`).
 
 use super::cache::Entry;
+use super::logged::name_of;
+use super::misses::Miss;
+use crate::capture::Subject;
 use crate::stop::Why;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -10,6 +13,8 @@ use std::sync::Arc;
 pub struct Recording {
     pub entries: Vec<Arc<Entry>>,
     pub refusals: Vec<Why>,
+    /// Why what had been captured before did not serve: what was captured again, and the guard that each entry failed.
+    pub missed: Vec<(String, Vec<Miss>)>,
 }
 
 thread_local! {
@@ -33,6 +38,19 @@ pub fn note(entry: &Arc<Entry>) {
             && !recording.entries.iter().any(|e| Arc::ptr_eq(e, entry))
         {
             recording.entries.push(entry.clone());
+        }
+    });
+}
+
+/// A call was captured though others had been.
+pub fn note_missed(subject: &Subject<'_, '_>, missed: &[Miss]) {
+    if missed.is_empty() || !ACTIVE.get() {
+        return;
+    }
+    let noted = (name_of(subject), missed.to_vec());
+    RECORDING.with(|r| {
+        if let Some(recording) = r.borrow_mut().as_mut() {
+            recording.missed.push(noted);
         }
     });
 }

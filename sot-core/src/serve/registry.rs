@@ -9,6 +9,7 @@
 use super::cache::CodeCache;
 use super::continuation;
 use super::hook::NestedHook;
+use super::misses;
 use super::orphans;
 use crate::code_unit::records;
 use crate::engine::{Alive, registries};
@@ -30,6 +31,7 @@ pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
 /// Forget everything that was captured. What rewritten code that is still held refers to stays with it.
 pub fn reset() {
     records::unserve_all();
+    misses::forget();
     continuation::forget();
     let (caches, hooks) = (ENTRIES.lock().all(), HOOKS.lock().all());
     caches.iter().for_each(|cache| cache.clear());

@@ -1,5 +1,6 @@
 """The engine behind `sot`: what is captured, why not, and how to look at it."""
 
+from os import PathLike
 from types import CodeType, ModuleType
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, final, overload
 
@@ -80,7 +81,12 @@ class Break:
 
 @final
 class Report:
-    """What one call looked like to the translator. `str(report)` is the whole of it as text."""
+    """What one call looked like to the translator.
+
+    `str(report)` fits a screen: counts, graphs, times, why the call was captured again, and breaks with their lines and cures. The
+    rest is on demand: `graphs`, `breaks`, `guards` and `code` show themselves readably where an interpreter shows values, a notebook
+    shows the report as HTML, and `save` writes all of it as a page.
+    """
 
     @property
     def graphs(self) -> List[Graph]:
@@ -90,10 +96,16 @@ class Report:
         """Why there is more than one graph, or none."""
     @property
     def guards(self) -> List[str]:
-        """What is checked before the capture is used again."""
+        """What is checked before the capture is used again; shown by what it speaks of."""
     @property
     def code(self) -> str:
         """The bytecode that runs in place of the function's, as text."""
+    @property
+    def original_code(self) -> str:
+        """The bytecode of the function itself, as text."""
+    @property
+    def missed(self) -> List[str]:
+        """Why the call was captured though others had been: for each entry the first guard that failed, and what was found."""
     @property
     def resume_functions(self) -> str:
         """The resume functions (`__resume_fn_k`) that run where a continuation is not captured, as bytecode."""
@@ -103,6 +115,13 @@ class Report:
     @property
     def capture_ms(self) -> float:
         """Time spent capturing, in milliseconds; 0 if everything was cached."""
+    def show(self, file: Optional[Any] = None, color: Optional[bool] = None) -> None:
+        """Prints the report: to `file`, or stdout, and in colour where that is a terminal, unless `color` says otherwise or the
+        environment variable NO_COLOR is set."""
+    def save(self, path: Union[str, "PathLike[str]"]) -> None:
+        """Writes the report as one HTML page that needs nothing else: the source with its breaks marked, graphs, guards, bytecode
+        before and after. An existing file is replaced."""
+    def _repr_html_(self) -> str: ...
 
 @overload
 def to_static(function: _F, full_graph: bool = False, input_spec: Optional[Sequence[Any]] = None) -> _F:
@@ -138,7 +157,16 @@ def stats() -> Dict[str, Any]:
     At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. Of the
     hits, `unguarded` are those that need no guards: where measuring has shown that the original code is faster than every
     capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
-    `registries`: how many entries each table of the process has now, by what is in it.
+    `registries`: how many entries each table of the process has now, by what is in it. `missed`: how often each guard was the
+    first to fail when a call was captured again, the most frequent first.
+    """
+
+def set_logs(*topics: str) -> None:
+    """Writes about these things from now on, and about nothing else; without arguments about nothing.
+
+    Topics: `breaks` (each graph break and fallback), `recompiles` (why a call was captured again), `guards`, `graphs`, `code` (the
+    rewritten bytecode), `timing`; `all`. Each is a logger of Python's `logging` named `sot.<topic>`, written to at level INFO; if the
+    program has not set up logging, lines go to stderr. The environment variable `SOT_LOG` says the same, with commas between them.
     """
 
 def reset() -> None:

@@ -1,0 +1,226 @@
+"""What is written while programs run, and what a call that is captured again says of the captures before it."""
+
+import logging
+import os
+import subprocess
+import sys
+
+import doors
+import pytest
+from toy_framework import toy
+
+t = toy.tensor
+TOPICS = ("breaks", "recompiles", "guards", "graphs", "code", "timing")
+
+
+class Config:
+    pass
+
+
+config = Config()
+table = {}
+
+
+def f(x, n):
+    y = x * n
+    if config.name == "a":
+        y = y + table["a"]
+    doors.opaque(y)
+    return y + config.part.depth
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    toy.reset()
+    config.name, config.part = "a", Config()
+    config.part.depth = 2
+    table["a"] = 1
+    yield
+    toy.set_logs()
+    toy.reset()
+
+
+def lines(caplog, topic):
+    return [record.getMessage() for record in caplog.records if record.name == "sot." + topic]
+
+
+def test_nothing_is_written_by_default(caplog):
+    caplog.set_level(logging.DEBUG)
+    toy.to_static(f)(t([1.0]), 2)
+    assert [record.getMessage() for record in caplog.records if record.name.startswith("sot")] == []
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_is_written_alone(caplog, topic):
+    toy.set_logs(topic)
+    g = toy.to_static(f)
+    g(t([1.0]), 2)
+    g(t([1.0, 2.0]), 2)
+    written = {record.name for record in caplog.records}
+    assert written == {"sot." + topic}
+    assert all(record.levelno == logging.INFO for record in caplog.records)
+    if topic != "code":
+        assert all("\n" not in line for line in lines(caplog, topic))
+    before = len(caplog.records)
+    g(t([1.0]), 2)
+    assert len(caplog.records) == before, "a hit writes nothing"
+
+
+def test_what_each_topic_says(caplog):
+    toy.set_logs("all")
+    toy.to_static(f)(t([1.0]), 2)
+    first = f.__code__.co_firstlineno
+    (found,) = lines(caplog, "breaks")
+    assert found.startswith(f"break in f at {__file__}:{first + 4}: [disabled]")
+    assert lines(caplog, "graphs")[0] == f"f (test_logs.py:{first}): a graph of 4 operations"
+    assert f"f (test_logs.py:{first + 4}) behind a break" in lines(caplog, "graphs")[1]
+    assert 'f (test_logs.py:%d): locals["n"] == 2' % first in lines(caplog, "guards")
+    assert "RETURN_VALUE" in lines(caplog, "code")[0]
+    assert " ms, " in lines(caplog, "timing")[0]
+    assert lines(caplog, "recompiles") == []
+
+
+def test_topics_are_switched_off_again(caplog):
+    toy.set_logs("breaks,graphs")
+    toy.set_logs("timing")
+    toy.to_static(f)(t([1.0]), 2)
+    assert {record.name for record in caplog.records} == {"sot.timing"}
+    caplog.clear()
+    toy.set_logs()
+    toy.to_static(lambda x: x + 1)(t([1.0]))
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("topics, error", [(("brakes",), ValueError), ((3,), TypeError), (("breaks", None), TypeError)])
+def test_what_is_no_topic_is_refused(topics, error):
+    with pytest.raises(error, match=r"sot\.set_logs: .*breaks"):
+        toy.set_logs(*topics)
+
+
+def refuses_lines(record):
+    raise RuntimeError("no")
+
+
+def test_a_handler_that_raises_is_not_the_programs(caplog):
+    handler = logging.Handler()
+    handler.emit = refuses_lines
+    logger = logging.getLogger("sot.breaks")
+    logger.addHandler(handler)
+    try:
+        toy.set_logs("breaks")
+        assert toy.to_static(f)(t([1.0]), 2).tolist() == [5.0]
+    finally:
+        logger.removeHandler(handler)
+
+
+def change_name():
+    config.name = "b"
+
+
+def change_part():
+    config.part.depth = 7
+
+
+def change_table():
+    table["a"] = 1.5
+
+
+def exchange_part():
+    config.part = Other()
+    config.part.depth = 2
+
+
+class Other:
+    pass
+
+
+# What changes between two calls: what is said of it, and how far from the function's first line it was read.
+CHANGES = {
+    "a_text": (change_name, "config.name == 'a': found 'b'", 2),
+    "a_type": (change_table, "table['a'] == 1: found 1.5", 3),
+    "an_attribute_of_an_attribute": (change_part, "config.part.depth == 2: found 7", 5),
+    "an_object": (exchange_part, "config.part is <Config>: found a value of Other", 5),
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+def test_a_call_that_is_captured_again_says_why(caplog, name):
+    change, said, line = CHANGES[name]
+    toy.set_logs("recompiles")
+    g = toy.to_static(f)
+    g(t([1.0]), 2)
+    change()
+    report = toy.explain(g)(t([1.0]), 2)
+    first = f.__code__.co_firstlineno
+    text = f"{said} (read at {__file__}:{first + line})"
+    assert any(line.endswith("is captured again, entry 1 did not serve: " + text) for line in report.missed), report.missed
+    assert lines(caplog, "recompiles") == report.missed
+    assert report.missed[0] in str(report)
+    assert said.split(": found")[0] in toy.stats()["missed"]
+
+
+def test_arguments_and_shapes(caplog):
+    g = toy.to_static(f)
+    g(t([1.0]), 2)
+    (said,) = [line for line in toy.explain(g)(t([1.0, 2.0]), 2).missed if "behind" not in line]
+    assert "entry 1 did not serve: tensor(x): float64[1] host: found float64[2] host" in said
+    said = toy.explain(g)(t([1.0]), 2.5).missed
+    assert any("n == 2: found 2.5" in line for line in said), said
+
+
+def test_entries_that_fail_the_same_are_one_line():
+    def g(x):
+        return x + len(config.name)
+
+    captured = toy.to_static(g)
+    for size in range(1, 12):
+        captured(t([1.0] * size))
+    missed = toy.explain(captured)(t([1.0] * 20)).missed
+    assert "entry 11 did not serve: tensor(x): float64[11] host: found float64[20] host" in missed[0]
+    assert len(missed) == 6 and missed[-1].endswith("6 entries more did not serve")
+
+
+def test_a_hit_has_missed_nothing():
+    g = toy.to_static(f)
+    g(t([1.0]), 2)
+    assert toy.explain(g)(t([1.0]), 2).missed == []
+    assert toy.stats()["missed"] == {}
+
+
+def test_a_full_cache_is_told_once(caplog):
+    g = toy.to_static(lambda x: x + 1)
+    for size in range(1, 80):
+        g(t([1.0] * size))
+    (record,) = [record for record in caplog.records if record.name == "sot"]
+    assert record.levelno == logging.WARNING
+    text = record.getMessage()
+    assert text.startswith("sot captures <lambda> (test_logs.py:") and "64 entries" in text
+    assert "Calls missed most often by: tensor(x): float64[" in text
+
+
+PROGRAM = """
+import toy_backend as toy
+def f(x):
+    return x + 1
+toy.to_static(f)(toy.tensor([1.0]))
+"""
+
+
+def run(value, setup=""):
+    program = [sys.executable, "-c", setup + PROGRAM]
+    done = subprocess.run(program, env={**os.environ, "SOT_LOG": value}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_the_environment_asks():
+    assert "sot.graphs: f (<string>:" in run("graphs").stderr
+    assert run("").stderr == ""
+    asked = run("graphs", "import logging, sys\nlogging.basicConfig(stream=sys.stdout, level='ERROR', format='%(message)s')\n")
+    assert asked.stderr == "" and asked.stdout.startswith("f (<string>:")
+
+
+def test_a_wrong_topic_in_the_environment_is_one_warning():
+    done = run("graphs,brakes")
+    assert done.stderr.count("RuntimeWarning") == 1
+    assert "SOT_LOG: \"brakes\" is no topic of the log. There are: breaks, recompiles, guards, graphs, code, timing, all" in done.stderr
