@@ -360,8 +360,8 @@ impl Captured {
     fn held_at_end(&self, var: VarId) -> Vec<VarId> {
         let mut held = self.held_by(var);
         match &self.var(var).kind {
-            _ if self.found_outside(var) => {}
             kind if lets_go_of_the_last_first(kind) => held.reverse(),
+            _ if self.found_outside(var) => {}
             VarKind::Generator(generator) => {
                 held = generator.frame().map_or_else(Vec::new, |frame| frame.values_at_end());
             }

@@ -127,7 +127,12 @@ pub fn rewrite(
     roots.extend(&captured.writing);
     let uses = uses::count(captured, &roots);
     let carried = plan.generators();
-    if let Some(made) = captured.abandoned_generator(|var| uses.count_of(var) > 0 || carried.contains(&var)) {
+    let kept = captured.told().next().map(|_| {
+        let roots = [plan.roots(), uses::replay_roots_but_told(captured), captured.writing.clone()].concat();
+        uses::count(captured, &roots)
+    });
+    let kept = kept.as_ref().unwrap_or(&uses);
+    if let Some(made) = captured.abandoned_generator(|var| kept.count_of(var) > 0 || carried.contains(&var)) {
         let stop = Stop::fallback(Reason::Generator, "its clean-up runs when it dies");
         return Err(Refused::Stopped { stop, unkept: made });
     }

@@ -5,6 +5,7 @@ use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::frame::Finally;
+use crate::libraries::is_part_alone;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -98,8 +99,10 @@ impl Tail {
         let same_globals = Some(frame.globals) == captured.entry_globals;
         let stack: Vec<VarId> = frame.stack.clone();
         match op {
-            // A stand-in has the right globals, but such a module is the framework's as a rule, and better left alone.
-            Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::DeleteGlobal(_) | Op::ImportName(_) if !same_globals => {
+            // A stand-in has the right globals, but the framework's own functions and the library's are better left alone.
+            Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::DeleteGlobal(_) | Op::ImportName(_)
+                if !same_globals && is_part_alone(py, &unit.file) =>
+            {
                 return Err(Stop::fallback(Reason::Reconstruct, "a name of another module"));
             }
             Op::LoadFast { .. } | Op::DeleteFast(_) | Op::LoadDeref(_) | Op::DeleteDeref(_) | Op::ReturnValue => {

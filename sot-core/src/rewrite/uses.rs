@@ -105,17 +105,27 @@ pub(super) fn replay_roots(captured: &Captured) -> Vec<VarId> {
 /// What each step of the replay needs: first the exceptions that have passed frames, then each entry. What finalizers are told is
 /// needed when the values are let go of, before the step that follows.
 pub(super) fn roots_of_steps(captured: &Captured) -> Vec<Vec<VarId>> {
+    let mut steps = replayed(captured);
+    for (step, told) in captured.told() {
+        steps[step].push(told);
+    }
+    steps
+}
+
+/// What the replay needs for its own sake. An exception that is built to be told about an end has been over by then, and what its
+/// traceback holds with it.
+pub(super) fn replay_roots_but_told(captured: &Captured) -> Vec<VarId> {
+    replayed(captured).concat()
+}
+
+fn replayed(captured: &Captured) -> Vec<Vec<VarId>> {
     let passed = captured.exceptions_passed();
     let passed = passed
         .into_iter()
         .flat_map(|e| std::iter::once(e).chain(captured.held_by_traceback(e)).chain(captured.traceback_set(e)))
         .collect();
     let entries = captured.journal.entries().iter().map(|entry| roots_of(captured, &entry.mutation));
-    let mut steps: Vec<Vec<VarId>> = std::iter::once(passed).chain(entries).collect();
-    for (step, told) in captured.told() {
-        steps[step].push(told);
-    }
-    steps
+    std::iter::once(passed).chain(entries).collect()
 }
 
 fn roots_of(captured: &Captured, mutation: &Mutation) -> Vec<VarId> {

@@ -53,6 +53,7 @@ from capture_cases import (  # noqa: F401
     ends,
     ends_below_c,
     ends_in_named_handlers,
+    ends_in_other_modules,
     ends_of_calls,
     ends_of_raising,
     enumerations,

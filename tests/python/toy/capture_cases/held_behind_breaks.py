@@ -155,3 +155,67 @@ def generator(name, first, broken, stored, last):
 for parts in itertools.product(FIRST.items(), BREAKS.items(), STORED.items(), LAST.items()):
     names, codes = zip(*parts)
     generator("generator_held_%s_behind_%s_%s_then_%s" % names, *codes)
+
+LEFT = """
+import contextlib
+
+class Within:
+    def __init__(self, *swallowed):
+        self.swallowed = swallowed
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        told.append(kind)
+        return kind is not None and issubclass(kind, self.swallowed)
+
+def numbers(n):
+    try:
+        for i in range(n):
+            yield i
+    finally:
+        told.append("closed")
+
+def f(x, items):
+    waiting = numbers(3)
+    next(waiting)
+    BLOCK
+        BREAK
+        ITEM
+    LAST
+
+def g(x, items):
+    try:
+        return f(x, items)
+    except LookupError as error:
+        told.append("left")
+        return x * 2
+"""
+
+BLOCKS = {
+    "suppress": "with contextlib.suppress(ValueError, LookupError):",
+    "within": "with Within(LookupError):",
+    "within_another": "with Within(OSError):",
+    "nothing": "if x is not None:",
+    "loop": "for _ in range(2):",
+}
+INSIDE = {"a_call": "opaque(x)", "a_length": "len(bytearray(b'abc'))", "none": "pass"}
+ITEMS = {"raises": "items[9]", "raises_behind_a_call": "items[three(x)]", "goes_on": "items[0]"}
+ENDS = {"falls": "pass", "returns": "return x + 1", "tells": "told.append('last'); return x + 1"}
+
+
+def left(name, block, broken, item, last):
+    def build():
+        text = LEFT
+        for line, code in {"BLOCK": block, "BREAK": broken, "ITEM": item, "LAST": last}.items():
+            text = text.replace(line, code.replace("; ", "\n    "))
+        world = world_of(name, WORLD + text)
+        world["opaque"] = opaque
+        return {"f": world["g"], "args": lambda: (t([1.0, 2.0]), [1, 2]), "watch": lambda: [str(entry) for entry in world["told"]]}
+
+    build.__name__ = name
+    open_case(build)
+
+
+for parts in itertools.product(BLOCKS.items(), INSIDE.items(), ITEMS.items(), ENDS.items()):
+    names, codes = zip(*parts)
+    left("generator_left_in_%s_behind_%s_%s_and_%s" % names, *codes)
