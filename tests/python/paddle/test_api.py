@@ -147,8 +147,11 @@ class TestExplain:
     def test_text(self):
         report = sot.explain(branching)(ones())
         text = str(report)
-        for part in ("2 graphs, 1 breaks", "StatementIR", "test_api.py", "guards", "rewritten bytecode"):
+        for part in ("2 graphs, 1 breaks", "graph 1: ", "test_api.py", "guards", "report.save("):
             assert part in text
+        assert len(text.splitlines()) <= 15
+        assert "StatementIR" in repr(report.graphs) and "locals[\"x\"]" in repr(report.guards)
+        assert repr(report.code) == report.code and "RETURN_VALUE" in report.original_code
         assert repr(report).startswith("<sot.Report: 2 graphs, 1 breaks")
 
     def test_of_a_hit(self):
