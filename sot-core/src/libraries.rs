@@ -58,12 +58,12 @@ pub fn comes_with_python(py: Python<'_>, file: &str) -> bool {
 
 /// Whether functions of a file are captured as parts of what calls them alone: the framework's, the standard library's, and those of
 /// installed packages.
-pub fn is_part_alone(py: Python<'_>, file: &str) -> bool {
+pub fn is_library_file(py: Python<'_>, file: &str) -> bool {
     skip_paths(py).iter().any(|path| file.starts_with(path.as_str()))
 }
 
 /// Whether a code object comes from a file that is never captured.
 pub fn is_never_captured(py: Python<'_>, code: &Bound<'_, PyCode>) -> bool {
     let file: String = code.getattr("co_filename").and_then(|f| f.extract()).unwrap_or_default();
-    is_part_alone(py, &file) || !capture_all::wanted(code)
+    is_library_file(py, &file) || !capture_all::wanted(code)
 }

@@ -1,14 +1,14 @@
 //! What is written while programs run, if somebody asked for it: `SOT_LOG=breaks,recompiles` or `sot.set_logs("breaks")`.
 //!
 //! A topic is a logger of Python's `logging`, `sot.<topic>`; what is on is written at level INFO, one line for each thing but for `code`,
-//! whose records are listings. Where the program has not set up logging, switching a topic on sends it to stderr. By default nothing is
-//! written but what is a warning: a capture that took long, a function that is not captured any more.
+//! whose records are listings. Where the program has set up no handler by then, it goes to stderr. By default nothing is written but what is
+//! a warning: a capture that took long, a function that is not captured any more.
 //!
 //! Lines are written between frames: after a capture, never in the middle of one. What a handler raises is not the program's to see.
 
-use crate::cpython::{module, warn, without_hook};
+use crate::cpython::{module, signals, warn, without_hook};
 use bitflags::bitflags;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -65,23 +65,29 @@ fn parsed(text: &str) -> Result<Topics, String> {
     Ok(topics)
 }
 
-/// Switch these on, and all others off.
+/// Topics whose loggers have their level from here.
+static LEVELLED: AtomicU32 = AtomicU32::new(0);
+
+/// Switch these on, and all others off. A level that the program has given a logger stays.
 fn switch(py: Python<'_>, topics: Topics) -> PyResult<()> {
     let logging = module(py, "logging")?;
     let info = logging.getattr(intern!(py, "INFO"))?;
     let unset = logging.getattr(intern!(py, "NOTSET"))?;
+    let mut levelled = Topics::from_bits_truncate(LEVELLED.load(Ordering::Relaxed));
     for (name, topic) in Topics::all().iter_names() {
         let logger = logging.call_method1(intern!(py, "getLogger"), (format!("sot.{}", name.to_lowercase()),))?;
-        let level = if topics.contains(topic) { &info } else { &unset };
-        logger.call_method1(intern!(py, "setLevel"), (level,))?;
+        let level = logger.getattr(intern!(py, "level"))?;
+        if topics.contains(topic) && level.eq(&unset)? {
+            logger.call_method1(intern!(py, "setLevel"), (&info,))?;
+            levelled |= topic;
+        } else if !topics.contains(topic) && levelled.contains(topic) {
+            levelled -= topic;
+            if level.eq(&info)? {
+                logger.call_method1(intern!(py, "setLevel"), (&unset,))?;
+            }
+        }
     }
-    let logger = logging.call_method1(intern!(py, "getLogger"), ("sot",))?;
-    if !topics.is_empty() && !logger.call_method0(intern!(py, "hasHandlers"))?.is_truthy()? {
-        let handler = logging.call_method0(intern!(py, "StreamHandler"))?;
-        let formatter = logging.call_method1(intern!(py, "Formatter"), ("%(name)s: %(message)s",))?;
-        handler.call_method1(intern!(py, "setFormatter"), (formatter,))?;
-        logger.call_method1(intern!(py, "addHandler"), (handler,))?;
-    }
+    LEVELLED.store(levelled.bits(), Ordering::Relaxed);
     ON.store(topics.bits(), Ordering::Relaxed);
     Ok(())
 }
@@ -96,17 +102,33 @@ pub fn warning(py: Python<'_>, text: &str) {
     write(py, "sot", "warning", text);
 }
 
-fn write(py: Python<'_>, logger: &str, level: &str, text: &str) {
+fn write(py: Python<'_>, name: &str, level: &str, text: &str) {
     let pending = PyErr::take(py);
-    without_hook(py, || {
-        let written = module(py, "logging")
-            .and_then(|logging| logging.call_method1(intern!(py, "getLogger"), (logger,)))
-            .and_then(|logger| logger.call_method1(level, ("%s", text)));
-        drop(written);
-    });
+    // A signal that arrives meanwhile is the program's, as is what is no `Exception`.
+    let written = signals::deferring(py, || without_hook(py, || write_now(py, name, level, text)));
+    if let Some(Err(error)) = written
+        && !error.is_instance_of::<PyException>(py)
+    {
+        signals::raise_soon(error);
+    }
     if let Some(pending) = pending {
         pending.restore(py);
     }
+}
+
+/// To the handlers that the program has set up by now; where there are none to stderr, as it is now.
+fn write_now(py: Python<'_>, name: &str, level: &str, text: &str) -> PyResult<()> {
+    let logger = module(py, "logging")?.call_method1(intern!(py, "getLogger"), (name,))?;
+    if logger.call_method0(intern!(py, "hasHandlers"))?.is_truthy()? {
+        logger.call_method1(level, ("%s", text))?;
+        return Ok(());
+    }
+    let number = module(py, "logging")?.getattr(level.to_uppercase())?;
+    let stderr = module(py, "sys")?.getattr(intern!(py, "stderr"))?;
+    if !stderr.is_none() && logger.call_method1(intern!(py, "isEnabledFor"), (number,))?.is_truthy()? {
+        stderr.call_method1(intern!(py, "write"), (format!("{name}: {text}\n"),))?;
+    }
+    Ok(())
 }
 
 /// Write about these things from now on, and about nothing else; without arguments about nothing.

@@ -65,12 +65,28 @@ pub fn is_constant_type(ty: &Bound<'_, PyType>) -> bool {
         || ty.is(py.NotImplemented().bind(py).get_type())
 }
 
-/// `repr` where it is stable, `<type name>` where it would show an address.
+/// How deep frozensets are in each other whose members are shown.
+const DEEP: usize = 4;
+
+/// The `repr` of a constant, where it is stable and asks nobody: the members of a frozenset may be the program's.
+pub fn constant_repr(object: &Bound<'_, PyAny>) -> Option<String> {
+    fn is_shown(object: &Bound<'_, PyAny>, deep: usize) -> bool {
+        let ty = object.get_type();
+        let set = object.cast_exact::<PyFrozenSet>();
+        match set {
+            Ok(set) => deep > 0 && set.iter().all(|member| is_shown(&member, deep - 1)),
+            Err(_) => object.is_none() || is_constant_type(&ty) && !ty.is(object.py().get_type::<PyCode>()),
+        }
+    }
+    is_shown(object, DEEP).then(|| object.repr().ok().map(|text| text.to_string())).flatten()
+}
+
+/// `repr` where it is stable, `<type name>` where it would show an address or ask the program.
 pub fn stable_repr(object: &Bound<'_, PyAny>) -> String {
     let ty = object.get_type();
     let class = ty.name().map(|n| n.to_string()).unwrap_or_default();
-    if is_constant_type(&ty) && class != "code" || object.is_none() {
-        return object.repr().map(|r| r.to_string()).unwrap_or(class);
+    if let Some(text) = constant_repr(object) {
+        return text;
     }
     // Only objects whose `__name__` is known not to run code of the user.
     let named = object.cast_exact::<PyType>().is_ok()

@@ -5,16 +5,17 @@
 
 use crate::advice;
 use crate::capture::Break;
+use crate::cpython::facts;
 use crate::report_page::{Mark, Page, Source};
-use crate::serve::misses;
 use crate::serve::policy::Server;
 use crate::serve::recording::{Recording, record};
+use crate::serve::{FORWARD, misses};
 use crate::stop::Why;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError, PyPermissionError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use std::ffi::CString;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -120,9 +121,6 @@ pub struct PyReport {
     /// Rewritten bytecode, one listing per function.
     #[pyo3(get)]
     code: Py<PyAny>,
-    /// The bytecode of the function as it is.
-    #[pyo3(get)]
-    original_code: Py<PyAny>,
     /// The resume functions (`__resume_fn_k`) that run where a continuation is not captured, as bytecode.
     #[pyo3(get)]
     resume_functions: Py<PyAny>,
@@ -137,8 +135,8 @@ pub struct PyReport {
     capture_ms: f64,
     counts: [usize; 3],
     text: String,
-    name: String,
-    source: Source,
+    /// The code of the function itself.
+    original: Option<Py<PyAny>>,
 }
 
 #[pymethods]
@@ -152,13 +150,21 @@ impl PyReport {
         format!("<sot.Report: {graphs} graphs, {breaks} breaks, {guards} guards>")
     }
 
+    /// The bytecode of the function as it is.
+    #[getter]
+    fn original_code<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.original.as_ref().map(|code| described(code.bind(py)).1);
+        class(py, "Listing")?.call1((text.unwrap_or_default(),))
+    }
+
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         self.with_page(py, |page| page.fragment())
     }
 
     /// Write the report as one HTML page that needs nothing else. An existing file is replaced.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let title = format!("sot: {}", self.name);
+        let name = self.original.as_ref().and_then(|code| code.bind(py).getattr("co_name").ok()?.extract().ok());
+        let title = format!("sot: {}", name.unwrap_or_else(|| "report".to_owned()));
         let html = self.with_page(py, |page| page.document(&title))?;
         std::fs::write(&path, html).map_err(|error| {
             let text = format!("the report could not be written to {}: {error}", path.display());
@@ -177,6 +183,9 @@ impl PyReport {
             Some(file) => file,
             None => crate::cpython::module(py, "sys")?.getattr("stdout")?,
         };
+        if file.is_none() {
+            return Ok(());
+        }
         let terminal = || {
             let allowed = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
             allowed && file.call_method0("isatty").is_ok_and(|is| is.is_truthy().unwrap_or(false))
@@ -201,10 +210,11 @@ impl PyReport {
             Mark { file: &found.file, line: found.line, code: found.code, text: &found.text }
         });
         let titled = graphs.iter().enumerate().map(|(at, graph)| (graph.get().title(at), graph.get().sir.clone()));
-        let (before, after): (String, String) = (self.original_code.bind(py).extract()?, self.code.bind(py).extract()?);
+        let (source, before) = self.original.as_ref().map(|code| described(code.bind(py))).unwrap_or_default();
+        let after: String = self.code.bind(py).extract()?;
         Ok(show(&Page {
             summary: self.text.split("\n\n").next().unwrap_or_default(),
-            source: &self.source,
+            source: &source,
             marks: marks.collect(),
             graphs: titled.collect(),
             guards: guards.collect::<PyResult<_>>()?,
@@ -216,12 +226,16 @@ impl PyReport {
 
 /// The classes of what a report holds.
 fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    static CLASSES: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let classes = CLASSES.get_or_try_init(py, || {
         let source = CString::new(include_str!("report_values.py")).expect("no zero");
-        PyModule::from_code(py, &source, c"<sot report>", c"sot.report").map(Bound::unbind)
+        let names = PyDict::new(py);
+        names.set_item("__name__", "sot")?;
+        py.run(&source, Some(&names), None)?;
+        Ok::<_, PyErr>(names.unbind())
     })?;
-    classes.bind(py).getattr(name)
+    let found = classes.bind(py).get_item(name)?;
+    found.ok_or_else(|| PyRuntimeError::new_err("sot: a class of reports is missing"))
 }
 
 /// Run a call and report what served it. `function`: what is called, without what it was wrapped in.
@@ -319,39 +333,44 @@ fn build<'py>(function: &Bound<'py, PyAny>, recording: &Recording, result: Bound
     let made = |graph: PyGraph| Py::new(py, graph);
     let graphs: Vec<Py<PyGraph>> = graphs.into_iter().map(made).collect::<PyResult<_>>()?;
     let breaks: Vec<Py<PyBreak>> = breaks.into_iter().map(|found| Py::new(py, found)).collect::<PyResult<_>>()?;
-    let (name, source, original) = described(function);
     Ok(PyReport {
         graphs: list("Graphs", graphs.into_bound_py_any(py)?)?,
         breaks: list("Breaks", breaks.into_bound_py_any(py)?)?,
         guards: list("Guards", guards.into_bound_py_any(py)?)?,
         code: listing(&code)?,
-        original_code: listing(&original)?,
         resume_functions: listing(&resume_functions)?,
         missed,
         result: result.unbind(),
         capture_ms,
         counts,
         text,
-        name,
-        source,
+        original: code_of(function).map(Bound::unbind),
     })
 }
 
-/// Name, source and bytecode of a function, as far as they can be read.
-fn described(function: &Bound<'_, PyAny>) -> (String, Source, String) {
+/// The code of what is called: of a function, or of the method that a layer is called by. Nobody is asked.
+fn code_of<'py>(function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = function.py();
-    let name = function.getattr("__qualname__").or_else(|_| function.get_type().getattr("__name__"));
-    let name = name.and_then(|name| name.extract()).unwrap_or_default();
-    let code = function.getattr("__code__").or_else(|_| function.getattr("forward")?.getattr("__code__"));
-    let Ok(code) = code else { return (name, Source::default(), String::new()) };
+    let of_class = || facts::type_lookup(&function.get_type(), &PyString::intern(py, FORWARD));
+    let of_method = || match facts::field(function, &PyString::intern(py, "__func__")) {
+        facts::Field::Value(found) => Some(found),
+        facts::Field::Empty | facts::Field::NoField => None,
+    };
+    let parts = |found: &Bound<'py, PyAny>| facts::func_parts(found).map(|parts| parts.code.to_owned());
+    parts(function).or_else(|| parts(&of_method()?)).or_else(|| parts(&of_class()?))
+}
+
+/// Source and bytecode of a function, as far as they can be read.
+fn described(code: &Bound<'_, PyAny>) -> (Source, String) {
+    let py = code.py();
     let read = || -> PyResult<Source> {
         let inspect = py.import("inspect")?;
-        let (lines, first_line): (Vec<String>, u32) = inspect.call_method1("getsourcelines", (&code,))?.extract()?;
+        let (lines, first_line): (Vec<String>, u32) = inspect.call_method1("getsourcelines", (code,))?.extract()?;
         let lines = lines.into_iter().map(|line| line.trim_end().to_owned()).collect();
         Ok(Source { file: code.getattr("co_filename")?.extract()?, first_line, lines })
     };
-    let listed = || py.import("dis")?.call_method1("Bytecode", (&code,))?.call_method0("dis")?.extract::<String>();
-    (name, read().unwrap_or_default(), listed().unwrap_or_default())
+    let listed = || py.import("dis")?.call_method1("Bytecode", (code,))?.call_method0("dis")?.extract::<String>();
+    (read().unwrap_or_default(), listed().unwrap_or_default())
 }
 
 /// A report for a terminal.

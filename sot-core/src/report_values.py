@@ -10,6 +10,9 @@ class Listing(str):
 
     __slots__ = ()
 
+    def __reduce__(self):
+        return str, (str(self),)
+
     def __repr__(self):
         return str(self)
 
@@ -18,6 +21,9 @@ class Guards(list):
     """Guards as texts. Shown by what they speak of: an argument, the globals of a module, a class."""
 
     __slots__ = ()
+
+    def __reduce__(self):
+        return list, (list(self),)
 
     def by_owner(self):
         groups = {}

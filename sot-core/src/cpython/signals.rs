@@ -264,7 +264,7 @@ fn raised_first() -> Option<PyErr> {
 
 /// Raises an exception in the frame that the interpreter executes next, or where [`due`] is asked before.
 #[cold]
-fn raise_soon(error: PyErr) {
+pub fn raise_soon(error: PyErr) {
     extern "C" fn raise_now(_: *mut c_void) -> c_int {
         let Some(error) = raised_first() else { return 0 };
         // SAFETY: the interpreter calls with the thread attached.

@@ -23,7 +23,7 @@ mod reference;
 mod stamped;
 mod steps;
 
-pub use blame::Blame;
+pub use blame::{Blame, cut};
 pub use names::{GuardText, Root, in_words};
 
 use crate::backend::{Always, AmbientCheck};

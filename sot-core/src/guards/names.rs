@@ -1,5 +1,6 @@
 //! Guards as text, for reports.
 
+use super::blame::cut;
 use crate::captured::Captured;
 use crate::objects::stable_repr;
 use hashbrown::HashMap;
@@ -108,36 +109,44 @@ impl Words<'_, '_> {
     }
 }
 
-/// The text of a guard as the program would say it: `self.scale` for what is in a `__dict__`, names for locals and globals.
+/// How long the text of a guard may be, in letters, where a line says it.
+const SHOWN: usize = 200;
+
+/// The text of a guard as the program would say it: `self.scale` for what is in a `__dict__`, names for locals and globals. A constant
+/// that the guard compares with is left as it is.
 pub fn in_words(guard: &str, root: Option<&Root>) -> String {
-    let mut rest = match root {
-        Some(root) => guard.replacen(&*root.text, &root.words, 1),
-        None => guard.to_owned(),
+    let guard = match root {
+        Some(root) => cut(guard, SHOWN).replacen(&*root.text, &root.words, 1),
+        None => cut(guard, SHOWN),
     };
-    let mut said = String::with_capacity(rest.len());
+    let (path, constant) = guard.split_at(guard.find(" == ").unwrap_or(guard.len()));
+    let mut said = String::with_capacity(guard.len());
+    let mut rest = path;
     // What is before a name, what is behind it, and what is said instead of both.
-    let forms = [("locals[\"", "\"]", ""), (".__dict__['", "']", ".")];
-    while !rest.is_empty() {
-        let begins = forms.iter().find_map(|(before, behind, instead)| {
+    let forms = [("locals[\"", "\"]", ""), ("locals[\"", " (cell)\"].cell_contents", ""), (".__dict__['", "']", ".")];
+    while let Some(letter) = rest.chars().next() {
+        let of_form = forms.iter().find_map(|(before, behind, instead)| {
             let (name, after) = rest.strip_prefix(before)?.split_once(behind)?;
-            is_name(name).then(|| (format!("{instead}{name}"), after.to_owned()))
+            is_name(name).then_some((*instead, name, after))
         });
         let global = || {
             let (_, after) = rest.strip_prefix("globals[")?.split_once("]['")?;
             let (name, after) = after.split_once("']")?;
-            is_name(name).then(|| (name.to_owned(), after.to_owned()))
+            is_name(name).then_some(("", name, after))
         };
-        match begins.or_else(global) {
-            Some((words, after)) => {
-                said.push_str(&words);
+        match of_form.or_else(global) {
+            Some((instead, name, after)) => {
+                said.push_str(instead);
+                said.push_str(name);
                 rest = after;
             }
             None => {
-                let letter = rest.remove(0);
                 said.push(letter);
+                rest = &rest[letter.len_utf8()..];
             }
         }
     }
+    said.push_str(constant);
     said
 }
 
@@ -159,5 +168,8 @@ mod tests {
         assert_eq!(in_words("globals[__main__]['mode'] is <dict>", None), "mode is <dict>");
         assert_eq!(in_words("tensor(locals[\"x\"]): float32[2]", None), "tensor(x): float32[2]");
         assert_eq!(in_words("globals[m]['a b'] == 1", None), "globals[m]['a b'] == 1");
+        assert_eq!(in_words("locals[\"n (cell)\"].cell_contents == 1", None), "n == 1");
+        assert_eq!(in_words("locals[\"é\"] == 'locals[\"n\"]'", None), "é == 'locals[\"n\"]'");
+        assert!(in_words(&format!("locals[\"s\"] == '{}'", "é".repeat(100_000)), None).chars().count() < 250);
     }
 }

@@ -1,6 +1,6 @@
 //! Guards below constant objects, by container: one stamp each, and single checks for when it is stale.
 
-use super::blame::{self, Blame, GuardNumber};
+use super::blame::{Blame, Found, GuardNumber};
 use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, holder, missing, visit_check};
@@ -40,7 +40,7 @@ struct StampedSnapshot {
 pub(super) struct Stamped {
     dicts: Vec<StampedDict>,
     types: Vec<StampedType>,
-    functions: Vec<(ObjectId, FunctionStamp, GuardNumber)>,
+    functions: Vec<(ObjectId, FunctionStamp, [GuardNumber; 4])>,
     snapshots: Vec<StampedSnapshot>,
     /// Something is not an instance of an abstract class, as long as no class is registered with any.
     registrations: Option<u64>,
@@ -142,7 +142,7 @@ impl Stamped {
             Some(at) => at,
             None => {
                 let stamp = FunctionStamp::of_none(&captured.objects.get(py, function));
-                self.functions.push((function, stamp.ok_or_else(|| missing("a function"))?, guard));
+                self.functions.push((function, stamp.ok_or_else(|| missing("a function"))?, [None; 4]));
                 self.functions.len() - 1
             }
         };
@@ -153,7 +153,9 @@ impl Stamped {
             FunctionPart::Closure => 3,
             FunctionPart::Globals => return Err(missing("a part of a function")),
         };
-        self.functions[at].1.add(py, number);
+        let (_, stamp, guards) = &mut self.functions[at];
+        stamp.add(py, number);
+        guards[number] = guard;
         Ok(())
     }
 
@@ -183,9 +185,9 @@ impl Stamped {
 impl Stamped {
     /// What fails first.
     pub(super) fn blame(&mut self, py: Python<'_>) -> Option<Blame> {
-        let function = self.functions.iter().find(|(_, stamp, _)| !stamp.fresh());
-        if let Some((_, _, guard)) = function {
-            return Some(Blame { guard: *guard, found: "another one".to_owned() });
+        let function = self.functions.iter().find_map(|(_, stamp, guards)| Some(guards[stamp.changed()?]));
+        if let Some(guard) = function {
+            return Some(Blame { guard, found: Found::Said("another one") });
         }
         if let Some(dict) = self.dicts.iter_mut().find_map(|dict| (!dict.check(py)).then_some(dict)) {
             return Some(dict.blame(py));
@@ -196,11 +198,13 @@ impl Stamped {
         self.snapshots
             .iter_mut()
             .any(|snapshot| !snapshot.stamp.fresh() && !snapshot.recheck(py))
-            .then(|| Blame { guard: None, found: "a dict of the framework that has changed".to_owned() })
+            .then(|| Blame { guard: None, found: Found::Said("a dict of the framework that has changed") })
             .or_else(|| {
                 let registered = self.registrations.is_some_and(|then| registrations(py) != Some(then));
-                registered
-                    .then(|| Blame { guard: None, found: "a class registered with an abstract class since".to_owned() })
+                registered.then(|| Blame {
+                    guard: None,
+                    found: Found::Said("a class registered with an abstract class since"),
+                })
             })
     }
 }
@@ -296,9 +300,9 @@ impl StampedDict {
         match self.failing_in(py, &dict).map(|at| &self.items[at]) {
             Some((key, _, guard)) => {
                 let value = type_facts::silent_item(&dict, &identity::object_of(key.bind(py))).flatten();
-                Blame { guard: *guard, found: blame::shown(value.as_ref()) }
+                Blame { guard: *guard, found: Found::value(value.as_ref()) }
             }
-            None => Blame { guard: None, found: "another dict".to_owned() },
+            None => Blame { guard: None, found: Found::Said("another dict") },
         }
     }
 }
@@ -324,26 +328,26 @@ impl StampedType {
                 (None, None) => true,
                 _ => false,
             };
-            (!same).then(|| Blame { guard: *guard, found: blame::shown(now.as_ref()) })
+            (!same).then(|| Blame { guard: *guard, found: Found::value(now.as_ref()) })
         });
         let mro = mro(ty);
         let other = |then: &[Py<PyAny>]| then.len() != mro.len() || !mro.iter().zip(then).all(|(a, b)| a.is(b));
         changed
             .or_else(|| {
                 let (_, guard) = self.mro.as_ref().filter(|(then, _)| other(then))?;
-                Some(Blame { guard: *guard, found: "other base classes".to_owned() })
+                Some(Blame { guard: *guard, found: Found::Said("other base classes") })
             })
             .or_else(|| {
                 let changed =
                     |(base, holds, _): &&(Py<PyAny>, bool, GuardNumber)| mro.iter().any(|c| c.is(base)) != *holds;
                 let (_, _, guard) = self.bases.iter().find(changed)?;
-                Some(Blame { guard: *guard, found: "other base classes".to_owned() })
+                Some(Blame { guard: *guard, found: Found::Said("other base classes") })
             })
     }
 
     fn blame(&self, py: Python<'_>) -> Blame {
         let failing = self.failing(py, self.stamp.ty().bind(py));
-        failing.unwrap_or_else(|| Blame { guard: None, found: "a class that has changed".to_owned() })
+        failing.unwrap_or_else(|| Blame { guard: None, found: Found::Said("a class that has changed") })
     }
 }
 

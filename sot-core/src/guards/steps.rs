@@ -2,7 +2,7 @@
 //! for each value.
 
 use super::alike;
-use super::blame::{self, Blame, GuardNumber, Numbers};
+use super::blame::{Blame, Found, GuardNumber, Numbers};
 use super::distinct::Distinct;
 use super::equality::equals;
 use super::identity;
@@ -176,13 +176,17 @@ impl Steps {
         let mut registers = SmallVec::new();
         let at = self.failing(py, slots, &mut registers)?;
         let found = match self.steps.get(at) {
-            Some(Step::Check { register, .. }) => value(&registers, *register),
-            Some(Step::Access { .. } | Step::Distinct(_)) => None,
-            None => self.pinned.get(at - self.steps.len()).map(|(tensor, _)| tensor.bind(py)),
-        };
-        let found = match self.steps.get(at) {
-            Some(Step::Distinct(_)) => "one object in two places".to_owned(),
-            _ => blame::shown(found),
+            Some(Step::Check { register, check }) => match (check, value(&registers, *register)) {
+                (Check::Len(_), Some(value)) => length(value).map_or(Found::Said("no length"), Found::Length),
+                (Check::Keys(_) | Check::Hashes { .. } | Check::Table { .. }, Some(_)) => Found::Said("other keys"),
+                (Check::Member { is: true, .. }, Some(_)) => Found::Said("none"),
+                (Check::Member { is: false, .. } | Check::Lacks(_), Some(_)) => Found::Said("one"),
+                (Check::HasNext(_) | Check::IterIndex(_), Some(_)) => Found::Said("an iterator at another place"),
+                (_, found) => Found::value(found),
+            },
+            Some(Step::Access { .. }) => Found::value(None),
+            Some(Step::Distinct(_)) => Found::Said("one object in two places"),
+            None => Found::value(self.pinned.get(at - self.steps.len()).map(|(tensor, _)| tensor.bind(py))),
         };
         Some(Blame { guard: self.numbers.get(at).copied().flatten(), found })
     }

@@ -5,7 +5,7 @@ use crate::awaits::Awaits;
 use crate::captured::Captured;
 use crate::code_unit::CodeUnit;
 use crate::frame::Finally;
-use crate::libraries::is_part_alone;
+use crate::libraries::is_library_file;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -101,7 +101,7 @@ impl Tail {
         match op {
             // A stand-in has the right globals, but the framework's own functions and the library's are better left alone.
             Op::LoadGlobal(_) | Op::StoreGlobal(_) | Op::DeleteGlobal(_) | Op::ImportName(_)
-                if !same_globals && is_part_alone(py, &unit.file) =>
+                if !same_globals && is_library_file(py, &unit.file) =>
             {
                 return Err(Stop::fallback(Reason::Reconstruct, "a name of another module"));
             }

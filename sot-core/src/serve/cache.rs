@@ -6,7 +6,7 @@
 //!   gives way when it is full, to captures that leave to run time what varies ([`CodeCache::generalises`]).
 //! - Guards are checked without a lock: a check may let another thread run.
 
-use super::misses::{self, Miss};
+use super::misses::{self, Counts, Miss};
 use super::policy::{Generality, Losses, Server, Trial, Unguarded, Worth};
 use super::resume_point::ResumePoint;
 use crate::backend::AmbientCheck;
@@ -28,7 +28,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use sot_tracker::Origin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 
 /// Entries of one cache.
 const LIMIT: usize = 64;
@@ -187,11 +187,11 @@ impl Entry {
 
 impl Guarded {
     /// Why it does not serve this call. `None`: it does.
-    fn missed(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Miss> {
+    fn missed(&self, py: Python<'_>, slots: Slots<'_>, entry: usize) -> Option<Miss> {
         let report = &self.entry.report;
         if !self.entry.ambient.matches(py) {
             let guard = format!("the state of the framework ({})", self.entry.ambient.describe().join(", "));
-            return Some(Miss { guard, found: "another one".to_owned(), read_at: None });
+            return Some(Miss { guard, found: "another one".to_owned(), read_at: None, entry });
         }
         let blame = self.guards.blame(py, slots)?;
         let number = blame.guard.map(|number| number as usize);
@@ -201,7 +201,7 @@ impl Guarded {
         });
         let guard = guard.unwrap_or_else(|| "a fact".to_owned());
         let read_at = number.and_then(|number| report.read_at.get(number)?.as_ref().map(ToString::to_string));
-        Some(Miss { guard, found: blame.found, read_at })
+        Some(Miss { guard, found: blame.found.said(py), read_at, entry })
     }
 
     /// Whether a call has met it again.
@@ -230,6 +230,8 @@ pub struct CodeCache {
     trimmed: AtomicBool,
     /// That it is closed was told.
     told: AtomicBool,
+    /// What calls have missed by that were captured again.
+    missed: Mutex<Counts>,
     /// Captures that were made when it was full.
     general: Generality,
     /// Where captures have found numbers.
@@ -251,12 +253,27 @@ impl CodeCache {
         Some(found.clone())
     }
 
-    /// Why a call that no entry serves has missed each, the last one first; and it is counted.
-    pub(super) fn why_missed(&self, py: Python<'_>, slots: Slots<'_>) -> Vec<Miss> {
+    /// Why a call that no entry serves has missed the entry that was made last, or each of them, that one first. What is dead is
+    /// asked as well, so before it goes: it may be the very reason.
+    pub(super) fn why_missed(&self, py: Python<'_>, slots: Slots<'_>, each: bool) -> Vec<Miss> {
+        if self.closed.read().is_ok_and(|closed| closed.is_some()) {
+            return Vec::new();
+        }
         let entries = self.entries.read().map(|entries| entries.clone()).unwrap_or_default();
-        let missed: Vec<Miss> = entries.iter().rev().filter_map(|entry| entry.missed(py, slots)).collect();
-        misses::count(&missed);
-        missed
+        let asked = entries.iter().enumerate().rev().take(if each { usize::MAX } else { 1 });
+        asked.filter_map(|(at, entry)| entry.missed(py, slots, at + 1)).collect()
+    }
+
+    /// A call was captured again for this.
+    pub(super) fn count_missed(&self, missed: &[Miss]) {
+        if let Ok(mut counts) = self.missed.lock() {
+            misses::count(missed, &mut counts);
+        }
+    }
+
+    /// What calls have missed by, the most frequent first.
+    pub(super) fn missed_most(&self) -> Vec<(String, u64)> {
+        self.missed.lock().map(|counts| misses::ordered(&counts)).unwrap_or_default()
     }
 
     /// The original code serves whatever has been captured: there was nothing to rewrite, or the capture lost its trial.
@@ -377,7 +394,9 @@ impl CodeCache {
         if capture_all::on() && self.worth.is_vain() {
             self.close(Why::new(Reason::CacheFull, "captures of what dies before a call meets them"));
         } else if let Ok(mut closed) = self.closed.write() {
-            closed.take_if(|why| why.reason == Reason::CacheFull);
+            if closed.take_if(|why| why.reason == Reason::CacheFull).is_some() {
+                self.told.store(false, Ordering::Relaxed);
+            }
             self.trimmed.store(false, Ordering::Relaxed);
         }
         // It may grow again.
@@ -418,12 +437,8 @@ impl CodeCache {
         Some(why)
     }
 
-    /// Whether nothing is captured here any more.
-    pub(super) fn is_closed(&self) -> bool {
-        self.closed.read().is_ok_and(|closed| closed.is_some())
-    }
-
-    /// Why nothing is captured here any more, the first time that it is asked for. Where everything is captured nobody is told.
+    /// Why nothing is captured here any more, the first time that it is asked for since then. Where everything is captured nobody is
+    /// told.
     pub(super) fn closed_now(&self) -> Option<Why> {
         let why = self.closed.read().ok()?.clone()?;
         (!capture_all::on() && !self.told.swap(true, Ordering::Relaxed)).then_some(why)
@@ -456,6 +471,10 @@ impl CodeCache {
         self.unguarded.revoke();
         if let Ok(mut closed) = self.closed.write() {
             *closed = None;
+            self.told.store(false, Ordering::Relaxed);
+        }
+        if let Ok(mut missed) = self.missed.lock() {
+            missed.clear();
         }
         self.losses.forget();
         self.general.forget();

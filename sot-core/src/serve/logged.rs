@@ -5,7 +5,7 @@ use super::misses::{self, Miss};
 use crate::capture::Subject;
 use crate::cpython::facts;
 use crate::log::{self, Topics};
-use crate::stop::{Reason, Why};
+use crate::stop::Why;
 use pyo3::prelude::*;
 use std::fmt::Write;
 use std::sync::Weak;
@@ -84,13 +84,14 @@ pub(super) fn refused(py: Python<'_>, subject: &Subject<'_, '_>, why: &Why) {
     }
 }
 
-/// Say it once, if the cache is full since the last capture.
+/// Say it once, if nothing is captured here any more since the last capture.
 pub(super) fn closed(py: Python<'_>, subject: &Subject<'_, '_>, cache: &CodeCache) {
-    let Some(why) = cache.closed_now().filter(|why| why.reason == Reason::CacheFull) else { return };
-    let mut text =
-        format!("sot captures {} no more, other calls run as plain Python: {}.", name_of(subject), why.detail);
+    let Some(why) = cache.closed_now() else { return };
+    let why = if why.detail.is_empty() { why.reason.code() } else { &*why.detail };
+    let mut text = format!("sot captures {} no more, other calls run as plain Python: {why}.", name_of(subject));
+    let missed = cache.missed_most();
     let most: Vec<String> =
-        misses::counted().into_iter().take(NAMED).map(|(guard, count)| format!("{guard} ({count} times)")).collect();
+        missed.iter().take(NAMED).map(|(subject, count)| format!("{subject} ({count} times)")).collect();
     if !most.is_empty() {
         write!(text, " Calls missed most often by: {}.", most.join("; ")).ok();
     }

@@ -17,6 +17,7 @@ use crate::capture::{NotNow, Subject, capture};
 use crate::capture_all;
 use crate::cpython::{Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
 use crate::executor::Found;
+use crate::log::{self, Topics};
 use crate::stats::STATS;
 use crate::stop::{Reason, Why};
 use pyo3::prelude::*;
@@ -131,8 +132,10 @@ fn entry_for_slots(
         return entry;
     }
     STATS.add(&STATS.misses);
-    // Before what is dead goes: it may be the very reason.
-    let missed = if cache.is_closed() { Vec::new() } else { cache.why_missed(py, slots) };
+    let missed = without_hook(py, || {
+        let each = recording::recording() || log::wants(Topics::RECOMPILES);
+        trampoline(|| cache.why_missed(py, slots, each)).unwrap_or_default()
+    });
     orphans::drop_dead(py, cache);
     let mut general = None;
     if let Some(why) = cache.refuses() {
@@ -194,6 +197,7 @@ fn entry_for_slots(
                 None => cache.add(guarded),
             }
             orphans::count_made(py);
+            cache.count_missed(&missed);
             recording::note_missed(subject, &missed);
             recording::note(&entry);
             logged::captured(py, subject, &entry, &missed);

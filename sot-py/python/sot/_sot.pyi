@@ -157,8 +157,8 @@ def stats() -> Dict[str, Any]:
     At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. Of the
     hits, `unguarded` are those that need no guards: where measuring has shown that the original code is faster than every
     capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
-    `registries`: how many entries each table of the process has now, by what is in it. `missed`: how often each guard was the
-    first to fail when a call was captured again, the most frequent first.
+    `registries`: how many entries each table of the process has now, by what is in it. `missed`: what guards speak of that
+    were the first to fail when calls were captured again, as `cfg.name` or `tensor(x)`, and how often; the most frequent first.
     """
 
 def set_logs(*topics: str) -> None:

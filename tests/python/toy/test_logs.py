@@ -156,7 +156,7 @@ def test_a_call_that_is_captured_again_says_why(caplog, name):
     assert any(line.endswith("is captured again, entry 1 did not serve: " + text) for line in report.missed), report.missed
     assert lines(caplog, "recompiles") == report.missed
     assert report.missed[0] in str(report)
-    assert said.split(": found")[0] in toy.stats()["missed"]
+    assert toy.stats()["missed"] == {said.split(" == ")[0].split(" is ")[0]: 1}
 
 
 def test_arguments_and_shapes(caplog):
@@ -195,8 +195,149 @@ def test_a_full_cache_is_told_once(caplog):
     assert record.levelno == logging.WARNING
     text = record.getMessage()
     assert text.startswith("sot captures <lambda> (test_logs.py:") and "64 entries" in text
-    assert "Calls missed most often by: tensor(x): float64[" in text
+    assert "Calls missed most often by: tensor(x) (63 times)." in text
 
+
+def test_a_full_cache_names_its_own_misses(caplog):
+    def other(x):
+        return x + len(config.name)
+
+    def sized(x):
+        return x + 1
+
+    captured, alone = toy.to_static(other), toy.to_static(sized)
+    for number in range(40):
+        config.name = "k" * number
+        captured(t([1.0]))
+    for _ in range(2):
+        caplog.clear()
+        for size in range(1, 80):
+            alone(t([1.0] * size))
+        (record,) = [record for record in caplog.records if record.name == "sot"]
+        assert "sized" in record.getMessage() and "config" not in record.getMessage()
+        # What was told is told again where the cache fills again.
+        toy.reset()
+
+
+class Loud:
+    """A value that says when it is asked for its text."""
+
+    asked = []
+
+    def __repr__(self):
+        self.asked.append("repr")
+        return toy.to_static(f)(t([1.0]), 2) and "loud"
+
+    def __hash__(self):
+        return 1
+
+
+# What a place holds at the second call: no code of the program is asked what it is, and no text is long.
+FOUND = {
+    "members_of_a_set": (frozenset({Loud()}), "found a value of frozenset"),
+    "members_of_a_set_in_a_set": (frozenset({frozenset({Loud()})}), "found a value of frozenset"),
+    "plain_members": (frozenset({3}), "found frozenset({3})"),
+    "a_huge_number": (10**5000, "found a value of int" if sys.version_info >= (3, 11) else "found 10000"),
+    "a_long_text": ("é" * 100_000, "found 'éé"),
+    "a_code_object": (f.__code__, "found a value of code"),
+    "an_instance": (Loud(), "found a value of Loud"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_what_is_found_is_not_asked(caplog, name):
+    value, found = FOUND[name]
+
+    def g(x):
+        return x + (1 if config.name == "a" else 2)
+
+    toy.set_logs("recompiles")
+    Loud.asked.clear()
+    captured = toy.to_static(g)
+    captured(t([1.0]))
+    config.name = value
+    assert captured(t([1.0])).tolist() == [3.0]
+    (line,) = lines(caplog, "recompiles")
+    assert "config.name == 'a': " + found in line and len(line) < 300
+    assert Loud.asked == []
+
+
+def test_a_long_text_that_is_expected_is_cut():
+    def g(x, text):
+        return x + (1 if text.startswith("a") else 2)
+
+    captured = toy.to_static(g)
+    captured(t([1.0]), "b" * 100_000)
+    (line,) = toy.explain(captured)(t([1.0]), "c").missed
+    assert "text == 'bbb" in line and line.split(": found ")[1].startswith("'c'") and len(line) < 500
+    assert list(toy.stats()["missed"]) == ["text"]
+
+
+def test_a_part_of_a_function_that_has_changed():
+    def helper(x, by=2):
+        return x * by
+
+    config.helper = helper
+
+    def g(x):
+        return config.helper(x)
+
+    captured = toy.to_static(g)
+    captured(t([1.0]))
+    helper.__defaults__ = (3,)
+    (line,) = toy.explain(captured)(t([1.0])).missed
+    assert "config.helper.__defaults__ is " in line, line
+
+
+def test_variables_of_outer_functions_and_lengths():
+    n, items = 2, [1, 2]
+
+    def g(x):
+        return x * n + len(items)
+
+    captured = toy.to_static(g)
+    captured(t([1.0]))
+    n = "text" * 0 or 7.5
+    (line,) = toy.explain(captured)(t([1.0])).missed
+    assert " n == 2: found 7.5" in line or " type(n) is <type int>: found 7.5" in line, line
+
+
+def test_handlers_that_come_later_get_each_line_once():
+    setup = "import logging, sys\n"
+    later = "logging.basicConfig(stream=sys.stdout, level='ERROR', format='%(message)s')\ntoy.to_static(lambda x: x + 2)(toy.tensor([1.0]))\n"
+    done = run("graphs", setup, later)
+    assert done.stderr.count("a graph of") == 1 and done.stdout.count("a graph of") == 1
+
+
+def test_a_level_of_the_program_stays(caplog):
+    logger = logging.getLogger("sot.breaks")
+    logger.setLevel(logging.ERROR)
+    try:
+        toy.set_logs("breaks")
+        toy.to_static(f)(t([1.0]), 2)
+        assert lines(caplog, "breaks") == [] and logger.level == logging.ERROR
+        toy.set_logs()
+        assert logger.level == logging.ERROR
+    finally:
+        logger.setLevel(logging.NOTSET)
+
+
+def interrupts(record):
+    raise KeyboardInterrupt("of a handler")
+
+
+def test_what_is_no_exception_is_the_programs():
+    handler = logging.Handler()
+    handler.emit = interrupts
+    logger = logging.getLogger("sot.breaks")
+    logger.addHandler(handler)
+    try:
+        toy.set_logs("breaks")
+        with pytest.raises(KeyboardInterrupt, match="of a handler"):
+            toy.to_static(f)(t([1.0]), 2)
+            sum(range(3))
+    finally:
+        logger.removeHandler(handler)
 
 PROGRAM = """
 import toy_backend as toy
@@ -206,8 +347,8 @@ toy.to_static(f)(toy.tensor([1.0]))
 """
 
 
-def run(value, setup=""):
-    program = [sys.executable, "-c", setup + PROGRAM]
+def run(value, setup="", later=""):
+    program = [sys.executable, "-c", setup + PROGRAM + later]
     done = subprocess.run(program, env={**os.environ, "SOT_LOG": value}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done

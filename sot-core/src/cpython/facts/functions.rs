@@ -112,6 +112,14 @@ impl FunctionStamp {
         &self.func
     }
 
+    /// The part that is another one.
+    pub fn changed(&self) -> Option<usize> {
+        // SAFETY: a function is held.
+        let now = unsafe { parts_of(self.func.as_ptr()) };
+        let address = |part: &Option<Py<PyAny>>| part.as_ref().map_or(std::ptr::null_mut(), Py::as_ptr);
+        self.parts.iter().zip(now).position(|(then, now)| then.as_ref().is_some_and(|then| address(then) != now))
+    }
+
     /// Whether the stamped function still has its parts.
     #[inline]
     pub fn fresh(&self) -> bool {
