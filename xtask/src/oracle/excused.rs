@@ -118,6 +118,12 @@ pub(super) const EXCUSED: &[Excuse] = &[
         why: "gives a search of ten million characters a tenth of a second, on whatever machine",
     },
     Excuse {
+        test: "test.test_asyncgen.AsyncGenAsyncioTest.test_async_gen_asyncio_gc_aclose_09",
+        versions: 8..=13,
+        looks: Looks::Time,
+        why: "waits a tenth of a second for what sleeps a fiftieth: on a busy machine the first captures take the rest",
+    },
+    Excuse {
         test: "test.test_int.IntStrDigitLimitsTests.test_denial_of_service_prevented_int_to_str",
         versions: 8..=13,
         looks: Looks::Time,
