@@ -79,6 +79,13 @@ pub struct Break {
     pub fallback: bool,
 }
 
+impl Break {
+    /// What texts call it.
+    pub fn noun(&self) -> &'static str {
+        if self.fallback { "fallback" } else { "break" }
+    }
+}
+
 /// Why nothing was captured this time: the original runs, and the next call asks again.
 pub enum NotNow {
     /// As the backend says.

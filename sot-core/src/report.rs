@@ -414,8 +414,7 @@ fn refusal(why: &Why) -> PyBreak {
 
 fn py_break(py: Python<'_>, b: &Break) -> PyBreak {
     let cure = advice::of(b.why.reason).cure;
-    let what = if b.fallback { "fallback" } else { "break" };
-    let mut text = format!("{what} at {}:{} in {}(): {}", b.file, b.line, b.function, b.why);
+    let mut text = format!("{} at {}:{} in {}(): {}", b.noun(), b.file, b.line, b.function, b.why);
     let line = source_line(py, &b.file, b.line);
     let source = line.trim();
     if !source.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::cache::{CodeCache, Entry};
 use super::misses::{self, Miss};
-use crate::capture::Subject;
+use crate::capture::{Break, Subject};
 use crate::cpython::facts;
 use crate::log::{self, Topics};
 use crate::stop::Why;
@@ -53,10 +53,7 @@ pub(super) fn captured(py: Python<'_>, subject: &Subject<'_, '_>, entry: &Entry,
     };
     write(Topics::RECOMPILES, &|| misses::lines(&name, missed));
     write(Topics::BREAKS, &|| {
-        let what = |fallback: bool| if fallback { "fallback" } else { "break" };
-        let text = |b: &crate::capture::Break| {
-            format!("{} in {} at {}:{}: {}", what(b.fallback), b.function, b.file, b.line, b.why)
-        };
+        let text = |b: &Break| format!("{} in {} at {}:{}: {}", b.noun(), b.function, b.file, b.line, b.why);
         report.breaks.iter().map(text).collect()
     });
     write(Topics::GRAPHS, &|| match report.graph.as_ref().and_then(Weak::upgrade) {

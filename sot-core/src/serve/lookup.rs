@@ -94,16 +94,18 @@ pub(super) fn entry_for(
     subject: &Subject<'_, '_>,
     slots: Slots<'_>,
 ) -> Result<Arc<Entry>, Reason> {
-    if let Subject::Function { function, .. } = subject
-        && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
-        && let Ok(closure) = closure.cast::<PyTuple>()
-    {
-        // The cells are slots behind the arguments.
-        let mut all = slots.to_owned(py);
-        closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
-        return thread::absorbing_recursion(py, || entry_for_slots(py, cache, subject, all.as_slots()));
-    }
-    thread::absorbing_recursion(py, || entry_for_slots(py, cache, subject, slots))
+    thread::absorbing_recursion(py, || {
+        if let Subject::Function { function, .. } = subject
+            && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
+            && let Ok(closure) = closure.cast::<PyTuple>()
+        {
+            // The cells are slots behind the arguments.
+            let mut all = slots.to_owned(py);
+            closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
+            return entry_for_slots(py, cache, subject, all.as_slots());
+        }
+        entry_for_slots(py, cache, subject, slots)
+    })
 }
 
 /// An entry of the cache whose guards hold, if there is room for it; `None`: there is no such entry.

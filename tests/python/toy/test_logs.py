@@ -1,5 +1,6 @@
 """What is written while programs run, and what a call that is captured again says of the captures before it."""
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -97,20 +98,27 @@ def test_what_is_no_topic_is_refused(topics, error):
         toy.set_logs(*topics)
 
 
+@contextlib.contextmanager
+def handled_by(emit):
+    """Breaks are logged, to a handler that does this."""
+    handler = logging.Handler()
+    handler.emit = emit
+    logger = logging.getLogger("sot.breaks")
+    logger.addHandler(handler)
+    try:
+        toy.set_logs("breaks")
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
 def refuses_lines(record):
     raise RuntimeError("no")
 
 
 def test_a_handler_that_raises_is_not_the_programs(caplog):
-    handler = logging.Handler()
-    handler.emit = refuses_lines
-    logger = logging.getLogger("sot.breaks")
-    logger.addHandler(handler)
-    try:
-        toy.set_logs("breaks")
+    with handled_by(refuses_lines):
         assert toy.to_static(f)(t([1.0]), 2).tolist() == [5.0]
-    finally:
-        logger.removeHandler(handler)
 
 
 def change_name():
@@ -327,17 +335,10 @@ def interrupts(record):
 
 
 def test_what_is_no_exception_is_the_programs():
-    handler = logging.Handler()
-    handler.emit = interrupts
-    logger = logging.getLogger("sot.breaks")
-    logger.addHandler(handler)
-    try:
-        toy.set_logs("breaks")
-        with pytest.raises(KeyboardInterrupt, match="of a handler"):
-            toy.to_static(f)(t([1.0]), 2)
-            sum(range(3))
-    finally:
-        logger.removeHandler(handler)
+    with handled_by(interrupts), pytest.raises(KeyboardInterrupt, match="of a handler"):
+        toy.to_static(f)(t([1.0]), 2)
+        sum(range(3))
+
 
 PROGRAM = """
 import toy_backend as toy

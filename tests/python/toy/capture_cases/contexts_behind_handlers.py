@@ -3,6 +3,7 @@ have been told since."""
 
 import itertools
 
+from capture_cases.worlds import LOUD, WITHIN
 from observe import open_case, world_of
 from toy_framework import toy
 
@@ -14,21 +15,6 @@ import sys
 told = []
 TABLE = {}
 COUNT = 0
-
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append((self.name, sys.exc_info()[0]))
-
-class Within:
-    def __init__(self, *swallowed):
-        self.swallowed = swallowed
-    def __enter__(self):
-        return self
-    def __exit__(self, kind, error, trace):
-        told.append(kind)
-        return kind is not None and issubclass(kind, self.swallowed)
 
 def risky(n):
     if n:
@@ -84,7 +70,7 @@ def leaving(name, parts):
         for line, code in zip(("FIRST", "WITH", "RAISED", "ENDS", "LEAVES"), parts):
             indent = {"FIRST": "    ", "WITH": "", "RAISED": "            ", "ENDS": "            ", "LEAVES": "        "}[line]
             text = text.replace(line, code.replace("; ", "\n" + indent))
-        world = world_of(name, WORLD + text)
+        world = world_of(name, WORLD + LOUD + WITHIN + text)
         return {
             "f": world["f"],
             "args": lambda: (t([1.0, 2.0]), world["Loud"]("given")),

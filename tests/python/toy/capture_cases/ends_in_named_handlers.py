@@ -3,6 +3,7 @@ somebody is told it, and what stays for that is told its own."""
 
 import itertools
 
+from capture_cases.worlds import LOUD
 from observe import case, world_of
 from toy_framework import toy
 
@@ -12,12 +13,6 @@ WORLD = """
 import sys
 
 told = []
-
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append((self.name, sys.exc_info()[0]))
 
 class NoLength:
     def __len__(self):
@@ -91,7 +86,7 @@ INNER = {"length": "len(LENGTHS())", "raised_from": "raise KeyError(1) from firs
 def ending(name, ends, outer, inner, lengths):
     def build():
         text = LOOP.replace("OUTER", outer).replace("INNER", inner).replace("ENDS", ends).replace("LENGTHS", lengths)
-        world = world_of(name, WORLD + text)
+        world = world_of(name, WORLD + LOUD + text)
         return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: list(world["told"])}
 
     build.__name__ = name

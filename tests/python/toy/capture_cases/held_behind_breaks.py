@@ -3,6 +3,7 @@ generator beside what it was stored in. Its end is seen where the last of them l
 
 import itertools
 
+from capture_cases.worlds import NUMBERS, WITHIN
 from doors import opaque
 from observe import open_case, world_of
 from toy_framework import toy
@@ -108,13 +109,6 @@ class Asked:
 
 asked = Asked()
 
-def numbers(n):
-    try:
-        for i in range(n):
-            yield i
-    finally:
-        told.append("closed")
-
 def f(x, items):
     waiting = numbers(3)
     FIRST
@@ -144,7 +138,7 @@ def generator(name, first, broken, stored, last):
         text = GENERATORS
         for line, code in lines.items():
             text = text.replace(line, code.replace("; ", "\n    "))
-        world = world_of(name, WORLD + text)
+        world = world_of(name, WORLD + NUMBERS + text)
         world["opaque"] = opaque
         return {"f": world["f"], "args": lambda: (t([1.0, 2.0]), [1, 2]), "watch": lambda: list(world["told"])}
 
@@ -158,22 +152,6 @@ for parts in itertools.product(FIRST.items(), BREAKS.items(), STORED.items(), LA
 
 LEFT = """
 import contextlib
-
-class Within:
-    def __init__(self, *swallowed):
-        self.swallowed = swallowed
-    def __enter__(self):
-        return self
-    def __exit__(self, kind, error, trace):
-        told.append(kind)
-        return kind is not None and issubclass(kind, self.swallowed)
-
-def numbers(n):
-    try:
-        for i in range(n):
-            yield i
-    finally:
-        told.append("closed")
 
 def f(x, items):
     waiting = numbers(3)
@@ -208,7 +186,7 @@ def left(name, block, broken, item, last):
         text = LEFT
         for line, code in {"BLOCK": block, "BREAK": broken, "ITEM": item, "LAST": last}.items():
             text = text.replace(line, code.replace("; ", "\n    "))
-        world = world_of(name, WORLD + text)
+        world = world_of(name, WORLD + NUMBERS + WITHIN + text)
         world["opaque"] = opaque
         return {"f": world["g"], "args": lambda: (t([1.0, 2.0]), [1, 2]), "watch": lambda: [str(entry) for entry in world["told"]]}
 
