@@ -60,3 +60,4 @@ pub mod type_facts;
 pub mod user_frames;
 pub mod variables;
 mod varying;
+mod weak_keys;

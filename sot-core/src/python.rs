@@ -4,7 +4,6 @@
 //! the rest.
 
 use crate::backend::{self, Backend, Kind};
-use crate::code_unit::records;
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
 use crate::engine;
@@ -55,12 +54,7 @@ fn entry<'py>(
     in_layer: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    let code = function.getattr("__code__")?;
-    if let Ok(code) = code.cast::<PyCode>() {
-        // The entry serves it; the hook must not capture it a second time when the entry falls back.
-        records::serve(code);
-    }
-    let body = Arc::new(FunctionEntry::new(code.unbind(), full_graph));
+    let body = Arc::new(FunctionEntry::new(function, receiver, full_graph, in_layer)?);
     let name = in_layer.then(|| PyString::intern(py, serve::FORWARD));
     Ok(new_entry(py, function, receiver, name.as_ref(), body)?.into_bound(py))
 }

@@ -41,6 +41,12 @@ fn lists(py: Python<'_>) -> PyResult<Option<*mut Lists>> {
     }
 }
 
+/// Whether the collector is at work: what dies now may be part of what it takes apart.
+pub fn is_collecting(py: Python<'_>) -> bool {
+    // SAFETY: the lists are part of the interpreter's state.
+    lists(py).ok().flatten().is_some_and(|lists| unsafe { (*lists).collecting != 0 })
+}
+
 /// Call what the program wants to be called, as the collector does.
 fn call_all(callbacks: &Bound<'_, PyList>, phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>) {
     let mut at = 0;

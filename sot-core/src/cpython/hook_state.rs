@@ -44,7 +44,8 @@ static BELOW: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 static OVER: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 #[inline]
-pub(super) fn armed() -> bool {
+/// Whether a frame of this thread is to be shown to the hook.
+pub fn armed() -> bool {
     ARMED.get()
 }
 

@@ -9,13 +9,14 @@ use super::lookup::entry_for;
 use crate::capture::Subject;
 use crate::capture_all;
 use crate::cpython::signature::Signature;
-use crate::cpython::{FrameHook, Slots, call_slots, facts, held, thread, with_hook};
+use crate::cpython::{FrameHook, Slots, call_slots, facts, held, hook_is_armed, thread, with_hook};
 use crate::graph_fn::take_failure;
 use crate::stats::STATS;
 use crate::user_frames;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::*;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// Who must run if the graph fails, or if nothing was captured.
@@ -164,7 +165,18 @@ pub(super) fn drive<'py>(
     }
 }
 
-/// Call a function with its argument slots as its signature wants them.
+thread_local! {
+    /// The address of code whose next frame is not captured. An address alone: it is asked for before anything else can be.
+    static PLAINLY: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether this frame of the code is that of a call of the original.
+pub(super) fn is_to_run_plainly(code: &Bound<'_, PyCode>) -> bool {
+    PLAINLY.get() == code.as_ptr() as usize && PLAINLY.replace(0) != 0
+}
+
+/// Call a function with its argument slots as its signature wants them, and run its frame as plain Python. Frames below it are shown
+/// to the hook.
 pub fn call_original<'py>(
     py: Python<'py>,
     function: &Bound<'py, PyAny>,
@@ -172,6 +184,9 @@ pub fn call_original<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let code = facts::func_parts(function).map(|parts| parts.code.to_owned());
     let code = code.ok_or_else(|| PyTypeError::new_err("sot: an entry holds something that is no function"))?;
+    if hook_is_armed() {
+        PLAINLY.set(code.as_ptr() as usize);
+    }
     let Signature { positional: argcount, kwonly, varargs, varkw, .. } =
         Signature::of(&code).ok_or_else(|| PyTypeError::new_err("sot: a function without code"))?;
     if kwonly == 0 && !varargs && !varkw {

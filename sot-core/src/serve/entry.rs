@@ -3,12 +3,12 @@
 //! It gets bound arguments, so that a hit costs no Python frame but that of the rewritten code. Whatever stands in the
 //! way (a capture in progress, a debugger, other code under the same function) means that the original code runs.
 
-use super::cache::{Action, CodeCache, Entry};
+use super::cache::{Action, Entry};
 use super::driver::{Origin, call_original, drive, run_entry};
-use super::hook::{Hook, NestedHook};
 use super::lookup::{entry_for, inside_capture};
 use super::policy::{Server, Turn};
-use super::{recording, registry};
+use super::recording;
+use super::share::Share;
 use crate::capture::Subject;
 use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
@@ -21,7 +21,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDictMethods, PyString};
 use std::any::Any;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// `to_static`, as the module has it.
@@ -49,26 +48,27 @@ fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
 
 /// The body of a `to_static` callable.
 pub struct FunctionEntry {
-    pub cache: Arc<CodeCache>,
-    /// The code that the cache is of: a function that was given other code is served by that, as it is.
-    pub code: Py<PyAny>,
+    /// What was captured of its function. All wrappers of that share it.
+    of: Share,
     /// A break or fallback is an error for the user (`full_graph=True`).
-    pub full_graph: bool,
-    /// Captures frames below calls of this entry, and owns what it captured.
-    hook: Hook,
+    full_graph: bool,
 }
 
 impl FunctionEntry {
-    pub fn new(code: Py<PyAny>, full_graph: bool) -> FunctionEntry {
-        let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
-        registry::add_entry(&cache, &hook);
-        FunctionEntry { cache, code, full_graph, hook }
+    /// `in_layer`: it is to lie in its receiver. An error: it is no function.
+    pub fn new(
+        function: &Bound<'_, PyAny>,
+        receiver: Option<&Bound<'_, PyAny>>,
+        full_graph: bool,
+        in_layer: bool,
+    ) -> PyResult<FunctionEntry> {
+        Ok(FunctionEntry { of: Share::in_function(function, receiver, in_layer)?, full_graph })
     }
 }
 
 impl EntryBody for FunctionEntry {
     fn enter<'py>(&self, py: Python<'py>, func: &Bound<'py, PyAny>, slots: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let same_code = facts::func_parts(func).is_some_and(|parts| parts.code.is(&self.code));
+        let same_code = facts::func_parts(func).is_some_and(|parts| parts.code.is(&self.of.code));
         if inside_capture() || !same_code {
             return call_original(py, func, slots);
         }
@@ -76,13 +76,13 @@ impl EntryBody for FunctionEntry {
             STATS.note(Reason::Tracing);
             return call_original(py, func, slots);
         }
-        if !recording::recording() && self.cache.unguarded.take() {
+        if !recording::recording() && self.of.cache.unguarded.take() {
             STATS.add(&STATS.hits);
             STATS.add(&STATS.unguarded);
             return call_original(py, func, slots);
         }
-        let hook = &self.hook;
-        let entry = entry_for(py, &self.cache, &Subject::Function { function: func, in_frames: false }, slots).ok();
+        let hook = &self.of.hook;
+        let entry = entry_for(py, &self.of.cache, &Subject::Function { function: func, in_frames: false }, slots).ok();
         if self.full_graph {
             require_full_graph(entry.as_deref())?;
         }
@@ -104,8 +104,8 @@ impl EntryBody for FunctionEntry {
             }
             Server::Original => {
                 // With `full_graph` each call must say whether its graph breaks.
-                if !turn.timed && !self.full_graph && self.cache.original_always_wins() {
-                    self.cache.unguarded.grant();
+                if !turn.timed && !self.full_graph && self.of.cache.original_always_wins() {
+                    self.of.cache.unguarded.grant();
                 }
                 origin.run_original(py, hook, false)
             }
@@ -117,17 +117,7 @@ impl EntryBody for FunctionEntry {
     }
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        visit(&self.code);
-        self.cache.traverse(visit);
-        // While it is installed somebody else holds it, too.
-        if Arc::strong_count(&self.hook) == 1 {
-            self.hook.traverse(visit);
-        }
-    }
-
-    fn clear(&self) {
-        self.cache.clear();
-        self.hook.clear();
+        self.of.traverse(visit);
     }
 
     /// What the class has now is captured in the place of what it had.

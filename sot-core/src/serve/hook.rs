@@ -4,9 +4,10 @@
 //! made the call. One hook belongs to the process, for programs that capture every frame.
 
 use super::cache::{Action, CodeCache, Entry};
-use super::driver::{call_original, drive, raised_behind_request};
+use super::driver::{self, call_original, drive, raised_behind_request};
 use super::lookup::{entry_for, inside_capture};
 use super::orphans;
+use super::share;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -88,7 +89,12 @@ impl FrameHook for NestedHook {
         let code = frame.code();
         // A frame that goes on as plain Python has taken its values over.
         held::release(code.as_ptr() as usize);
-        let Some(cache) = self.cache_of(py, &code, &frame.globals()) else {
+        if driver::is_to_run_plainly(&code) {
+            return run;
+        }
+        let globals = frame.globals();
+        let shared = share::cache_of_code(&code, &globals);
+        let Some(cache) = shared.or_else(|| self.cache_of(py, &code, &globals)) else {
             capture_all::note(Served::Skipped, &code);
             return run;
         };

@@ -24,6 +24,7 @@ pub mod policy;
 pub mod recording;
 pub mod registry;
 mod resume_point;
+mod share;
 pub mod unwind;
 mod warned;
 
