@@ -198,6 +198,9 @@ pub enum Attr<'py> {
     Constant(Bound<'py, PyAny>),
     /// A new mutable object at each read (Paddle's `shape`): a list or list subclass of constants.
     Fresh(Bound<'py, PyAny>),
+    /// A new mutable object at each read, or a tuple, of the extents of a value some of which vary: `example` holds what they
+    /// are at this call, as eager has it.
+    Extents { example: Bound<'py, PyAny>, known_by: SmallVec<[Extent; 6]> },
     /// A method; calling it appends a `call_method` statement.
     Method,
     /// An operation (`x.T`) that was appended; a symbolic value. Replayed as `getattr(x, name)`.
@@ -209,10 +212,29 @@ pub enum Attr<'py> {
     Break(Why),
 }
 
+/// How an extent of a symbolic value is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// It is the same at each call.
+    Fixed,
+    /// It is that of an input, by its number, along an axis of it.
+    OfInput { input: usize, axis: usize },
+}
+
 /// A graph under construction.
 pub trait GraphBuilder {
     /// Add an input. Returns the symbolic value, which stands for `tensor` in calls. Inputs are numbered in order.
     fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError>;
+    /// As [`GraphBuilder::input`], of a tensor whose extents along these axes may be others at each call, though at least 2. Whatever
+    /// is refused from then on, or asks for such an extent of a value ([`Attr::Break`]), is asked once more in a graph whose extents
+    /// are all fixed.
+    fn input_that_varies<'py>(
+        &mut self,
+        _tensor: &Bound<'py, PyAny>,
+        _axes: &[usize],
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
+        Err(BuildError { why: Why::new(Reason::ApiRejected, "extents that vary"), cause: None })
+    }
     /// Append an operation. The result may be any structure of tuples, lists and dicts of symbolic values and constants.
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
     /// Read an attribute of a symbolic value.
@@ -301,6 +323,19 @@ pub trait Backend: Send + Sync + 'static {
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind;
     fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
     fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>>;
+    /// As [`Backend::tensor_check`], of a tensor whose extents along these axes may be any of at least 2: one graph serves them all
+    /// ([`GraphBuilder::input_that_varies`]). `None`: each extent has a graph of its own.
+    fn tensor_check_that_varies(
+        &self,
+        _tensor: &Bound<'_, PyAny>,
+        _axes: &[usize],
+    ) -> Option<PyResult<Box<dyn TensorCheck>>> {
+        None
+    }
+    /// The extent of a tensor along an axis, found without Python code; `None`: it is none, or has no such axis.
+    fn extent(&self, _tensor: &Bound<'_, PyAny>, _axis: usize) -> Option<i64> {
+        None
+    }
     fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>>;
     /// Why nothing can be captured right now (the framework is already building a static graph, ...).
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {

@@ -147,6 +147,12 @@ pub fn capture(
                 found.relied_on.extend(sites);
                 continue;
             }
+            Err(Failed::NeedsExtents { steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                found.fixed_extents = true;
+                continue;
+            }
             Err(Failed::Rewrites { places, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
@@ -178,6 +184,8 @@ enum Failed {
     Rewrites { places: Vec<Written>, steps: usize },
     /// It has guarded what it looked at to find out what these instructions raise, in vain.
     Silent { sites: Vec<frame::Site>, steps: usize },
+    /// The framework needs the extents of tensors that it took for varying.
+    NeedsExtents { steps: usize },
     /// It decides something by the numbers that these calls draw.
     ReliesOn { sites: Vec<frame::Site>, steps: usize },
     /// This instruction of a general capture asks for what varies.
@@ -216,6 +224,9 @@ fn attempt(
     let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (mut captured, builder) = ex.into_captured();
+    if captured.needs_fixed_extents {
+        return Err(Failed::NeedsExtents { steps: captured.steps });
+    }
     if let Some(site) = asked {
         return Err(Failed::Asks { site, steps: captured.steps });
     }

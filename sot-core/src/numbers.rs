@@ -148,6 +148,7 @@ pub(crate) fn computed<'py>(
         Arithmetic::Format => is_number(left) && right.is_some_and(is_text),
         Arithmetic::Item => right.is_some_and(|key| has_silent_items(left, key)),
         Arithmetic::Has => !is_sequence(left) && right.is_some_and(|key| has_silent_items(left, key)),
+        Arithmetic::Extent => return extent(left, right?),
         Arithmetic::Length => is_sequence(left) || left.is_exact_instance_of::<PyDict>(),
         _ => is_number(left) && right.is_none_or(is_number),
     };
@@ -215,6 +216,14 @@ pub(crate) fn computed<'py>(
         | Arithmetic::Floor
         | Arithmetic::Ceil => function_of_math(py, op).and_then(|function| function.call1((left,))),
         Arithmetic::Format => right().and_then(|spec| left.call_method1("__format__", (spec,))),
+        Arithmetic::Extent => Err(pyo3::exceptions::PyTypeError::new_err("no number")),
     }
     .ok()
+}
+
+/// The extent of a tensor along an axis, as the framework says.
+fn extent<'py>(tensor: &Bound<'py, PyAny>, axis: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let axis = axis.extract::<usize>().ok()?;
+    let extent = crate::backend::registered()?.extent(tensor, axis)?;
+    Some(extent.into_pyobject(tensor.py()).ok()?.into_any())
 }

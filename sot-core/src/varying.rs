@@ -9,7 +9,7 @@
 //! it would guard a fact that has differed from capture to capture.
 
 use crate::capture_all;
-use crate::captured::{Captured, Place, place};
+use crate::captured::{Captured, Place, place, place_of_extent};
 use crate::numbers::{are_alike, is_number, is_text, varies};
 use crate::variables::{ListVar, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
@@ -100,6 +100,7 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
+        self.learn_extents(py, captured);
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {
             let length = match &guard.check {
@@ -127,6 +128,25 @@ impl Varying {
             let mut place = place(py, captured, guard.tracker);
             place.extend(name.map(|name| Access::Attr(name.clone())));
             self.see(place, &number);
+        }
+    }
+
+    /// The extents of the tensors that were met.
+    fn learn_extents(&mut self, py: Python<'_>, captured: &Captured) {
+        for guard in &captured.guards {
+            let Check::Tensor(number) = &guard.check else { continue };
+            if guarded_object(captured, guard.tracker).is_ok() {
+                continue;
+            }
+            let tensor = place(py, captured, guard.tracker);
+            let extents = captured.tensor_checks.get(*number as usize).map(|check| check.meta.shape.clone());
+            for (axis, extent) in extents.into_iter().flatten().enumerate().filter(|(_, extent)| *extent >= 0) {
+                if self.seen.len() < PLACES
+                    && let Ok(extent) = extent.into_pyobject(py)
+                {
+                    self.see(place_of_extent(tensor.clone(), axis), extent.as_any());
+                }
+            }
         }
     }
 

@@ -66,7 +66,23 @@ impl Backend for PaddleBackend {
     }
 
     fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
-        tensor_check::new(self.native.as_ref(), tensor)
+        tensor_check::new(self.native.as_ref(), tensor, &[])
+    }
+
+    fn tensor_check_that_varies(
+        &self,
+        tensor: &Bound<'_, PyAny>,
+        axes: &[usize],
+    ) -> Option<PyResult<Box<dyn TensorCheck>>> {
+        Some(tensor_check::new(self.native.as_ref(), tensor, axes))
+    }
+
+    fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {
+        match &self.native {
+            Some(native) => native.extent(tensor, axis),
+            None if self.handles.is_tensor(tensor) => meta::shape(tensor).ok()?.get(axis).copied(),
+            None => None,
+        }
     }
 
     fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {

@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
-use sot_core::backend::{Attr, BuildError, CallKind, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame};
+use sot_core::backend::{Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -92,13 +92,14 @@ impl PaddleBuilder {
         })
     }
 
-    /// A `data` operation that stands for `tensor`.
-    fn source(&self, tensor: &Bound<'_, PyAny>, name: String) -> PyResult<Source> {
+    /// A `data` operation that stands for `tensor`. Its extents along `axes` are not known.
+    fn source(&self, tensor: &Bound<'_, PyAny>, axes: &[usize], name: String) -> PyResult<Source> {
         let py = tensor.py();
-        let meta = meta::of_tensor(tensor)?;
+        let mut meta = meta::of_tensor(tensor)?;
+        axes.iter().for_each(|axis| meta.shape[*axis] = -1);
         let value = self.grown.handles.pir_ops.bind(py).getattr(intern!(py, "data"))?.call1((
             name,
-            tensor.getattr(intern!(py, "shape"))?,
+            meta.shape.to_vec(),
             tensor.getattr(intern!(py, "dtype"))?,
             &self.grown.handles.any_place,
         ))?;
@@ -115,7 +116,7 @@ impl PaddleBuilder {
         for tensor in tensors {
             let id = (tensor.as_ptr() as usize).into_pyobject(py)?;
             if !self.recorded.bind(py).contains(&id)? {
-                let source = self.source(&tensor, format!("sot_param_{}", self.grown.params.len()))?;
+                let source = self.source(&tensor, &[], format!("sot_param_{}", self.grown.params.len()))?;
                 self.recorded.bind(py).set_item(&id, &source.value)?;
                 self.grown.params.push(source);
             }
@@ -327,6 +328,22 @@ impl PaddleBuilder {
         self.grown.input_of.get(&value_id(value).ok()?).map(|i| &self.grown.inputs[*i])
     }
 
+    /// The shape of an input some of whose extents vary.
+    fn extents_of_input<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Attr<'py>>> {
+        let py = value.py();
+        let Some(input) = self.grown.input_index(value_id(value)?) else { return Ok(None) };
+        let Source { tensor, meta, .. } = &self.grown.inputs[input];
+        if meta.shape.iter().all(|extent| *extent >= 0) {
+            return Ok(None);
+        }
+        let known_by = |(axis, extent): (usize, &i64)| match *extent < 0 {
+            true => Extent::OfInput { input, axis },
+            false => Extent::Fixed,
+        };
+        let known_by = meta.shape.iter().enumerate().map(known_by).collect();
+        Ok(Some(Attr::Extents { example: tensor.bind(py).getattr(intern!(py, "shape"))?, known_by }))
+    }
+
     /// Forget the program in Paddle's recorder and leave the mode.
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
         let forget = |map: &Py<PyDict>| {
@@ -410,6 +427,14 @@ impl Drop for PaddleBuilder {
 
 impl GraphBuilder for PaddleBuilder {
     fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError> {
+        self.input_that_varies(tensor, &[])
+    }
+
+    fn input_that_varies<'py>(
+        &mut self,
+        tensor: &Bound<'py, PyAny>,
+        axes: &[usize],
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = tensor.py();
         let dense = tensor.call_method0(intern!(py, "is_dense")).and_then(|d| d.extract::<bool>());
         if !dense.is_ok_and(|d| d) {
@@ -417,7 +442,7 @@ impl GraphBuilder for PaddleBuilder {
         }
         let _building = self.mode.building(py).map_err(|e| rejected(py, "input", e))?;
         let source = self
-            .source(tensor, format!("sot_input_{}", self.grown.inputs.len()))
+            .source(tensor, axes, format!("sot_input_{}", self.grown.inputs.len()))
             .map_err(|e| rejected(py, "input", e))?;
         let value = source.value.bind(py).clone();
         let id = value_id(&value).map_err(|e| rejected(py, "input", e))?;
@@ -446,6 +471,9 @@ impl GraphBuilder for PaddleBuilder {
     ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
+        if let ("shape", Some(extents)) = (name, self.extents_of_input(value).map_err(|e| rejected(py, name, e))?) {
+            return Ok(extents);
+        }
         let own = self.own_grad(value);
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
         // The value itself is an operation of the program.

@@ -97,6 +97,18 @@ impl Backend for LazyPaddle {
         self.need(tensor.py())?.tensor_check(tensor)
     }
 
+    fn tensor_check_that_varies(
+        &self,
+        tensor: &Bound<'_, PyAny>,
+        axes: &[usize],
+    ) -> Option<PyResult<Box<dyn TensorCheck>>> {
+        self.get(tensor.py()).ok()?.tensor_check_that_varies(tensor, axes)
+    }
+
+    fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {
+        self.get(tensor.py()).ok()?.extent(tensor, axis)
+    }
+
     fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
         match self.get(py) {
             // There are no tensors, and no modes either.

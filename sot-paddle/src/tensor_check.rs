@@ -8,6 +8,7 @@ use crate::meta;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
+use smallvec::SmallVec;
 use sot_core::backend::TensorCheck;
 use sot_core::cpython::cxx_tensor::{CxxFacts, CxxSymbols, CxxTensors, DirectGetter};
 use std::ffi::CString;
@@ -94,16 +95,31 @@ fn place_text((device, kind): (i8, i8)) -> Option<String> {
     }
 }
 
+impl Native {
+    /// The extent of a tensor along an axis.
+    pub(crate) fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {
+        self.tensors.extent(tensor, axis)
+    }
+}
+
+/// Extents that vary are at least this: a tensor of one row is spread over others.
+const LEAST: i64 = 2;
+
 struct NativeCheck {
     native: Arc<Native>,
     facts: CxxFacts,
+    /// Along these the extent may be another one.
+    axes: SmallVec<[usize; 2]>,
     stop_gradient: bool,
 }
 
 impl TensorCheck for NativeCheck {
     fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool {
-        self.native.tensors.same(tensor, &self.facts)
-            && self.native.stop_gradient.truth(tensor) == Some(self.stop_gradient)
+        let same = match self.axes.is_empty() {
+            true => self.native.tensors.same(tensor, &self.facts),
+            false => self.native.tensors.same_but(tensor, &self.facts, &self.axes, LEAST),
+        };
+        same && self.native.stop_gradient.truth(tensor) == Some(self.stop_gradient)
     }
 }
 
@@ -111,18 +127,25 @@ impl TensorCheck for NativeCheck {
 struct GetterCheck {
     class: Py<PyType>,
     shape: Vec<i64>,
+    axes: SmallVec<[usize; 2]>,
     dtype: Py<PyAny>,
     place: String,
     stop_gradient: bool,
 }
 
 impl GetterCheck {
+    fn has_shape(&self, shape: &[i64]) -> bool {
+        let mut pairs = shape.iter().zip(&self.shape).enumerate();
+        shape.len() == self.shape.len()
+            && pairs.all(|(axis, (extent, then))| if self.axes.contains(&axis) { *extent >= LEAST } else { extent == then })
+    }
+
     fn compare(&self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = tensor.py();
         Ok(tensor.get_type().is(&self.class)
             && tensor.getattr(intern!(py, "stop_gradient"))?.is_truthy()? == self.stop_gradient
             && tensor.getattr(intern!(py, "dtype"))?.is(&self.dtype)
-            && meta::shape(tensor)?.as_slice() == self.shape.as_slice()
+            && self.has_shape(&meta::shape(tensor)?)
             && tensor.getattr(intern!(py, "_place_str"))?.extract::<&str>()? == self.place)
     }
 }
@@ -133,18 +156,24 @@ impl TensorCheck for GetterCheck {
     }
 }
 
-/// The cheapest check that is right for this tensor.
-pub(crate) fn new(native: Option<&Arc<Native>>, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
+/// The cheapest check that is right for this tensor. Its extents along `axes` may be others.
+pub(crate) fn new(
+    native: Option<&Arc<Native>>,
+    tensor: &Bound<'_, PyAny>,
+    axes: &[usize],
+) -> PyResult<Box<dyn TensorCheck>> {
+    let axes = SmallVec::from_slice(axes);
     let py = tensor.py();
     let stop_gradient = tensor.getattr(intern!(py, "stop_gradient"))?.is_truthy()?;
     if let Some(native) = native
         && let Some(facts) = native.tensors.read(tensor)
     {
-        return Ok(Box::new(NativeCheck { native: native.clone(), facts, stop_gradient }));
+        return Ok(Box::new(NativeCheck { native: native.clone(), facts, axes, stop_gradient }));
     }
     Ok(Box::new(GetterCheck {
         class: tensor.get_type().unbind(),
         shape: meta::shape(tensor)?.to_vec(),
+        axes,
         dtype: tensor.getattr(intern!(py, "dtype"))?.unbind(),
         place: tensor.getattr(intern!(py, "_place_str"))?.extract()?,
         stop_gradient,

@@ -35,6 +35,8 @@ pub enum Arithmetic {
     Item,
     /// Whether an exact dict has a number or a text for a key.
     Has,
+    /// Of a tensor along an axis, which is an exact int.
+    Extent,
     Negative,
     Invert,
     Abs,
@@ -61,7 +63,7 @@ pub enum Arithmetic {
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 44] = [
+    pub const ALL: [Arithmetic; 45] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -85,6 +87,7 @@ impl Arithmetic {
         Arithmetic::Join,
         Arithmetic::Item,
         Arithmetic::Has,
+        Arithmetic::Extent,
         Arithmetic::Negative,
         Arithmetic::Invert,
         Arithmetic::Abs,
@@ -119,6 +122,7 @@ impl Arithmetic {
             Arithmetic::Remainder => "%",
             Arithmetic::Item => "[]",
             Arithmetic::Has => "in",
+            Arithmetic::Extent => "extent",
             Arithmetic::Length => "len",
             Arithmetic::Rshift => ">>",
             Arithmetic::And => "&",
@@ -176,6 +180,7 @@ impl Arithmetic {
             Arithmetic::Format | Arithmetic::RoundTo => write!(f, "{}({left}, {right})", self.sign()),
             Arithmetic::Item => write!(f, "{left}[{right}]"),
             Arithmetic::Has => write!(f, "({right} in {left})"),
+            Arithmetic::Extent => write!(f, "{left}.shape[{right}]"),
             Arithmetic::Negative | Arithmetic::Invert => write!(f, "({}{left})", self.sign()),
             _ if self.is_binary() => write!(f, "({left} {} {right})", self.sign()),
             _ => write!(f, "{}({left})", self.sign()),

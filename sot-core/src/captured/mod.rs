@@ -24,7 +24,7 @@ pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
 pub(crate) use lifetimes::{Released, Taken};
 pub use places::Written;
-pub(crate) use places::{Place, class_place, is_replaceable, place, written_at};
+pub(crate) use places::{Place, class_place, is_replaceable, place, place_of_extent, written_at};
 
 use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;
@@ -104,6 +104,10 @@ pub struct Captured {
     pub guards: GuardSet,
     /// Numbers that vary, and the places by which that is known.
     pub(crate) varying: HashMap<TrackerId, Place>,
+    /// Tensors of which the extents along these axes vary, by address.
+    pub(crate) free_axes: HashMap<usize, Vec<usize>>,
+    /// The capture has come to where the framework needs extents that are fixed.
+    pub(crate) needs_fixed_extents: bool,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, frame::Site>,
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
@@ -166,6 +170,8 @@ impl Default for Captured {
             names_anew: false,
             guards: GuardSet::default(),
             varying: HashMap::new(),
+            free_axes: HashMap::new(),
+            needs_fixed_extents: false,
             draws: HashMap::new(),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),

@@ -5,7 +5,7 @@ use crate::cpython::facts;
 use crate::variables::VarKind;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, ObjectId, Tracker, TrackerId};
 
 /// The steps of a path, objects by their address.
 pub(crate) type Place = Vec<Access<usize, String>>;
@@ -23,6 +23,13 @@ pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> 
         .filter_map(|step| captured.trackers.get(*step).access())
         .map(|a| a.map(address, String::clone))
         .collect()
+}
+
+/// What an extent is known by, of a tensor that is known by a place.
+pub(crate) fn place_of_extent(mut tensor: Place, axis: usize) -> Place {
+    tensor.push(Access::Arithmetic(Arithmetic::Extent));
+    tensor.push(Access::SeqItem(axis as i64));
+    tensor
 }
 
 /// What is written, by what is the same in each attempt of one capture: the address of the container, and the name, or the address

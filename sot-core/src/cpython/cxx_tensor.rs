@@ -172,6 +172,41 @@ impl CxxTensors {
     /// Whether an object has exactly the class and the facts that were read.
     #[inline]
     pub fn same(&self, object: Borrowed<'_, '_, PyAny>, facts: &CxxFacts) -> bool {
+        self.agrees(object, facts, |extents| *extents == facts.extents[..])
+    }
+
+    /// The same, but for its extents along these axes, of which each is at least `least`.
+    pub fn same_but(&self, object: Borrowed<'_, '_, PyAny>, facts: &CxxFacts, axes: &[usize], least: i64) -> bool {
+        self.agrees(object, facts, |extents| {
+            let mut pairs = extents.iter().zip(&facts.extents).enumerate();
+            pairs.all(|(axis, (extent, then))| if axes.contains(&axis) { *extent >= least } else { extent == then })
+        })
+    }
+
+    /// The extent of a tensor along an axis; `None`: it is none, or has no such axis.
+    pub fn extent(&self, object: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {
+        if !object.is_instance(self.base.bind(object.py())).unwrap_or(false) {
+            return None;
+        }
+        let handle = self.handle(object.as_ptr());
+        // SAFETY: as in `read`.
+        unsafe {
+            if !self.readable(handle) {
+                return None;
+            }
+            let extents = &*(self.extents)(handle);
+            let rank = usize::try_from(extents.rank).ok()?;
+            extents.values.get(..rank)?.get(axis).copied()
+        }
+    }
+
+    #[inline]
+    fn agrees(
+        &self,
+        object: Borrowed<'_, '_, PyAny>,
+        facts: &CxxFacts,
+        have: impl FnOnce(&[i64]) -> bool,
+    ) -> bool {
         let object = object.as_ptr();
         // SAFETY: `object` is alive while borrowed. Equal classes make it an instance of `base`, because the facts were
         // read from one. The rest as in `read`.
@@ -185,7 +220,7 @@ impl CxxTensors {
             }
             let extents = &*(self.extents)(handle);
             extents.rank as usize == facts.extents.len()
-                && extents.values[..facts.extents.len()] == facts.extents[..]
+                && have(&extents.values[..facts.extents.len()])
                 && *(self.location)(handle) == facts.location
         }
     }

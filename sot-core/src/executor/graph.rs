@@ -16,11 +16,15 @@ use smallvec::SmallVec;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
 use sot_tracker::ObjectId;
 
-fn stop(error: BuildError) -> Stop {
-    Stop::Break(error.why)
-}
-
 impl<'py> Executor<'py> {
+    /// The framework refuses: the graph breaks, unless it is for extents that vary.
+    fn refused(&mut self, error: BuildError) -> Stop {
+        match self.extents_vary() {
+            true => self.needs_fixed_extents(),
+            false => Stop::Break(error.why),
+        }
+    }
+
     fn builder(&mut self) -> Result<&mut Box<dyn GraphBuilder>, Stop> {
         if self.builder.is_none() {
             if let Some(why) = self.backend.unavailable(self.py) {
@@ -44,7 +48,13 @@ impl<'py> Executor<'py> {
                     return Ok(self.objects.get(self.py, value));
                 }
                 let tensor = self.objects.get(self.py, object);
-                let value = self.builder()?.input(&tensor).map_err(stop)?;
+                let axes = self.captured.free_axes.get(&(tensor.as_ptr() as usize)).cloned();
+                let builder = self.builder()?;
+                let value = match &axes {
+                    Some(axes) => builder.input_that_varies(&tensor, axes),
+                    None => builder.input(&tensor),
+                };
+                let value = value.map_err(|error| self.refused(error))?;
                 let symbol = self.graph.fresh_symbol();
                 let id = self.objects.add(&value);
                 self.graph.values.insert(symbol.0, id);
@@ -89,7 +99,14 @@ impl<'py> Executor<'py> {
         self.builder()?;
         self.tell_modes()?;
         self.tell_flags()?;
-        self.builder()?.getattr(value, name, &at).map_err(stop)
+        let attribute = self.builder()?.getattr(value, name, &at).map_err(|error| self.refused(error))?;
+        match attribute {
+            // What is read of data breaks anyhow.
+            Attr::Break(why) if why.reason == Reason::TensorAttribute && self.extents_vary() => {
+                Err(self.needs_fixed_extents())
+            }
+            attribute => Ok(attribute),
+        }
     }
 
     /// Whether the tensor class has a plain method of this name.
@@ -158,7 +175,7 @@ impl<'py> Executor<'py> {
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
-        let result = self.builder()?.call(&op, &at).map_err(stop)?;
+        let result = self.builder()?.call(&op, &at).map_err(|error| self.refused(error))?;
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let callee = callee.map(|c| self.objects.add(c));

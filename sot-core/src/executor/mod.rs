@@ -44,6 +44,7 @@ mod draws;
 mod ending;
 mod exceptions;
 mod extended;
+mod extents;
 mod flags;
 mod flow;
 mod functions;
@@ -157,6 +158,8 @@ pub struct Found {
     pub listed_classes: bool,
     /// Class statements are to run as Python.
     pub real_classes: bool,
+    /// Extents of tensors are the same at each call, whatever earlier captures have found.
+    pub fixed_extents: bool,
     /// Numbers that earlier captures of the same code have found.
     pub numbers: Arc<Varying>,
     /// What they have found in which places.

@@ -63,6 +63,24 @@ impl TensorCheck for Check {
     }
 }
 
+/// The same, but for extents along some axes, which need only be two or more.
+struct CheckBut {
+    meta: Meta,
+    axes: Vec<usize>,
+}
+
+impl TensorCheck for CheckBut {
+    fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool {
+        let Ok(tensor) = tensor.cast_exact::<Tensor>() else { return false };
+        let mut meta = tensor.get().meta();
+        if meta.shape.len() != self.meta.shape.len() || self.axes.iter().any(|axis| meta.shape[*axis] < 2) {
+            return false;
+        }
+        self.axes.iter().for_each(|axis| meta.shape[*axis] = self.meta.shape[*axis]);
+        meta == self.meta
+    }
+}
+
 /// The grad mode: `requires_grad` of every result depends on it.
 struct GradMode(bool);
 
@@ -109,6 +127,19 @@ impl Backend for Toy {
     /// Runs at each call for each tensor that is passed: the one place where nanoseconds count.
     fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
         Ok(Box::new(Check(tensor.cast::<Tensor>()?.get().meta())))
+    }
+
+    fn tensor_check_that_varies(
+        &self,
+        tensor: &Bound<'_, PyAny>,
+        axes: &[usize],
+    ) -> Option<PyResult<Box<dyn TensorCheck>>> {
+        let meta = tensor.cast::<Tensor>().ok()?.get().meta();
+        Some(Ok(Box::new(CheckBut { meta, axes: axes.to_vec() })))
+    }
+
+    fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {
+        Some(*tensor.cast_exact::<Tensor>().ok()?.get().shape.get(axis)? as i64)
     }
 
     /// Every mode that changes what an operation does.

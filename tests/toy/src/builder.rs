@@ -13,7 +13,7 @@ use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_core::backend::{
-    Attr, BuildError, CallKind, Effects, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
+    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, SmallVec, TensorMeta, UserFrame,
 };
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -70,7 +70,9 @@ impl Builder {
                 layers::tensors(layer, &mut state)?;
                 for tensor in state.iter().filter(|t| self.recorder.number(t).is_none()) {
                     let origin = Origin::State(Arc::new(tensor.clone().unbind()));
-                    self.recorder.add(py, origin, tensor.get().meta())?;
+                    let meta = tensor.get().meta();
+                    let extents = vec![Extent::Fixed; meta.shape.len()];
+                    self.recorder.add(py, origin, meta, extents)?;
                 }
                 layer.call_method("forward", op.args.clone(), op.kwargs)
             }
@@ -107,9 +109,23 @@ impl Drop for Builder {
 
 impl GraphBuilder for Builder {
     fn input<'py>(&mut self, tensor: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, BuildError> {
+        self.input_that_varies(tensor, &[])
+    }
+
+    /// The graph is built with what the extents are now; what follows from them is traced back to the input.
+    fn input_that_varies<'py>(
+        &mut self,
+        tensor: &Bound<'py, PyAny>,
+        axes: &[usize],
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = tensor.py();
         let meta = tensor.cast::<Tensor>().map_err(|e| raised(py, "input", e.into()))?.get().meta();
-        let value = self.recorder.add(py, Origin::Input, meta).map_err(|e| raised(py, "input", e))?;
+        let extent = |axis: usize| match axes.contains(&axis) {
+            true => Extent::OfInput { input: self.inputs.len(), axis },
+            false => Extent::Fixed,
+        };
+        let extents = (0..meta.shape.len()).map(extent).collect();
+        let value = self.recorder.add(py, Origin::Input, meta, extents).map_err(|e| raised(py, "input", e))?;
         self.inputs.push(self.recorder.graph().nodes.len() - 1);
         Ok(value)
     }
@@ -140,6 +156,16 @@ impl GraphBuilder for Builder {
     ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
         let read = || self.in_mode(|| value.getattr(name)).map_err(|e| raised(py, name, e));
+        if let ("shape" | "extents", Ok(value)) = (name, value.cast::<Value>())
+            && value.get().extents.iter().any(|extent| *extent != Extent::Fixed)
+        {
+            let (shape, known_by) = (&value.get().meta.shape, SmallVec::from_slice(&value.get().extents));
+            let example = match name {
+                "shape" => PyTuple::new(py, shape).map(Bound::into_any),
+                _ => PyList::new(py, shape).map(Bound::into_any),
+            };
+            return Ok(Attr::Extents { example: example.map_err(|e| raised(py, name, e))?, known_by });
+        }
         Ok(match name {
             // The graph knows better than the value what was set since.
             "requires_grad" => match self.recorder.number(value) {
@@ -176,7 +202,12 @@ impl GraphBuilder for Builder {
     }
 
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
-        Ok(describe(&value.cast::<Value>()?.get().meta))
+        let value = value.cast::<Value>()?.get();
+        let mut meta = describe(&value.meta);
+        for (extent, _) in meta.shape.iter_mut().zip(&value.extents).filter(|(_, known_by)| **known_by != Extent::Fixed) {
+            *extent = -1;
+        }
+        Ok(meta)
     }
 
     /// Close the graph: decide whether running it compiled would be told apart from running it eagerly.

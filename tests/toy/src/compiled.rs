@@ -6,6 +6,7 @@
 use crate::faults::{self, Fault};
 use crate::graph::{Graph, Origin};
 use crate::mode;
+use crate::op::Meta;
 use crate::tensor::Tensor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,25 +27,35 @@ impl CompiledGraph for Compiled {
     ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
         faults::strike(faults::compiled())?;
         let mut numbers: Vec<Vec<f64>> = Vec::with_capacity(self.graph.nodes.len());
+        // Extents may be others than those that the graph was built with.
+        let mut metas: Vec<Meta> = Vec::with_capacity(self.graph.nodes.len());
         for (number, node) in self.graph.nodes.iter().enumerate() {
+            let mut meta = node.meta.clone();
             numbers.push(match &node.origin {
                 Origin::Input => match self.inputs.iter().position(|i| *i == number) {
-                    Some(at) => inputs[at].cast::<Tensor>()?.get().numbers(),
+                    Some(at) => {
+                        let input = inputs[at].cast::<Tensor>()?.get();
+                        meta.shape.clone_from(&input.shape);
+                        input.numbers()
+                    }
                     // Nothing that is returned needs it.
-                    None => vec![0.0; node.meta.count()],
+                    None => vec![0.0; meta.count()],
                 },
                 Origin::State(tensor) => tensor.get().numbers(),
                 Origin::Computed(op, of) => {
-                    let of: Vec<_> = of.iter().map(|o| (&self.graph.nodes[*o].meta, numbers[*o].as_slice())).collect();
-                    op.eval(&of, &node.meta).map_err(PyValueError::new_err)?
+                    let known: Vec<&Meta> = of.iter().map(|o| &metas[*o]).collect();
+                    meta.shape = op.infer(&known, false).map_err(PyValueError::new_err)?.shape;
+                    let of: Vec<_> = of.iter().map(|o| (&metas[*o], numbers[*o].as_slice())).collect();
+                    op.eval(&of, &meta).map_err(PyValueError::new_err)?
                 }
             });
+            metas.push(meta);
         }
         let output = |o: &usize| match (&self.graph.nodes[*o].origin, self.inputs.iter().position(|i| i == o)) {
             (_, Some(at)) => Ok(inputs[at].to_owned()),
             (Origin::State(tensor), _) => Ok(tensor.bind(py).clone().into_any()),
             _ => {
-                let (meta, numbers) = faults::spoil(&self.graph.nodes[*o].meta, numbers[*o].clone());
+                let (meta, numbers) = faults::spoil(&metas[*o], numbers[*o].clone());
                 Tensor::of(py, &meta, numbers)
             }
         };

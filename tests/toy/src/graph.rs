@@ -9,6 +9,7 @@ use crate::op::{Meta, Op};
 use crate::tensor::{Operand, Tensor};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use sot_core::backend::Extent;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,7 +28,9 @@ pub(crate) enum Origin {
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) origin: Origin,
+    /// Of this call.
     pub(crate) meta: Meta,
+    pub(crate) extents: Vec<Extent>,
 }
 
 /// Values in the order of their making.
@@ -77,10 +80,16 @@ impl Recorder {
     }
 
     /// Add a value, and give the object that stands for it in Python.
-    pub(crate) fn add<'py>(&self, py: Python<'py>, origin: Origin, meta: Meta) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn add<'py>(
+        &self,
+        py: Python<'py>,
+        origin: Origin,
+        meta: Meta,
+        extents: Vec<Extent>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let mut graph = self.graph();
-        graph.nodes.push(Node { origin, meta: meta.clone() });
-        let value = Value { recorder: self.clone(), number: graph.nodes.len() - 1, meta };
+        graph.nodes.push(Node { origin, meta: meta.clone(), extents: extents.clone() });
+        let value = Value { recorder: self.clone(), number: graph.nodes.len() - 1, meta, extents };
         Ok(Bound::new(py, PyClassInitializer::from(Operand).add_subclass(value))?.into_any())
     }
 
@@ -105,12 +114,16 @@ impl Recorder {
         let Some(numbers) = numbers else {
             return Err(PyRuntimeError::new_err("an operation on a tensor that is no input of the graph"));
         };
-        let meta = {
+        let (meta, extents) = {
             let graph = self.graph();
-            let metas: Vec<&Meta> = numbers.iter().map(|n| &graph.nodes[*n].meta).collect();
-            op.infer(&metas, mode::grad()).map_err(PyValueError::new_err)?
+            let operands: Vec<&Node> = numbers.iter().map(|n| &graph.nodes[*n]).collect();
+            let metas: Vec<&Meta> = operands.iter().map(|o| &o.meta).collect();
+            let meta = op.infer(&metas, mode::grad()).map_err(PyValueError::new_err)?;
+            let traced: Vec<_> = operands.iter().map(|o| (&o.meta, &*o.extents)).collect();
+            let extents = op.trace(&traced, &meta).map_err(PyValueError::new_err)?;
+            (meta, extents)
         };
-        self.add(py, Origin::Computed(op, numbers), meta)
+        self.add(py, Origin::Computed(op, numbers), meta, extents)
     }
 }
 
@@ -119,7 +132,9 @@ impl Recorder {
 pub(crate) struct Value {
     recorder: Recorder,
     pub(crate) number: usize,
+    /// Of this call.
     pub(crate) meta: Meta,
+    pub(crate) extents: Vec<Extent>,
 }
 
 thread_local! {

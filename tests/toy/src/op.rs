@@ -3,6 +3,7 @@
 //! Nothing here knows Python. The same three answers serve eager execution, graphs under construction and compiled
 //! graphs: what comes out ([`Op::infer`]), which numbers ([`Op::eval`]), and whose memory ([`Op::view`]).
 
+use sot_core::backend::Extent;
 use std::ops::Range;
 
 /// Element types. All numbers are stored as `f64`; the type says how they are rounded and shown.
@@ -159,6 +160,51 @@ impl Op {
         };
         let flows = element == Element::Float64 && *self != Op::Detach && of.iter().any(|m| m.requires_grad);
         Ok(Meta { shape, element, requires_grad: grad && flows })
+    }
+
+    /// How the extents of the result are known, by those of the operands; `out` is its meta data at this call. Where two extents must
+    /// be equal, running the graph finds out. An error: they follow from extents that vary in a way that nobody writes down.
+    pub(crate) fn trace(&self, of: &[(&Meta, &[Extent])], out: &Meta) -> Result<Vec<Extent>, String> {
+        let fixed = || vec![Extent::Fixed; out.shape.len()];
+        if of.iter().all(|(_, extents)| extents.iter().all(|extent| *extent == Extent::Fixed)) {
+            return Ok(fixed());
+        }
+        let varies = |at: usize, axis: usize| of[at].1[axis] != Extent::Fixed;
+        let unknown = || Err(format!("{self:?} of extents that vary"));
+        Ok(match self {
+            Op::Constant(..) | Op::Uniform(_) => fixed(),
+            Op::Unary(_) | Op::Detach | Op::Astype(_) => of[0].1.to_vec(),
+            Op::Binary(_) => {
+                let (long, short) = if of[0].1.len() >= of[1].1.len() { (of[0].1, of[1].1) } else { (of[1].1, of[0].1) };
+                let mut extents = long.to_vec();
+                let behind = long.len() - short.len();
+                for (extent, other) in extents[behind..].iter_mut().zip(short).filter(|(_, o)| **o == Extent::Fixed) {
+                    *extent = *other;
+                }
+                extents
+            }
+            Op::Reduce(_, axis) => match axis {
+                Some(axis) => [&of[0].1[..*axis], &of[0].1[axis + 1..]].concat(),
+                None => Vec::new(),
+            },
+            Op::Matmul => vec![of[0].1[0], of[1].1[1]],
+            Op::Transpose => vec![of[0].1[1], of[0].1[0]],
+            Op::Concat if (0..of.len()).any(|at| varies(at, 0)) => return unknown(),
+            Op::Concat => of[0].1.to_vec(),
+            Op::Reshape(wanted) => {
+                let mut free = (0..of[0].1.len()).filter(|axis| varies(0, *axis));
+                let (Some(free), None) = (free.next(), free.next()) else { return unknown() };
+                let rest: usize = of[0].0.shape.iter().enumerate().filter(|(a, _)| *a != free).map(|(_, d)| d).product();
+                let known: i64 = wanted.iter().filter(|d| **d >= 0).product();
+                let Some(at) = wanted.iter().position(|d| *d < 0).filter(|_| known == rest as i64) else { return unknown() };
+                let mut extents = fixed();
+                extents[at] = of[0].1[free];
+                extents
+            }
+            Op::Rows { .. } if varies(0, 0) => return unknown(),
+            Op::Rows { single: true, .. } => of[0].1[1..].to_vec(),
+            Op::Rows { .. } => [&[Extent::Fixed], &of[0].1[1..]].concat(),
+        })
     }
 
     /// The numbers of the result, whose meta data is `out`.

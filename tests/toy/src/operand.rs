@@ -10,6 +10,7 @@ use crate::tensor::{DType, Operand, Tensor, dtype};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use sot_core::backend::Extent;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyIterator, PyList, PySlice, PyTuple};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -83,6 +84,16 @@ pub(crate) fn meta_of(operand: &Bound<'_, PyAny>) -> PyResult<Meta> {
         Ok(value) => Ok(value.get().meta.clone()),
         Err(_) => Ok(operand.cast::<Tensor>()?.get().meta()),
     }
+}
+
+/// The shape, where each extent of it is the same at each call of a graph.
+fn shape_of(operand: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    if let Ok(value) = operand.cast::<Value>()
+        && value.get().extents.iter().any(|extent| *extent != Extent::Fixed)
+    {
+        return Err(PyRuntimeError::new_err("the shape of a value whose extents vary"));
+    }
+    Ok(meta_of(operand)?.shape)
 }
 
 /// A binary operator; `NotImplemented` for what is neither an operand nor a number.
@@ -166,7 +177,7 @@ impl Operand {
     }
 
     fn __getitem__<'py>(me: Me<'_, 'py>, key: &Bound<'py, PyAny>) -> Any<'py> {
-        let rows = *meta_of(me)?.shape.first().ok_or_else(|| PyTypeError::new_err("a scalar has no items"))?;
+        let rows = *shape_of(me)?.first().ok_or_else(|| PyTypeError::new_err("a scalar has no items"))?;
         one(me, rows_of(key, rows)?)
     }
 
@@ -178,7 +189,7 @@ impl Operand {
     }
 
     fn __len__(me: Me<'_, '_>) -> PyResult<usize> {
-        meta_of(me)?.shape.first().copied().ok_or_else(|| PyTypeError::new_err("len() of a scalar"))
+        shape_of(me)?.first().copied().ok_or_else(|| PyTypeError::new_err("len() of a scalar"))
     }
 
     fn __iter__<'py>(me: Me<'_, 'py>) -> PyResult<Bound<'py, PyIterator>> {
@@ -204,12 +215,12 @@ impl Operand {
 
     #[getter]
     fn shape<'py>(me: Me<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(me.py(), meta_of(me)?.shape)
+        PyTuple::new(me.py(), shape_of(me)?)
     }
     /// The shape as a new list.
     #[getter]
     fn extents(me: Me<'_, '_>) -> PyResult<Vec<usize>> {
-        Ok(meta_of(me)?.shape)
+        shape_of(me)
     }
     #[getter]
     fn ndim(me: Me<'_, '_>) -> PyResult<usize> {

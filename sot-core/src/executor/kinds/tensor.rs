@@ -25,6 +25,7 @@ impl Operations for TensorVar {
         let meta = ex.value_meta(&value)?;
         match meta.shape.first() {
             Some(&n) if n >= 0 => Ok(n as usize),
+            Some(_) if ex.extents_vary() => Err(ex.needs_fixed_extents()),
             _ => Err(Stop::brk(Reason::OpaqueValue, "len() of a tensor")),
         }
     }
@@ -37,6 +38,7 @@ impl Operations for TensorVar {
                 Some(number) => Ok(Some(number)),
                 None => ex.fresh(&object).map(Some),
             },
+            Attr::Extents { example, known_by } => ex.extents(&example, &known_by).map(Some),
             Attr::Method => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             Attr::Value(result) => ex.record_attribute(me, name, &result).map(Some),
             Attr::Inline(function) => {
@@ -71,12 +73,16 @@ impl Operations for TensorVar {
             ex.guard(at.tracker, Check::Is(object));
         }
         let tensor = ex.objects.get(ex.py, object);
-        let check = ex.backend.tensor_check(&tensor).map_err(|e| ex.internal(&e))?;
-        let meta = ex.backend.tensor_meta(&tensor).map_err(|e| ex.internal(&e))?;
-        let number = ex.tensor_checks.len() as u32;
-        ex.tensor_checks.push(CapturedCheck { check: check.into(), meta });
         // Its meta data can change where it is; its place is pinned above.
         let itself = if at.pinned { ex.constant_tracker(object) } else { at.tracker };
+        let mut meta = ex.backend.tensor_meta(&tensor).map_err(|e| ex.internal(&e))?;
+        let varying = if at.pinned { None } else { ex.check_that_varies(itself, &tensor, &mut meta)? };
+        let check = match varying {
+            Some(check) => check,
+            None => ex.backend.tensor_check(&tensor).map_err(|e| ex.internal(&e))?,
+        };
+        let number = ex.tensor_checks.len() as u32;
+        ex.tensor_checks.push(CapturedCheck { check: check.into(), meta });
         ex.guard(itself, Check::Tensor(number));
         Ok(())
     }
