@@ -212,13 +212,23 @@ pub enum Attr<'py> {
     Break(Why),
 }
 
-/// How an extent of a symbolic value is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How an extent of a symbolic value is known, in the numbers of each call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// It is the same at each call.
     Fixed,
     /// It is that of an input, by its number, along an axis of it.
-    OfInput { input: usize, axis: usize },
+    OfInput {
+        input: usize,
+        axis: usize,
+    },
+    /// This number, as a part of others.
+    Number(i64),
+    Sum(Box<[Extent; 2]>),
+    Difference(Box<[Extent; 2]>),
+    Product(Box<[Extent; 2]>),
+    /// Rounded down.
+    Quotient(Box<[Extent; 2]>),
 }
 
 /// A graph under construction.
@@ -234,6 +244,11 @@ pub trait GraphBuilder {
         _axes: &[usize],
     ) -> Result<Bound<'py, PyAny>, BuildError> {
         Err(BuildError { why: Why::new(Reason::ApiRejected, "extents that vary"), cause: None })
+    }
+    /// What stands for an extent that varies, as an argument of operations that take extents ([`Backend::takes_extents`]). It is
+    /// computed in the graph. `None`: they take numbers alone.
+    fn extent<'py>(&mut self, _py: Python<'py>, _extent: &Extent) -> Option<Bound<'py, PyAny>> {
+        None
     }
     /// Append an operation. The result may be any structure of tuples, lists and dicts of symbolic values and constants.
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
@@ -355,6 +370,11 @@ pub trait Backend: Send + Sync + 'static {
     /// result: neither shape nor type, nor whether it is accepted. One that varies between calls is passed at run time then, where
     /// the graph is replayed; else it is a constant of the graph.
     fn takes_number(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: usize) -> bool {
+        false
+    }
+    /// Whether all ints among the arguments of an operation, those in containers too, are extents or positions, for which
+    /// [`GraphBuilder::extent`] may stand: with the same result as the number, to the last bit.
+    fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str) -> bool {
         false
     }
     /// How calling this layer is simulated.

@@ -109,10 +109,13 @@ pub fn capture(
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
     let mut work = 0;
+    found.fixed_extents |= found.numbers.fixes_extents();
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
-            Ok(done) => {
+            Ok(mut done) => {
                 work += done.captured.steps;
+                // The next capture need not find out again.
+                done.captured.needs_fixed_extents = found.fixed_extents;
                 return Ok(Capture { work, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {

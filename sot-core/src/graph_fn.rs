@@ -14,7 +14,7 @@
 //! replay, and where replay is wrong the graph is closed. Exceptions that are no `Exception` (Ctrl-C), and those of signal handlers, came from outside:
 //! they go to the user, for whom the call was interrupted before its first instruction.
 
-use crate::backend::{CompiledGraph, Effects, Finished};
+use crate::backend::{CompiledGraph, Effects, Finished, registered};
 use crate::captured::Captured;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, held, signals, trampoline};
@@ -31,8 +31,8 @@ use smallvec::SmallVec;
 use sot_sir::{Module, Sir, Symbol};
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 thread_local! {
@@ -80,6 +80,10 @@ type Inputs<'a, 'py> = SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>;
 pub struct GraphFunction {
     pub sir: Module,
     input_vars: Vec<VarId>,
+    /// So many of the inputs, the first, are tensors; the others are numbers that only a replay is given.
+    tensors: usize,
+    /// Which of their extents vary, and for which the compiled form was proved.
+    varying: ProvedExtents,
     compiled: Option<Box<dyn CompiledGraph>>,
     /// Why only replay is exact, said by the backend or found out.
     replay_only: OnceLock<String>,
@@ -92,6 +96,48 @@ pub struct GraphFunction {
     calls: AtomicU64,
     best: [AtomicU64; 2],
     callable: OnceLock<Py<PyAny>>,
+}
+
+/// Combinations of extents for which a graph is proved, beside the first calls.
+const COMBINATIONS: usize = 16;
+
+/// The extents of inputs that vary. Whether the compiled form gives what eager does may depend on them, so the first calls with
+/// other ones prove it again.
+#[derive(Default)]
+struct ProvedExtents {
+    /// Positions among the inputs, and axes.
+    axes: Vec<(usize, usize)>,
+    seen: Mutex<Vec<SmallVec<[i64; 4]>>>,
+    enough: AtomicBool,
+}
+
+impl ProvedExtents {
+    fn of(py: Python<'_>, captured: &Captured, inputs: &[VarId]) -> ProvedExtents {
+        let axes_of = |var: &VarId| {
+            let tensor = captured.sourced.get(var)?;
+            captured.free_axes.get(&(captured.objects.get_ref(py, *tensor).as_ptr() as usize))
+        };
+        let of_input = |(at, var)| axes_of(var).into_iter().flatten().map(move |axis| (at, *axis));
+        let axes: Vec<_> = inputs.iter().enumerate().flat_map(of_input).collect();
+        ProvedExtents { enough: AtomicBool::new(axes.is_empty()), axes, seen: Mutex::default() }
+    }
+
+    /// Whether these inputs have extents that no call before has proved; from now on one has.
+    fn are_new(&self, inputs: &Inputs<'_, '_>) -> bool {
+        if self.enough.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(backend) = registered() else { return false };
+        let extent = |(at, axis): &(usize, usize)| backend.extent(&inputs[*at].to_owned(), *axis).unwrap_or_default();
+        let extents: SmallVec<[i64; 4]> = self.axes.iter().map(extent).collect();
+        let Ok(mut seen) = self.seen.lock() else { return false };
+        if seen.contains(&extents) {
+            return false;
+        }
+        seen.push(extents);
+        self.enough.store(seen.len() >= COMBINATIONS, Ordering::Relaxed);
+        true
+    }
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -111,6 +157,8 @@ impl GraphFunction {
         finished: Finished,
     ) -> Result<GraphFunction, Stop> {
         let Finished { compiled, replay_only, op_count, effects } = finished;
+        let is_tensor = |symbol: &&Symbol| captured.graph.inputs.iter().any(|input| input.symbol == **symbol);
+        let tensors = inputs.iter().take_while(is_tensor).count();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let sir = Sir {
             name: format!("SIR_{number}"),
@@ -131,7 +179,9 @@ impl GraphFunction {
         };
         Ok(GraphFunction {
             sir,
+            varying: ProvedExtents::of(py, captured, &input_vars),
             input_vars,
+            tensors,
             compiled,
             replay_only: replay_only.map(OnceLock::from).unwrap_or_default(),
             effects,
@@ -186,6 +236,9 @@ impl GraphFunction {
         match self.choice() {
             Choice::Compiled => {
                 let inputs = inputs(py, args);
+                if self.varying.are_new(&inputs) {
+                    return self.replay_and_prove(py, args, &inputs).map(|(outputs, _)| outputs);
+                }
                 let result = self.undone_if_it_fails(py, &inputs, || {
                     for warning in self.warnings.get().into_iter().flatten() {
                         warning.repeat(py)?;
@@ -221,7 +274,8 @@ impl GraphFunction {
 
     fn run_compiled<'py>(&self, py: Python<'py>, inputs: &Inputs<'_, 'py>) -> Result<Outputs<'py>, Failure> {
         let compiled = self.compiled.as_ref().ok_or_else(|| Failure::Broken("there is no compiled form".to_owned()))?;
-        let outputs = trampoline(|| compiled.run(py, inputs)).map_err(|panic| Failure::Broken(panic.to_string()))??;
+        let outputs = trampoline(|| compiled.run(py, &inputs[..self.tensors]))
+            .map_err(|panic| Failure::Broken(panic.to_string()))??;
         let (got, wanted) = (outputs.len(), self.sir.sirs[0].outputs.len());
         if got != wanted {
             return Err(Failure::Broken(format!("the compiled graph gave {got} outputs instead of {wanted}")));
@@ -245,40 +299,52 @@ impl GraphFunction {
         result
     }
 
+    /// Replay serves, and the compiled form is compared with it. Gives the time that this one took; `None`: it is dropped.
+    fn replay_and_prove<'py>(
+        &self,
+        py: Python<'py>,
+        args: Slots<'_>,
+        inputs: &Inputs<'_, 'py>,
+    ) -> Result<(Outputs<'py>, Option<u64>), Failure> {
+        let before = self.effects.as_ref().map(|effects| effects.save(py, inputs)).transpose()?;
+        let listening = Listening::start(py)?;
+        let outputs = self.run_replay(py, args)?;
+        let heard = listening.finish();
+        match self.hears(py, heard).and_then(|()| self.prove(py, inputs, before.as_ref(), &outputs)) {
+            Ok(time) => Ok((outputs, Some(time))),
+            Err(failure) if failure.interrupts(py) => {
+                if let (Some(effects), Some(before)) = (&self.effects, &before) {
+                    effects.restore(py, inputs, before)?;
+                }
+                Err(failure)
+            }
+            Err(failure) => {
+                let why = match failure {
+                    Failure::Raised(error) => format!("the compiled graph raised where eager does not: {error}"),
+                    Failure::Broken(why) => why,
+                };
+                self.drop_compiled(py, &why);
+                Ok((outputs, None))
+            }
+        }
+    }
+
     /// One of the first calls: replay serves it, and times are taken.
     fn measure<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         let call = self.calls.load(Ordering::Relaxed);
         let inputs = inputs(py, args);
         // Every second call proves the compiled form.
         let proves = !call.is_multiple_of(2);
-        let before = match &self.effects {
-            Some(effects) if proves => Some(effects.save(py, &inputs)?),
-            _ => None,
+        let (outputs, elapsed) = if proves {
+            self.varying.are_new(&inputs);
+            let (outputs, time) = self.replay_and_prove(py, args, &inputs)?;
+            let Some(time) = time else { return Ok(outputs) };
+            (outputs, time)
+        } else {
+            let start = Instant::now();
+            let outputs = self.run_replay(py, args)?;
+            (outputs, start.elapsed().as_nanos() as u64)
         };
-        let listening = proves.then(|| Listening::start(py)).transpose()?;
-        let start = Instant::now();
-        let outputs = self.run_replay(py, args)?;
-        let mut elapsed = start.elapsed().as_nanos() as u64;
-        if let Some(listening) = listening {
-            let heard = listening.finish();
-            match self.hears(py, heard).and_then(|()| self.prove(py, &inputs, before.as_ref(), &outputs)) {
-                Ok(time) => elapsed = time,
-                Err(failure) if failure.interrupts(py) => {
-                    if let (Some(effects), Some(before)) = (&self.effects, &before) {
-                        effects.restore(py, &inputs, before)?;
-                    }
-                    return Err(failure);
-                }
-                Err(failure) => {
-                    let why = match failure {
-                        Failure::Raised(error) => format!("the compiled graph raised where eager does not: {error}"),
-                        Failure::Broken(why) => why,
-                    };
-                    self.drop_compiled(py, &why);
-                    return Ok(outputs);
-                }
-            }
-        }
         // The first call of each kind pays for set-up.
         if call >= 2 {
             self.best[usize::from(!proves)].fetch_min(elapsed, Ordering::Relaxed);

@@ -33,6 +33,8 @@ enum Seen {
 #[derive(Default)]
 pub struct Varying {
     seen: HashMap<Place, Seen>,
+    /// A capture could do nothing with extents of tensors that vary.
+    fixed_extents: bool,
     /// What guards have asked for, and the first answers that differed.
     facts: HashMap<u64, Vec<u64>>,
 }
@@ -52,6 +54,11 @@ impl Varying {
         self.seen.is_empty()
     }
 
+    /// Whether extents of tensors that vary have a capture each.
+    pub(crate) fn fixes_extents(&self) -> bool {
+        self.fixed_extents
+    }
+
     /// The same record once more.
     pub(crate) fn copied(&self, py: Python<'_>) -> Varying {
         let copied = |seen: &Seen| match seen {
@@ -59,7 +66,7 @@ impl Varying {
             Seen::Varies => Seen::Varies,
         };
         let seen = self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect();
-        Varying { seen, facts: self.facts.clone() }
+        Varying { seen, fixed_extents: self.fixed_extents, facts: self.facts.clone() }
     }
 
     /// Whether so many answers were given to what a guard asks, this one among them.
@@ -100,6 +107,7 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
+        self.fixed_extents |= captured.needs_fixed_extents;
         self.learn_extents(py, captured);
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {

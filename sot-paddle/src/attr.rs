@@ -185,7 +185,7 @@ fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'p
 }
 
 /// The class of `tensor.shape`.
-fn size_class<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn size_class<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
     let libpaddle = module(py, "paddle.base.libpaddle")?;
     match libpaddle.getattr(intern!(py, "Size")) {
         Ok(class) => Ok(class),

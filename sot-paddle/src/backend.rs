@@ -42,6 +42,10 @@ pub struct PaddleBackend {
     native: Option<Arc<tensor_check::Native>>,
 }
 
+/// Operations whose ints are all extents or positions, and that take integer tensors for them.
+const EXTENTS: &[&str] =
+    &["__getitem__", "arange", "broadcast_to", "empty", "expand", "full", "getitem", "ones", "reshape", "zeros"];
+
 impl PaddleBackend {
     /// Imports Paddle.
     pub fn new(py: Python<'_>) -> PyResult<PaddleBackend> {
@@ -114,6 +118,10 @@ impl Backend for PaddleBackend {
             CallKind::Api => NUMBERS.contains(&(crate::alias::bare(name), at)),
             CallKind::Layer => false,
         }
+    }
+
+    fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
+        kind != CallKind::Layer && EXTENTS.contains(&crate::alias::bare(name))
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

@@ -6,17 +6,20 @@
 
 use crate::alias;
 use crate::attr;
+use crate::extents::Extents;
 use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};
 use crate::static_mode::StaticMode;
-use crate::{exact, layers, meta, number_parameters, program};
+use crate::{exact, extents, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
-use sot_core::backend::{Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame};
+use sot_core::backend::{
+    Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
+};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -82,6 +85,7 @@ impl PaddleBuilder {
                 place,
                 told: false,
                 rounds: None,
+                extents: Extents::default(),
             },
             mode,
             recorded: recorded.unbind(),
@@ -175,7 +179,8 @@ impl PaddleBuilder {
         let is_tensor = |argument: &Bound<'_, PyAny>| {
             let mut values = Vec::new();
             inspect::values_in(handles, argument, &mut values);
-            !values.is_empty()
+            // What stands for an extent is a number.
+            values.iter().any(|value| !self.grown.extents.contains(value))
         };
         let (known, tensor) = (&handles.number_parameters, handles.tensor.bind(op.args.py()));
         if let Some(parameter) = number_parameters::given_a_tensor(known, tensor, is_tensor, op) {
@@ -328,22 +333,6 @@ impl PaddleBuilder {
         self.grown.input_of.get(&value_id(value).ok()?).map(|i| &self.grown.inputs[*i])
     }
 
-    /// The shape of an input some of whose extents vary.
-    fn extents_of_input<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Attr<'py>>> {
-        let py = value.py();
-        let Some(input) = self.grown.input_index(value_id(value)?) else { return Ok(None) };
-        let Source { tensor, meta, .. } = &self.grown.inputs[input];
-        if meta.shape.iter().all(|extent| *extent >= 0) {
-            return Ok(None);
-        }
-        let known_by = |(axis, extent): (usize, &i64)| match *extent < 0 {
-            true => Extent::OfInput { input, axis },
-            false => Extent::Fixed,
-        };
-        let known_by = meta.shape.iter().enumerate().map(known_by).collect();
-        Ok(Some(Attr::Extents { example: tensor.bind(py).getattr(intern!(py, "shape"))?, known_by }))
-    }
-
     /// Forget the program in Paddle's recorder and leave the mode.
     fn close(&mut self, py: Python<'_>) -> PyResult<()> {
         let forget = |map: &Py<PyDict>| {
@@ -451,6 +440,12 @@ impl GraphBuilder for PaddleBuilder {
         Ok(value)
     }
 
+    fn extent<'py>(&mut self, py: Python<'py>, extent: &Extent) -> Option<Bound<'py, PyAny>> {
+        let _building = self.mode.building(py).ok()?;
+        // No gradient flows to it, whatever the mode.
+        extents::value(&mut self.grown, py, extent).ok()
+    }
+
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
         let plain = self.with_plain_numbers(op).map_err(|e| rejected(op.args.py(), op.name, e))?;
         let op = &match &plain {
@@ -471,7 +466,9 @@ impl GraphBuilder for PaddleBuilder {
     ) -> Result<Attr<'py>, BuildError> {
         let py = value.py();
         self.mode.show(py, at).map_err(|e| rejected(py, name, e))?;
-        if let ("shape", Some(extents)) = (name, self.extents_of_input(value).map_err(|e| rejected(py, name, e))?) {
+        if name == "shape"
+            && let Some(extents) = extents::of_value(&self.grown, value).map_err(|e| rejected(py, name, e))?
+        {
             return Ok(extents);
         }
         let own = self.own_grad(value);

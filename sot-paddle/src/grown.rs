@@ -1,5 +1,6 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
+use crate::extents::Extents;
 use crate::handles::Handles;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
@@ -28,6 +29,8 @@ pub(crate) struct Grown {
     pub(crate) told: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,
+    /// What stands for extents that vary.
+    pub(crate) extents: Extents,
 }
 
 impl Grown {

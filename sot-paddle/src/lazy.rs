@@ -138,6 +138,10 @@ impl Backend for LazyPaddle {
         self.get(py).is_ok_and(|b| b.takes_number(py, kind, name, at))
     }
 
+    fn takes_extents(&self, py: Python<'_>, kind: CallKind, name: &str) -> bool {
+        self.get(py).is_ok_and(|backend| backend.takes_extents(py, kind, name))
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         match self.get(layer.py()) {
             Ok(backend) => backend.layer_call(layer),

@@ -28,6 +28,7 @@ mod control;
 mod effects;
 mod exact;
 mod executors;
+mod extents;
 mod fold;
 mod gradients;
 mod grown;

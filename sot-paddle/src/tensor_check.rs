@@ -137,7 +137,8 @@ impl GetterCheck {
     fn has_shape(&self, shape: &[i64]) -> bool {
         let mut pairs = shape.iter().zip(&self.shape).enumerate();
         shape.len() == self.shape.len()
-            && pairs.all(|(axis, (extent, then))| if self.axes.contains(&axis) { *extent >= LEAST } else { extent == then })
+            && pairs
+                .all(|(axis, (extent, then))| if self.axes.contains(&axis) { *extent >= LEAST } else { extent == then })
     }
 
     fn compare(&self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {

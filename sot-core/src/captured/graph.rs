@@ -2,7 +2,7 @@
 
 use crate::backend::Mode;
 use crate::objects::VarId;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use sot_sir::{Statement, Symbol};
 use sot_tracker::ObjectId;
@@ -55,6 +55,10 @@ pub struct Graph {
     pub inputs: Vec<GraphInput>,
     /// Numbers that vary and are operands: inputs behind the tensors, which the builder does not know.
     pub numbers: Vec<GraphInput>,
+    /// Those among them that are extents which the builder computes from inputs, by symbol, and of which inputs.
+    pub extents: HashMap<u32, Vec<usize>>,
+    /// Those of which the builder knows an example alone, by symbol.
+    pub examples: HashSet<u32>,
     pub statements: Vec<Statement>,
     /// By statement.
     pub behind: Vec<Behind>,

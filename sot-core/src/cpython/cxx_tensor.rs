@@ -201,12 +201,7 @@ impl CxxTensors {
     }
 
     #[inline]
-    fn agrees(
-        &self,
-        object: Borrowed<'_, '_, PyAny>,
-        facts: &CxxFacts,
-        have: impl FnOnce(&[i64]) -> bool,
-    ) -> bool {
+    fn agrees(&self, object: Borrowed<'_, '_, PyAny>, facts: &CxxFacts, have: impl FnOnce(&[i64]) -> bool) -> bool {
         let object = object.as_ptr();
         // SAFETY: `object` is alive while borrowed. Equal classes make it an instance of `base`, because the facts were
         // read from one. The rest as in `read`.

@@ -37,10 +37,14 @@ impl<'py> Executor<'py> {
             return Ok(made);
         }
         if from_builtins {
-            if let ("len", [list], []) = (&*name, positional, &*args.keywords)
-                && let Some(length) = self.varying_length(*list)?
-            {
-                return Ok(Called::Value(length));
+            if let ("len", [container], []) = (&*name, positional, &*args.keywords) {
+                let length = match self.var(*container).kind {
+                    VarKind::Tensor(_) => self.length_of_tensor(*container)?,
+                    _ => self.varying_length(*container)?,
+                };
+                if let Some(length) = length {
+                    return Ok(Called::Value(length));
+                }
             }
             if let Some(entered) = self.enter_function(&name, args)? {
                 return Ok(entered);

@@ -8,13 +8,16 @@
 //! once more with fixed extents, by another attempt ([`Captured::needs_fixed_extents`]).
 
 use super::Executor;
+use super::kinds::{Picked, pick};
 use crate::backend::{Extent, TensorCheck, TensorMeta};
 use crate::captured::{place, place_of_extent};
+use crate::cpython::facts;
+use crate::numbers::are_alike;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList};
-use sot_tracker::{Arithmetic, Tracker, TrackerId};
+use pyo3::types::{PyInt, PyList, PyType};
+use sot_tracker::{Arithmetic, ObjectId, Tracker, TrackerId};
 use std::rc::Rc;
 
 /// An extent below this one is special: a tensor of one row is spread over others.
@@ -78,14 +81,12 @@ impl<'py> Executor<'py> {
         let mut items = Vec::with_capacity(known_by.len());
         for (extent, now) in known_by.iter().zip(example.try_iter().map_err(|e| self.internal(&e))?) {
             let now = now.map_err(|e| self.internal(&e))?;
-            items.push(match *extent {
+            items.push(match extent {
                 Extent::Fixed => self.fold(&now)?,
-                Extent::OfInput { input, axis } => {
-                    let Some(input) = self.graph.inputs.get(input) else { return Err(self.needs_fixed_extents()) };
-                    let tensor = self.var(input.var).tracker;
-                    let extent = self.extent_of(tensor, axis)?;
-                    self.computed_at(extent, &now)
-                }
+                _ => match self.number_of_extent(extent)? {
+                    Some(number) if self.is_now(number, &now) => number,
+                    _ => return Err(self.needs_fixed_extents()),
+                },
             });
         }
         if !example.is_instance_of::<PyList>() {
@@ -93,5 +94,151 @@ impl<'py> Executor<'py> {
         }
         let class = (!example.is_exact_instance_of::<PyList>()).then(|| self.objects.add(example.get_type().as_any()));
         Ok(self.virtual_var(ListVar { items: Rc::new(items), class, object: None }))
+    }
+
+    /// `len(tensor)` of an input whose first extent varies.
+    pub(super) fn length_of_tensor(&mut self, tensor: VarId) -> Result<Option<VarId>, Stop> {
+        if self.found.numbers.is_empty() || self.found.fixed_extents {
+            return Ok(None);
+        }
+        self.tensor_value(tensor)?;
+        let Some(object) = self.known_object(tensor) else { return Ok(None) };
+        let address = self.objects.get_ref(self.py, object).as_ptr() as usize;
+        let varies = self.captured.free_axes.get(&address).is_some_and(|axes| axes.contains(&0));
+        let input = self.graph.inputs.iter().position(|input| input.var == tensor);
+        match input.filter(|_| varies) {
+            Some(input) => self.number_of_extent(&Extent::OfInput { input, axis: 0 }),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a number has this value now, whatever it has at other calls.
+    fn is_now(&self, number: VarId, now: &Bound<'py, PyAny>) -> bool {
+        let VarKind::Constant(ConstantVar { object }) = self.var(number).kind else { return false };
+        are_alike(self.objects.get_ref(self.py, object), now)
+    }
+
+    /// An extent as a number at a path. `None`: no path leads to it.
+    fn number_of_extent(&mut self, extent: &Extent) -> Result<Option<VarId>, Stop> {
+        let (op, [left, right]) = match extent {
+            Extent::Fixed => return Ok(None),
+            Extent::Number(number) => return self.fold_int(*number).map(Some),
+            Extent::OfInput { input, axis } => {
+                let Some(input) = self.graph.inputs.get(*input) else { return Ok(None) };
+                let Variable {
+                    kind: VarKind::Tensor(TensorVar { source: TensorSource::Object(object) }), tracker, ..
+                } = self.var(input.var)
+                else {
+                    return Ok(None);
+                };
+                let (tracker, object) = (*tracker, *object);
+                let tensor = self.objects.get(self.py, object);
+                let Some(now) = self.backend.extent(&tensor, *axis) else { return Ok(None) };
+                let now = now.into_pyobject(self.py).map_err(|e| self.internal(&e.into()))?;
+                let extent = self.extent_of(tracker, *axis)?;
+                return Ok(Some(self.computed_at(extent, now.as_any())));
+            }
+            Extent::Sum(parts) => (Arithmetic::Add, &**parts),
+            Extent::Difference(parts) => (Arithmetic::Subtract, &**parts),
+            Extent::Product(parts) => (Arithmetic::Multiply, &**parts),
+            Extent::Quotient(parts) => (Arithmetic::FloorDivide, &**parts),
+        };
+        let (Some(left), Some(right)) = (self.number_of_extent(left)?, self.number_of_extent(right)?) else {
+            return Ok(None);
+        };
+        self.arithmetic(op, left, Some(right))
+    }
+
+    /// The extent that is at a path, in the numbers of the graph's inputs. `None`: it is another number.
+    fn extent_at(&self, tracker: TrackerId) -> Option<Extent> {
+        if let Some(constant) = self.trackers.get(tracker).as_constant() {
+            let constant = self.objects.get_ref(self.py, constant);
+            return constant.cast_exact::<PyInt>().ok()?.extract().ok().map(Extent::Number);
+        }
+        let Tracker::Arithmetic { op, left, right: Some(right) } = *self.trackers.get(tracker) else { return None };
+        if op == Arithmetic::Extent {
+            let axis = self.trackers.get(right).as_constant()?;
+            let axis = self.objects.get_ref(self.py, axis).extract().ok()?;
+            let input = self.graph.inputs.iter().position(|input| self.var(input.var).tracker == left)?;
+            return Some(Extent::OfInput { input, axis });
+        }
+        let parts = Box::new([self.extent_at(left)?, self.extent_at(right)?]);
+        Some(match op {
+            Arithmetic::Add => Extent::Sum(parts),
+            Arithmetic::Subtract => Extent::Difference(parts),
+            Arithmetic::Multiply => Extent::Product(parts),
+            Arithmetic::FloorDivide => Extent::Quotient(parts),
+            _ => return None,
+        })
+    }
+
+    /// Whether one of these numbers is given as an extent that varies to the operation that is being recorded.
+    pub(super) fn holds_extents(&mut self, items: &[VarId]) -> bool {
+        self.takes_extents && items.iter().any(|item| self.is_varying_int(*item))
+    }
+
+    /// An item or a slice of a shape, some of whose numbers vary, where its class is one of C that gives what a list does: an item of
+    /// it, or items of it in a new one of the class. `None`: it is to say what it is.
+    pub(super) fn part_of_shape(
+        &mut self,
+        items: &[VarId],
+        class: Option<ObjectId>,
+        key: VarId,
+    ) -> Result<Option<VarId>, Stop> {
+        let Some(class) = class.filter(|_| items.iter().any(|item| self.is_varying_int(*item))) else {
+            return Ok(None);
+        };
+        let list_class = self.objects.get(self.py, class);
+        let of_c = list_class.cast::<PyType>().is_ok_and(|class| !facts::is_heap_type(class));
+        if !of_c {
+            return Ok(None);
+        }
+        let mut now = Vec::with_capacity(items.len());
+        for item in items {
+            let VarKind::Constant(ConstantVar { object }) = self.var(*item).kind else { return Ok(None) };
+            now.push(self.objects.get(self.py, object));
+        }
+        let picked = pick(self, "list", items, key)?;
+        let key = self.require_plain(key)?;
+        let example = list_class.call1((now,)).and_then(|shape| shape.get_item(key)).map_err(|e| self.internal(&e))?;
+        let is_now = |ex: &Self, var: &VarId, now: &Bound<'py, PyAny>| ex.is_now(*var, now);
+        match picked {
+            Picked::One(item) => Ok(is_now(self, &item, &example).then_some(item)),
+            Picked::Many(items, _) => {
+                let Ok(list) = example.cast::<PyList>() else { return Ok(None) };
+                let same =
+                    list.len() == items.len() && items.iter().zip(list).all(|(var, now)| is_now(self, var, &now));
+                let is_of_class = example.get_type().is(&list_class);
+                let class = is_of_class.then_some(class);
+                let is_list = is_of_class || example.is_exact_instance_of::<PyList>();
+                Ok((same && is_list).then(|| self.virtual_var(ListVar { items: Rc::new(items), class, object: None })))
+            }
+        }
+    }
+
+    /// What stands for a number as an argument of the operation that is being recorded, where that takes extents.
+    pub(super) fn extent_as_argument(&mut self, number: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        if !self.takes_extents || !self.is_varying_int(number) {
+            return Ok(None);
+        }
+        let Some(extent) = self.extent_at(self.var(number).tracker) else { return Ok(None) };
+        let py = self.py;
+        let Some(value) = self.builder()?.extent(py, &extent) else { return Ok(None) };
+        let symbol = self.symbol_of_number(number);
+        let mut inputs = Vec::new();
+        inputs_of(&extent, &mut inputs);
+        self.graph.extents.insert(symbol.0, inputs);
+        Ok(Some(value))
+    }
+}
+
+/// The inputs whose extents an extent is computed of.
+fn inputs_of(extent: &Extent, inputs: &mut Vec<usize>) {
+    match extent {
+        Extent::Fixed | Extent::Number(_) => {}
+        Extent::OfInput { input, .. } => inputs.push(*input),
+        Extent::Sum(parts) | Extent::Difference(parts) | Extent::Product(parts) | Extent::Quotient(parts) => {
+            parts.iter().for_each(|part| inputs_of(part, inputs));
+        }
     }
 }

@@ -25,7 +25,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn builder(&mut self) -> Result<&mut Box<dyn GraphBuilder>, Stop> {
+    pub(super) fn builder(&mut self) -> Result<&mut Box<dyn GraphBuilder>, Stop> {
         if self.builder.is_none() {
             if let Some(why) = self.backend.unavailable(self.py) {
                 return Err(Stop::Fallback(why));
@@ -76,14 +76,22 @@ impl<'py> Executor<'py> {
     /// An example of a number that varies, which becomes an input of the graph.
     fn number_as_operand(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
         let VarKind::Constant(ConstantVar { object }) = self.look(var)? else { return self.argument(var) };
-        if self.number_symbol(var).is_none() {
-            let symbol = self.graph.fresh_symbol();
-            self.graph.numbers.push(GraphInput { var, symbol });
-        }
+        let symbol = self.symbol_of_number(var);
+        // The graph is built with an example.
+        self.graph.examples.insert(symbol.0);
         Ok(self.objects.get(self.py, object))
     }
 
-    /// The symbol of a number that varies.
+    /// The symbol of a number that varies, which is made if there is none.
+    pub(super) fn symbol_of_number(&mut self, var: VarId) -> Symbol {
+        self.number_symbol(var).unwrap_or_else(|| {
+            let symbol = self.graph.fresh_symbol();
+            self.graph.numbers.push(GraphInput { var, symbol });
+            symbol
+        })
+    }
+
+    /// The symbol of a number that varies, if it has one.
     fn number_symbol(&self, var: VarId) -> Option<Symbol> {
         let known = self.graph.numbers.iter().find(|input| input.var == var);
         known.map(|input| input.symbol).filter(|_| !self.var(var).valued)
@@ -153,6 +161,20 @@ impl<'py> Executor<'py> {
 
     /// Append an operation and give its result.
     pub fn record_call(
+        &mut self,
+        kind: CallKind,
+        name: &str,
+        callee: Option<&Bound<'py, PyAny>>,
+        args: &Args,
+    ) -> Result<VarId, Stop> {
+        let takes_extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name);
+        let before = std::mem::replace(&mut self.takes_extents, takes_extents);
+        let recorded = self.record_call_of(kind, name, callee, args);
+        self.takes_extents = before;
+        recorded
+    }
+
+    fn record_call_of(
         &mut self,
         kind: CallKind,
         name: &str,
@@ -302,9 +324,17 @@ impl<'py> Executor<'py> {
         if let Some(symbol) = self.tensor_symbol(var) {
             return Ok(Operand::Symbol(symbol));
         }
+        if self.takes_extents
+            && let Some(symbol) = self.number_symbol(var)
+        {
+            return Ok(Operand::Symbol(symbol));
+        }
         Ok(match self.look(var)? {
             VarKind::Tuple(t) if t.class.is_none() => Operand::Tuple(self.operands(&t.items, objects)?),
-            VarKind::List(l) if l.class.is_none() => Operand::List(self.operands(&l.items, objects)?),
+            // A shape is as good as a list of its extents.
+            VarKind::List(l) if l.class.is_none() || self.holds_extents(&l.items) => {
+                Operand::List(self.operands(&l.items, objects)?)
+            }
             VarKind::Slice(s) => {
                 let parts = self.operands(&s.parts, objects)?;
                 let parts: [Operand; 3] = parts.try_into().expect("three parts");

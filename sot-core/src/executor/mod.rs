@@ -178,6 +178,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// The modes that the builder was told last.
     built_in: Vec<(Mode, ObjectId)>,
+    /// The operation that is being recorded takes extents that vary.
+    takes_extents: bool,
     /// The flags of tensors that the builder was told last, by number.
     built_flags: HashMap<usize, bool>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
@@ -276,6 +278,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             built_in: Vec::new(),
+            takes_extents: false,
             built_flags: HashMap::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),

@@ -217,13 +217,13 @@ fn finish_graph(
         outputs.iter().map(|s| captured.objects.get(py, captured.graph.values[&s.0]).unbind()).collect();
     let mut finished =
         builder.finish(py, &tensors, &values).map_err(|e| Stop::fallback(Reason::BackendFailed, e.why.detail))?;
-    if !numbers.is_empty() {
+    let all: Vec<_> = captured.graph.all_inputs().collect();
+    if numbers.iter().any(|at| captured.graph.examples.contains(&all[*at].symbol.0)) {
         // It was built with an example of each.
         finished.compiled = None;
         finished.replay_only = Some("a number that varies is an operand".to_owned());
     }
-    let inputs: Vec<_> = captured.graph.all_inputs().collect();
-    let (inputs, input_vars) = used.iter().map(|at| (inputs[*at].symbol, inputs[*at].var)).unzip();
+    let (inputs, input_vars) = used.iter().map(|at| (all[*at].symbol, all[*at].var)).unzip();
     let graph = GraphFunction::new(py, captured, inputs, input_vars, outputs.to_vec(), finished)?;
     Ok(Some(Arc::new(graph)))
 }
@@ -233,6 +233,10 @@ fn used_inputs(captured: &Captured) -> Vec<usize> {
     let mut uses = hashbrown::HashSet::new();
     for statement in &captured.graph.statements {
         uses.extend(statement.uses().into_iter().map(|s| s.0));
+    }
+    // The builder computes extents from the tensors themselves.
+    for (_, inputs) in captured.graph.extents.iter().filter(|(symbol, _)| uses.contains(*symbol)).collect::<Vec<_>>() {
+        uses.extend(inputs.iter().map(|input| captured.graph.inputs[*input].symbol.0));
     }
     let all = captured.graph.all_inputs().enumerate();
     all.filter(|(_, input)| uses.contains(&input.symbol.0)).map(|(at, _)| at).collect()

@@ -13,7 +13,7 @@ use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_core::backend::{
-    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, SmallVec, TensorMeta, UserFrame,
+    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
 };
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -159,7 +159,7 @@ impl GraphBuilder for Builder {
         if let ("shape" | "extents", Ok(value)) = (name, value.cast::<Value>())
             && value.get().extents.iter().any(|extent| *extent != Extent::Fixed)
         {
-            let (shape, known_by) = (&value.get().meta.shape, SmallVec::from_slice(&value.get().extents));
+            let (shape, known_by) = (&value.get().meta.shape, value.get().extents.iter().cloned().collect());
             let example = match name {
                 "shape" => PyTuple::new(py, shape).map(Bound::into_any),
                 _ => PyList::new(py, shape).map(Bound::into_any),
@@ -204,7 +204,8 @@ impl GraphBuilder for Builder {
     fn meta(&self, value: &Bound<'_, PyAny>) -> PyResult<TensorMeta> {
         let value = value.cast::<Value>()?.get();
         let mut meta = describe(&value.meta);
-        for (extent, _) in meta.shape.iter_mut().zip(&value.extents).filter(|(_, known_by)| **known_by != Extent::Fixed) {
+        for (extent, _) in meta.shape.iter_mut().zip(&value.extents).filter(|(_, known_by)| **known_by != Extent::Fixed)
+        {
             *extent = -1;
         }
         Ok(meta)

@@ -175,11 +175,12 @@ impl Op {
             Op::Constant(..) | Op::Uniform(_) => fixed(),
             Op::Unary(_) | Op::Detach | Op::Astype(_) => of[0].1.to_vec(),
             Op::Binary(_) => {
-                let (long, short) = if of[0].1.len() >= of[1].1.len() { (of[0].1, of[1].1) } else { (of[1].1, of[0].1) };
+                let (long, short) =
+                    if of[0].1.len() >= of[1].1.len() { (of[0].1, of[1].1) } else { (of[1].1, of[0].1) };
                 let mut extents = long.to_vec();
                 let behind = long.len() - short.len();
                 for (extent, other) in extents[behind..].iter_mut().zip(short).filter(|(_, o)| **o == Extent::Fixed) {
-                    *extent = *other;
+                    extent.clone_from(other);
                 }
                 extents
             }
@@ -187,18 +188,31 @@ impl Op {
                 Some(axis) => [&of[0].1[..*axis], &of[0].1[axis + 1..]].concat(),
                 None => Vec::new(),
             },
-            Op::Matmul => vec![of[0].1[0], of[1].1[1]],
-            Op::Transpose => vec![of[0].1[1], of[0].1[0]],
-            Op::Concat if (0..of.len()).any(|at| varies(at, 0)) => return unknown(),
-            Op::Concat => of[0].1.to_vec(),
+            Op::Matmul => vec![of[0].1[0].clone(), of[1].1[1].clone()],
+            Op::Transpose => vec![of[0].1[1].clone(), of[0].1[0].clone()],
+            Op::Concat => {
+                let rows = |(meta, extents): &(&Meta, &[Extent])| match &extents[0] {
+                    Extent::Fixed => Extent::Number(meta.shape[0] as i64),
+                    extent => extent.clone(),
+                };
+                let mut extents = of[0].1.to_vec();
+                if (0..of.len()).any(|at| varies(at, 0)) {
+                    let sum = of.iter().map(rows).reduce(|left, right| Extent::Sum(Box::new([left, right])));
+                    extents[0] = sum.unwrap_or(Extent::Fixed);
+                }
+                extents
+            }
             Op::Reshape(wanted) => {
                 let mut free = (0..of[0].1.len()).filter(|axis| varies(0, *axis));
                 let (Some(free), None) = (free.next(), free.next()) else { return unknown() };
-                let rest: usize = of[0].0.shape.iter().enumerate().filter(|(a, _)| *a != free).map(|(_, d)| d).product();
+                let rest: usize =
+                    of[0].0.shape.iter().enumerate().filter(|(a, _)| *a != free).map(|(_, d)| d).product();
                 let known: i64 = wanted.iter().filter(|d| **d >= 0).product();
-                let Some(at) = wanted.iter().position(|d| *d < 0).filter(|_| known == rest as i64) else { return unknown() };
+                let Some(at) = wanted.iter().position(|d| *d < 0).filter(|_| known == rest as i64) else {
+                    return unknown();
+                };
                 let mut extents = fixed();
-                extents[at] = of[0].1[free];
+                extents[at] = of[0].1[free].clone();
                 extents
             }
             Op::Rows { .. } if varies(0, 0) => return unknown(),

@@ -10,8 +10,8 @@ use crate::tensor::{DType, Operand, Tensor, dtype};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use sot_core::backend::Extent;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyIterator, PyList, PySlice, PyTuple};
+use sot_core::backend::Extent;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 type Any<'py> = PyResult<Bound<'py, PyAny>>;

@@ -70,6 +70,9 @@ impl Operations for ConstantVar {
     }
 
     fn as_argument<'py>(&self, ex: &mut Executor<'py>, me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        if let Some(extent) = ex.extent_as_argument(me)? {
+            return Ok(extent);
+        }
         Ok(ex.constant_value(me).expect("a constant"))
     }
 

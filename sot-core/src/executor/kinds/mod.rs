@@ -30,6 +30,7 @@ mod tensor;
 mod traceback;
 
 pub(super) use mapping::KeyIndex;
+pub(super) use sequence::{Picked, pick};
 
 use super::Executor;
 use crate::stop::{Reason, Stop};

@@ -9,13 +9,18 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
 
 /// `items[key]` for a constant int or slice key.
-enum Picked {
+pub(in crate::executor) enum Picked {
     One(VarId),
     /// Items, and whether they are all there are, in order.
     Many(Vec<VarId>, bool),
 }
 
-fn pick(ex: &mut Executor<'_>, what: &str, items: &[VarId], key: VarId) -> Result<Picked, Stop> {
+pub(in crate::executor) fn pick(
+    ex: &mut Executor<'_>,
+    what: &str,
+    items: &[VarId],
+    key: VarId,
+) -> Result<Picked, Stop> {
     if let Some(index) = ex.index_value(key)? {
         let length = items.len() as i64;
         let at = if index < 0 { index + length } else { index };
@@ -149,6 +154,9 @@ impl Operations for ListVar {
 
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
         if self.class.is_some() {
+            if let Some(found) = ex.part_of_shape(&self.items, self.class, key)? {
+                return Ok(found);
+            }
             // What a slice of a subclass is, is for the subclass to say.
             let getitem = ex.operator("getitem")?;
             return ex.fold_call(&getitem, &Args::positional(vec![me, key]));
@@ -171,6 +179,7 @@ impl Operations for ListVar {
         let list = PyList::new(ex.py, items).map_err(|e| ex.internal(&e))?.into_any();
         match self.class {
             None => Ok(list),
+            Some(_) if ex.holds_extents(&self.items) => Ok(list),
             Some(class) => ex.objects.get(ex.py, class).call1((list,)).map_err(|e| ex.internal(&e)),
         }
     }

@@ -1,0 +1,263 @@
+//! Extents that vary, in a program: what Paddle's own symbolic shape inference knows of them, and values that stand for them.
+//!
+//! A program's shape inference gives -1 for an extent that is not known. Paddle has another one, made for its compiler, that gives
+//! each such extent of an input a name and writes the others as formulas of them (`shape[S0, Mul(S1, 16)]`). It annotates the
+//! operations of a program; so it is run on a copy, when the program asks for a shape. What it cannot say is left out: then all
+//! extents are fixed.
+
+use crate::grown::{Grown, Source};
+use crate::handles::value_id;
+use crate::meta;
+use hashbrown::HashMap;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use smallvec::SmallVec;
+use sot_core::backend::{Attr, Extent};
+
+/// The attribute of an operation that says what is known of its results.
+const ANNOTATION: &str = "sym_shape_str";
+
+/// What stands for extents in the program, by what they are.
+#[derive(Default)]
+pub(crate) struct Extents(HashMap<Extent, Py<PyAny>>);
+
+impl Extents {
+    /// Whether a value stands for an extent.
+    pub(crate) fn contains(&self, value: &Bound<'_, PyAny>) -> bool {
+        let same =
+            |known: &Py<PyAny>| matches!((value_id(known.bind(value.py())), value_id(value)), (Ok(a), Ok(b)) if a == b);
+        self.0.values().any(same)
+    }
+}
+
+/// The value that stands for an extent: an integer without axes.
+pub(crate) fn value<'py>(grown: &mut Grown, py: Python<'py>, extent: &Extent) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(known) = grown.extents.0.get(extent) {
+        return Ok(known.bind(py).clone());
+    }
+    let mut both = |parts: &[Extent; 2]| -> PyResult<[Bound<'py, PyAny>; 2]> {
+        Ok([value(grown, py, &parts[0])?, value(grown, py, &parts[1])?])
+    };
+    let made = match extent {
+        Extent::Fixed => return Err(PyValueError::new_err("an extent that is fixed")),
+        Extent::Number(number) => return Ok(number.into_pyobject(py)?.into_any()),
+        Extent::OfInput { input, axis } => {
+            let paddle = grown.handles.paddle.bind(py);
+            let shape = paddle.getattr(intern!(py, "shape"))?.call1((&grown.inputs[*input].value,))?;
+            shape.get_item(*axis)?.call_method1(intern!(py, "astype"), ("int64",))?
+        }
+        Extent::Sum(parts) => both(parts).and_then(|[left, right]| left.add(right))?,
+        Extent::Difference(parts) => both(parts).and_then(|[left, right]| left.sub(right))?,
+        Extent::Product(parts) => both(parts).and_then(|[left, right]| left.mul(right))?,
+        Extent::Quotient(parts) => both(parts).and_then(|[left, right]| left.floor_div(right))?,
+    };
+    if !grown.handles.is_value(&made) {
+        return Ok(made);
+    }
+    made.setattr(intern!(py, "stop_gradient"), true)?;
+    grown.extents.0.insert(extent.clone(), made.clone().unbind());
+    Ok(made)
+}
+
+/// The shape of a value some of whose extents vary. `None`: none does, or it is not known how.
+pub(crate) fn of_value<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Option<Attr<'py>>> {
+    let py = value.py();
+    let shape = meta::shape(value)?;
+    if shape.iter().all(|extent| *extent >= 0) {
+        return Ok(None);
+    }
+    if let Some(input) = grown.input_index(value_id(value)?) {
+        let known_by = |(axis, extent): (usize, &i64)| match *extent < 0 {
+            true => Extent::OfInput { input, axis },
+            false => Extent::Fixed,
+        };
+        let known_by = shape.iter().enumerate().map(known_by).collect();
+        let example = grown.inputs[input].tensor.bind(py).getattr(intern!(py, "shape"))?;
+        return Ok(Some(Attr::Extents { example, known_by }));
+    }
+    let Some(formulas) = inferred(grown, value)? else { return Ok(None) };
+    let mut known_by: SmallVec<[Extent; 6]> = SmallVec::new();
+    let mut now = Vec::with_capacity(shape.len());
+    for (extent, formula) in shape.iter().zip(formulas) {
+        match (*extent >= 0, formula) {
+            (true, _) => {
+                known_by.push(Extent::Fixed);
+                now.push(*extent);
+            }
+            (false, Some(formula)) => {
+                let Some(extent) = value_now(grown, py, &formula) else { return Ok(None) };
+                known_by.push(formula);
+                now.push(extent);
+            }
+            (false, None) => return Ok(None),
+        }
+    }
+    let example = crate::attr::size_class(&grown.handles, py)?.call1((now,))?;
+    Ok(Some(Attr::Extents { example, known_by }))
+}
+
+/// What an extent is in this call.
+fn value_now(grown: &Grown, py: Python<'_>, extent: &Extent) -> Option<i64> {
+    let both = |parts: &[Extent; 2]| Some([value_now(grown, py, &parts[0])?, value_now(grown, py, &parts[1])?]);
+    match extent {
+        Extent::Fixed => None,
+        Extent::Number(number) => Some(*number),
+        Extent::OfInput { input, axis } => {
+            meta::shape(grown.inputs.get(*input)?.tensor.bind(py)).ok()?.get(*axis).copied()
+        }
+        Extent::Sum(parts) => both(parts).and_then(|[left, right]| left.checked_add(right)),
+        Extent::Difference(parts) => both(parts).and_then(|[left, right]| left.checked_sub(right)),
+        Extent::Product(parts) => both(parts).and_then(|[left, right]| left.checked_mul(right)),
+        Extent::Quotient(parts) => {
+            both(parts).filter(|[_, right]| *right > 0).map(|[left, right]| left.div_euclid(right))
+        }
+    }
+}
+
+/// The extents of a value as Paddle infers them; `None` for one that is no formula of those of the inputs.
+fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Option<Extent>>>> {
+    let py = value.py();
+    let pir = grown.handles.pir.bind(py);
+    let (Ok(infer), Ok(manager), Ok(mapping)) = (
+        pir.getattr(intern!(py, "infer_symbolic_shape_pass")),
+        pir.getattr(intern!(py, "PassManager")),
+        pir.getattr(intern!(py, "IrMapping")),
+    ) else {
+        return Ok(None);
+    };
+    let main = grown.main.bind(py);
+    let maker = value.call_method0(intern!(py, "get_defining_op"))?;
+    if maker.is_none() {
+        return Ok(None);
+    }
+    let of_program = |program: &Bound<'_, PyAny>| -> PyResult<Vec<Py<PyAny>>> {
+        let block = program.call_method0(intern!(py, "global_block"))?;
+        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+        Ok(ops.iter().map(Bound::unbind).collect())
+    };
+    let id = |op: &Bound<'_, PyAny>| -> PyResult<i64> { op.call_method0(intern!(py, "id"))?.extract() };
+    let wanted = id(&maker)?;
+    let ours = of_program(main)?;
+    let mut at = None;
+    for (number, op) in ours.iter().enumerate() {
+        if id(op.bind(py))? == wanted {
+            at = Some(number);
+        }
+    }
+    let copy = main.call_method1(intern!(py, "clone"), (mapping.call0()?,))?;
+    let passes = manager.call1((2,))?;
+    infer.call1((&passes, &copy))?;
+    passes.call_method1(intern!(py, "run"), (&copy,))?;
+    let copies = of_program(&copy)?;
+    let (Some(at), true) = (at, copies.len() == ours.len()) else { return Ok(None) };
+    let annotation = |op: &Py<PyAny>| -> PyResult<Option<String>> {
+        let attrs = op.bind(py).call_method0(intern!(py, "attrs"))?.cast_into::<PyDict>()?;
+        attrs.get_item(ANNOTATION)?.map(|text| text.extract()).transpose()
+    };
+    // Names are given where the inputs stand.
+    let mut names = HashMap::new();
+    for (input, Source { value, .. }) in grown.inputs.iter().enumerate() {
+        let maker = id(&value.bind(py).call_method0(intern!(py, "get_defining_op"))?)?;
+        let mut found = ours.iter().zip(&copies).filter(|(op, _)| id(op.bind(py)).is_ok_and(|id| id == maker));
+        let Some(text) = found.next().map(|(_, copy)| annotation(copy)).transpose()?.flatten() else { continue };
+        for (axis, name) in shapes_in(&text).into_iter().next().unwrap_or_default().into_iter().enumerate() {
+            if name.starts_with('S') {
+                names.entry(name).or_insert(Extent::OfInput { input, axis });
+            }
+        }
+    }
+    let Some(text) = annotation(&copies[at])? else { return Ok(None) };
+    let results = maker.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?;
+    let shapes = shapes_in(&text);
+    if shapes.len() != results.len() {
+        return Ok(None);
+    }
+    let own = value_id(value)?;
+    let number = results.iter().position(|result| value_id(&result).is_ok_and(|id| id == own));
+    let Some(shape) = number.and_then(|number| shapes.into_iter().nth(number)) else { return Ok(None) };
+    if shape.len() != meta::shape(value)?.len() {
+        return Ok(None);
+    }
+    Ok(Some(shape.iter().map(|formula| parsed(formula, &names)).collect()))
+}
+
+/// The shapes of an annotation, as the texts of their extents: `shape[S0, Mul(S1, 16)], data[NULL], shape[8], data[NULL]`.
+fn shapes_in(annotation: &str) -> Vec<Vec<String>> {
+    let behind = annotation.split("shape[").skip(1);
+    behind.filter_map(|rest| rest.split_once(']')).map(|(shape, _)| parts(shape)).collect()
+}
+
+/// Parts between commas that are in no brackets.
+fn parts(text: &str) -> Vec<String> {
+    let (mut parts, mut depth, mut part) = (Vec::new(), 0, String::new());
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(std::mem::take(&mut part).trim().to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        part.push(c);
+    }
+    if !part.trim().is_empty() {
+        parts.push(part.trim().to_owned());
+    }
+    parts
+}
+
+/// A formula as an extent; `None` for one that names something else than extents of inputs, or is written in other words.
+fn parsed(formula: &str, names: &HashMap<String, Extent>) -> Option<Extent> {
+    if let Ok(number) = formula.parse() {
+        return Some(Extent::Number(number));
+    }
+    let Some((function, arguments)) = formula.strip_suffix(')').and_then(|formula| formula.split_once('(')) else {
+        return names.get(formula).cloned();
+    };
+    let make: fn(Box<[Extent; 2]>) -> Extent = match function {
+        "Add" => Extent::Sum,
+        "Mul" => Extent::Product,
+        _ => return None,
+    };
+    let arguments = parts(arguments);
+    let mut arguments = arguments.iter().map(|argument| parsed(argument, names));
+    let first = arguments.next()??;
+    arguments.try_fold(first, |left, right| Some(make(Box::new([left, right?]))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> HashMap<String, Extent> {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        HashMap::from([("S0".to_owned(), of(0)), ("S1".to_owned(), of(1))])
+    }
+
+    #[test]
+    fn shapes_are_split_at_their_own_commas() {
+        let shapes = shapes_in("shape[S0, Mul(S1, Add(S0, 2)), 8], data[NULL], shape[], data[S0]");
+        assert_eq!(shapes, [vec!["S0", "Mul(S1, Add(S0, 2))", "8"], vec![]]);
+    }
+
+    #[test]
+    fn formulas_of_sums_and_products_are_read() {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        let sum = Extent::Sum(Box::new([of(0), Extent::Number(-2)]));
+        assert_eq!(parsed("Add(S0, -2)", &names()), Some(sum.clone()));
+        assert_eq!(parsed("Mul(S1, Add(S0, -2))", &names()), Some(Extent::Product(Box::new([of(1), sum]))));
+        let three = Extent::Sum(Box::new([Extent::Sum(Box::new([of(0), of(0)])), of(1)]));
+        assert_eq!(parsed("Add(S0, S0, S1)", &names()), Some(three));
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        for formula in ["S7", "Div(S0, 2)", "Broadcast(S0, S1)", "Mul(S0, S7)", "Add()", ""] {
+            assert_eq!(parsed(formula, &names()), None, "{formula}");
+        }
+    }
+}
