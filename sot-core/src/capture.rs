@@ -109,13 +109,13 @@ pub fn capture(
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
     let mut work = 0;
-    found.fixed_extents |= found.numbers.fixes_extents();
+    found.fixed_extents = found.fixed_extents.or_else(|| found.numbers.fixes_extents().cloned());
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(mut done) => {
                 work += done.captured.steps;
                 // The next capture need not find out again.
-                done.captured.needs_fixed_extents = found.fixed_extents;
+                done.captured.needs_fixed_extents.clone_from(&found.fixed_extents);
                 return Ok(Capture { work, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {
@@ -150,10 +150,10 @@ pub fn capture(
                 found.relied_on.extend(sites);
                 continue;
             }
-            Err(Failed::NeedsExtents { steps }) => {
+            Err(Failed::NeedsExtents { why, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
-                found.fixed_extents = true;
+                found.fixed_extents = Some(why);
                 continue;
             }
             Err(Failed::Rewrites { places, steps }) => {
@@ -188,7 +188,7 @@ enum Failed {
     /// It has guarded what it looked at to find out what these instructions raise, in vain.
     Silent { sites: Vec<frame::Site>, steps: usize },
     /// The framework needs the extents of tensors that it took for varying.
-    NeedsExtents { steps: usize },
+    NeedsExtents { why: Why, steps: usize },
     /// It decides something by the numbers that these calls draw.
     ReliesOn { sites: Vec<frame::Site>, steps: usize },
     /// This instruction of a general capture asks for what varies.
@@ -227,8 +227,8 @@ fn attempt(
     let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (mut captured, builder) = ex.into_captured();
-    if captured.needs_fixed_extents {
-        return Err(Failed::NeedsExtents { steps: captured.steps });
+    if let Some(why) = captured.needs_fixed_extents {
+        return Err(Failed::NeedsExtents { why, steps: captured.steps });
     }
     if let Some(site) = asked {
         return Err(Failed::Asks { site, steps: captured.steps });

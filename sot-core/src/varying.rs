@@ -11,6 +11,7 @@
 use crate::capture_all;
 use crate::captured::{Captured, Place, place, place_of_extent};
 use crate::numbers::{are_alike, is_number, is_text, varies};
+use crate::stop::Why;
 use crate::variables::{ListVar, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -34,7 +35,7 @@ enum Seen {
 pub struct Varying {
     seen: HashMap<Place, Seen>,
     /// A capture could do nothing with extents of tensors that vary.
-    fixed_extents: bool,
+    fixed_extents: Option<Why>,
     /// What guards have asked for, and the first answers that differed.
     facts: HashMap<u64, Vec<u64>>,
 }
@@ -54,9 +55,9 @@ impl Varying {
         self.seen.is_empty()
     }
 
-    /// Whether extents of tensors that vary have a capture each.
-    pub(crate) fn fixes_extents(&self) -> bool {
-        self.fixed_extents
+    /// Why extents of tensors that vary have a capture each, if they do.
+    pub(crate) fn fixes_extents(&self) -> Option<&Why> {
+        self.fixed_extents.as_ref()
     }
 
     /// The same record once more.
@@ -66,7 +67,7 @@ impl Varying {
             Seen::Varies => Seen::Varies,
         };
         let seen = self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect();
-        Varying { seen, fixed_extents: self.fixed_extents, facts: self.facts.clone() }
+        Varying { seen, fixed_extents: self.fixed_extents.clone(), facts: self.facts.clone() }
     }
 
     /// Whether so many answers were given to what a guard asks, this one among them.
@@ -107,7 +108,9 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
-        self.fixed_extents |= captured.needs_fixed_extents;
+        if let Some(why) = &captured.needs_fixed_extents {
+            self.fixed_extents.get_or_insert_with(|| why.clone());
+        }
         self.learn_extents(py, captured);
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {

@@ -168,15 +168,20 @@ fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Opti
             }
         }
     }
-    let Some(text) = annotation(&copies[at])? else { return Ok(None) };
     let results = maker.call_method0(intern!(py, "results"))?.cast_into::<PyList>()?;
-    let shapes = shapes_in(&text);
-    if shapes.len() != results.len() {
-        return Ok(None);
-    }
     let own = value_id(value)?;
-    let number = results.iter().position(|result| value_id(&result).is_ok_and(|id| id == own));
-    let Some(shape) = number.and_then(|number| shapes.into_iter().nth(number)) else { return Ok(None) };
+    let Some(number) = results.iter().position(|result| value_id(&result).is_ok_and(|id| id == own)) else {
+        return Ok(None);
+    };
+    // What takes a list of values apart says what the first one is; who made the list says it of all.
+    let mut of = copies[at].bind(py).clone();
+    if of.call_method0(intern!(py, "name"))?.extract::<&str>()? == "builtin.split" {
+        let operands = of.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?;
+        of = operands.get_item(0)?.call_method0(intern!(py, "get_defining_op"))?;
+    }
+    let Some(text) = annotation(&of.unbind())? else { return Ok(None) };
+    // Of most operations the first result alone is annotated.
+    let Some(shape) = shapes_in(&text).into_iter().nth(number) else { return Ok(None) };
     if shape.len() != meta::shape(value)?.len() {
         return Ok(None);
     }

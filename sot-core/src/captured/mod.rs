@@ -107,7 +107,7 @@ pub struct Captured {
     /// Tensors of which the extents along these axes vary, by address.
     pub(crate) free_axes: HashMap<usize, Vec<usize>>,
     /// The capture has come to where the framework needs extents that are fixed.
-    pub(crate) needs_fixed_extents: bool,
+    pub(crate) needs_fixed_extents: Option<Why>,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, frame::Site>,
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
@@ -171,7 +171,7 @@ impl Default for Captured {
             guards: GuardSet::default(),
             varying: HashMap::new(),
             free_axes: HashMap::new(),
-            needs_fixed_extents: false,
+            needs_fixed_extents: None,
             draws: HashMap::new(),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),

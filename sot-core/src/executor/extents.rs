@@ -9,15 +9,16 @@
 
 use super::Executor;
 use super::kinds::{Picked, pick};
-use crate::backend::{Extent, TensorCheck, TensorMeta};
+use crate::backend::{Extent, TensorCheck, TensorMeta, UserFrame};
 use crate::captured::{place, place_of_extent};
 use crate::cpython::facts;
 use crate::numbers::are_alike;
-use crate::stop::{Reason, Stop};
+use crate::stop::{Reason, Stop, Why};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyType};
 use sot_tracker::{Arithmetic, ObjectId, Tracker, TrackerId};
+use std::path::Path;
 use std::rc::Rc;
 
 /// An extent below this one is special: a tensor of one row is spread over others.
@@ -30,9 +31,15 @@ impl<'py> Executor<'py> {
     }
 
     /// Another attempt fixes all extents; this one ends here.
-    pub(super) fn needs_fixed_extents(&mut self) -> Stop {
-        self.captured.needs_fixed_extents = true;
-        Stop::fallback(Reason::Varies, "an extent")
+    pub(super) fn needs_fixed_extents(&mut self, why: Why) -> Stop {
+        let mut why = why;
+        if let Some(UserFrame { file, line, .. }) = self.user_frames().last() {
+            let file =
+                Path::new(&**file).file_name().map_or_else(|| file.to_string(), |name| name.display().to_string());
+            why.detail = format!("{} at {file}:{line}", why.detail);
+        }
+        self.captured.needs_fixed_extents.get_or_insert(why.clone());
+        Stop::Fallback(why)
     }
 
     /// The check of a tensor some of whose extents vary, which its meta data is told. `None`: none does.
@@ -42,7 +49,7 @@ impl<'py> Executor<'py> {
         tensor: &Bound<'py, PyAny>,
         meta: &mut TensorMeta,
     ) -> Result<Option<Box<dyn TensorCheck>>, Stop> {
-        if self.found.fixed_extents || self.found.numbers.is_empty() || !self.has_path(tracker) {
+        if self.found.fixed_extents.is_some() || self.found.numbers.is_empty() || !self.has_path(tracker) {
             return Ok(None);
         }
         let known_by = place(self.py, &self.captured, tracker);
@@ -85,7 +92,10 @@ impl<'py> Executor<'py> {
                 Extent::Fixed => self.fold(&now)?,
                 _ => match self.number_of_extent(extent)? {
                     Some(number) if self.is_now(number, &now) => number,
-                    _ => return Err(self.needs_fixed_extents()),
+                    _ => {
+                        let why = Why::new(Reason::Varies, "an extent that is no formula of others");
+                        return Err(self.needs_fixed_extents(why));
+                    }
                 },
             });
         }
@@ -98,7 +108,7 @@ impl<'py> Executor<'py> {
 
     /// `len(tensor)` of an input whose first extent varies.
     pub(super) fn length_of_tensor(&mut self, tensor: VarId) -> Result<Option<VarId>, Stop> {
-        if self.found.numbers.is_empty() || self.found.fixed_extents {
+        if self.found.numbers.is_empty() || self.found.fixed_extents.is_some() {
             return Ok(None);
         }
         self.tensor_value(tensor)?;

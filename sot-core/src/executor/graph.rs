@@ -20,7 +20,7 @@ impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
     fn refused(&mut self, error: BuildError) -> Stop {
         match self.extents_vary() {
-            true => self.needs_fixed_extents(),
+            true => self.needs_fixed_extents(error.why),
             false => Stop::Break(error.why),
         }
     }
@@ -111,7 +111,7 @@ impl<'py> Executor<'py> {
         match attribute {
             // What is read of data breaks anyhow.
             Attr::Break(why) if why.reason == Reason::TensorAttribute && self.extents_vary() => {
-                Err(self.needs_fixed_extents())
+                Err(self.needs_fixed_extents(why))
             }
             attribute => Ok(attribute),
         }

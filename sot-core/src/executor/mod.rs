@@ -159,7 +159,7 @@ pub struct Found {
     /// Class statements are to run as Python.
     pub real_classes: bool,
     /// Extents of tensors are the same at each call, whatever earlier captures have found.
-    pub fixed_extents: bool,
+    pub fixed_extents: Option<Why>,
     /// Numbers that earlier captures of the same code have found.
     pub numbers: Arc<Varying>,
     /// What they have found in which places.

@@ -61,6 +61,8 @@ pub struct EntryReport {
     /// Where the code may go on. They are owned by the rewritten code.
     pub points: Vec<Weak<ResumePoint>>,
     pub capture_ns: u64,
+    /// Why extents of tensors that vary have a capture each.
+    pub fixed_extents: Option<Why>,
 }
 
 /// Guards, and what is served where they hold. A call that is served needs the latter alone: what only guards name may die
@@ -115,6 +117,7 @@ impl Guarded {
             code: String::new(),
             points: Vec::new(),
             capture_ns: 0,
+            fixed_extents: capture.captured.needs_fixed_extents.clone(),
         };
         let action = match capture.became {
             Became::Fallback => Action::Original { calls_out: true },

@@ -51,7 +51,12 @@ pub(super) fn captured(py: Python<'_>, subject: &Subject<'_, '_>, entry: &Entry,
             text().iter().for_each(|line| log::line(py, topic, line));
         }
     };
-    write(Topics::RECOMPILES, &|| misses::lines(&name, missed));
+    write(Topics::RECOMPILES, &|| {
+        let mut lines = misses::lines(&name, missed);
+        let fixed = |why: &Why| format!("{name} has a capture for each extent of its tensors: {why}");
+        lines.extend(report.fixed_extents.as_ref().map(fixed));
+        lines
+    });
     write(Topics::BREAKS, &|| {
         let text = |b: &Break| format!("{} in {} at {}:{}: {}", b.noun(), b.function, b.file, b.line, b.why);
         report.breaks.iter().map(text).collect()

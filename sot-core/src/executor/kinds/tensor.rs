@@ -25,7 +25,10 @@ impl Operations for TensorVar {
         let meta = ex.value_meta(&value)?;
         match meta.shape.first() {
             Some(&n) if n >= 0 => Ok(n as usize),
-            Some(_) if ex.extents_vary() => Err(ex.needs_fixed_extents()),
+            Some(_) if ex.extents_vary() => {
+                let why = crate::stop::Why::new(Reason::OpaqueValue, "len() of a tensor");
+                Err(ex.needs_fixed_extents(why))
+            }
             _ => Err(Stop::brk(Reason::OpaqueValue, "len() of a tensor")),
         }
     }
