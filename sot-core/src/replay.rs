@@ -4,9 +4,10 @@
 //! who is called ([`Action`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
-use crate::backend::{Mode, registered};
-use crate::captured::{Callee, Captured};
+use crate::backend::{Extent, Mode, registered};
+use crate::captured::{Callee, Captured, Formula};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
+use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
@@ -164,8 +165,24 @@ struct Step {
     action: Action,
     keywords: Vec<Py<PyString>>,
     objects: Vec<Py<PyAny>>,
+    /// Extents of the result, which must be those of the inputs that they are known by.
+    formulas: Vec<Formula>,
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
+}
+
+/// What an extent is for these inputs, by their number in the graph. `None`: nobody can tell.
+fn extent_of(extent: &Extent, inputs: &HashMap<usize, Bound<'_, PyAny>>) -> Option<i64> {
+    let both = |parts: &[Extent; 2]| Some((extent_of(&parts[0], inputs)?, extent_of(&parts[1], inputs)?));
+    match extent {
+        Extent::Fixed => None,
+        Extent::Number(number) => Some(*number),
+        Extent::OfInput { input, axis } => registered()?.extent(inputs.get(input)?, *axis),
+        Extent::Sum(parts) => both(parts).and_then(|(left, right)| left.checked_add(right)),
+        Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
+        Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
+        Extent::Quotient(parts) => both(parts).and_then(|(left, right)| left.checked_div_euclid(right)),
+    }
 }
 
 /// Python's side of a graph.
@@ -175,6 +192,8 @@ pub(crate) struct Replay {
     modes: Vec<Mode>,
     /// The flags of inputs that statements set, by the position of the input.
     flags: Vec<(usize, Py<PyString>)>,
+    /// The number of each input in the graph.
+    numbers: Vec<Option<usize>>,
     steps: Vec<Step>,
 }
 
@@ -192,6 +211,10 @@ impl Replay {
         let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
             action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
+            formulas: {
+                let symbols = statement.result.symbols();
+                captured.graph.formulas.iter().filter(|formula| symbols.contains(&formula.of)).cloned().collect()
+            },
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
         });
@@ -210,7 +233,9 @@ impl Replay {
             Some((position, PyString::intern(py, &flag.name).unbind()))
         };
         let flags = flagged.iter().filter_map(input).collect();
-        Replay { registers: last.unwrap_or(0), modes, flags, steps: steps.collect() }
+        let number = |symbol: &Symbol| captured.graph.inputs.iter().position(|input| input.symbol == *symbol);
+        let numbers = sir.inputs.iter().map(number).collect();
+        Replay { registers: last.unwrap_or(0), modes, flags, numbers, steps: steps.collect() }
     }
 
     pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
@@ -224,12 +249,19 @@ impl Replay {
         Ok(outputs)
     }
 
+    /// The inputs that are tensors, by their number in the graph.
+    fn by_number<'py>(&self, py: Python<'py>, args: Slots<'_>) -> HashMap<usize, Bound<'py, PyAny>> {
+        let numbered = self.numbers.iter().enumerate();
+        numbered.filter_map(|(at, number)| Some(((*number)?, args.get(py, at)?.to_owned()))).collect()
+    }
+
     fn run_statements<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         let mut registers = Registers::new();
         registers.resize(self.registers, None);
         for (i, input) in sir.inputs.iter().enumerate() {
             registers[input.0 as usize] = args.get(py, i).map(|a| a.to_owned());
         }
+        let mut measured = None;
         for (statement, step) in sir.statements.iter().zip(&self.steps) {
             let mut objects = step.objects.iter();
             let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
@@ -248,6 +280,14 @@ impl Replay {
                 step.action.call_with(py, values, &kwargs)?
             };
             store(&statement.result, result, &mut registers, &mut objects)?;
+            for Formula { of, axis, extent } in &step.formulas {
+                let inputs = measured.get_or_insert_with(|| self.by_number(py, args));
+                let real = registers[of.0 as usize].as_ref().and_then(|tensor| registered()?.extent(tensor, *axis));
+                if real != extent_of(extent, inputs) {
+                    let name = &statement.name;
+                    return Err(Failure::Broken(format!("extent {axis} of {name} is not what was inferred")));
+                }
+            }
             for symbol in &step.dead {
                 registers[symbol.0 as usize] = None;
             }

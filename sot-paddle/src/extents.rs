@@ -181,8 +181,12 @@ fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Opti
     }
     let Some(text) = annotation(&of.unbind())? else { return Ok(None) };
     // Of most operations the first result alone is annotated.
-    let Some(shape) = shapes_in(&text).into_iter().nth(number) else { return Ok(None) };
-    if shape.len() != meta::shape(value)?.len() {
+    let shapes = shapes_in(&text);
+    let is_told = number == 0 || shapes.len() == results.len();
+    let Some(shape) = shapes.into_iter().nth(number).filter(|_| is_told) else { return Ok(None) };
+    let known = meta::shape(value)?;
+    let agrees = |(formula, extent): (&String, &i64)| *extent < 0 || formula.parse() == Ok(*extent);
+    if shape.len() != known.len() || !shape.iter().zip(&known).all(agrees) {
         return Ok(None);
     }
     Ok(Some(shape.iter().map(|formula| parsed(formula, &names)).collect()))

@@ -1,6 +1,6 @@
 //! The record of a graph: StatementIR, and the objects behind it.
 
-use crate::backend::Mode;
+use crate::backend::{Extent, Mode};
 use crate::objects::VarId;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -49,6 +49,14 @@ pub struct GraphInput {
     pub symbol: Symbol,
 }
 
+/// An extent of a computed tensor, as the framework has inferred it, that the program has read.
+#[derive(Clone)]
+pub struct Formula {
+    pub of: Symbol,
+    pub axis: usize,
+    pub extent: Extent,
+}
+
 /// The graph of one capture.
 #[derive(Default)]
 pub struct Graph {
@@ -59,6 +67,7 @@ pub struct Graph {
     pub extents: HashMap<u32, Vec<usize>>,
     /// Those of which the builder knows an example alone, by symbol.
     pub examples: HashSet<u32>,
+    pub formulas: Vec<Formula>,
     pub statements: Vec<Statement>,
     /// By statement.
     pub behind: Vec<Behind>,

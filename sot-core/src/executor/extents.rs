@@ -10,7 +10,7 @@
 use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, TensorCheck, TensorMeta, UserFrame};
-use crate::captured::{place, place_of_extent};
+use crate::captured::{Formula, place, place_of_extent};
 use crate::cpython::facts;
 use crate::numbers::are_alike;
 use crate::stop::{Reason, Stop, Why};
@@ -84,7 +84,17 @@ impl<'py> Executor<'py> {
     }
 
     /// Extents some of which vary: `example` is what they are now, as a tuple or a new list.
-    pub(super) fn extents(&mut self, example: &Bound<'py, PyAny>, known_by: &[Extent]) -> Result<VarId, Stop> {
+    pub(super) fn extents(
+        &mut self,
+        tensor: VarId,
+        example: &Bound<'py, PyAny>,
+        known_by: &[Extent],
+    ) -> Result<VarId, Stop> {
+        if let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(tensor).kind {
+            // Whoever runs the graph sees whether it is so.
+            let formulas = known_by.iter().cloned().enumerate().filter(|(_, extent)| *extent != Extent::Fixed);
+            self.graph.formulas.extend(formulas.map(|(axis, extent)| Formula { of: symbol, axis, extent }));
+        }
         let mut items = Vec::with_capacity(known_by.len());
         for (extent, now) in known_by.iter().zip(example.try_iter().map_err(|e| self.internal(&e))?) {
             let now = now.map_err(|e| self.internal(&e))?;

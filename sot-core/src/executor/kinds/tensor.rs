@@ -41,7 +41,7 @@ impl Operations for TensorVar {
                 Some(number) => Ok(Some(number)),
                 None => ex.fresh(&object).map(Some),
             },
-            Attr::Extents { example, known_by } => ex.extents(&example, &known_by).map(Some),
+            Attr::Extents { example, known_by } => ex.extents(me, &example, &known_by).map(Some),
             Attr::Method => Ok(Some(ex.virtual_var(BoundVar::new(me, name)))),
             Attr::Value(result) => ex.record_attribute(me, name, &result).map(Some),
             Attr::Inline(function) => {
