@@ -212,6 +212,21 @@ pub enum Attr<'py> {
     Break(Why),
 }
 
+/// An axis along which the extent of a tensor varies, and how far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreeAxis {
+    pub axis: usize,
+    pub least: i64,
+    pub most: i64,
+}
+
+impl FreeAxis {
+    /// Whether an extent is within the bounds.
+    pub fn holds(&self, extent: i64) -> bool {
+        (self.least..=self.most).contains(&extent)
+    }
+}
+
 /// How an extent of a symbolic value is known, in the numbers of each call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Extent {
@@ -338,14 +353,18 @@ pub trait Backend: Send + Sync + 'static {
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind;
     fn tensor_meta(&self, tensor: &Bound<'_, PyAny>) -> PyResult<TensorMeta>;
     fn tensor_check(&self, tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>>;
-    /// As [`Backend::tensor_check`], of a tensor whose extents along these axes may be any of at least 2: one graph serves them all
+    /// As [`Backend::tensor_check`], of a tensor whose extents along these axes may be any within bounds: one graph serves them all
     /// ([`GraphBuilder::input_that_varies`]). `None`: each extent has a graph of its own.
     fn tensor_check_that_varies(
         &self,
         _tensor: &Bound<'_, PyAny>,
-        _axes: &[usize],
+        _axes: &[FreeAxis],
     ) -> Option<PyResult<Box<dyn TensorCheck>>> {
         None
+    }
+    /// The axes of a tensor that the program has marked as varying, by the framework's own means.
+    fn marked_axes(&self, _tensor: &Bound<'_, PyAny>) -> Vec<usize> {
+        Vec::new()
     }
     /// The extent of a tensor along an axis, found without Python code; `None`: it is none, or has no such axis.
     fn extent(&self, _tensor: &Bound<'_, PyAny>, _axis: usize) -> Option<i64> {

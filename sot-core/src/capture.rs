@@ -14,6 +14,7 @@ use crate::cpython::{Slots, facts};
 use crate::executor::{Executor, Found};
 use crate::frame::{self, Frame};
 use crate::libraries::comes_with_python;
+use crate::marks::InputSpec;
 use crate::rewrite::{GoOn, Head, Refused, Rewritten, rewrite};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, resume_name};
 use crate::stats::STATS;
@@ -35,6 +36,8 @@ pub enum Subject<'a, 'py> {
     Function {
         function: &'a Bound<'py, PyAny>,
         in_frames: bool,
+        /// What the program has said of the arguments, and how many slots are before them.
+        spec: Option<(&'a Arc<InputSpec>, usize)>,
     },
     Continuation {
         number: u32,
@@ -109,6 +112,9 @@ pub fn capture(
     }
     let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
     let mut work = 0;
+    if let Subject::Function { spec: Some((spec, first)), .. } = subject {
+        found.spec = Some(((*spec).clone(), *first));
+    }
     found.fixed_extents = found.fixed_extents.or_else(|| found.numbers.fixes_extents().cloned());
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {

@@ -33,6 +33,7 @@ pub mod iterators;
 pub mod libraries;
 mod locks;
 pub mod log;
+pub mod marks;
 pub mod natives;
 mod numbers;
 mod numpy;

@@ -7,8 +7,9 @@ use crate::backend::{self, Backend, Kind};
 use crate::cpython::entry::{entry_parts, new_entry};
 use crate::cpython::facts;
 use crate::engine;
+use crate::marks::{self, InputSpec};
 use crate::report::{PyBreak, PyGraph, PyReport, explain as explain_call};
-use crate::serve::{self, FunctionEntry, registry};
+use crate::serve::{self, FunctionEntry, Options, registry};
 use crate::stats::STATS;
 use crate::stop::Reason;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -39,6 +40,7 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
     module.add_class::<PyBreak>()?;
     crate::log::register(module)?;
     crate::control::register(module)?;
+    marks::register(module)?;
     crate::cpython::add_python_api(module)?;
     crate::cpython::prepare_modules(module.py())?;
     crate::groups::prepare(module.py())?;
@@ -50,11 +52,11 @@ pub fn register(module: &Bound<'_, PyModule>, backend: Arc<dyn Backend>) -> PyRe
 fn entry<'py>(
     function: &Bound<'py, PyAny>,
     receiver: Option<&Bound<'py, PyAny>>,
-    full_graph: bool,
+    options: Options,
     in_layer: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    let body = Arc::new(FunctionEntry::new(function, receiver, full_graph, in_layer)?);
+    let body = Arc::new(FunctionEntry::new(function, receiver, options, in_layer)?);
     let name = in_layer.then(|| PyString::intern(py, serve::FORWARD));
     Ok(new_entry(py, function, receiver, name.as_ref(), body)?.into_bound(py))
 }
@@ -78,7 +80,7 @@ fn parts_of_method<'py>(target: &Bound<'py, PyAny>) -> PyResult<Option<(Bound<'p
     }
 }
 
-fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+fn translate<'py>(target: &Bound<'py, PyAny>, options: Options) -> PyResult<Bound<'py, PyAny>> {
     let py = target.py();
     if entry_parts(target).is_some() {
         return Ok(target.clone());
@@ -97,18 +99,18 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         {
             return pass_through(target, why.reason, why.reason.help());
         }
-        return entry(target, None, full_graph, false);
+        return entry(target, None, options, false);
     }
     if let Some((function, receiver)) = parts_of_method(target)? {
         if facts::is_function(&function) {
-            return entry(&function, Some(&receiver), full_graph, false);
+            return entry(&function, Some(&receiver), options, false);
         }
         return pass_through(target, Reason::NotPython, "the method has no Python bytecode");
     }
     for wrapper in ["staticmethod", "classmethod"] {
         let class = crate::cpython::builtin(py, wrapper)?;
         if target.get_type().is(&class) {
-            return class.call1((translate(&target.getattr("__func__")?, full_graph)?,));
+            return class.call1((translate(&target.getattr("__func__")?, options)?,));
         }
     }
     if target.is_instance_of::<PyType>() {
@@ -120,7 +122,7 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
         if entry_parts(&forward).is_some() {
             return Ok(target.clone());
         }
-        let translated = _forward_of(&forward, full_graph)?;
+        let translated = forward_of(&forward, options)?;
         target.setattr(serve::FORWARD, translated)?;
         serve::copy_as_layers(target)?;
         return Ok(target.clone());
@@ -136,23 +138,39 @@ fn translate<'py>(target: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Boun
 
 /// What lies in a layer that was given to `to_static`, in the place of this method. Copies and pickles of the layer ask for it.
 #[pyfunction]
-fn _forward_of<'py>(forward: &Bound<'py, PyAny>, full_graph: bool) -> PyResult<Bound<'py, PyAny>> {
+#[pyo3(signature = (forward, full_graph=false, input_spec=None))]
+fn _forward_of<'py>(
+    forward: &Bound<'py, PyAny>,
+    full_graph: bool,
+    input_spec: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    forward_of(forward, options(full_graph, input_spec.as_ref())?)
+}
+
+/// What `to_static` was asked for.
+fn options(full_graph: bool, input_spec: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
+    let spec = input_spec.map(InputSpec::of).transpose()?.map(Arc::new);
+    Ok(Options { full_graph, spec })
+}
+
+fn forward_of<'py>(forward: &Bound<'py, PyAny>, options: Options) -> PyResult<Bound<'py, PyAny>> {
     let py = forward.py();
     if let Some((function, receiver)) = parts_of_method(forward)? {
         let of_class = facts::type_lookup(&receiver.get_type(), &PyString::intern(py, serve::FORWARD));
         if facts::is_function(&function) && of_class.is_some_and(|found| found.is(&function)) {
-            return entry(&function, Some(&receiver), full_graph, true);
+            return entry(&function, Some(&receiver), options, true);
         }
     }
-    translate(forward, full_graph)
+    translate(forward, options)
 }
 
 /// Capture a function, a method or a layer into graphs.
 ///
 /// Returns a callable that stands for the function; a layer is returned as itself, with its `forward` translated.
 /// Generators, coroutines, classes and callables without Python bytecode are returned unchanged, with the reason
-/// logged to the logger `sot`. `full_graph=True` makes a graph break an error. `input_spec` is accepted for
-/// compatibility with `paddle.jit.to_static`; shapes are taken from the call.
+/// logged to the logger `sot`. `full_graph=True` makes a graph break an error. `input_spec` is a list with
+/// a description of each argument that is a tensor (`paddle.static.InputSpec`, or anything with a `shape` and a `dtype`): an extent
+/// of `None` or -1 varies, and one capture serves all of at least 2; a call with other tensors is a ValueError.
 #[pyfunction]
 #[pyo3(signature = (function=None, full_graph=false, input_spec=None))]
 fn to_static<'py>(
@@ -161,13 +179,13 @@ fn to_static<'py>(
     full_graph: bool,
     input_spec: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let _ = input_spec;
+    let options = options(full_graph, input_spec.as_ref())?;
     match function {
-        Some(function) if !function.is_none() => translate(&function, full_graph),
+        Some(function) if !function.is_none() => translate(&function, options),
         // As a decorator with arguments.
         _ => {
             let decorator = PyCFunction::new_closure(py, None, None, move |args, _| -> PyResult<Py<PyAny>> {
-                Ok(translate(&args.get_item(0)?, full_graph)?.unbind())
+                Ok(translate(&args.get_item(0)?, options.clone())?.unbind())
             })?;
             Ok(decorator.into_any())
         }
@@ -184,13 +202,13 @@ fn symbolic_translate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     // Both documents' options choose nothing that is not chosen by guards here.
     let _ = (train, options);
-    translate(&function, false)
+    translate(&function, Options::default())
 }
 
 /// `explain(f)(*args, **kwargs)` runs the call and returns a `Report`.
 #[pyfunction]
 fn explain<'py>(py: Python<'py>, function: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let translated = translate(&function, false)?.unbind();
+    let translated = translate(&function, Options::default())?.unbind();
     let function = entry_parts(&function).map_or_else(|| function.clone().unbind(), |parts| parts.func);
     let explainer = PyCFunction::new_closure(py, None, None, move |args, kwargs| -> PyResult<Py<PyReport>> {
         let py = args.py();

@@ -7,7 +7,7 @@ use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
     TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
@@ -76,9 +76,13 @@ impl Backend for PaddleBackend {
     fn tensor_check_that_varies(
         &self,
         tensor: &Bound<'_, PyAny>,
-        axes: &[usize],
+        axes: &[FreeAxis],
     ) -> Option<PyResult<Box<dyn TensorCheck>>> {
         Some(tensor_check::new(self.native.as_ref(), tensor, axes))
+    }
+
+    fn marked_axes(&self, tensor: &Bound<'_, PyAny>) -> Vec<usize> {
+        control::dynamic_dims(tensor)
     }
 
     fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {

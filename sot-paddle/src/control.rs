@@ -5,7 +5,7 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyModule};
+use pyo3::types::{PyList, PyModule, PyString};
 use sot_core::code_unit::records::Promises;
 use sot_core::cpython::facts::imported;
 
@@ -35,4 +35,18 @@ pub(crate) fn promises(code: &Bound<'_, PyAny>) -> PyResult<Promises> {
         no_break: debugger.getattr(intern!(py, "NO_BREAKGRAPH_CODES"))?.contains(code)?,
         no_fallback: debugger.getattr(intern!(py, "NO_FALLBACK_CODES"))?.contains(code)?,
     })
+}
+
+/// What `paddle.jit.marker.dynamic_dims` was given for a tensor.
+pub(crate) fn dynamic_dims(tensor: &Bound<'_, PyAny>) -> Vec<usize> {
+    let py = tensor.py();
+    let marked = || {
+        let marker = imported(py, "paddle.jit.marker")?;
+        let name = marker.getattr(intern!(py, "DYNAMIC_DIMS_ATTR_NAME")).ok()?.cast_into::<PyString>().ok()?;
+        let axes: Vec<isize> = tensor.getattr(name).ok()?.extract().ok()?;
+        let rank = tensor.getattr(intern!(py, "ndim")).ok()?.extract::<isize>().ok()?;
+        let counted = |axis: isize| usize::try_from(if axis < 0 { axis + rank } else { axis }).ok();
+        Some(axes.into_iter().filter_map(counted).collect())
+    };
+    marked().unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
     TensorCheck, TensorMeta,
 };
 use sot_core::capture_all;
@@ -100,9 +100,13 @@ impl Backend for LazyPaddle {
     fn tensor_check_that_varies(
         &self,
         tensor: &Bound<'_, PyAny>,
-        axes: &[usize],
+        axes: &[FreeAxis],
     ) -> Option<PyResult<Box<dyn TensorCheck>>> {
         self.get(tensor.py()).ok()?.tensor_check_that_varies(tensor, axes)
+    }
+
+    fn marked_axes(&self, tensor: &Bound<'_, PyAny>) -> Vec<usize> {
+        self.get(tensor.py()).map_or_else(|_| Vec::new(), |backend| backend.marked_axes(tensor))
     }
 
     fn extent(&self, tensor: &Bound<'_, PyAny>, axis: usize) -> Option<i64> {

@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use smallvec::SmallVec;
-use sot_core::backend::TensorCheck;
+use sot_core::backend::{FreeAxis, TensorCheck};
 use sot_core::cpython::cxx_tensor::{CxxFacts, CxxSymbols, CxxTensors, DirectGetter};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -102,14 +102,19 @@ impl Native {
     }
 }
 
-/// Extents that vary are at least this: a tensor of one row is spread over others.
-const LEAST: i64 = 2;
+/// Axes along which extents vary.
+type Free = SmallVec<[FreeAxis; 2]>;
+
+/// Whether an extent along an axis is what it was, or may vary so far.
+fn fits(free: &Free, axis: usize, extent: i64, then: i64) -> bool {
+    free.iter().find(|free| free.axis == axis).map_or(extent == then, |free| free.holds(extent))
+}
 
 struct NativeCheck {
     native: Arc<Native>,
     facts: CxxFacts,
     /// Along these the extent may be another one.
-    axes: SmallVec<[usize; 2]>,
+    axes: Free,
     stop_gradient: bool,
 }
 
@@ -117,7 +122,10 @@ impl TensorCheck for NativeCheck {
     fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool {
         let same = match self.axes.is_empty() {
             true => self.native.tensors.same(tensor, &self.facts),
-            false => self.native.tensors.same_but(tensor, &self.facts, &self.axes, LEAST),
+            false => self
+                .native
+                .tensors
+                .same_but(tensor, &self.facts, |axis, extent, then| fits(&self.axes, axis, extent, then)),
         };
         same && self.native.stop_gradient.truth(tensor) == Some(self.stop_gradient)
     }
@@ -127,7 +135,7 @@ impl TensorCheck for NativeCheck {
 struct GetterCheck {
     class: Py<PyType>,
     shape: Vec<i64>,
-    axes: SmallVec<[usize; 2]>,
+    axes: Free,
     dtype: Py<PyAny>,
     place: String,
     stop_gradient: bool,
@@ -136,9 +144,7 @@ struct GetterCheck {
 impl GetterCheck {
     fn has_shape(&self, shape: &[i64]) -> bool {
         let mut pairs = shape.iter().zip(&self.shape).enumerate();
-        shape.len() == self.shape.len()
-            && pairs
-                .all(|(axis, (extent, then))| if self.axes.contains(&axis) { *extent >= LEAST } else { extent == then })
+        shape.len() == self.shape.len() && pairs.all(|(axis, (extent, then))| fits(&self.axes, axis, *extent, *then))
     }
 
     fn compare(&self, tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -161,7 +167,7 @@ impl TensorCheck for GetterCheck {
 pub(crate) fn new(
     native: Option<&Arc<Native>>,
     tensor: &Bound<'_, PyAny>,
-    axes: &[usize],
+    axes: &[FreeAxis],
 ) -> PyResult<Box<dyn TensorCheck>> {
     let axes = SmallVec::from_slice(axes);
     let py = tensor.py();

@@ -106,6 +106,8 @@ pub struct Captured {
     pub(crate) varying: HashMap<TrackerId, Place>,
     /// Tensors of which the extents along these axes vary, by address.
     pub(crate) free_axes: HashMap<usize, Vec<usize>>,
+    /// The program has said of a tensor that its extents vary.
+    pub(crate) marked: bool,
     /// The capture has come to where the framework needs extents that are fixed.
     pub(crate) needs_fixed_extents: Option<Why>,
     /// Numbers that are drawn, and the calls that draw them.
@@ -171,6 +173,7 @@ impl Default for Captured {
             guards: GuardSet::default(),
             varying: HashMap::new(),
             free_axes: HashMap::new(),
+            marked: false,
             needs_fixed_extents: None,
             draws: HashMap::new(),
             drawn_from: Vec::new(),

@@ -175,11 +175,16 @@ impl CxxTensors {
         self.agrees(object, facts, |extents| *extents == facts.extents[..])
     }
 
-    /// The same, but for its extents along these axes, of which each is at least `least`.
-    pub fn same_but(&self, object: Borrowed<'_, '_, PyAny>, facts: &CxxFacts, axes: &[usize], least: i64) -> bool {
+    /// The same, but for its extents: each of them, by its axis and what it was, is asked for.
+    pub fn same_but(
+        &self,
+        object: Borrowed<'_, '_, PyAny>,
+        facts: &CxxFacts,
+        fits: impl Fn(usize, i64, i64) -> bool,
+    ) -> bool {
         self.agrees(object, facts, |extents| {
             let mut pairs = extents.iter().zip(&facts.extents).enumerate();
-            pairs.all(|(axis, (extent, then))| if axes.contains(&axis) { *extent >= least } else { extent == then })
+            pairs.all(|(axis, (extent, then))| fits(axis, *extent, *then))
         })
     }
 

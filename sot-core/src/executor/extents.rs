@@ -9,20 +9,18 @@
 
 use super::Executor;
 use super::kinds::{Picked, pick};
-use crate::backend::{Extent, TensorCheck, TensorMeta, UserFrame};
+use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
 use crate::captured::{Formula, place, place_of_extent};
 use crate::cpython::facts;
+use crate::marks::{self, FIRST_THAT_VARIES};
 use crate::numbers::are_alike;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyType};
-use sot_tracker::{Arithmetic, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Arithmetic, ObjectId, Tracker, TrackerId};
 use std::path::Path;
 use std::rc::Rc;
-
-/// An extent below this one is special: a tensor of one row is spread over others.
-const FIRST_THAT_VARIES: i64 = 2;
 
 impl<'py> Executor<'py> {
     /// Whether a tensor of this capture has extents that vary.
@@ -49,22 +47,38 @@ impl<'py> Executor<'py> {
         tensor: &Bound<'py, PyAny>,
         meta: &mut TensorMeta,
     ) -> Result<Option<Box<dyn TensorCheck>>, Stop> {
-        if self.found.fixed_extents.is_some() || self.found.numbers.is_empty() || !self.has_path(tracker) {
+        if !self.has_path(tracker) {
+            return Ok(None);
+        }
+        let mut marked = marks::of_tensor(&*self.backend, tensor);
+        if let (Some(Access::Slot(slot)), Some((spec, first))) = (self.trackers.get(tracker).access(), &self.found.spec)
+        {
+            marked.varying.extend(spec.varying(slot, *first));
+        }
+        self.captured.marked |= !marked.varying.is_empty();
+        if self.found.fixed_extents.is_some() || self.found.numbers.is_empty() && marked.varying.is_empty() {
             return Ok(None);
         }
         let known_by = place(self.py, &self.captured, tracker);
-        let mut axes = Vec::new();
-        for (axis, extent) in meta.shape.iter().enumerate().filter(|(_, extent)| **extent >= FIRST_THAT_VARIES) {
-            let extent = extent.into_pyobject(self.py).map_err(|e| self.internal(&e.into()))?;
-            if self.found.numbers.holds(&place_of_extent(known_by.clone(), axis), extent.as_any()) {
-                axes.push(axis);
+        let mut free = Vec::new();
+        for (axis, extent) in meta.shape.iter().copied().enumerate().filter(|(axis, _)| !marked.fixed.contains(axis)) {
+            let mark = marked.varying.iter().find(|free| free.axis == axis);
+            let learnt = FreeAxis { axis, least: FIRST_THAT_VARIES, most: i64::MAX };
+            if !mark.unwrap_or(&learnt).holds(extent) {
+                continue;
+            }
+            let number = extent.into_pyobject(self.py).map_err(|e| self.internal(&e.into()))?;
+            let place = place_of_extent(known_by.clone(), axis);
+            if mark.is_some() || self.found.numbers.holds(&place, number.as_any()) {
+                free.push(*mark.unwrap_or(&learnt));
             }
         }
-        if axes.is_empty() {
+        if free.is_empty() {
             return Ok(None);
         }
-        let Some(check) = self.backend.tensor_check_that_varies(tensor, &axes) else { return Ok(None) };
+        let Some(check) = self.backend.tensor_check_that_varies(tensor, &free) else { return Ok(None) };
         let check = check.map_err(|e| self.internal(&e))?;
+        let axes: Vec<usize> = free.iter().map(|free| free.axis).collect();
         for axis in &axes {
             let place = place_of_extent(known_by.clone(), *axis);
             let extent = self.extent_of(tracker, *axis)?;
@@ -118,7 +132,8 @@ impl<'py> Executor<'py> {
 
     /// `len(tensor)` of an input whose first extent varies.
     pub(super) fn length_of_tensor(&mut self, tensor: VarId) -> Result<Option<VarId>, Stop> {
-        if self.found.numbers.is_empty() || self.found.fixed_extents.is_some() {
+        self.look(tensor)?;
+        if !self.extents_vary() {
             return Ok(None);
         }
         self.tensor_value(tensor)?;

@@ -113,6 +113,7 @@ use crate::backend::{Backend, GraphBuilder, Mode, UserFrame};
 use crate::captured::{Captured, Written};
 use crate::cpython::thread;
 use crate::frame::{Frame, Site};
+use crate::marks::InputSpec;
 use crate::occupants::Shared;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::{Nature, VarId, VarKind, Variable};
@@ -158,6 +159,8 @@ pub struct Found {
     pub listed_classes: bool,
     /// Class statements are to run as Python.
     pub real_classes: bool,
+    /// What the program has said of the arguments, and how many slots are before them.
+    pub spec: Option<(Arc<InputSpec>, usize)>,
     /// Extents of tensors are the same at each call, whatever earlier captures have found.
     pub fixed_extents: Option<Why>,
     /// Numbers that earlier captures of the same code have found.

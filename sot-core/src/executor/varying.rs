@@ -89,7 +89,7 @@ impl<'py> Executor<'py> {
 
     /// Whether there is any such number.
     fn may_vary(&self) -> bool {
-        !self.found.numbers.is_empty() || !self.captured.draws.is_empty()
+        !self.found.numbers.is_empty() || !self.captured.draws.is_empty() || self.extents_vary()
     }
 
     /// Whether another number has been found at a place before.

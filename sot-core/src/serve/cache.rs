@@ -63,6 +63,8 @@ pub struct EntryReport {
     pub capture_ns: u64,
     /// Why extents of tensors that vary have a capture each.
     pub fixed_extents: Option<Why>,
+    /// The program has said of a tensor that they vary.
+    pub marked: bool,
 }
 
 /// Guards, and what is served where they hold. A call that is served needs the latter alone: what only guards name may die
@@ -118,6 +120,7 @@ impl Guarded {
             points: Vec::new(),
             capture_ns: 0,
             fixed_extents: capture.captured.needs_fixed_extents.clone(),
+            marked: capture.captured.marked,
         };
         let action = match capture.became {
             Became::Fallback => Action::Original { calls_out: true },
@@ -128,7 +131,7 @@ impl Guarded {
             }
             Became::Code(rewritten) => {
                 let (globals, closure) = match subject {
-                    Subject::Function { function, in_frames } => {
+                    Subject::Function { function, in_frames, .. } => {
                         let no_function = || Stop::fallback(Reason::NotPython, "");
                         let parts = facts::func_parts(function).ok_or_else(no_function)?;
                         let closure = match parts.closure {

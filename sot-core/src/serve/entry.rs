@@ -13,6 +13,7 @@ use crate::capture::Subject;
 use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
 use crate::cpython::{Slots, facts, thread};
+use crate::marks::InputSpec;
 use crate::settings;
 use crate::stats::STATS;
 use crate::stop::Reason;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDictMethods, PyString};
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// `to_static`, as the module has it.
@@ -46,12 +48,21 @@ fn require_full_graph(entry: Option<&Entry>) -> PyResult<()> {
     }
 }
 
+/// What `to_static` was asked for.
+#[derive(Clone, Default)]
+pub struct Options {
+    pub full_graph: bool,
+    pub spec: Option<Arc<InputSpec>>,
+}
+
 /// The body of a `to_static` callable.
 pub struct FunctionEntry {
     /// What was captured of its function. All wrappers of that share it.
     of: Share,
     /// A break or fallback is an error for the user (`full_graph=True`).
     full_graph: bool,
+    /// What the arguments are to be.
+    spec: Option<Arc<InputSpec>>,
 }
 
 impl FunctionEntry {
@@ -59,10 +70,18 @@ impl FunctionEntry {
     pub fn new(
         function: &Bound<'_, PyAny>,
         receiver: Option<&Bound<'_, PyAny>>,
-        full_graph: bool,
+        options: Options,
         in_layer: bool,
     ) -> PyResult<FunctionEntry> {
-        Ok(FunctionEntry { of: Share::in_function(function, receiver, in_layer)?, full_graph })
+        let Options { full_graph, spec } = options;
+        Ok(FunctionEntry { of: Share::in_function(function, receiver, in_layer)?, full_graph, spec })
+    }
+}
+
+impl FunctionEntry {
+    /// `input_spec`, as it was given.
+    fn spec_given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        self.spec.as_ref().map_or_else(|| py.None().into_bound(py), |spec| spec.given(py))
     }
 }
 
@@ -82,7 +101,12 @@ impl EntryBody for FunctionEntry {
             return call_original(py, func, slots);
         }
         let hook = &self.of.hook;
-        let entry = entry_for(py, &self.of.cache, &Subject::Function { function: func, in_frames: false }, slots).ok();
+        let spec = self.spec.as_ref().map(|spec| (spec, self.of.slots_before()));
+        if let Some((spec, first)) = spec {
+            spec.check(py, func, slots, first)?;
+        }
+        let subject = Subject::Function { function: func, in_frames: false, spec };
+        let entry = entry_for(py, &self.of.cache, &subject, slots).ok();
         if self.full_graph {
             require_full_graph(entry.as_deref())?;
         }
@@ -135,7 +159,7 @@ impl EntryBody for FunctionEntry {
         match MAKER.get(py).filter(|_| lies_there) {
             Some(maker) => {
                 receiver.delattr(name)?;
-                maker.bind(py).call1((receiver, self.full_graph))?;
+                maker.bind(py).call1((receiver, self.full_graph, self.spec_given(py)))?;
                 receiver.getattr(name)
             }
             None => attribute_of_class(receiver, name),
@@ -145,7 +169,7 @@ impl EntryBody for FunctionEntry {
     fn maker<'py>(&self, py: Python<'py>, stands_for: bool) -> Option<(Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>)> {
         let full_graph = PyBool::new(py, self.full_graph).to_owned().into_any();
         let maker = if stands_for { &MAKER_IN_LAYERS } else { &MAKER };
-        Some((maker.get(py)?.bind(py).clone(), vec![full_graph]))
+        Some((maker.get(py)?.bind(py).clone(), vec![full_graph, self.spec_given(py)]))
     }
 
     fn as_any(&self) -> &dyn Any {

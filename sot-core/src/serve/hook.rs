@@ -110,7 +110,7 @@ impl FrameHook for NestedHook {
             return Decision::Run { keep_hook: false };
         }
         let slots = frame.slots();
-        let subject = Subject::Function { function: &function, in_frames: true };
+        let subject = Subject::Function { function: &function, in_frames: true, spec: None };
         let entry = match entry_for(py, &cache, &subject, slots) {
             Ok(entry) => entry,
             Err(why) => {

@@ -42,6 +42,10 @@ pub(super) fn name_of(subject: &Subject<'_, '_>) -> String {
 pub(super) fn captured(py: Python<'_>, subject: &Subject<'_, '_>, entry: &Entry, missed: &[Miss]) {
     let report = &entry.report;
     let took = Duration::from_nanos(report.capture_ns);
+    if let (Some(why), true) = (&report.fixed_extents, report.marked) {
+        let name = name_of(subject);
+        log::warning(py, &format!("sot has a capture of {name} for each extent that was said to vary: {why}"));
+    }
     if took < LONG && !log::wants_any() {
         return;
     }

@@ -30,7 +30,7 @@ mod warned;
 
 pub use driver::call_original;
 pub use ending::prepare as prepare_for_the_end;
-pub use entry::{FORWARD, FunctionEntry, MAKER, MAKER_IN_LAYERS};
+pub use entry::{FORWARD, FunctionEntry, MAKER, MAKER_IN_LAYERS, Options};
 pub use hook::{Hook, NestedHook, process_hook};
 pub use layer_copies::copy_as_layers;
 pub use lookup::inside_capture;

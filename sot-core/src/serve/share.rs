@@ -165,6 +165,11 @@ impl Share {
         Ok(Share { of, owner, function, receiver, in_receiver })
     }
 
+    /// Slots before the arguments of a call: that of the receiver.
+    pub(super) fn slots_before(&self) -> usize {
+        usize::from(self.receiver.is_some())
+    }
+
     pub(super) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         visit(&self.owner);
         visit(&self.function);

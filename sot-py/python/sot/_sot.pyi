@@ -132,7 +132,9 @@ def to_static(function: _F, full_graph: bool = False, input_spec: Optional[Seque
     function) is returned unchanged, and `stats` counts it with the reason.
 
     full_graph: raise instead of breaking the graph.
-    input_spec: accepted as `paddle.jit.to_static` does; shapes are taken from the calls.
+    input_spec: a description of each argument that is a tensor, in their order: `paddle.static.InputSpec([None, 3], "float32")`,
+        or anything with a `shape` and a `dtype`. An extent of None or -1 varies: one capture serves all of at least 2, from the
+        first call on. A call with a tensor that is otherwise is a ValueError which shows both.
     """
 
 @overload
@@ -183,6 +185,21 @@ def graph_break() -> None:
 
 def add_break_apis(apis: Union[Callable[..., Any], Iterable[Callable[..., Any]]]) -> None:
     """Breaks the graph at each call of one of these functions, builtins or classes, from the next capture on."""
+
+def mark_dynamic(
+    tensor: Any, dim: Union[int, Sequence[int]], min: Optional[int] = None, max: Optional[int] = None
+) -> None:
+    """Extents of this tensor along these axes vary from call to call.
+
+    The first capture with the tensor serves all extents from `min` (2 at least) to `max`; nobody needs it, since what varies is
+    found out at the second call, but it saves that capture. 0 and 1 are captured by themselves, as is what is out of the
+    bounds. Where the framework needs the extent each has its capture, and a warning to the logger `sot` says why.
+    `paddle.jit.marker.dynamic_dims` is honoured as well.
+    """
+
+def mark_static(tensor: Any, dim: Union[int, Sequence[int], None] = None) -> None:
+    """Each extent of this tensor along these axes, or along any, has a capture of its own, however often it varies: for
+    functions that are faster, or have fewer breaks, with extents that are known."""
 
 def ignore_module(modules: Union[ModuleType, Iterable[ModuleType]]) -> None:
     """Runs the functions of these modules, and of modules below them, as plain Python from the next capture on: calls of them

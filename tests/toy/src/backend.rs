@@ -9,7 +9,7 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
     TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
@@ -63,20 +63,25 @@ impl TensorCheck for Check {
     }
 }
 
-/// The same, but for extents along some axes, which need only be two or more.
+/// The same, but for extents along some axes, which need only be within bounds.
 struct CheckBut {
     meta: Meta,
-    axes: Vec<usize>,
+    axes: Vec<FreeAxis>,
 }
 
 impl TensorCheck for CheckBut {
     fn matches(&self, tensor: Borrowed<'_, '_, PyAny>) -> bool {
         let Ok(tensor) = tensor.cast_exact::<Tensor>() else { return false };
         let mut meta = tensor.get().meta();
-        if meta.shape.len() != self.meta.shape.len() || self.axes.iter().any(|axis| meta.shape[*axis] < 2) {
+        if meta.shape.len() != self.meta.shape.len() {
             return false;
         }
-        self.axes.iter().for_each(|axis| meta.shape[*axis] = self.meta.shape[*axis]);
+        for free in &self.axes {
+            let extent = std::mem::replace(&mut meta.shape[free.axis], self.meta.shape[free.axis]);
+            if !free.holds(extent as i64) {
+                return false;
+            }
+        }
         meta == self.meta
     }
 }
@@ -132,7 +137,7 @@ impl Backend for Toy {
     fn tensor_check_that_varies(
         &self,
         tensor: &Bound<'_, PyAny>,
-        axes: &[usize],
+        axes: &[FreeAxis],
     ) -> Option<PyResult<Box<dyn TensorCheck>>> {
         let meta = tensor.cast::<Tensor>().ok()?.get().meta();
         Some(Ok(Box::new(CheckBut { meta, axes: axes.to_vec() })))
