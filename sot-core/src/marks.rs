@@ -87,7 +87,7 @@ fn mark(tensor: &Bound<'_, PyAny>, axes: Vec<usize>, mark: Mark) {
 }
 
 /// Extents of a tensor along these axes vary from call to call: the first capture with it serves all from `min` (2 unless it is
-/// said) to `max`. An extent of 0 or 1 at the first call is captured by itself, as is whatever is out of the bounds; and where the
+/// said) to `max`. An extent of 0 or 1 is captured by itself, and what is out of the bounds is captured again; and where the
 /// framework needs the extent, a warning says so and each has a capture.
 #[pyfunction]
 #[pyo3(signature = (tensor, dim, min=None, max=None))]

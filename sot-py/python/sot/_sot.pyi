@@ -192,8 +192,8 @@ def mark_dynamic(
     """Extents of this tensor along these axes vary from call to call.
 
     The first capture with the tensor serves all extents from `min` (2 at least) to `max`; nobody needs it, since what varies is
-    found out at the second call, but it saves that capture. 0 and 1 are captured by themselves, as is what is out of the
-    bounds. Where the framework needs the extent each has its capture, and a warning to the logger `sot` says why.
+    found out at the second call, but it saves that capture. 0 and 1 are captured by themselves; what is out of the bounds
+    is captured again. Where the framework needs the extent each has its capture, and a warning to the logger `sot` says why.
     `paddle.jit.marker.dynamic_dims` is honoured as well.
     """
 
