@@ -134,7 +134,7 @@ impl InputSpec {
         if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
             let class = given.get_type().name()?;
             return Err(PyTypeError::new_err(format!(
-                "sot.to_static: input_spec is a list with a description of each argument (paddle.static.InputSpec), not {class}"
+                "sot.to_static: input_spec is a list with a description of each argument (an InputSpec, say), not {class}"
             )));
         }
         let arguments = given.try_iter()?.map(|one| ArgumentSpec::of(&one?)).collect::<PyResult<_>>()?;

@@ -6,8 +6,7 @@
 
 use crate::alias;
 use crate::attr;
-use crate::extents::Extents;
-use crate::grown::{Grown, Source};
+use crate::grown::{Extents, Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};

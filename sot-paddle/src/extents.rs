@@ -19,19 +19,6 @@ use sot_core::backend::{Attr, Extent};
 /// The attribute of an operation that says what is known of its results.
 const ANNOTATION: &str = "sym_shape_str";
 
-/// What stands for extents in the program, by what they are.
-#[derive(Default)]
-pub(crate) struct Extents(HashMap<Extent, Py<PyAny>>);
-
-impl Extents {
-    /// Whether a value stands for an extent.
-    pub(crate) fn contains(&self, value: &Bound<'_, PyAny>) -> bool {
-        let same =
-            |known: &Py<PyAny>| matches!((value_id(known.bind(value.py())), value_id(value)), (Ok(a), Ok(b)) if a == b);
-        self.0.values().any(same)
-    }
-}
-
 /// The value that stands for an extent: an integer without axes.
 pub(crate) fn value<'py>(grown: &mut Grown, py: Python<'py>, extent: &Extent) -> PyResult<Bound<'py, PyAny>> {
     if let Some(known) = grown.extents.0.get(extent) {

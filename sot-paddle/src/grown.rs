@@ -1,10 +1,9 @@
 //! A program as it has grown: what the builder adds to and the closing reads.
 
-use crate::extents::Extents;
-use crate::handles::Handles;
+use crate::handles::{Handles, value_id};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use sot_core::backend::TensorMeta;
+use sot_core::backend::{Extent, TensorMeta};
 use std::sync::Arc;
 
 /// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
@@ -12,6 +11,19 @@ pub(crate) struct Source {
     pub(crate) tensor: Py<PyAny>,
     pub(crate) value: Py<PyAny>,
     pub(crate) meta: TensorMeta,
+}
+
+/// What stands for extents in the program, by what they are.
+#[derive(Default)]
+pub(crate) struct Extents(pub(crate) HashMap<Extent, Py<PyAny>>);
+
+impl Extents {
+    /// Whether a value stands for an extent.
+    pub(crate) fn contains(&self, value: &Bound<'_, PyAny>) -> bool {
+        let same =
+            |known: &Py<PyAny>| matches!((value_id(known.bind(value.py())), value_id(value)), (Ok(a), Ok(b)) if a == b);
+        self.0.values().any(same)
+    }
 }
 
 /// The program, and the tensors that it reads.

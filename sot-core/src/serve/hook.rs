@@ -3,11 +3,11 @@
 //! A hook owns the caches of the code that it has met, so that what was captured below a call goes with the entry that
 //! made the call. One hook belongs to the process, for programs that capture every frame.
 
+use super::by_code;
 use super::cache::{Action, CodeCache, Entry};
 use super::driver::{self, call_original, drive, raised_behind_request};
 use super::lookup::{entry_for, inside_capture};
 use super::orphans;
-use super::share;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -93,7 +93,7 @@ impl FrameHook for NestedHook {
             return run;
         }
         let globals = frame.globals();
-        let shared = share::cache_of_code(&code, &globals);
+        let shared = by_code::cache_of(&code, &globals);
         let Some(cache) = shared.or_else(|| self.cache_of(py, &code, &globals)) else {
             capture_all::note(Served::Skipped, &code);
             return run;

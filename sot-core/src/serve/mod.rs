@@ -8,6 +8,7 @@
 //! Invariant: nothing the translator does raises into the user's program. A failed capture, a panic or a failing graph means
 //! that the original code runs.
 
+mod by_code;
 pub mod cache;
 pub mod continuation;
 mod driver;
@@ -23,6 +24,7 @@ mod orphans;
 pub mod policy;
 pub mod recording;
 pub mod registry;
+mod resting;
 mod resume_point;
 mod share;
 pub mod unwind;

@@ -11,7 +11,7 @@
 //! ([`settings::by_measurement`]), the latter alone counts.
 
 use super::cache::CodeCache;
-use super::share;
+use super::resting;
 use crate::cpython::collections::at_collections;
 use crate::cpython::holders::Holders;
 use crate::cpython::trampoline;
@@ -50,7 +50,7 @@ pub(super) fn count_made(py: Python<'_>) {
     // objects live on to the next miss.
     let asked = at_collections(py, |py, generation| {
         if generation == OLDEST {
-            share::before_collection(py);
+            resting::before_collection(py);
             drop_all_dead(py);
         }
     });

@@ -11,7 +11,7 @@ use super::continuation;
 use super::hook::NestedHook;
 use super::misses;
 use super::orphans;
-use super::share;
+use super::resting;
 use crate::engine::{Alive, registries};
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub fn add_entry(cache: &Arc<CodeCache>, hook: &Arc<NestedHook>) {
 
 /// Forget everything that was captured. What rewritten code that is still held refers to stays with it.
 pub fn reset() {
-    share::wake_all();
+    resting::wake_all();
     misses::forget();
     continuation::forget();
     let (caches, hooks) = (ENTRIES.lock().all(), HOOKS.lock().all());

@@ -3,56 +3,31 @@
 //! Invariants
 //! - One object that the collector knows ([`Owner`]) owns what was captured; each wrapper has a [`Share`] in it. So cycles through
 //!   wrappers are found, however many there are.
-//! - When the last wrapper goes, what was captured rests until the next one is made. It goes with its function, at once. Before each
-//!   collection of all that is old whatever rests goes, but for functions that a module has under their names: the collector finds
-//!   nothing that is held from here.
-//! - What rests of a method holds its receiver. So only a few of them rest, none of an object whose death the program could see, and
-//!   none that nobody else holds any more when another receiver comes.
+//! - When the last wrapper goes, what was captured rests until the next one is made ([`resting`]).
 
+use super::by_code;
 use super::cache::CodeCache;
 use super::hook::{Hook, NestedHook};
-use super::registry;
+use super::{registry, resting};
 use crate::cpython::collections::is_collecting;
-use crate::cpython::holders::Holders;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::{Slots, facts};
 use crate::engine::registries;
-use crate::weak_keys::{Keeper, WeakKeyed};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyDict, PyString, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 use std::any::Any;
 use std::ops::Deref;
-use std::sync::{Arc, Weak};
-
-/// Methods that rest at most.
-const METHODS: usize = 16;
+use std::sync::Arc;
 
 /// The addresses of a function, and of the receiver if it is bound.
 type Key = (usize, usize);
 
-/// The owner of what was captured of a method, and what it holds for that.
-struct RestingMethod {
-    key: Key,
-    receiver: Py<PyAny>,
-    /// Its address stands in the key.
-    _function: Py<PyAny>,
-    owner: Py<PyAny>,
-}
-
 registries! {
     /// Weak references to owners that live.
     OWNERS: HashMap<Key, Py<PyWeakrefReference>> = "captured functions";
-    /// Owners of functions that no wrapper has.
-    RESTING: WeakKeyed<Option<Py<PyAny>>> = "captured functions without wrappers";
-    /// The same of methods, the one that has rested longest first.
-    RESTING_METHODS: Vec<RestingMethod> = "captured methods without wrappers";
-    /// By code and globals, functions without cells: what frames of them are served from.
-    BY_CODE: HashMap<Key, Weak<OfFunction>> = "captured functions by code";
 }
-
-static RESTS: Keeper<Option<Py<PyAny>>> = Keeper::of(&RESTING);
 
 /// What was captured of a function.
 pub(super) struct OfFunction {
@@ -115,11 +90,8 @@ impl Drop for Owner {
             let gone = |owner: &Py<PyWeakrefReference>| Python::attach(|py| owner.bind(py).upgrade().is_none());
             owners.get(&self.0.key).is_some_and(gone).then(|| owners.remove(&self.0.key))
         };
-        let mut by_code = BY_CODE.lock();
-        let ours = by_code.get(&self.0.by_code()).is_some_and(|of| std::ptr::eq(of.as_ptr(), Arc::as_ptr(&self.0)));
-        let of = ours.then(|| by_code.remove(&self.0.by_code()));
-        drop(by_code);
-        drop((owner, of));
+        by_code::remove(self.0.by_code(), &self.0.cache);
+        drop(owner);
     }
 }
 
@@ -154,13 +126,7 @@ impl Share {
             Some(found) => found,
             None => new_owner(key, &parts, receiver.is_none())?,
         };
-        // It rests no more: the wrapper has it.
-        let rested = receiver.is_none().then(|| RESTING.lock().get_mut(function).and_then(Option::take));
-        let method = {
-            let mut methods = RESTING_METHODS.lock();
-            methods.iter().position(|method| method.key == key).map(|at| methods.remove(at))
-        };
-        drop((rested, method));
+        resting::wake(function, receiver);
         let (function, receiver) = (function.clone().unbind(), receiver.map(|receiver| receiver.clone().unbind()));
         Ok(Share { of, owner, function, receiver, in_receiver })
     }
@@ -184,21 +150,7 @@ impl Share {
         if is_empty || self.in_receiver || is_collecting(py) {
             return;
         }
-        let owner = owner.unbind();
-        let Some(receiver) = &self.receiver else {
-            let before = RESTS.change(self.function.bind(py), |resting| resting.replace(owner));
-            return drop(before);
-        };
-        if facts::own_death_is_seen(receiver.bind(py)) {
-            return;
-        }
-        let (receiver, _function) = (receiver.clone_ref(py), self.function.clone_ref(py));
-        let longest = {
-            let mut methods = RESTING_METHODS.lock();
-            methods.push(RestingMethod { key: self.of.key, receiver, _function, owner });
-            (methods.len() > METHODS).then(|| methods.remove(0))
-        };
-        drop(longest);
+        resting::keep(self.function.bind(py), self.receiver.as_ref().map(|it| it.bind(py)), owner.unbind());
     }
 }
 
@@ -231,7 +183,7 @@ fn new_owner(
     is_function: bool,
 ) -> PyResult<(Arc<OfFunction>, Py<PyAny>)> {
     let py = parts.code.py();
-    drop_lonely_methods(py);
+    resting::drop_lonely_methods(py);
     let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
     registry::add_entry(&cache, &hook);
     let (code, globals) = (parts.code.to_owned().unbind(), parts.globals.to_owned().unbind());
@@ -239,68 +191,9 @@ fn new_owner(
     let owner = new_native(py, Box::new(Owner(of.clone())))?;
     let reference = PyWeakrefReference::new(owner.bind(py))?.unbind();
     let before = OWNERS.lock().insert(key, reference);
-    let other =
-        (is_function && parts.closure.is_none()).then(|| BY_CODE.lock().insert(of.by_code(), Arc::downgrade(&of)));
-    drop((before, other));
-    Ok((of, owner))
-}
-
-/// The cache from which frames of a function without cells are served, if somebody has wrapped it.
-pub(super) fn cache_of_code(code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> Option<Arc<CodeCache>> {
-    let key = (code.as_ptr() as usize, globals.as_ptr() as usize);
-    let found = BY_CODE.lock().get(&key)?.upgrade()?;
-    Some(found.cache.clone())
-}
-
-/// Methods whose receivers nobody else holds rest no more.
-fn drop_lonely_methods(py: Python<'_>) {
-    let resting: Vec<RestingMethod> = std::mem::take(&mut *RESTING_METHODS.lock());
-    if resting.is_empty() {
-        return;
+    drop(before);
+    if is_function && parts.closure.is_none() {
+        by_code::add(of.by_code(), &of.cache);
     }
-    let holders = Holders::count(py, |visit| {
-        for method in &resting {
-            visit(&method.receiver);
-            if let Some(of) = of_owner(method.owner.bind(py)) {
-                of.traverse(visit);
-            }
-        }
-    });
-    let (lonely, others): (Vec<_>, Vec<_>) =
-        resting.into_iter().partition(|method| holders.alone_hold(method.receiver.as_ptr() as usize));
-    RESTING_METHODS.lock().splice(0..0, others);
-    drop(lonely);
-}
-
-/// Whether a module has the function under its name.
-fn is_of_module(function: &Bound<'_, PyAny>) -> bool {
-    let py = function.py();
-    let found = || {
-        let parts = facts::func_parts(function)?;
-        let name = parts.globals.cast::<PyDict>().ok()?.get_item("__name__").ok()??;
-        let modules = crate::cpython::module(py, "sys").ok()?.getattr("modules").ok()?;
-        let module = modules.cast::<PyDict>().ok()?.get_item(name).ok()??;
-        let dict = facts::module_dict(&module)?;
-        dict.get_item(parts.code.getattr("co_name").ok()?.cast::<PyString>().ok()?).ok()?
-    };
-    found().is_some_and(|found| {
-        found.is(function) || crate::cpython::entry_parts(&found).is_some_and(|of| of.func.is(function))
-    })
-}
-
-/// All that is old is about to be collected: what rests goes, but for what a module has.
-pub(super) fn before_collection(py: Python<'_>) {
-    let methods = std::mem::take(&mut *RESTING_METHODS.lock());
-    let objects = RESTING.lock().objects(py);
-    let local: Vec<_> = objects.into_iter().filter(|object| !is_of_module(object)).collect();
-    let functions: Vec<_> =
-        local.iter().filter_map(|object| RESTING.lock().get_mut(object).and_then(Option::take)).collect();
-    drop((methods, functions, local));
-}
-
-/// Nothing rests any more.
-pub(super) fn wake_all() {
-    let methods = std::mem::take(&mut *RESTING_METHODS.lock());
-    let functions: Vec<_> = RESTING.lock().values_mut().filter_map(Option::take).collect();
-    drop((methods, functions));
+    Ok((of, owner))
 }
