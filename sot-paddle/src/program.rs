@@ -37,6 +37,10 @@ fn program_number() -> i64 {
 /// Intermediates of at most this many bytes are freed together after the run, which saves a third of a small run.
 const KEEP_INTERMEDIATES: i64 = 64 << 20;
 
+/// Operations of a program that is run as one. Paddle's executor makes ready in a time that grows with the square of their number:
+/// 1.4 s for 3,000 operations, 6 s for 6,000, 155 s for 20,000.
+const MOST_OPERATIONS: usize = 4000;
+
 /// A tensor the closed program reads.
 struct Used<'a> {
     source: &'a Source,
@@ -103,6 +107,9 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     let effects = effects.map(|state| Box::new(state) as Box<dyn Effects>);
     let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
         Some(why) => Some(why),
+        None if op_count > MOST_OPERATIONS => {
+            Some(format!("{op_count} operations: Paddle's executor would take too long to start"))
+        }
         None if grown.rounds.is_some() => grown.rounds.clone(),
         None if grown.told => Some("a tensor is told whether it stops gradients".to_owned()),
         None if !grown.grad && flows(py, &computed)? => {
