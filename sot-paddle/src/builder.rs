@@ -10,6 +10,7 @@ use crate::grown::{Extents, Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};
+use crate::quiet::Quiet;
 use crate::static_mode::StaticMode;
 use crate::{exact, extents, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub(crate) struct PaddleBuilder {
     grown: Grown,
     mode: StaticMode,
+    _quiet: Quiet,
     /// Paddle's own map from `id(tensor)` to value, for this program: filled by us for the state of leaf layers.
     recorded: Py<PyDict>,
     /// Tensors that Paddle recorded itself: unknown to us, so the call that brought them is refused.
@@ -70,6 +72,7 @@ impl PaddleBuilder {
         let recorded = PyDict::new(py);
         let foreign = PySet::empty(py)?;
         let key = (main.as_ptr() as usize).into_pyobject(py)?.into_any();
+        let quiet = Quiet::begin(py, handles);
         let mode = StaticMode::enter(py, handles, &main, &startup)?;
         handles.recorder_sets.bind(py).set_item(&key, &foreign)?;
         handles.recorder_values.bind(py).set_item(&key, &recorded)?;
@@ -87,6 +90,7 @@ impl PaddleBuilder {
                 extents: Extents::default(),
             },
             mode,
+            _quiet: quiet,
             recorded: recorded.unbind(),
             foreign: foreign.unbind(),
             recorder_key: key.unbind(),

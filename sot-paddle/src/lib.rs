@@ -44,6 +44,7 @@ mod number_parameters;
 pub mod probe;
 mod program;
 mod prune;
+mod quiet;
 mod recipe;
 mod releases;
 mod run_program;

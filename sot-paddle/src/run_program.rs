@@ -9,6 +9,7 @@ use crate::backward::{self, Lent};
 use crate::compare;
 use crate::executors::{self, Owned};
 use crate::handles::Handles;
+use crate::quiet::Quiet;
 use crate::recipe::{Argument, Recipe};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -255,9 +256,11 @@ impl Running {
         let epoch = executors::epoch();
         let running = executors::Run::start();
         let start = Instant::now();
+        let quiet = new.then(|| Quiet::begin(py, &self.handles));
         let making = new.then(|| MakingExecutor::enter(py, &self.flags, self.recipe.keep_intermediates)).transpose()?;
         let out = self.run_program.bind(py).call1((x, params, &scope, &self.recipe.attributes, &self.cuda_graph));
         drop(making);
+        drop(quiet);
         drop(running);
         if new {
             self.lock().owned.made(start.elapsed().as_nanos() as u64);

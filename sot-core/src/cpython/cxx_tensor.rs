@@ -17,6 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use smallvec::SmallVec;
 use std::ffi::{CStr, c_char, c_void};
+use std::ops::RangeInclusive;
 
 /// A reference to `int64_t[9]` and a rank.
 #[repr(C)]
@@ -316,5 +317,30 @@ impl ExportedFlag {
     #[inline]
     pub fn get(self) -> bool {
         self.byte() != 0
+    }
+}
+
+/// A global 32-bit `int` that a loaded library exports.
+#[derive(Clone, Copy, Debug)]
+pub struct ExportedInt(Symbol);
+
+impl ExportedInt {
+    /// The variable, if the library exports the symbol and its value is within bounds: another one is something else.
+    pub fn new(library: &CStr, symbol: &CStr, values: RangeInclusive<i32>) -> Option<ExportedInt> {
+        let variable = ExportedInt(Library::loaded(library)?.symbol(symbol)?);
+        let aligned = variable.0.address().as_ptr().cast::<i32>().is_aligned();
+        (aligned && values.contains(&variable.get())).then_some(variable)
+    }
+
+    /// Its value now.
+    pub fn get(self) -> i32 {
+        // SAFETY: the symbol is a data object of four bytes, aligned, and its library stays loaded.
+        unsafe { self.0.address().as_ptr().cast::<i32>().read_volatile() }
+    }
+
+    /// Give it a value.
+    pub fn set(self, value: i32) {
+        // SAFETY: as above; the library reads it wherever it likes, and every value is one that it knows.
+        unsafe { self.0.address().as_ptr().cast::<i32>().write_volatile(value) }
     }
 }
