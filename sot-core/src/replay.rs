@@ -5,7 +5,7 @@
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
 use crate::backend::{Extent, Mode, registered};
-use crate::captured::{Callee, Captured, Formula};
+use crate::captured::{Callee, Captured, Claim};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -17,6 +17,9 @@ use sot_sir::{Operand, Sir, Statement, StatementKind, Symbol};
 
 /// Outputs, in the order of the graph's.
 pub(crate) type Outputs<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
+
+/// Why a graph is closed whose framework was wrong about shapes.
+pub(crate) const WRONG_SHAPE: &str = "the framework has inferred another shape";
 
 /// Why a run gave no outputs.
 pub(crate) enum Failure {
@@ -165,10 +168,30 @@ struct Step {
     action: Action,
     keywords: Vec<Py<PyString>>,
     objects: Vec<Py<PyAny>>,
-    /// Extents of the result, which must be those of the inputs that they are known by.
-    formulas: Vec<Formula>,
+    /// What the program was told of shapes of the result.
+    claims: Vec<Claim>,
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
+}
+
+/// Whether a tensor has the shape that the program was told.
+fn is_shape(tensor: &Bound<'_, PyAny>, extents: &[Extent], inputs: &HashMap<usize, Bound<'_, PyAny>>) -> bool {
+    let Some(backend) = registered() else { return true };
+    let real = |axis| backend.extent(tensor, axis);
+    let agrees = |(axis, extent): (usize, &Extent)| match extent {
+        Extent::Fixed => real(axis).is_some(),
+        extent => real(axis) == extent_of(extent, inputs),
+    };
+    if extents.iter().enumerate().all(agrees) && real(extents.len()).is_none() {
+        return true;
+    }
+    // A framework may not know how to find them fast.
+    let agrees = |(extent, real): (&Extent, &i64)| match extent {
+        Extent::Fixed => true,
+        extent => extent_of(extent, inputs).is_none_or(|extent| extent == *real),
+    };
+    let shape = backend.tensor_meta(tensor).map(|meta| meta.shape);
+    shape.is_ok_and(|shape| shape.len() == extents.len() && extents.iter().zip(&shape).all(agrees))
 }
 
 /// What an extent is for these inputs, by their number in the graph. `None`: nobody can tell.
@@ -211,9 +234,9 @@ impl Replay {
         let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
             action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
-            formulas: {
+            claims: {
                 let symbols = statement.result.symbols();
-                captured.graph.formulas.iter().filter(|formula| symbols.contains(&formula.of)).cloned().collect()
+                captured.graph.claims.iter().filter(|claim| symbols.contains(&claim.of)).cloned().collect()
             },
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
@@ -280,12 +303,12 @@ impl Replay {
                 step.action.call_with(py, values, &kwargs)?
             };
             store(&statement.result, result, &mut registers, &mut objects)?;
-            for Formula { of, axis, extent } in &step.formulas {
+            for Claim { of, extents } in &step.claims {
                 let inputs = measured.get_or_insert_with(|| self.by_number(py, args));
-                let real = registers[of.0 as usize].as_ref().and_then(|tensor| registered()?.extent(tensor, *axis));
-                if real != extent_of(extent, inputs) {
-                    let name = &statement.name;
-                    return Err(Failure::Broken(format!("extent {axis} of {name} is not what was inferred")));
+                if let Some(tensor) = &registers[of.0 as usize]
+                    && !is_shape(tensor, extents, inputs)
+                {
+                    return Err(Failure::Broken(format!("{WRONG_SHAPE} of {}", statement.name)));
                 }
             }
             for symbol in &step.dead {

@@ -55,6 +55,11 @@ impl Varying {
         self.seen.is_empty()
     }
 
+    /// From now on each extent has a capture.
+    pub(crate) fn fix_extents(&mut self, why: Why) {
+        self.fixed_extents.get_or_insert(why);
+    }
+
     /// Why extents of tensors that vary have a capture each, if they do.
     pub(crate) fn fixes_extents(&self) -> Option<&Why> {
         self.fixed_extents.as_ref()

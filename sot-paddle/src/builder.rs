@@ -207,6 +207,16 @@ impl PaddleBuilder {
             }
             // Paddle reads missing arguments of this one unchecked.
             "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
+            // Their number is an extent: a program of unknown ones ends the process.
+            "unbind" | "unstack" => {
+                inspect::values_in(&self.grown.handles, op.args, &mut values);
+                let varies =
+                    |value: &Bound<'_, PyAny>| meta::shape(value).is_ok_and(|shape| shape.iter().any(|d| *d < 0));
+                if !values.iter().any(varies) {
+                    return None;
+                }
+                "taking a tensor apart along an extent that varies"
+            }
             // The indices have another dtype.
             "unique" if op.args.len() > 1 || op.kwargs.is_some_and(|k| !k.is_empty()) => "unique with options",
             _ => return None,

@@ -4,6 +4,7 @@ use crate::backend::{Extent, Mode};
 use crate::objects::VarId;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 use sot_sir::{Statement, Symbol};
 use sot_tracker::ObjectId;
 
@@ -49,12 +50,13 @@ pub struct GraphInput {
     pub symbol: Symbol,
 }
 
-/// An extent of a computed tensor, as the framework has inferred it, that the program has read.
+/// The shape of a computed tensor as the framework has inferred it, which the program has seen something of: whoever runs the graph
+/// sees whether it is so.
 #[derive(Clone)]
-pub struct Formula {
+pub struct Claim {
     pub of: Symbol,
-    pub axis: usize,
-    pub extent: Extent,
+    /// Those that are the same at each call are numbers.
+    pub extents: SmallVec<[Extent; 6]>,
 }
 
 /// The graph of one capture.
@@ -67,7 +69,7 @@ pub struct Graph {
     pub extents: HashMap<u32, Vec<usize>>,
     /// Those of which the builder knows an example alone, by symbol.
     pub examples: HashSet<u32>,
-    pub formulas: Vec<Formula>,
+    pub claims: Vec<Claim>,
     pub statements: Vec<Statement>,
     /// By statement.
     pub behind: Vec<Behind>,

@@ -10,7 +10,7 @@
 use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
-use crate::captured::{Formula, place, place_of_extent};
+use crate::captured::{Claim, place, place_of_extent};
 use crate::cpython::facts;
 use crate::marks::{self, FIRST_THAT_VARIES};
 use crate::numbers::are_alike;
@@ -97,6 +97,27 @@ impl<'py> Executor<'py> {
         Ok(self.trackers.intern(Tracker::Arithmetic { op: Arithmetic::Extent, left: tensor, right: Some(axis) }))
     }
 
+    /// The program sees something of the shape of a tensor. `known_by`: how those of its extents are known that vary.
+    pub(super) fn claim(&mut self, tensor: VarId, known_by: Option<&[Extent]>) -> Result<(), Stop> {
+        let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(tensor).kind else {
+            return Ok(());
+        };
+        let known = self.graph.claims.iter().any(|claim| claim.of == symbol);
+        if known && known_by.is_none() {
+            return Ok(());
+        }
+        let value = self.tensor_value(tensor)?;
+        let shape = self.value_meta(&value)?.shape;
+        let extent = |(axis, extent): (usize, &i64)| match known_by.and_then(|known_by| known_by.get(axis)) {
+            Some(extent) if *extent != Extent::Fixed => extent.clone(),
+            _ if *extent >= 0 => Extent::Number(*extent),
+            _ => Extent::Fixed,
+        };
+        let extents = shape.iter().enumerate().map(extent).collect();
+        self.graph.claims.push(Claim { of: symbol, extents });
+        Ok(())
+    }
+
     /// Extents some of which vary: `example` is what they are now, as a tuple or a new list.
     pub(super) fn extents(
         &mut self,
@@ -104,11 +125,7 @@ impl<'py> Executor<'py> {
         example: &Bound<'py, PyAny>,
         known_by: &[Extent],
     ) -> Result<VarId, Stop> {
-        if let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(tensor).kind {
-            // Whoever runs the graph sees whether it is so.
-            let formulas = known_by.iter().cloned().enumerate().filter(|(_, extent)| *extent != Extent::Fixed);
-            self.graph.formulas.extend(formulas.map(|(axis, extent)| Formula { of: symbol, axis, extent }));
-        }
+        self.claim(tensor, Some(known_by))?;
         let mut items = Vec::with_capacity(known_by.len());
         for (extent, now) in known_by.iter().zip(example.try_iter().map_err(|e| self.internal(&e))?) {
             let now = now.map_err(|e| self.internal(&e))?;

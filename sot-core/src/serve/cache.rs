@@ -16,9 +16,10 @@ use crate::captured::Captured;
 use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
-use crate::graph_fn::GraphFunction;
+use crate::graph_fn::{Choice, GraphFunction};
 use crate::guards::{GuardText, NativeGuards, Root, in_words};
 use crate::occupants::Shared;
+use crate::replay::WRONG_SHAPE;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
 use crate::type_facts;
@@ -93,6 +94,10 @@ pub struct Entry {
     behind: OnceLock<Arc<Worth>>,
     /// It leaves to run time what varies.
     pub general: bool,
+    /// Extents of its tensors vary.
+    pub extents_vary: bool,
+    /// Its graph is not what it was built to be: the original code serves.
+    pub broken: AtomicBool,
 }
 
 impl Guarded {
@@ -165,7 +170,21 @@ impl Guarded {
         let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
         let ambient = capture.ambient;
         let behind = OnceLock::new();
-        let entry = Entry { ambient, action, report, deepest, hits, work, complaint, trial, behind, general };
+        let (extents_vary, broken) = (!capture.captured.free_axes.is_empty(), AtomicBool::new(false));
+        let entry = Entry {
+            ambient,
+            action,
+            report,
+            deepest,
+            hits,
+            work,
+            complaint,
+            trial,
+            behind,
+            general,
+            extents_vary,
+            broken,
+        };
         Ok(Guarded { guards, entry: Arc::new(entry) })
     }
 }
@@ -183,6 +202,13 @@ impl Entry {
     /// Whether the original code is all that it serves.
     pub(super) fn is_original(&self) -> bool {
         self.complaint.is_none() && matches!(self.action, Action::Original { calls_out: false })
+    }
+
+    /// Its graph has failed: whether it is closed for good.
+    pub(super) fn note_if_broken(&self) {
+        if self.report.graph.as_ref().and_then(Weak::upgrade).is_some_and(|graph| graph.choice() == Choice::Closed) {
+            self.broken.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
@@ -418,6 +444,24 @@ impl CodeCache {
     /// Whether so many entries are more than when that was asked last.
     pub(super) fn has_grown_to(&self, entries: usize) -> bool {
         self.grown.fetch_max(entries, Ordering::Relaxed) < entries
+    }
+
+    /// The framework was wrong about the shapes of an entry whose extents vary: it serves no more, and from now on each extent has a
+    /// capture.
+    pub(super) fn fix_extents(&self, py: Python<'_>, broken: &Arc<Entry>) {
+        if let Ok(mut numbers) = self.numbers.write() {
+            if Arc::get_mut(&mut numbers).is_none() {
+                *numbers = Arc::new(numbers.copied(py));
+            }
+            if let Some(numbers) = Arc::get_mut(&mut numbers) {
+                numbers.fix_extents(Why::new(Reason::BackendFailed, WRONG_SHAPE));
+            }
+        }
+        let old = self.entries.write().map(|mut entries| {
+            let kept = entries.iter().filter(|entry| !Arc::ptr_eq(&entry.entry, broken)).cloned().collect();
+            std::mem::replace(&mut *entries, Arc::new(kept))
+        });
+        drop(old);
     }
 
     /// The number of entries.

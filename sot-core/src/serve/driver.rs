@@ -92,6 +92,7 @@ pub(super) fn run_entry<'py>(
             match (result, origin) {
                 (Err(error), Some(origin)) if take_failure(py, &error) => {
                     STATS.add(&STATS.graph_failures);
+                    entry.note_if_broken();
                     origin.run_original(py, hook, true)
                 }
                 (Err(error), Some(Origin::Continuation(pending)))

@@ -23,6 +23,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDictMethods, PyString};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// `to_static`, as the module has it.
@@ -112,6 +113,7 @@ impl EntryBody for FunctionEntry {
         }
         let origin = Origin::Function { function: func, slots };
         let turn = match &entry {
+            Some(entry) if entry.broken.load(Ordering::Relaxed) => Turn { server: Server::Original, timed: false },
             Some(entry) if settings::by_measurement() => match entry.action {
                 Action::Run { .. } => entry.trial.turn(),
                 Action::Original { .. } if entry.is_original() => Turn { server: Server::Original, timed: false },
@@ -134,6 +136,12 @@ impl EntryBody for FunctionEntry {
                 origin.run_original(py, hook, false)
             }
         };
+        if let Some(entry) = &entry
+            && entry.extents_vary
+            && entry.broken.load(Ordering::Relaxed)
+        {
+            self.of.cache.fix_extents(py, entry);
+        }
         if let (Some(start), Some(entry)) = (start, &entry) {
             entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);
         }

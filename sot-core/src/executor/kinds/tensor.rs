@@ -23,6 +23,7 @@ impl Operations for TensorVar {
     fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
         let value = ex.tensor_value(me)?;
         let meta = ex.value_meta(&value)?;
+        ex.claim(me, None)?;
         match meta.shape.first() {
             Some(&n) if n >= 0 => Ok(n as usize),
             Some(_) if ex.extents_vary() => {
@@ -35,7 +36,11 @@ impl Operations for TensorVar {
 
     fn getattr(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
         let value = ex.tensor_value(me)?;
-        match ex.tensor_attribute(&value, name)? {
+        let attribute = ex.tensor_attribute(&value, name)?;
+        if let Attr::Constant(_) | Attr::Fresh(_) = &attribute {
+            ex.claim(me, None)?;
+        }
+        match attribute {
             Attr::Constant(object) => ex.fold(&object).map(Some),
             Attr::Fresh(object) => match ex.fresh_number(&object)? {
                 Some(number) => Ok(Some(number)),
