@@ -451,6 +451,7 @@ impl<'py> Executor<'py> {
                 Some((_, Some(object))) => Ok(object.clone()),
                 _ => ex.argument(arg),
             })?;
+        self.claim_all(args)?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
         let at = Surroundings { is_value: &is_value, mode: &mode };
         let kept = |result: &Bound<'py, PyAny>| {

@@ -118,6 +118,12 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// The program is told something that follows from the shapes of these tensors.
+    pub(super) fn claim_all(&mut self, args: &Args) -> Result<(), Stop> {
+        let named = args.keywords.iter().map(|(_, value)| *value);
+        args.positional.iter().copied().chain(named).try_for_each(|arg| self.claim(arg, None))
+    }
+
     /// Extents some of which vary: `example` is what they are now, as a tuple or a new list.
     pub(super) fn extents(
         &mut self,

@@ -200,6 +200,10 @@ impl<'py> Executor<'py> {
         let result = self.builder()?.call(&op, &at).map_err(|error| self.refused(error))?;
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
+        if pattern.symbols().is_empty() {
+            // An answer about its arguments (`dim`), which is true of these shapes.
+            self.claim_all(args)?;
+        }
         let callee = callee.map(|c| self.objects.add(c));
         let mut objects = Vec::new();
         let mut operands = Vec::with_capacity(args.positional.len());
