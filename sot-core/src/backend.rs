@@ -244,6 +244,10 @@ pub enum Extent {
     Product(Box<[Extent; 2]>),
     /// Rounded down.
     Quotient(Box<[Extent; 2]>),
+    /// The larger one of two.
+    Largest(Box<[Extent; 2]>),
+    /// The smaller one.
+    Smallest(Box<[Extent; 2]>),
 }
 
 /// A graph under construction.
@@ -259,6 +263,10 @@ pub trait GraphBuilder {
         _axes: &[usize],
     ) -> Result<Bound<'py, PyAny>, BuildError> {
         Err(BuildError { why: Why::new(Reason::ApiRejected, "extents that vary"), cause: None })
+    }
+    /// How the extents of a value are known, where one of them varies. `None`: none does, or it is not known how.
+    fn extents(&mut self, _value: &Bound<'_, PyAny>) -> Option<SmallVec<[Extent; 6]>> {
+        None
     }
     /// What stands for an extent that varies, as an argument of operations that take extents ([`Backend::takes_extents`]). It is
     /// computed in the graph. `None`: they take numbers alone.

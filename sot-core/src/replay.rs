@@ -205,6 +205,8 @@ fn extent_of(extent: &Extent, inputs: &HashMap<usize, Bound<'_, PyAny>>) -> Opti
         Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
         Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
         Extent::Quotient(parts) => both(parts).and_then(|(left, right)| left.checked_div_euclid(right)),
+        Extent::Largest(parts) => both(parts).map(|(left, right)| left.max(right)),
+        Extent::Smallest(parts) => both(parts).map(|(left, right)| left.min(right)),
     }
 }
 

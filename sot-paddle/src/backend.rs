@@ -43,8 +43,21 @@ pub struct PaddleBackend {
 }
 
 /// Operations whose ints are all extents or positions, and that take integer tensors for them.
-const EXTENTS: &[&str] =
-    &["__getitem__", "arange", "broadcast_to", "empty", "expand", "full", "getitem", "ones", "reshape", "zeros"];
+const EXTENTS: &[&str] = &[
+    "__getitem__",
+    "arange",
+    "broadcast_to",
+    "empty",
+    "expand",
+    "full",
+    "getitem",
+    "ones",
+    "rand",
+    "randn",
+    "reshape",
+    "tile",
+    "zeros",
+];
 
 impl PaddleBackend {
     /// Imports Paddle.

@@ -17,6 +17,7 @@ use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
+use smallvec::SmallVec;
 use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
 };
@@ -451,6 +452,14 @@ impl GraphBuilder for PaddleBuilder {
         self.grown.input_of.insert(id, self.grown.inputs.len());
         self.grown.inputs.push(source);
         Ok(value)
+    }
+
+    fn extents(&mut self, value: &Bound<'_, PyAny>) -> Option<SmallVec<[Extent; 6]>> {
+        let _building = self.mode.building(value.py()).ok()?;
+        match extents::of_value(&self.grown, value) {
+            Ok(Some(Attr::Extents { known_by, .. })) => Some(known_by),
+            _ => None,
+        }
     }
 
     fn extent<'py>(&mut self, py: Python<'py>, extent: &Extent) -> Option<Bound<'py, PyAny>> {

@@ -28,7 +28,9 @@ pub(crate) fn value<'py>(grown: &mut Grown, py: Python<'py>, extent: &Extent) ->
         Ok([value(grown, py, &parts[0])?, value(grown, py, &parts[1])?])
     };
     let made = match extent {
-        Extent::Fixed => return Err(PyValueError::new_err("an extent that is fixed")),
+        Extent::Fixed | Extent::Largest(_) | Extent::Smallest(_) => {
+            return Err(PyValueError::new_err("an extent that no operation computes"));
+        }
         Extent::Number(number) => return Ok(number.into_pyobject(py)?.into_any()),
         Extent::OfInput { input, axis } => {
             let paddle = grown.handles.paddle.bind(py);
@@ -100,6 +102,8 @@ fn value_now(grown: &Grown, py: Python<'_>, extent: &Extent) -> Option<i64> {
         Extent::Quotient(parts) => {
             both(parts).filter(|[_, right]| *right > 0).map(|[left, right]| left.div_euclid(right))
         }
+        Extent::Largest(parts) => both(parts).map(|[left, right]| left.max(right)),
+        Extent::Smallest(parts) => both(parts).map(|[left, right]| left.min(right)),
     }
 }
 
@@ -217,12 +221,19 @@ fn parsed(formula: &str, names: &HashMap<String, Extent>) -> Option<Extent> {
     let make: fn(Box<[Extent; 2]>) -> Extent = match function {
         "Add" => Extent::Sum,
         "Mul" => Extent::Product,
+        "Div" => Extent::Quotient,
+        "Max" => Extent::Largest,
+        "Min" => Extent::Smallest,
         _ => return None,
     };
     let arguments = parts(arguments);
     let mut arguments = arguments.iter().map(|argument| parsed(argument, names));
     let first = arguments.next()??;
-    arguments.try_fold(first, |left, right| Some(make(Box::new([left, right?]))))
+    arguments.try_fold(first, |left, right| match right? {
+        // `Min(S0, S0)`
+        right if right == left && matches!(function, "Max" | "Min") => Some(left),
+        right => Some(make(Box::new([left, right]))),
+    })
 }
 
 #[cfg(test)]
@@ -251,8 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn slices_and_windows_are_read() {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        let shorter = Extent::Sum(Box::new([of(0), Extent::Number(-1)]));
+        let slice = parsed("Max(Min(Add(S0, -1), Add(S0, -1)), 0)", &names());
+        assert_eq!(slice, Some(Extent::Largest(Box::new([shorter, Extent::Number(0)]))));
+        assert_eq!(parsed("Div(S1, 2)", &names()), Some(Extent::Quotient(Box::new([of(1), Extent::Number(2)]))));
+    }
+
+    #[test]
     fn what_is_not_known_is_left_out() {
-        for formula in ["S7", "Div(S0, 2)", "Broadcast(S0, S1)", "Mul(S0, S7)", "Add()", ""] {
+        for formula in ["S7", "Mod(S0, 2)", "Broadcast(S0, S1)", "Mul(S0, S7)", "Add()", ""] {
             assert_eq!(parsed(formula, &names()), None, "{formula}");
         }
     }

@@ -178,6 +178,9 @@ impl<'py> Executor<'py> {
         to_bool: bool,
     ) -> Result<Option<Called>, Stop> {
         let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        if equality && let Some(equal) = self.equal_shapes(left, right)? {
+            return self.fold_bool(equal == (op == CompareOp::Eq)).map(|result| Some(Called::Value(result)));
+        }
         let definition = match (self.look(left)?, self.look(right)?) {
             (VarKind::List(a), VarKind::List(b)) if a.class.is_none() && b.class.is_none() => "equal_lists",
             (VarKind::Tuple(a), VarKind::Tuple(b)) if a.class == b.class => "equal_tuples",

@@ -153,21 +153,17 @@ impl<'py> Executor<'py> {
         Ok(self.virtual_var(ListVar { items: Rc::new(items), class, object: None }))
     }
 
-    /// `len(tensor)` of an input whose first extent varies.
+    /// `len(tensor)` where its first extent varies.
     pub(super) fn length_of_tensor(&mut self, tensor: VarId) -> Result<Option<VarId>, Stop> {
         self.look(tensor)?;
         if !self.extents_vary() {
             return Ok(None);
         }
-        self.tensor_value(tensor)?;
-        let Some(object) = self.known_object(tensor) else { return Ok(None) };
-        let address = self.objects.get_ref(self.py, object).as_ptr() as usize;
-        let varies = self.captured.free_axes.get(&address).is_some_and(|axes| axes.contains(&0));
-        let input = self.graph.inputs.iter().position(|input| input.var == tensor);
-        match input.filter(|_| varies) {
-            Some(input) => self.number_of_extent(&Extent::OfInput { input, axis: 0 }),
-            None => Ok(None),
-        }
+        let value = self.tensor_value(tensor)?;
+        let Some(extents) = self.builder()?.extents(&value) else { return Ok(None) };
+        let Some(first) = extents.first().filter(|first| **first != Extent::Fixed) else { return Ok(None) };
+        self.claim(tensor, Some(&extents))?;
+        self.number_of_extent(first)
     }
 
     /// Whether a number has this value now, whatever it has at other calls.
@@ -200,6 +196,16 @@ impl<'py> Executor<'py> {
             Extent::Difference(parts) => (Arithmetic::Subtract, &**parts),
             Extent::Product(parts) => (Arithmetic::Multiply, &**parts),
             Extent::Quotient(parts) => (Arithmetic::FloorDivide, &**parts),
+            Extent::Largest(parts) | Extent::Smallest(parts) => {
+                let (Some(left), Some(right)) = (self.number_of_extent(&parts[0])?, self.number_of_extent(&parts[1])?)
+                else {
+                    return Ok(None);
+                };
+                // Which one it is is guarded.
+                let wants_right = if let Extent::Largest(_) = extent { Arithmetic::Lt } else { Arithmetic::Gt };
+                let Some(right_wins) = self.arithmetic(wants_right, left, Some(right))? else { return Ok(None) };
+                return Ok(Some(if self.truth(right_wins)? { right } else { left }));
+            }
         };
         let (Some(left), Some(right)) = (self.number_of_extent(left)?, self.number_of_extent(right)?) else {
             return Ok(None);
@@ -274,6 +280,58 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The numbers of a shape as they are now; `None`: it is no list of ints, of no class of the program.
+    fn shape_now(&mut self, shape: VarId) -> Option<(Vec<VarId>, Bound<'py, PyAny>)> {
+        let VarKind::List(ListVar { items, class, .. }) = &self.var(shape).kind else { return None };
+        let (items, class) = (items.to_vec(), *class);
+        let mut now = Vec::with_capacity(items.len());
+        for item in &items {
+            let VarKind::Constant(ConstantVar { object }) = self.var(*item).kind else { return None };
+            now.push(self.objects.get(self.py, object));
+        }
+        if now.iter().any(|number| !number.is_exact_instance_of::<PyInt>()) {
+            return None;
+        }
+        let list = PyList::new(self.py, now).ok()?;
+        let object = match class.map(|class| self.objects.get(self.py, class)) {
+            Some(class) if class.cast::<PyType>().is_ok_and(|class| !facts::is_heap_type(class)) => {
+                class.call1((list,)).ok()?
+            }
+            Some(_) => return None,
+            None => list.into_any(),
+        };
+        Some((items, object))
+    }
+
+    /// Whether two shapes are equal, where a number of one varies: compared one by one. `None`: something else is compared.
+    pub(super) fn equal_shapes(&mut self, left: VarId, right: VarId) -> Result<Option<bool>, Stop> {
+        if !self.extents_vary() {
+            return Ok(None);
+        }
+        let (Some((ours, left)), Some((theirs, right))) = (self.shape_now(left), self.shape_now(right)) else {
+            return Ok(None);
+        };
+        let now = left.eq(&right).map_err(|e| self.internal(&e))?;
+        if !ours.iter().chain(&theirs).any(|item| self.is_varying_int(*item)) {
+            return Ok(None);
+        }
+        let mut equal = ours.len() == theirs.len();
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            if !equal {
+                break;
+            }
+            if !self.is_varying_int(*ours) && !self.is_varying_int(*theirs) {
+                let VarKind::Constant(ConstantVar { object }) = self.var(*theirs).kind else { return Ok(None) };
+                let number = self.objects.get(self.py, object);
+                equal = self.is_now(*ours, &number);
+                continue;
+            }
+            let Some(same) = self.arithmetic(Arithmetic::Eq, *ours, Some(*theirs))? else { return Ok(None) };
+            equal = self.truth(same)?;
+        }
+        Ok((equal == now).then_some(equal))
+    }
+
     /// What stands for a number as an argument of the operation that is being recorded, where that takes extents.
     pub(super) fn extent_as_argument(&mut self, number: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
         if !self.takes_extents || !self.is_varying_int(number) {
@@ -295,7 +353,12 @@ fn inputs_of(extent: &Extent, inputs: &mut Vec<usize>) {
     match extent {
         Extent::Fixed | Extent::Number(_) => {}
         Extent::OfInput { input, .. } => inputs.push(*input),
-        Extent::Sum(parts) | Extent::Difference(parts) | Extent::Product(parts) | Extent::Quotient(parts) => {
+        Extent::Sum(parts)
+        | Extent::Difference(parts)
+        | Extent::Product(parts)
+        | Extent::Quotient(parts)
+        | Extent::Largest(parts)
+        | Extent::Smallest(parts) => {
             parts.iter().for_each(|part| inputs_of(part, inputs));
         }
     }

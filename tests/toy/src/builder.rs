@@ -13,7 +13,7 @@ use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_core::backend::{
-    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
+    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, SmallVec, TensorMeta, UserFrame,
 };
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -184,6 +184,11 @@ impl GraphBuilder for Builder {
             _ if writes(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
             _ => Attr::Break(Why::new(Reason::TensorAttribute, name)),
         })
+    }
+
+    fn extents(&mut self, value: &Bound<'_, PyAny>) -> Option<SmallVec<[Extent; 6]>> {
+        let extents = &value.cast::<Value>().ok()?.get().extents;
+        extents.iter().any(|extent| *extent != Extent::Fixed).then(|| extents.iter().cloned().collect())
     }
 
     fn switch(&mut self, _mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
