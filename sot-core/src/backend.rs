@@ -250,6 +250,22 @@ pub enum Extent {
     Smallest(Box<[Extent; 2]>),
 }
 
+impl Extent {
+    /// The inputs, by number, whose extents it is computed of.
+    pub fn inputs(&self) -> Vec<usize> {
+        match self {
+            Extent::Fixed | Extent::Number(_) => Vec::new(),
+            Extent::OfInput { input, .. } => vec![*input],
+            Extent::Sum(parts)
+            | Extent::Difference(parts)
+            | Extent::Product(parts)
+            | Extent::Quotient(parts)
+            | Extent::Largest(parts)
+            | Extent::Smallest(parts) => parts.iter().flat_map(Extent::inputs).collect(),
+        }
+    }
+}
+
 /// A graph under construction.
 pub trait GraphBuilder {
     /// Add an input. Returns the symbolic value, which stands for `tensor` in calls. Inputs are numbered in order.

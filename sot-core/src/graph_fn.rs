@@ -23,6 +23,7 @@ use crate::objects::VarId;
 use crate::replay::{Failure, Outputs, Replay};
 use crate::settings;
 use crate::stop::{Reason, Stop};
+use hashbrown::HashSet;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -31,7 +32,7 @@ use smallvec::SmallVec;
 use sot_sir::{Module, Sir, Symbol};
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -98,17 +99,16 @@ pub struct GraphFunction {
     callable: OnceLock<Py<PyAny>>,
 }
 
-/// Combinations of extents for which a graph is proved, beside the first calls.
-const COMBINATIONS: usize = 16;
+/// Combinations of extents that are remembered as proved.
+const COMBINATIONS: usize = 4096;
 
-/// The extents of inputs that vary. Whether the compiled form gives what eager does may depend on them, so the first calls with
-/// other ones prove it again.
+/// The extents of inputs that vary. Whether the compiled form gives what eager does may depend on them, and so may what was inferred of
+/// shapes: the first call with each combination proves it.
 #[derive(Default)]
 struct ProvedExtents {
     /// Positions among the inputs, and axes.
     axes: Vec<(usize, usize)>,
-    seen: Mutex<Vec<SmallVec<[i64; 4]>>>,
-    enough: AtomicBool,
+    seen: Mutex<HashSet<SmallVec<[i64; 4]>>>,
 }
 
 impl ProvedExtents {
@@ -119,24 +119,31 @@ impl ProvedExtents {
         };
         let of_input = |(at, var)| axes_of(var).into_iter().flatten().map(move |axis| (at, *axis));
         let axes: Vec<_> = inputs.iter().enumerate().flat_map(of_input).collect();
-        ProvedExtents { enough: AtomicBool::new(axes.is_empty()), axes, seen: Mutex::default() }
+        ProvedExtents { axes, seen: Mutex::default() }
     }
 
-    /// Whether these inputs have extents that no call before has proved; from now on one has.
+    /// The extents of these inputs; `None`: none varies, or somebody cannot be asked.
+    fn of_inputs(&self, inputs: &Inputs<'_, '_>) -> Option<SmallVec<[i64; 4]>> {
+        if self.axes.is_empty() {
+            return None;
+        }
+        let backend = registered()?;
+        self.axes.iter().map(|(at, axis)| backend.extent(&inputs[*at].to_owned(), *axis)).collect()
+    }
+
+    /// Whether no call with these inputs has proved the compiled form.
     fn are_new(&self, inputs: &Inputs<'_, '_>) -> bool {
-        if self.enough.load(Ordering::Relaxed) {
-            return false;
+        !self.axes.is_empty()
+            && self.of_inputs(inputs).is_none_or(|extents| self.seen.lock().is_ok_and(|seen| !seen.contains(&extents)))
+    }
+
+    /// A call with these inputs has proved it.
+    fn are_proved(&self, inputs: &Inputs<'_, '_>) {
+        if let (Some(extents), Ok(mut seen)) = (self.of_inputs(inputs), self.seen.lock())
+            && seen.len() < COMBINATIONS
+        {
+            seen.insert(extents);
         }
-        let Some(backend) = registered() else { return false };
-        let extent = |(at, axis): &(usize, usize)| backend.extent(&inputs[*at].to_owned(), *axis).unwrap_or_default();
-        let extents: SmallVec<[i64; 4]> = self.axes.iter().map(extent).collect();
-        let Ok(mut seen) = self.seen.lock() else { return false };
-        if seen.contains(&extents) {
-            return false;
-        }
-        seen.push(extents);
-        self.enough.store(seen.len() >= COMBINATIONS, Ordering::Relaxed);
-        true
     }
 }
 
@@ -311,7 +318,10 @@ impl GraphFunction {
         let outputs = self.run_replay(py, args)?;
         let heard = listening.finish();
         match self.hears(py, heard).and_then(|()| self.prove(py, inputs, before.as_ref(), &outputs)) {
-            Ok(time) => Ok((outputs, Some(time))),
+            Ok(time) => {
+                self.varying.are_proved(inputs);
+                Ok((outputs, Some(time)))
+            }
             Err(failure) if failure.interrupts(py) => {
                 if let (Some(effects), Some(before)) = (&self.effects, &before) {
                     effects.restore(py, inputs, before)?;
@@ -336,7 +346,6 @@ impl GraphFunction {
         // Every second call proves the compiled form.
         let proves = !call.is_multiple_of(2);
         let (outputs, elapsed) = if proves {
-            self.varying.are_new(&inputs);
             let (outputs, time) = self.replay_and_prove(py, args, &inputs)?;
             let Some(time) = time else { return Ok(outputs) };
             (outputs, time)

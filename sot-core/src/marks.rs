@@ -4,7 +4,8 @@
 //! A mark is of one tensor and goes with it. It counts when a call with that tensor is captured; a call that is served never asks.
 
 use crate::backend::{Backend, FreeAxis, Kind, TensorCheck, TensorMeta, registered};
-use crate::cpython::Slots;
+use crate::cpython::signature::Signature;
+use crate::cpython::{Slots, facts};
 use crate::engine::registries;
 use crate::weak_keys::{Keeper, WeakKeyed};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -77,13 +78,14 @@ fn axes_of(function: &str, tensor: &Bound<'_, PyAny>, dims: Option<&Bound<'_, Py
     given.into_iter().map(counted).collect()
 }
 
-fn mark(tensor: &Bound<'_, PyAny>, axes: Vec<usize>, mark: Mark) {
-    MARKED.change(tensor, |marks| {
+fn mark(tensor: &Bound<'_, PyAny>, axes: Vec<usize>, mark: Mark) -> PyResult<()> {
+    let marked = MARKED.change(tensor, |marks| {
         for axis in axes {
             marks.retain(|(known, _)| *known != axis);
             marks.push((axis, mark));
         }
     });
+    marked.ok_or_else(|| PyTypeError::new_err("sot: a tensor of this class takes no weak references, and so no marks"))
 }
 
 /// Extents of a tensor along these axes vary from call to call: the first capture with it serves all from `min` (2 unless it is
@@ -99,8 +101,7 @@ fn mark_dynamic(tensor: Bound<'_, PyAny>, dim: Bound<'_, PyAny>, min: Option<i64
         let bounds = format!("min={}, max={}", text(min), text(max));
         return Err(PyValueError::new_err(format!("sot.mark_dynamic: no extent of two or more is within {bounds}")));
     }
-    mark(&tensor, axes, Mark::Varies { least, most });
-    Ok(())
+    mark(&tensor, axes, Mark::Varies { least, most })
 }
 
 /// Each extent of a tensor along these axes, or any, has a capture of its own, however often it varies.
@@ -108,8 +109,7 @@ fn mark_dynamic(tensor: Bound<'_, PyAny>, dim: Bound<'_, PyAny>, min: Option<i64
 #[pyo3(signature = (tensor, dim=None))]
 fn mark_static(tensor: Bound<'_, PyAny>, dim: Option<Bound<'_, PyAny>>) -> PyResult<()> {
     let axes = axes_of("mark_static", &tensor, dim.as_ref())?;
-    mark(&tensor, axes, Mark::Stays);
-    Ok(())
+    mark(&tensor, axes, Mark::Stays)
 }
 
 /// What `to_static(input_spec=..)` says of one argument that is a tensor.
@@ -141,6 +141,11 @@ impl InputSpec {
         Ok(InputSpec { arguments, given: given.clone().unbind() })
     }
 
+    /// For the collector.
+    pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        visit(&self.given);
+    }
+
     /// As it was given.
     pub fn given<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.given.bind(py).clone()
@@ -160,8 +165,13 @@ impl InputSpec {
         slots: Slots<'_>,
         first: usize,
     ) -> PyResult<()> {
+        let positional = facts::func_parts(function).and_then(|parts| Some(Signature::of(&parts.code)?.positional));
+        let positional = positional.unwrap_or(0);
         for (at, spec) in self.arguments.iter().enumerate() {
             let (Some(spec), Some(argument)) = (spec, slots.get(py, at + first)) else { continue };
+            if at + first >= positional {
+                break;
+            }
             if !spec.fits.get().is_some_and(|check| check.matches(argument)) {
                 spec.check(function, &argument.to_owned(), at + first)?;
             }
@@ -199,20 +209,19 @@ impl ArgumentSpec {
 
     fn check(&self, function: &Bound<'_, PyAny>, argument: &Bound<'_, PyAny>, slot: usize) -> PyResult<()> {
         let backend = registered().ok_or_else(crate::backend::none_registered)?;
-        let found = match backend.classify(argument) {
-            Kind::Tensor => {
-                let meta = backend.tensor_meta(argument)?;
-                if self.agrees(&meta) {
-                    let free: Vec<_> = self.free_axes().into_iter().map(|free| FreeAxis { least: 0, ..free }).collect();
-                    if let Some(Ok(check)) = backend.tensor_check_that_varies(argument, &free) {
-                        let _ = self.fits.set(check);
-                    }
-                    return Ok(());
-                }
-                described(Some(&meta.dtype), meta.shape.iter().map(|extent| Some(*extent)))
+        // What is no tensor is left to the function: a default, an array.
+        if backend.classify(argument) != Kind::Tensor {
+            return Ok(());
+        }
+        let meta = backend.tensor_meta(argument)?;
+        if self.agrees(&meta) {
+            let free: Vec<_> = self.free_axes().into_iter().map(|free| FreeAxis { least: 0, ..free }).collect();
+            if let Some(Ok(check)) = backend.tensor_check_that_varies(argument, &free) {
+                let _ = self.fits.set(check);
             }
-            _ => argument.get_type().name()?.to_string(),
-        };
+            return Ok(());
+        }
+        let found = described(Some(&meta.dtype), meta.shape.iter().map(|extent| Some(*extent)));
         let wanted = described(self.dtype.as_deref(), self.shape.iter().copied());
         let name =
             function.getattr("__name__").and_then(|name| name.extract()).unwrap_or_else(|_| "a function".to_owned());

@@ -286,7 +286,7 @@ impl Replay {
         for (i, input) in sir.inputs.iter().enumerate() {
             registers[input.0 as usize] = args.get(py, i).map(|a| a.to_owned());
         }
-        let mut measured = None;
+        let mut measured = HashMap::new();
         for (statement, step) in sir.statements.iter().zip(&self.steps) {
             let mut objects = step.objects.iter();
             let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
@@ -306,9 +306,12 @@ impl Replay {
             };
             store(&statement.result, result, &mut registers, &mut objects)?;
             for Claim { of, extents } in &step.claims {
-                let inputs = measured.get_or_insert_with(|| self.by_number(py, args));
+                let varies = extents.iter().any(|extent| !matches!(extent, Extent::Fixed | Extent::Number(_)));
+                if varies && measured.is_empty() {
+                    measured = self.by_number(py, args);
+                }
                 if let Some(tensor) = &registers[of.0 as usize]
-                    && !is_shape(tensor, extents, inputs)
+                    && !is_shape(tensor, extents, &measured)
                 {
                     return Err(Failure::Broken(format!("{WRONG_SHAPE} of {}", statement.name)));
                 }

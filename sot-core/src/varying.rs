@@ -113,9 +113,6 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
-        if let Some(why) = &captured.needs_fixed_extents {
-            self.fixed_extents.get_or_insert_with(|| why.clone());
-        }
         self.learn_extents(py, captured);
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {

@@ -7,7 +7,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyModule, PyString};
 use sot_core::code_unit::records::Promises;
-use sot_core::cpython::facts::imported;
+use sot_core::cpython::facts::{imported, instance_dict};
 
 /// What `paddle.jit.ignore_module` was given. The list begins with modules that Paddle cannot translate from source: those that
 /// the function names which makes the list. That is not called, for it tries imports, and this is asked in the middle of
@@ -43,7 +43,8 @@ pub(crate) fn dynamic_dims(tensor: &Bound<'_, PyAny>) -> Vec<usize> {
     let marked = || {
         let marker = imported(py, "paddle.jit.marker")?;
         let name = marker.getattr(intern!(py, "DYNAMIC_DIMS_ATTR_NAME")).ok()?.cast_into::<PyString>().ok()?;
-        let axes: Vec<isize> = tensor.getattr(name).ok()?.extract().ok()?;
+        // Nothing but the tensor's own attributes: a class of the program may answer by code.
+        let axes: Vec<isize> = instance_dict(tensor)?.get_item(name).ok()??.extract().ok()?;
         let rank = tensor.getattr(intern!(py, "ndim")).ok()?.extract::<isize>().ok()?;
         let counted = |axis: isize| usize::try_from(if axis < 0 { axis + rank } else { axis }).ok();
         Some(axes.into_iter().filter_map(counted).collect())

@@ -108,7 +108,7 @@ fn value_now(grown: &Grown, py: Python<'_>, extent: &Extent) -> Option<i64> {
 }
 
 /// The extents of a value as Paddle infers them; `None` for one that is no formula of those of the inputs.
-fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Option<Extent>>>> {
+fn inferred<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Option<Extent>>>> {
     let py = value.py();
     let pir = grown.handles.pir.bind(py);
     let (Ok(infer), Ok(manager), Ok(mapping)) = (
@@ -123,36 +123,37 @@ fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Opti
     if maker.is_none() {
         return Ok(None);
     }
-    let of_program = |program: &Bound<'_, PyAny>| -> PyResult<Vec<Py<PyAny>>> {
+    let of_program = |program: &Bound<'py, PyAny>| -> PyResult<Bound<'py, PyList>> {
         let block = program.call_method0(intern!(py, "global_block"))?;
-        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
-        Ok(ops.iter().map(Bound::unbind).collect())
+        Ok(block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?)
     };
     let id = |op: &Bound<'_, PyAny>| -> PyResult<i64> { op.call_method0(intern!(py, "id"))?.extract() };
-    let wanted = id(&maker)?;
     let ours = of_program(main)?;
-    let mut at = None;
-    for (number, op) in ours.iter().enumerate() {
-        if id(op.bind(py))? == wanted {
-            at = Some(number);
-        }
-    }
+    let place_of =
+        |value: &Bound<'py, PyAny>, mut places: Box<dyn Iterator<Item = usize>>| -> PyResult<Option<usize>> {
+            let wanted = id(&value.call_method0(intern!(py, "get_defining_op"))?)?;
+            Ok(places.find(|at| ours.get_item(*at).and_then(|op| id(&op)).is_ok_and(|id| id == wanted)))
+        };
+    // What is asked for was computed last, mostly.
+    let Some(at) = place_of(value, Box::new((0..ours.len()).rev()))? else { return Ok(None) };
     let copy = main.call_method1(intern!(py, "clone"), (mapping.call0()?,))?;
     let passes = manager.call1((2,))?;
     infer.call1((&passes, &copy))?;
     passes.call_method1(intern!(py, "run"), (&copy,))?;
     let copies = of_program(&copy)?;
-    let (Some(at), true) = (at, copies.len() == ours.len()) else { return Ok(None) };
-    let annotation = |op: &Py<PyAny>| -> PyResult<Option<String>> {
-        let attrs = op.bind(py).call_method0(intern!(py, "attrs"))?.cast_into::<PyDict>()?;
+    if copies.len() != ours.len() {
+        return Ok(None);
+    }
+    let annotation = |op: &Bound<'py, PyAny>| -> PyResult<Option<String>> {
+        let attrs = op.call_method0(intern!(py, "attrs"))?.cast_into::<PyDict>()?;
         attrs.get_item(ANNOTATION)?.map(|text| text.extract()).transpose()
     };
-    // Names are given where the inputs stand.
+    // Names are given where the inputs stand: those of which extents vary.
     let mut names = HashMap::new();
-    for (input, Source { value, .. }) in grown.inputs.iter().enumerate() {
-        let maker = id(&value.bind(py).call_method0(intern!(py, "get_defining_op"))?)?;
-        let mut found = ours.iter().zip(&copies).filter(|(op, _)| id(op.bind(py)).is_ok_and(|id| id == maker));
-        let Some(text) = found.next().map(|(_, copy)| annotation(copy)).transpose()?.flatten() else { continue };
+    let varying = grown.inputs.iter().enumerate().filter(|(_, source)| source.meta.shape.contains(&-1));
+    for (input, Source { value, .. }) in varying {
+        let Some(place) = place_of(value.bind(py), Box::new(0..ours.len()))? else { continue };
+        let Some(text) = annotation(&copies.get_item(place)?)? else { continue };
         for (axis, name) in shapes_in(&text).into_iter().next().unwrap_or_default().into_iter().enumerate() {
             if name.starts_with('S') {
                 names.entry(name).or_insert(Extent::OfInput { input, axis });
@@ -165,12 +166,12 @@ fn inferred(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Opti
         return Ok(None);
     };
     // What takes a list of values apart says what the first one is; who made the list says it of all.
-    let mut of = copies[at].bind(py).clone();
+    let mut of = copies.get_item(at)?;
     if of.call_method0(intern!(py, "name"))?.extract::<&str>()? == "builtin.split" {
         let operands = of.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?;
         of = operands.get_item(0)?.call_method0(intern!(py, "get_defining_op"))?;
     }
-    let Some(text) = annotation(&of.unbind())? else { return Ok(None) };
+    let Some(text) = annotation(&of)? else { return Ok(None) };
     // Of most operations the first result alone is annotated.
     let shapes = shapes_in(&text);
     let is_told = number == 0 || shapes.len() == results.len();

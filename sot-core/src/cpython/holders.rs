@@ -61,6 +61,11 @@ impl Holders {
         holders
     }
 
+    /// Whether one of them holds an object, given by its address.
+    pub fn hold(&self, object: usize) -> bool {
+        self.known.contains_key(&object)
+    }
+
     /// Whether nobody else holds a live object, given by its address, or only what it refers to itself, as the parts of a class
     /// do.
     pub fn alone_hold(&self, start: usize) -> bool {

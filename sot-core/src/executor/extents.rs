@@ -341,25 +341,7 @@ impl<'py> Executor<'py> {
         let py = self.py;
         let Some(value) = self.builder()?.extent(py, &extent) else { return Ok(None) };
         let symbol = self.symbol_of_number(number);
-        let mut inputs = Vec::new();
-        inputs_of(&extent, &mut inputs);
-        self.graph.extents.insert(symbol.0, inputs);
+        self.graph.extents.insert(symbol.0, extent.inputs());
         Ok(Some(value))
-    }
-}
-
-/// The inputs whose extents an extent is computed of.
-fn inputs_of(extent: &Extent, inputs: &mut Vec<usize>) {
-    match extent {
-        Extent::Fixed | Extent::Number(_) => {}
-        Extent::OfInput { input, .. } => inputs.push(*input),
-        Extent::Sum(parts)
-        | Extent::Difference(parts)
-        | Extent::Product(parts)
-        | Extent::Quotient(parts)
-        | Extent::Largest(parts)
-        | Extent::Smallest(parts) => {
-            parts.iter().for_each(|part| inputs_of(part, inputs));
-        }
     }
 }

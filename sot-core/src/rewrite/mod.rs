@@ -238,6 +238,9 @@ fn used_inputs(captured: &Captured) -> Vec<usize> {
     for (_, inputs) in captured.graph.extents.iter().filter(|(symbol, _)| uses.contains(*symbol)).collect::<Vec<_>>() {
         uses.extend(inputs.iter().map(|input| captured.graph.inputs[*input].symbol.0));
     }
+    for extent in captured.graph.claims.iter().flat_map(|claim| &claim.extents) {
+        uses.extend(extent.inputs().into_iter().map(|input| captured.graph.inputs[input].symbol.0));
+    }
     let all = captured.graph.all_inputs().enumerate();
     all.filter(|(_, input)| uses.contains(&input.symbol.0)).map(|(at, _)| at).collect()
 }

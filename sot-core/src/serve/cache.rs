@@ -211,6 +211,12 @@ impl Entry {
         }
     }
 
+    /// Whether its graph is closed because shapes were not what the framework had inferred.
+    fn is_of_wrong_shapes(&self) -> bool {
+        let graph = self.report.graph.as_ref().and_then(Weak::upgrade);
+        graph.is_some_and(|graph| graph.replay_only().is_some_and(|why| why.starts_with(WRONG_SHAPE)))
+    }
+
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
     pub(super) fn mark(&self) -> usize {
         self.report.graph.as_ref().map_or(0, |graph| graph.as_ptr() as usize)
@@ -446,9 +452,16 @@ impl CodeCache {
         self.grown.fetch_max(entries, Ordering::Relaxed) < entries
     }
 
-    /// The framework was wrong about the shapes of an entry whose extents vary: it serves no more, and from now on each extent has a
-    /// capture.
-    pub(super) fn fix_extents(&self, py: Python<'_>, broken: &Arc<Entry>) {
+    /// A call was served by an entry. If its graph is closed since then, as the framework was wrong about shapes whose extents vary, it
+    /// serves no more, and from now on each extent has a capture.
+    pub(super) fn note_if_broken(&self, py: Python<'_>, entry: &Arc<Entry>) {
+        if entry.extents_vary && entry.broken.load(Ordering::Relaxed) && entry.is_of_wrong_shapes() {
+            self.fix_extents(py, entry);
+        }
+    }
+
+    fn fix_extents(&self, py: Python<'_>, broken: &Arc<Entry>) {
+        self.unguarded.revoke();
         if let Ok(mut numbers) = self.numbers.write() {
             if Arc::get_mut(&mut numbers).is_none() {
                 *numbers = Arc::new(numbers.copied(py));
@@ -525,6 +538,9 @@ impl CodeCache {
         }
         if let Ok(mut missed) = self.missed.lock() {
             missed.clear();
+        }
+        if let Ok(mut numbers) = self.numbers.write() {
+            *numbers = Arc::default();
         }
         self.losses.forget();
         self.general.forget();

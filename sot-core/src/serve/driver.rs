@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Who must run if the graph fails, or if nothing was captured.
 pub(super) enum Origin<'a, 'py> {
@@ -61,6 +62,7 @@ pub(super) fn run_entry<'py>(
     }
     match &entry.action {
         Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
+        Action::Run { .. } if entry.broken.load(Ordering::Relaxed) => origin.run_original(py, hook, true),
         Action::Run { function, code, calls_out, shown } => {
             let function = function.bind(py);
             // Where everything is captured, whatever C code calls is, too.
@@ -163,12 +165,34 @@ pub(super) fn drive<'py>(
             Ok(()) => run_entry(py, hook, entry.as_deref(), Origin::Continuation(pending)),
             Err(error) => continuation.raise_at_start(py, pending.values, error),
         };
+        if let Some(entry) = &entry {
+            continuation.cache.note_if_broken(py, entry);
+        }
     }
 }
 
 thread_local! {
     /// The address of code whose next frame is not captured. An address alone: it is asked for before anything else can be.
     static PLAINLY: Cell<usize> = const { Cell::new(0) };
+}
+
+/// It counts for one call.
+struct Plainly(usize);
+
+impl Plainly {
+    fn next(code: usize) -> Plainly {
+        PLAINLY.set(code);
+        Plainly(code)
+    }
+}
+
+impl Drop for Plainly {
+    fn drop(&mut self) {
+        // No frame may have come to the hook.
+        if PLAINLY.get() == self.0 {
+            PLAINLY.set(0);
+        }
+    }
 }
 
 /// Whether this frame of the code is that of a call of the original.
@@ -185,9 +209,7 @@ pub fn call_original<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let code = facts::func_parts(function).map(|parts| parts.code.to_owned());
     let code = code.ok_or_else(|| PyTypeError::new_err("sot: an entry holds something that is no function"))?;
-    if hook_is_armed() {
-        PLAINLY.set(code.as_ptr() as usize);
-    }
+    let _plainly = hook_is_armed().then(|| Plainly::next(code.as_ptr() as usize));
     let Signature { positional: argcount, kwonly, varargs, varkw, .. } =
         Signature::of(&code).ok_or_else(|| PyTypeError::new_err("sot: a function without code"))?;
     if kwonly == 0 && !varargs && !varkw {

@@ -96,7 +96,8 @@ impl EntryBody for FunctionEntry {
             STATS.note(Reason::Tracing);
             return call_original(py, func, slots);
         }
-        if !recording::recording() && self.of.cache.unguarded.take() {
+        let asks = self.full_graph || self.spec.is_some();
+        if !asks && !recording::recording() && self.of.cache.unguarded.take() {
             STATS.add(&STATS.hits);
             STATS.add(&STATS.unguarded);
             return call_original(py, func, slots);
@@ -136,11 +137,8 @@ impl EntryBody for FunctionEntry {
                 origin.run_original(py, hook, false)
             }
         };
-        if let Some(entry) = &entry
-            && entry.extents_vary
-            && entry.broken.load(Ordering::Relaxed)
-        {
-            self.of.cache.fix_extents(py, entry);
+        if let Some(entry) = &entry {
+            self.of.cache.note_if_broken(py, entry);
         }
         if let (Some(start), Some(entry)) = (start, &entry) {
             entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);
@@ -150,6 +148,10 @@ impl EntryBody for FunctionEntry {
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.of.traverse(visit);
+        // A decorator that is still held has it, too.
+        if let Some(spec) = self.spec.as_ref().filter(|spec| Arc::strong_count(spec) == 1) {
+            spec.traverse(visit);
+        }
     }
 
     /// What the class has now is captured in the place of what it had.

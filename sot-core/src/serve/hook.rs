@@ -20,6 +20,7 @@ use crate::user_frames;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 /// The cache of one code object with one module's globals: with others it is another function.
@@ -118,6 +119,10 @@ impl FrameHook for NestedHook {
                 return run;
             }
         };
+        if entry.broken.load(Ordering::Relaxed) {
+            cache.note_if_broken(py, &entry);
+            return run;
+        }
         if let Some(complaint) = &entry.complaint {
             // A frame cannot be made to raise before it runs.
             warn(py, complaint, None);
@@ -160,6 +165,9 @@ impl FrameHook for NestedHook {
         let result = match (result, values, function) {
             (Err(error), Some(slots), Some(function)) if take_failure(py, &error) => {
                 STATS.add(&STATS.graph_failures);
+                if let Some(entry) = entry {
+                    entry.note_if_broken();
+                }
                 call_original(py, function.bind(py), slots.as_slots())
             }
             (Err(error), _, Some(function)) => match entry.map(|entry| &entry.action) {

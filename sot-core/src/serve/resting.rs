@@ -3,8 +3,7 @@
 //! Invariants
 //! - It goes with its function, at once. Before each collection of all that is old whatever rests goes, but for functions that a
 //!   module has under their names: the collector finds nothing that is held from here.
-//! - What rests of a method holds its receiver. So only a few of them rest, none of an object whose death the program could see, and
-//!   none that nobody else holds any more when another receiver comes.
+//! - The same of a method and its receiver. Nothing rests that holds the receiver, as what was captured of a layer's method does.
 
 use crate::cpython::facts;
 use crate::cpython::holders::Holders;
@@ -14,41 +13,39 @@ use crate::weak_keys::{Keeper, WeakKeyed};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// Methods that rest at most.
-const METHODS: usize = 16;
-
-/// The owner of what was captured of a method, and what it holds for that.
-struct Method {
-    receiver: Py<PyAny>,
-    function: Py<PyAny>,
-    owner: Py<PyAny>,
-}
+/// What rests of an object's methods: the function, and the owner of what was captured.
+type Methods = Vec<(Py<PyAny>, Py<PyAny>)>;
 
 registries! {
     /// Owners of what was captured, by function.
     FUNCTIONS: WeakKeyed<Option<Py<PyAny>>> = "captured functions without wrappers";
-    /// The same of methods, the one that has rested longest first.
-    METHODS_AT_REST: Vec<Method> = "captured methods without wrappers";
+    /// The same of methods, by receiver.
+    METHODS: WeakKeyed<Methods> = "receivers of captured methods without wrappers";
 }
 
-static KEEPER: Keeper<Option<Py<PyAny>>> = Keeper::of(&FUNCTIONS);
+static OF_FUNCTIONS: Keeper<Option<Py<PyAny>>> = Keeper::of(&FUNCTIONS);
+static OF_METHODS: Keeper<Methods> = Keeper::of(&METHODS);
+
+/// Whether what was captured holds an object.
+fn holds(owner: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>) -> bool {
+    let holders = Holders::count(owner.py(), |visit| {
+        if let Some(body) = body_of(owner) {
+            body.traverse(visit);
+        }
+    });
+    holders.hold(object.as_ptr() as usize)
+}
 
 /// Keep the owner of what was captured.
-pub(super) fn keep(function: &Bound<'_, PyAny>, receiver: Option<&Bound<'_, PyAny>>, owner: Py<PyAny>) {
+pub(super) fn keep(function: &Bound<'_, PyAny>, receiver: Option<&Bound<'_, PyAny>>, owner: Bound<'_, PyAny>) {
     let Some(receiver) = receiver else {
-        let before = KEEPER.change(function, |resting| resting.replace(owner));
+        let before = OF_FUNCTIONS.change(function, |resting| resting.replace(owner.unbind()));
         return drop(before);
     };
-    if facts::own_death_is_seen(receiver) {
-        return;
+    if !holds(&owner, receiver) {
+        let method = (function.clone().unbind(), owner.unbind());
+        OF_METHODS.change(receiver, |methods| methods.push(method));
     }
-    let method = Method { receiver: receiver.clone().unbind(), function: function.clone().unbind(), owner };
-    let longest = {
-        let mut methods = METHODS_AT_REST.lock();
-        methods.push(method);
-        (methods.len() > METHODS).then(|| methods.remove(0))
-    };
-    drop(longest);
 }
 
 /// It rests no more: a wrapper has it.
@@ -58,31 +55,13 @@ pub(super) fn wake(function: &Bound<'_, PyAny>, receiver: Option<&Bound<'_, PyAn
         return drop(rested);
     };
     let method = {
-        let mut methods = METHODS_AT_REST.lock();
-        let at = methods.iter().position(|method| method.receiver.is(receiver) && method.function.is(function));
-        at.map(|at| methods.remove(at))
+        let mut table = METHODS.lock();
+        table.get_mut(receiver).and_then(|methods| {
+            let at = methods.iter().position(|(known, _)| known.is(function))?;
+            Some(methods.remove(at))
+        })
     };
     drop(method);
-}
-
-/// Methods whose receivers nobody else holds rest no more.
-pub(super) fn drop_lonely_methods(py: Python<'_>) {
-    let resting: Vec<Method> = std::mem::take(&mut *METHODS_AT_REST.lock());
-    if resting.is_empty() {
-        return;
-    }
-    let holders = Holders::count(py, |visit| {
-        for method in &resting {
-            visit(&method.receiver);
-            if let Some(body) = body_of(method.owner.bind(py)) {
-                body.traverse(visit);
-            }
-        }
-    });
-    let (lonely, others): (Vec<_>, Vec<_>) =
-        resting.into_iter().partition(|method| holders.alone_hold(method.receiver.as_ptr() as usize));
-    METHODS_AT_REST.lock().splice(0..0, others);
-    drop(lonely);
 }
 
 /// Whether a module has the function under its name.
@@ -103,7 +82,7 @@ fn is_of_module(function: &Bound<'_, PyAny>) -> bool {
 
 /// All that is old is about to be collected: what rests goes, but for what a module has.
 pub(super) fn before_collection(py: Python<'_>) {
-    let methods = std::mem::take(&mut *METHODS_AT_REST.lock());
+    let methods: Vec<_> = METHODS.lock().values_mut().map(std::mem::take).collect();
     let objects = FUNCTIONS.lock().objects(py);
     let local: Vec<_> = objects.into_iter().filter(|object| !is_of_module(object)).collect();
     let functions: Vec<_> =
@@ -113,7 +92,7 @@ pub(super) fn before_collection(py: Python<'_>) {
 
 /// Nothing rests any more.
 pub(super) fn wake_all() {
-    let methods = std::mem::take(&mut *METHODS_AT_REST.lock());
+    let methods: Vec<_> = METHODS.lock().values_mut().map(std::mem::take).collect();
     let functions: Vec<_> = FUNCTIONS.lock().values_mut().filter_map(Option::take).collect();
     drop((methods, functions));
 }

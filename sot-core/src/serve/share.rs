@@ -85,13 +85,11 @@ impl NativeBody for Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         // Another one may have come in its place.
-        let owner = {
-            let mut owners = OWNERS.lock();
-            let gone = |owner: &Py<PyWeakrefReference>| Python::attach(|py| owner.bind(py).upgrade().is_none());
-            owners.get(&self.0.key).is_some_and(gone).then(|| owners.remove(&self.0.key))
-        };
+        let known = Python::attach(|py| OWNERS.lock().get(&self.0.key).map(|owner| owner.clone_ref(py)));
+        let gone = known.as_ref().is_some_and(|owner| Python::attach(|py| owner.bind(py).upgrade().is_none()));
+        let owner = gone.then(|| OWNERS.lock().remove(&self.0.key));
         by_code::remove(self.0.by_code(), &self.0.cache);
-        drop(owner);
+        drop((owner, known));
     }
 }
 
@@ -150,7 +148,7 @@ impl Share {
         if is_empty || self.in_receiver || is_collecting(py) {
             return;
         }
-        resting::keep(self.function.bind(py), self.receiver.as_ref().map(|it| it.bind(py)), owner.unbind());
+        resting::keep(self.function.bind(py), self.receiver.as_ref().map(|it| it.bind(py)), owner);
     }
 }
 
@@ -183,7 +181,6 @@ fn new_owner(
     is_function: bool,
 ) -> PyResult<(Arc<OfFunction>, Py<PyAny>)> {
     let py = parts.code.py();
-    resting::drop_lonely_methods(py);
     let (cache, hook) = (Arc::new(CodeCache::default()), NestedHook::new());
     registry::add_entry(&cache, &hook);
     let (code, globals) = (parts.code.to_owned().unbind(), parts.globals.to_owned().unbind());

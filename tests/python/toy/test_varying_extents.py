@@ -1,6 +1,8 @@
 """Extents of tensors that vary from call to call: one capture for each kind of answer, not one for each extent."""
 
+import gc
 import types
+import weakref
 
 import doors
 import pytest
@@ -273,13 +275,64 @@ def test_a_spec_holds_from_the_first_call():
     assert toy.stats()["captures"] == 1
 
 
-@pytest.mark.parametrize("given", [matrix(3, 3), vector(3), 4, None])
+@pytest.mark.parametrize("given", [matrix(3, 3), vector(3)])
 def test_what_a_spec_does_not_allow(given):
     captured = toy.to_static(elementwise, input_spec=[spec(-1, 2)])
     for _ in range(2):
         captured(matrix(3))
         with pytest.raises(ValueError, match=r"elementwise\(\) was given x = .*input_spec says float64\[\?, 2\]"):
             captured(given)
+
+
+def test_a_spec_says_nothing_of_what_is_no_tensor():
+    def f(x, mask=None, *more, scale=2.0):
+        return x * scale, mask, more
+
+    captured = toy.to_static(f, input_spec=[spec(None), spec(None), spec(None), spec(None)])
+    for args in ([vector(2)], [vector(3), None], [vector(2), 4], [vector(2), [1], matrix(2), 3]):
+        assert outcome(captured, args) == outcome(f, args)
+    with pytest.raises(ValueError, match="given mask = "):
+        captured(vector(2), matrix(2))
+
+
+def test_a_spec_is_asked_at_each_call():
+    captured = toy.to_static(lambda x: x, input_spec=[spec(None, 2)])
+    for _ in range(100):
+        captured(matrix(3))
+    with pytest.raises(ValueError, match="input_spec"):
+        captured(vector(3))
+
+
+def test_the_collector_sees_a_spec():
+    class Own:
+        pass
+
+    def make():
+        own, described = Own(), spec(None)
+
+        def f(x):
+            return x if own else None
+
+        described.function = toy.to_static(f, input_spec=[described])
+        described.function(vector(2))
+        return weakref.ref(own)
+
+    gone = make()
+    gc.collect()
+    assert gone() is None
+
+
+def test_what_one_call_needs_fixed_another_may_vary():
+    def f(x, rows):
+        return [x[0]] if rows else x * 2
+
+    captured = toy.to_static(f)
+    for size in range(2, 6):
+        captured(vector(size), True)
+    before = toy.stats()["captures"]
+    for size in range(2, 40):
+        assert outcome(captured, [vector(size), False]) == outcome(f, [vector(size), False])
+    assert toy.stats()["captures"] - before <= 3
 
 
 def test_a_spec_of_a_method_and_of_some_arguments():
