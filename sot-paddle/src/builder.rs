@@ -22,6 +22,7 @@ use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
 };
 use sot_core::stop::{Reason, Why};
+use std::cell::Cell;
 use std::sync::Arc;
 
 pub(crate) struct PaddleBuilder {
@@ -88,6 +89,7 @@ impl PaddleBuilder {
                 place,
                 told: false,
                 rounds: None,
+                looked_at: Cell::new(0),
                 extents: Extents::default(),
             },
             mode,

@@ -16,6 +16,9 @@ use pyo3::types::{PyDict, PyList};
 use smallvec::SmallVec;
 use sot_core::backend::{Attr, Extent};
 
+/// Operations that are looked at in one capture: each question looks at all that there are by then, which takes about 10 us of each.
+const MOST_LOOKED_AT: usize = 60_000;
+
 /// The attribute of an operation that says what is known of its results.
 const ANNOTATION: &str = "sym_shape_str";
 
@@ -134,6 +137,10 @@ fn inferred<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Option<Ve
             let wanted = id(&value.call_method0(intern!(py, "get_defining_op"))?)?;
             Ok(places.find(|at| ours.get_item(*at).and_then(|op| id(&op)).is_ok_and(|id| id == wanted)))
         };
+    grown.looked_at.set(grown.looked_at.get() + ours.len());
+    if grown.looked_at.get() > MOST_LOOKED_AT {
+        return Ok(None);
+    }
     // What is asked for was computed last, mostly.
     let Some(at) = place_of(value, Box::new((0..ours.len()).rev()))? else { return Ok(None) };
     let copy = main.call_method1(intern!(py, "clone"), (mapping.call0()?,))?;

@@ -4,6 +4,7 @@ use crate::handles::{Handles, value_id};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_core::backend::{Extent, TensorMeta};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// A tensor that the program reads: an input of the graph, or a parameter of a leaf layer.
@@ -41,6 +42,8 @@ pub(crate) struct Grown {
     pub(crate) told: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,
+    /// Operations that were looked at to find out about extents.
+    pub(crate) looked_at: Cell<usize>,
     /// What stands for extents that vary.
     pub(crate) extents: Extents,
 }
