@@ -1,4 +1,4 @@
-//! What the program says of the extents of its tensors: that one varies, or stays ([`mark_dynamic`], [`mark_static`]), and what a
+//! What the program says of the extents of its tensors: that one varies, or stays (`mark_dynamic`, `mark_static`), and what a
 //! function's arguments look like ([`InputSpec`]).
 //!
 //! A mark is of one tensor and goes with it. It counts when a call with that tensor is captured; a call that is served never asks.

@@ -155,6 +155,7 @@ impl Builder {
         Ok(match self.open()?.getattr(value, name, &at).map_err(|e| refused(py, e))? {
             Attr::Constant(v) => ("constant", Some(v)),
             Attr::Fresh(v) => ("fresh", Some(v)),
+            Attr::Extents { example, .. } => ("extents", Some(example)),
             Attr::Method => ("method", None),
             Attr::Value(v) => ("value", Some(v)),
             Attr::Inline(v) => ("inline", Some(v)),
