@@ -6,7 +6,7 @@
 use super::by_code;
 use super::cache::{Action, CodeCache, Entry};
 use super::driver::{self, call_original, drive, raised_behind_request};
-use super::lookup::{entry_for, inside_capture};
+use super::lookup::{entry_for, entry_met, inside_capture};
 use super::orphans;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
@@ -94,8 +94,9 @@ impl FrameHook for NestedHook {
             return run;
         }
         let globals = frame.globals();
-        let shared = by_code::cache_of(&code, &globals);
-        let Some(cache) = shared.or_else(|| self.cache_of(py, &code, &globals)) else {
+        let wrapped = by_code::of_frame(&code, &globals);
+        let is_wrapped = wrapped.is_some();
+        let Some(cache) = wrapped.unwrap_or_else(|| self.cache_of(py, &code, &globals)) else {
             capture_all::note(Served::Skipped, &code);
             return run;
         };
@@ -112,7 +113,8 @@ impl FrameHook for NestedHook {
         }
         let slots = frame.slots();
         let subject = Subject::Function { function: &function, in_frames: true, spec: None };
-        let entry = match entry_for(py, &cache, &subject, slots) {
+        let entry = match if is_wrapped { entry_met(py, &cache, slots) } else { entry_for(py, &cache, &subject, slots) }
+        {
             Ok(entry) => entry,
             Err(why) => {
                 capture_all::note(Served::Plain(why), &code);

@@ -120,6 +120,14 @@ fn met(py: Python<'_>, cache: &CodeCache, slots: Slots<'_>) -> Option<Result<Arc
     Some(Ok(entry))
 }
 
+/// The entry that serves these slots, if it is there; nothing is captured. For functions without cells.
+pub(super) fn entry_met(py: Python<'_>, cache: &CodeCache, slots: Slots<'_>) -> Result<Arc<Entry>, Reason> {
+    thread::absorbing_recursion(py, || match thread::stack_is_low(py) {
+        true => Err(Reason::Depth),
+        false => met(py, cache, slots).unwrap_or(Err(Reason::NoTensor)),
+    })
+}
+
 fn entry_for_slots(
     py: Python<'_>,
     cache: &CodeCache,

@@ -189,8 +189,6 @@ fn new_owner(
     let reference = PyWeakrefReference::new(owner.bind(py))?.unbind();
     let before = OWNERS.lock().insert(key, reference);
     drop(before);
-    if is_function && parts.closure.is_none() {
-        by_code::add(of.by_code(), &of.cache);
-    }
+    by_code::add(of.by_code(), &of.cache, is_function && parts.closure.is_none());
     Ok((of, owner))
 }

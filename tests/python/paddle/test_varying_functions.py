@@ -14,8 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "paddle_backend"))
 import api_cases  # noqa: E402
 
 CASES = dict(api_cases.cases())
-# One writes its argument, the others read behind the end of the smaller one: eager itself gives something else each time.
-for name in ("increment", "gammainc_broadcast", "gammaincc_broadcast"):
+# One writes its argument, the others read what nobody has written: eager itself gives something else each time.
+for name in ("increment", "gammainc_broadcast", "gammaincc_broadcast", "lstsq"):
     CASES.pop(name, None)
 
 
