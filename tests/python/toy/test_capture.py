@@ -79,6 +79,7 @@ from capture_cases import (  # noqa: F401
     hashed_tables,
     heaps,
     held_behind_breaks,
+    methods_of_c_held,
     held_by_locals,
     hooks_of_c,
     identity,
