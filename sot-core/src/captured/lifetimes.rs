@@ -322,7 +322,9 @@ impl Captured {
                 self.held_by_traceback_of(e).chain(e.state.outlives.iter().copied()).collect()
             }
             // What holds the same for as long as it lives.
-            VarKind::Method(_) | VarKind::Tuple(TupleVar { class: None, .. }) => self.parts_as(var, kind),
+            VarKind::Method(_) | VarKind::Bound(_) | VarKind::Tuple(TupleVar { class: None, .. }) => {
+                self.parts_as(var, kind)
+            }
             _ if self.found_outside(var) => Vec::new(),
             // It is a number.
             VarKind::Native(native) if native.native == Native::Id => Vec::new(),

@@ -293,7 +293,15 @@ pub fn is_plain_container(object: &Bound<'_, PyAny>) -> bool {
 fn is_holder_of_c(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the type of a live object.
     let holds = unsafe { (*ffi::Py_TYPE(object.as_ptr())).tp_flags & ffi::Py_TPFLAGS_HAVE_GC != 0 };
-    holds && !is_lasting(object) && !super::is_written_class(&object.get_type())
+    let lasting = is_lasting(object) && !is_method_of_c(object);
+    holds && !lasting && !super::is_written_class(&object.get_type())
+}
+
+/// A method of C that is bound to an object (`items.append`), and holds it.
+fn is_method_of_c(object: &Bound<'_, PyAny>) -> bool {
+    let Ok(function) = object.cast::<PyCFunction>() else { return false };
+    let receiver = function.getattr(intern!(object.py(), "__self__"));
+    receiver.is_ok_and(|it| !it.is_none() && !it.is_instance_of::<PyModule>() && !it.is_instance_of::<PyType>())
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> impl Iterator<Item = Bound<'py, PyAny>> + use<'py> {
