@@ -251,6 +251,22 @@ pub enum Extent {
 }
 
 impl Extent {
+    /// What it is, where `of_input` tells the extents of inputs by number and axis. `None`: nobody can tell.
+    pub fn value(&self, of_input: &dyn Fn(usize, usize) -> Option<i64>) -> Option<i64> {
+        let both = |parts: &[Extent; 2]| Some((parts[0].value(of_input)?, parts[1].value(of_input)?));
+        match self {
+            Extent::Fixed => None,
+            Extent::Number(number) => Some(*number),
+            Extent::OfInput { input, axis } => of_input(*input, *axis),
+            Extent::Sum(parts) => both(parts).and_then(|(left, right)| left.checked_add(right)),
+            Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
+            Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
+            Extent::Quotient(parts) => both(parts).and_then(|(left, right)| left.checked_div_euclid(right)),
+            Extent::Largest(parts) => both(parts).map(|(left, right)| left.max(right)),
+            Extent::Smallest(parts) => both(parts).map(|(left, right)| left.min(right)),
+        }
+    }
+
     /// The inputs, by number, whose extents it is computed of.
     pub fn inputs(&self) -> Vec<usize> {
         match self {

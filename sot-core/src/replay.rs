@@ -196,18 +196,7 @@ fn is_shape(tensor: &Bound<'_, PyAny>, extents: &[Extent], inputs: &HashMap<usiz
 
 /// What an extent is for these inputs, by their number in the graph. `None`: nobody can tell.
 fn extent_of(extent: &Extent, inputs: &HashMap<usize, Bound<'_, PyAny>>) -> Option<i64> {
-    let both = |parts: &[Extent; 2]| Some((extent_of(&parts[0], inputs)?, extent_of(&parts[1], inputs)?));
-    match extent {
-        Extent::Fixed => None,
-        Extent::Number(number) => Some(*number),
-        Extent::OfInput { input, axis } => registered()?.extent(inputs.get(input)?, *axis),
-        Extent::Sum(parts) => both(parts).and_then(|(left, right)| left.checked_add(right)),
-        Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
-        Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
-        Extent::Quotient(parts) => both(parts).and_then(|(left, right)| left.checked_div_euclid(right)),
-        Extent::Largest(parts) => both(parts).map(|(left, right)| left.max(right)),
-        Extent::Smallest(parts) => both(parts).map(|(left, right)| left.min(right)),
-    }
+    extent.value(&|input, axis| registered()?.extent(inputs.get(&input)?, axis))
 }
 
 /// Python's side of a graph.

@@ -92,22 +92,9 @@ pub(crate) fn of_value<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResul
 
 /// What an extent is in this call.
 fn value_now(grown: &Grown, py: Python<'_>, extent: &Extent) -> Option<i64> {
-    let both = |parts: &[Extent; 2]| Some([value_now(grown, py, &parts[0])?, value_now(grown, py, &parts[1])?]);
-    match extent {
-        Extent::Fixed => None,
-        Extent::Number(number) => Some(*number),
-        Extent::OfInput { input, axis } => {
-            meta::shape(grown.inputs.get(*input)?.tensor.bind(py)).ok()?.get(*axis).copied()
-        }
-        Extent::Sum(parts) => both(parts).and_then(|[left, right]| left.checked_add(right)),
-        Extent::Difference(parts) => both(parts).and_then(|[left, right]| left.checked_sub(right)),
-        Extent::Product(parts) => both(parts).and_then(|[left, right]| left.checked_mul(right)),
-        Extent::Quotient(parts) => {
-            both(parts).filter(|[_, right]| *right > 0).map(|[left, right]| left.div_euclid(right))
-        }
-        Extent::Largest(parts) => both(parts).map(|[left, right]| left.max(right)),
-        Extent::Smallest(parts) => both(parts).map(|[left, right]| left.min(right)),
-    }
+    let of_input =
+        |input: usize, axis: usize| meta::shape(grown.inputs.get(input)?.tensor.bind(py)).ok()?.get(axis).copied();
+    extent.value(&of_input)
 }
 
 /// The extents of a value as Paddle infers them; `None` for one that is no formula of those of the inputs.

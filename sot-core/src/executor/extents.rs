@@ -257,11 +257,7 @@ impl<'py> Executor<'py> {
         if !of_c {
             return Ok(None);
         }
-        let mut now = Vec::with_capacity(items.len());
-        for item in items {
-            let VarKind::Constant(ConstantVar { object }) = self.var(*item).kind else { return Ok(None) };
-            now.push(self.objects.get(self.py, object));
-        }
+        let Some(now) = self.constants_now(items) else { return Ok(None) };
         let picked = pick(self, "list", items, key)?;
         let key = self.require_plain(key)?;
         let example = list_class.call1((now,)).and_then(|shape| shape.get_item(key)).map_err(|e| self.internal(&e))?;
@@ -280,15 +276,20 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Constants as they are now, whatever they are at other calls; `None`: one of them is none.
+    fn constants_now(&self, items: &[VarId]) -> Option<Vec<Bound<'py, PyAny>>> {
+        let now = |item: &VarId| match self.var(*item).kind {
+            VarKind::Constant(ConstantVar { object }) => Some(self.objects.get(self.py, object)),
+            _ => None,
+        };
+        items.iter().map(now).collect()
+    }
+
     /// The numbers of a shape as they are now; `None`: it is no list of ints, of no class of the program.
     fn shape_now(&mut self, shape: VarId) -> Option<(Vec<VarId>, Bound<'py, PyAny>)> {
         let VarKind::List(ListVar { items, class, .. }) = &self.var(shape).kind else { return None };
         let (items, class) = (items.to_vec(), *class);
-        let mut now = Vec::with_capacity(items.len());
-        for item in &items {
-            let VarKind::Constant(ConstantVar { object }) = self.var(*item).kind else { return None };
-            now.push(self.objects.get(self.py, object));
-        }
+        let now = self.constants_now(&items)?;
         if now.iter().any(|number| !number.is_exact_instance_of::<PyInt>()) {
             return None;
         }
