@@ -14,7 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use sot_sideeffect::{Mutation, VarRef};
-use sot_tracker::{Check, ObjectId, TrackerId};
+use sot_tracker::{Access, Check, ObjectId, Tracker, TrackerId};
 use std::sync::{Arc, Mutex};
 
 /// Places of one function and its continuations that are kept in mind.
@@ -79,7 +79,10 @@ fn written(py: Python<'_>, captured: &Captured) -> Vec<Written> {
     let object = |id: ObjectId| captured.objects.get_ref(py, id);
     let owner = |var: VarRef| {
         let var = VarId(var.0);
-        captured.is_under_constant(captured.var(var).tracker).then(|| captured.known_object(var)).flatten().map(object)
+        let at = captured.var(var).tracker;
+        // A method that a break has handed on was bound to an object below a constant one as often as not.
+        let is_bound = matches!(captured.trackers.get(at), Tracker::Step { access: Access::MethodSelf, .. });
+        (is_bound || captured.is_under_constant(at)).then(|| captured.known_object(var)).flatten().map(object)
     };
     let exchanges = |value: VarRef| is_replaceable(&captured.var(VarId(value.0)).kind);
     let places = captured.journal.entries().iter().filter_map(|entry| {

@@ -33,6 +33,8 @@ pub struct Watched {
     pub(crate) vars: Vec<VarId>,
     /// Argument slots that hold them: one object may be given several times.
     pub(crate) slots: Vec<(VarId, u32)>,
+    /// Argument slots that hold others, which may come to be watched.
+    pub(crate) other_slots: Vec<(VarId, u32)>,
     /// Those of the variables that frames may still hold.
     pub(crate) open: Vec<VarId>,
     /// The others, in the order of their ends.

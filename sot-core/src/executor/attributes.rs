@@ -158,7 +158,9 @@ impl<'py> Executor<'py> {
         name: &Bound<'py, PyString>,
         found: &Bound<'py, PyAny>,
     ) -> Result<bool, Stop> {
-        let may_pass = facts::is_heap_type(&found.get_type()) || facts::is_plain_container(found);
+        let may_pass = facts::is_heap_type(&found.get_type())
+            || facts::is_plain_container(found)
+            || found.is_exact_instance_of::<PyTuple>();
         let passes = may_pass && self.death_runs_code(found);
         // What is known of it may be guarded at another place, which may hold another object at the next call.
         let known = self.known.get(&(found.as_ptr() as usize)).copied();

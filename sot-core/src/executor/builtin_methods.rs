@@ -263,7 +263,7 @@ impl<'py> Executor<'py> {
         Ok(merged)
     }
 
-    fn dict_update(&mut self, me: VarId, args: &Args) -> Result<VarId, Stop> {
+    pub(super) fn dict_update(&mut self, me: VarId, args: &Args) -> Result<VarId, Stop> {
         let mut pairs = Vec::new();
         // Keys of a dict are not hashed again.
         let mut hashed = false;

@@ -89,7 +89,7 @@ impl<'py> Executor<'py> {
         self.enter("found", &[container, item, yes, no, text]).map(Some)
     }
 
-    /// `index`, `count` and `remove` of lists and tuples, if their comparisons are code of the program.
+    /// `index`, `count` and `remove` of lists and tuples, if their comparisons are code of the program, or of a framework.
     pub(super) fn enter_search(&mut self, me: VarId, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         let (length, list) = match self.look(me)? {
             VarKind::List(ListVar { items, class: None, .. }) => (items.len() as i64, true),
@@ -97,7 +97,11 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         let [sought, rest @ ..] = args else { return Ok(None) };
-        if !self.compares_by_code(*sought)? && !self.compares_by_code(me)? {
+        let by_code = self.compares_by_code(*sought)?
+            || self.compares_by_code(me)?
+            || !self.is_plain(*sought)?
+            || !self.is_plain(me)?;
+        if !by_code {
             return Ok(None);
         }
         match (name, rest) {

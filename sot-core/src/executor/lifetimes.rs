@@ -41,17 +41,38 @@ impl<'py> Executor<'py> {
         if may_hold && (given || self.is_passing(tracker)) && facts::death_is_seen(object) {
             self.watched.vars.push(var);
             self.watched.open.push(var);
-            self.watch_slot(var, tracker);
+        }
+        self.watch_slot(var, tracker);
+    }
+
+    /// A journal entry follows: what was given, and held nothing whose death could be seen, may be given such a thing now. It is
+    /// watched from here on, so that it lets go of that where the frame lets go of it.
+    pub(super) fn note_filled(&mut self, mutation: &Mutation) {
+        let Target::Object(VarRef(target)) = mutation.target() else { return };
+        let (target, given) = (VarId(target), mutation.operands());
+        let tracker = self.var(target).tracker;
+        if self.trackers.get(tracker).is_slot()
+            && !self.watched.vars.contains(&target)
+            && given.iter().any(|value| value.0 != target.0 && self.may_live_on(VarId(value.0)))
+        {
+            self.watched.vars.push(target);
+            self.watched.open.push(target);
+            self.watched.open.sort_unstable();
+            let (slots, others) = self.watched.other_slots.drain(..).partition(|(var, _)| *var == target);
+            self.watched.other_slots = others;
+            self.watched.slots.extend::<Vec<_>>(slots);
+            self.watched.forget_settled();
         }
     }
 
     /// A variable was found in an argument slot, perhaps once more.
     pub(super) fn watch_slot(&mut self, var: VarId, tracker: TrackerId) {
-        if let Some(slot) = self.trackers.get(tracker).as_slot()
-            && self.watched.vars.contains(&var)
-        {
-            self.watched.slots.push((var, slot));
-        }
+        let Some(slot) = self.trackers.get(tracker).as_slot() else { return };
+        let watched = match self.watched.vars.contains(&var) {
+            true => &mut self.watched.slots,
+            false => &mut self.watched.other_slots,
+        };
+        watched.push((var, slot));
     }
 
     /// Whether the death of an object right now runs code of the program or clears a weak reference that it may look at.

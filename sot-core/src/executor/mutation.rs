@@ -25,6 +25,7 @@ impl<'py> Executor<'py> {
         self.note_stored(&mutation);
         self.note_replaced(&mutation);
         self.note_dropping(&mutation);
+        self.note_filled(&mutation);
         let (file, line) = match self.shown_frame() {
             Some(frame) => (frame.unit.file.clone(), frame.unit.line(frame.ip)),
             None => (std::sync::Arc::<str>::from(""), 0),

@@ -35,6 +35,9 @@ enum SortOfKey {
 /// Methods of dicts that ask for one key.
 const BY_KEY: [&str; 4] = ["get", "pop", "setdefault", "__contains__"];
 
+/// Methods that are about all of a dict's items, or about the items that they are given. Reading one off a dict tells nothing of it.
+const AS_A_WHOLE: [&str; 7] = ["update", "items", "keys", "values", "copy", "clear", "popitem"];
+
 impl<'py> Executor<'py> {
     /// A dict from before the frame, of no class of the program, into which nobody has looked.
     pub(super) fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
@@ -328,7 +331,8 @@ impl<'py> Executor<'py> {
 
     /// A method of such a dict, read off it without a look.
     pub(super) fn method_of_unseen_dict(&mut self, dict: VarId, name: &str) -> Option<VarId> {
-        let object = BY_KEY.contains(&name).then(|| self.unseen_dict(dict)).flatten()?;
+        let whole = AS_A_WHOLE.contains(&name) && !self.is_dict_of_c(dict);
+        let object = (whole || BY_KEY.contains(&name)).then(|| self.unseen_dict(dict)).flatten()?;
         self.arrive(dict);
         let tracker = self.var(dict).tracker;
         let (given, pinned) = (self.is_constant(tracker), self.is_under_constant(tracker));
@@ -336,9 +340,25 @@ impl<'py> Executor<'py> {
         Some(self.virtual_var(BoundVar::new(dict, name)))
     }
 
+    /// Whether the keys that `dict.update` is given are constants of the frame.
+    fn updates_by_constants(&self, args: &Args) -> bool {
+        let [other] = *args.positional.as_slice() else { return args.positional.is_empty() };
+        let VarKind::Dict(DictVar { object: None, class: None, entries, .. }) = &self.var(other).kind else {
+            return false;
+        };
+        entries.iter().all(|(key, _)| matches!(self.var(*key).kind, VarKind::Constant(_)))
+    }
+
     /// Such a method, called. `None`: it is called as ever.
     pub(super) fn call_by_key(&mut self, dict: VarId, name: &str, args: &Args) -> Result<Option<VarId>, Stop> {
-        if !BY_KEY.contains(&name) || self.unseen_dict(dict).is_none() || !args.keywords.is_empty() {
+        if self.unseen_dict(dict).is_none() {
+            return Ok(None);
+        }
+        if name == "update" && !self.is_dict_of_c(dict) && self.updates_by_constants(args) {
+            self.dict_has_one_name(dict)?;
+            return self.dict_update(dict, args).map(Some);
+        }
+        if !BY_KEY.contains(&name) || !args.keywords.is_empty() {
             return Ok(None);
         }
         let (key, default) = match args.positional[..] {

@@ -25,18 +25,12 @@ def known(name):
     return [pytest.mark.xfail(reason=reason, strict=True, run=not crashes)]
 
 
-note("list_methods", "some builtins and methods of lists")
 note("tensors_that_are_one_object", "identity of computed tensors")
 
 # A list that was real before is emptied into the tuple of a call: it lives on in its slot, and holds what the call is given.
 for what in ("values_given_with_a_star_by_itself", "values_given_with_a_star_two_deep", "values_given_with_a_star_behind_a_break"):
     note("same:" + what, "a list in a slot goes too late", ALL[4:])
 note("same:arguments_that_are_bound_again same:arguments_that_are_bound_again_behind_a_break", "a list in a slot goes too late", ALL[4:])
-
-for what in ("list", "dict"):
-    note(f"same:filled_dict_update_{what}_behind_a_break", "a place written through a bound method that a break handed on")
-for where in ("at_once", "behind_a_break", "read_behind_a_break"):
-    note(f"same:filled_attribute_of_class_tuple_{where}", "a tuple found on a class is taken for fixed, and held by an entry")
 
 # From 3.12 on the traceback of what is thrown leads to the frame that throws it, which has it in a local.
 for kept in ("triple", "value"):

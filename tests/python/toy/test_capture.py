@@ -63,6 +63,7 @@ from capture_cases import (  # noqa: F401
     exchanged,
     extended,
     finalizers,
+    filled_over_breaks,
     filled_places,
     finalizers_kept,
     frames_left,

@@ -1,0 +1,84 @@
+"""Containers that hold nothing when a break hands them on, and are filled behind it: they let go of what they hold where the program
+lets go of them, however many variables and unfinished calls have them."""
+
+import itertools
+
+from doors import opaque
+from observe import open_case, world_of
+from toy_framework import toy
+
+t = toy.tensor
+
+TEXT = """
+told = []
+
+class Loud:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        told.append(("gone", self.name))
+
+def each(items):
+    opaque(items)
+    for item in items:
+        yield item
+
+def one_by_one(items):
+    opaque(items)
+    yield items[0]
+    yield items[1]
+    yield items[2]
+
+def pairs(items):
+    opaque(items)
+    for item in items:
+        yield item.name, item
+
+def same(items):
+    opaque(items)
+    return items
+
+def f(x):
+    items = [Loud(0), Loud(1), Loud(2)]
+    made = MADE
+    CHANGED
+    LET_GO
+    told.append("made is gone")
+    items.clear()
+    return x + 1, len(told)
+"""
+
+LISTS = (
+    "list(each(items))",
+    "list(one_by_one(items))",
+    "list(each(tuple(items)))",
+    "[item for item in each(items)]",
+    "[item for item in one_by_one(list(items))]",
+    "[*each(items)]",
+    "list(map(same, items))",
+    "sorted(each(items), key=lambda item: item.name)",
+)
+DICTS = ("dict(pairs(items))", "{name: item for name, item in pairs(items)}", "dict(zip((0, 1, 2), each(items)))")
+CHANGED = {
+    "list": ("pass", "made.reverse()", "made.sort(key=lambda item: -item.name)", "made[0], made[2] = made[2], made[0]", "made.insert(0, made.pop())"),
+    "dict": ("pass", "made[0] = made.pop(0)", "made[0], made[2] = made[2], made[0]"),
+}
+LET_GO = {"deleted": "del made", "rebound": "made = None", "emptied": "made.clear()"}
+
+
+def filled(name, made, changed, let_go):
+    def build():
+        text = TEXT.replace("MADE", made).replace("CHANGED", changed).replace("LET_GO", let_go)
+        world = world_of(name, text)
+        world["opaque"] = opaque
+        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: [str(entry) for entry in world["told"]]}
+
+    build.__name__ = name
+    open_case(build)
+
+
+for kind, texts in (("list", LISTS), ("dict", DICTS)):
+    for (number, made), (way, changed), (end, let_go) in itertools.product(
+        enumerate(texts), enumerate(CHANGED[kind]), LET_GO.items()
+    ):
+        filled(f"a_{kind}_{number}_filled_over_a_break_changed_{way}_and_{end}", made, changed, let_go)
