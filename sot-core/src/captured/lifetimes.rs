@@ -74,6 +74,13 @@ impl Captured {
         &self.watched.vars
     }
 
+    /// Whether several values whose death could be seen stand on the stacks of frames: an exception that leaves those lets go of
+    /// them from the tops.
+    pub(crate) fn stacks_hold_several(&self) -> bool {
+        let stacks = self.frames.iter().flat_map(|frame| &frame.stack);
+        !self.watched.vars.is_empty() && stacks.filter(|var| self.watched.vars.contains(var)).nth(1).is_some()
+    }
+
     /// The number of the effect before which frames let go of a variable.
     pub fn released_before(&self, var: VarId) -> Option<usize> {
         let effects = self.journal.len();

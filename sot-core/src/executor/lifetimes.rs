@@ -49,7 +49,8 @@ impl<'py> Executor<'py> {
     /// watched from here on, so that it lets go of that where the frame lets go of it.
     pub(super) fn note_filled(&mut self, mutation: &Mutation) {
         let Target::Object(VarRef(target)) = mutation.target() else { return };
-        let (target, given) = (VarId(target), mutation.operands());
+        // The part of an instance that a builtin type keeps is found where the instance is.
+        let (target, given) = (self.whole(VarId(target)), mutation.operands());
         let tracker = self.var(target).tracker;
         if self.trackers.get(tracker).is_slot()
             && !self.watched.vars.contains(&target)

@@ -340,20 +340,31 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
     let stand_ins = em.stand_ins.iter().map(|code| code.clone_ref(em.py)).collect();
     let raise = em.go_on.raise_into(em.py, &exit.shape, stand_ins)?;
     em.push_callable(Callable::Object(raise));
-    let mut count = 1;
+    let mut count = 0;
     for item in &exit.items {
         if let Item::Var(var) = item {
             em.push(*var)?;
             count += 1;
         }
     }
+    // The list is the only one that holds them: who takes them out of it lets go of them when it wants to.
+    em.emit(Op::BuildList(count));
     em.load(exception);
     // A traceback may hold this frame, and with it what it holds: where nobody handles the exception it is the user's frame.
     match goes_on && (told || callers_clear_frames(em.unit.code.version)) {
         true => em.empty_locals(),
-        false => em.emit(Op::DeleteFast(exception)),
+        false => {
+            // Who unwinds the frames lets go of what stands on their stacks.
+            if em.captured.stacks_hold_several() {
+                let stacks = em.captured.frames.iter().flat_map(|frame| &frame.stack);
+                let slot = |var: &VarId| em.captured.trackers.get(em.captured.var(*var).tracker).as_slot();
+                let slots: Vec<Local> = stacks.filter_map(slot).map(Local).collect();
+                em.empty(slots);
+            }
+            em.emit(Op::DeleteFast(exception));
+        }
     }
-    em.call(count);
+    em.call(2);
     if told {
         let answer = store_results(em, 2);
         em.handled_before = Some(answer[0]);

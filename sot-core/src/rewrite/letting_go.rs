@@ -98,7 +98,11 @@ impl Emitter<'_, '_> {
 
     /// Nothing is in the locals any more, bound or not: the frame object may outlive the frame.
     pub(super) fn empty_locals(&mut self) {
-        for local in self.b.locals() {
+        self.empty(self.b.locals());
+    }
+
+    pub(super) fn empty(&mut self, locals: impl IntoIterator<Item = Local>) {
+        for local in locals {
             self.push_none();
             self.emit(Op::StoreFast(local));
         }

@@ -236,14 +236,16 @@ impl Tail {
                 (operands, BreakKind::Plain { pushes: pushes as usize, exit })
             }
         };
-        // An AttributeError is told what a frame had asked for, and generators that are no objects clean up.
+        // An AttributeError is told what a frame had asked for, generators that are no objects clean up, and what stands on stacks
+        // goes from their tops.
         let (_, below) = captured.frames.split_last().expect("a frame");
         let seen = captured
             .frames
             .iter()
             .any(|f| f.catches() || matches!(f.awaits, Awaits::Next | Awaits::Delegate) || f.generator.is_some())
             || below.iter().any(|f| f.asks_for().is_some())
-            || !carried.is_empty();
+            || !carried.is_empty()
+            || captured.stacks_hold_several();
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });
         let handled = captured.handled().filter(|_| runs_here);
         let raised = (runs_here && (seen || handled.is_some())).then(|| {

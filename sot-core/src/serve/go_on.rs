@@ -11,6 +11,7 @@ use crate::shapes::Shape;
 use crate::stop::{Reason, Stop};
 use crate::user_frames;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use std::any::Any;
 
 /// Continuations, which a driver of [`super`] follows.
@@ -39,7 +40,7 @@ impl GoOn for ByContinuation<'_> {
     }
 }
 
-/// `continuation(values.., exception)`: its break instruction raised.
+/// `continuation([values..], exception)`: its break instruction raised. The values are taken out of the list.
 struct RaiseInto {
     shape: Shape,
     /// Code of the stand-ins below which the instruction ran.
@@ -50,12 +51,13 @@ struct RaiseInto {
 
 impl NativeBody for RaiseInto {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let last = args.len() - 1;
-        let exception = args.get(py, last).expect("the exception").to_owned();
+        let list = args.get(py, 0).expect("the values").cast::<PyList>()?;
+        let values: Vec<_> = list.iter().map(|value| Some(value.unbind())).collect();
+        list.del_slice(0, list.len())?;
+        let exception = args.get(py, 1).expect("the exception").to_owned();
         let error = error_of(exception);
         // The real frames give way to those that they stand for.
         user_frames::drop_real(py, &error, &self.stand_ins)?;
-        let values = (0..last).map(|i| args.get(py, i).map(|v| v.to_owned().unbind())).collect();
         match raised_by_code(py, &self.shape, values, error)? {
             Ok((next, values)) => self.led.request(py, &next, values),
             Err(error) => continuation::request_raise(py, error),

@@ -283,6 +283,7 @@ impl<'py> Waiting<'py> {
                 }
                 GoesTo::Nobody => {
                     self.left(&error, 0, false, asker);
+                    self.end_above(0)?;
                     return Err(error);
                 }
             };
@@ -518,6 +519,7 @@ pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: 
     if leaves && shape.waiting.is_empty() {
         tell_what_was_asked(py, frames, &values, 0, &error)?;
         user_frames::ended_by_code(py, frames, &values);
+        Waiting::new(py, frames, values).end_above(0)?;
         return Err(error);
     }
     // Generators that wait end where eager's would: with the traceback, where it holds their frames.
