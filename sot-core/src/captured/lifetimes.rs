@@ -78,7 +78,7 @@ impl Captured {
     /// them from the tops.
     pub(crate) fn stacks_hold_several(&self) -> bool {
         let stacks = self.frames.iter().flat_map(|frame| &frame.stack);
-        !self.watched.vars.is_empty() && stacks.filter(|var| self.watched.vars.contains(var)).nth(1).is_some()
+        !self.watched.vars.is_empty() && stacks.filter(|var| self.holds_watched(**var)).nth(1).is_some()
     }
 
     /// The number of the effect before which frames let go of a variable.

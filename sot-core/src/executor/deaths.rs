@@ -133,7 +133,7 @@ impl Executor<'_> {
             return Vec::new();
         }
         let (mut taken, mut later) = (Vec::new(), Vec::new());
-        for at in (first..self.frames.len()).chain(stays).rev() {
+        for at in stays.into_iter().chain(first..self.frames.len()).rev() {
             let frame = &self.frames[at];
             let mut references: Vec<VarId> = frame.stack.iter().rev().copied().collect();
             if at >= first {

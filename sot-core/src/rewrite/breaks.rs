@@ -356,10 +356,7 @@ fn leave_raised(em: &mut Emitter<'_, '_>, exit: &Exit, exception: Local) -> Resu
         false => {
             // Who unwinds the frames lets go of what stands on their stacks.
             if em.captured.stacks_hold_several() {
-                let stacks = em.captured.frames.iter().flat_map(|frame| &frame.stack);
-                let slot = |var: &VarId| em.captured.trackers.get(em.captured.var(*var).tracker).as_slot();
-                let slots: Vec<Local> = stacks.filter_map(slot).map(Local).collect();
-                em.empty(slots);
+                em.empty_all_but_variables();
             }
             em.emit(Op::DeleteFast(exception));
         }

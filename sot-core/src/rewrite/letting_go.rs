@@ -98,11 +98,23 @@ impl Emitter<'_, '_> {
 
     /// Nothing is in the locals any more, bound or not: the frame object may outlive the frame.
     pub(super) fn empty_locals(&mut self) {
-        self.empty(self.b.locals());
+        self.empty(|_| true);
     }
 
-    pub(super) fn empty(&mut self, locals: impl IntoIterator<Item = Local>) {
-        for local in locals {
+    /// As `empty_locals`, but for the variables of the simulated frames, which a traceback may show.
+    pub(super) fn empty_all_but_variables(&mut self) {
+        let frames = self.captured.frames.iter();
+        let variables: HashSet<VarId> =
+            frames.flat_map(|frame| frame.locals.iter().chain(&frame.cells).flatten()).copied().collect();
+        let slots = self.captured.received.iter().enumerate().map(|(slot, var)| (*var, Local(slot as u32)));
+        let shown = slots.chain(self.temps()).filter(|(var, _)| variables.contains(var));
+        let slot = |var: &VarId| self.captured.trackers.get(self.captured.var(*var).tracker).as_slot().map(Local);
+        let shown: HashSet<Local> = shown.map(|(_, local)| local).chain(variables.iter().filter_map(slot)).collect();
+        self.empty(|local| !shown.contains(&local));
+    }
+
+    fn empty(&mut self, which: impl Fn(Local) -> bool) {
+        for local in self.b.locals().filter(|local| which(*local)).collect::<Vec<_>>() {
             self.push_none();
             self.emit(Op::StoreFast(local));
         }

@@ -98,6 +98,7 @@ from capture_cases import (  # noqa: F401
     itertools_cases,
     lengths,
     local_classes,
+    left_by_exceptions,
     locks,
     longer_once,
     lookups,
