@@ -149,12 +149,6 @@ pub(crate) fn in_place_name(name: &str) -> bool {
     name.ends_with('_') && !name.ends_with("__")
 }
 
-/// Whether a function returns gradients as values.
-pub(crate) fn gives_gradients(module: &str, name: &str) -> bool {
-    (module == "paddle.base.dygraph.base" && name == "grad")
-        || within(module, &["paddle.incubate.autograd", "paddle.autograd.autograd"])
-}
-
 /// The verdict on `module.name`; `None` if it is not Paddle's.
 pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     if module != "paddle" && !module.starts_with("paddle.") {

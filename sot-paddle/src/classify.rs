@@ -117,12 +117,7 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
         Some(Verdict::Api) => Kind::Api,
         Some(Verdict::Foldable) => Kind::Foldable,
         Some(Verdict::Switch) => Kind::Switch,
-        Some(Verdict::Break(why)) => {
-            if api_table::gives_gradients(&module, &name) {
-                crate::backward::note_second_derivatives();
-            }
-            Kind::Break(why)
-        }
+        Some(Verdict::Break(why)) => Kind::Break(why),
     }
 }
 

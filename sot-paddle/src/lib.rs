@@ -5,7 +5,7 @@
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
 //!   [`number_parameters`];
-//! - closing a graph: [`prune`], [`autograd`], [`program`];
+//! - closing a graph: [`prune`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
 //! - `probe`: the backend as Python sees it, for tests (with the feature `test-hooks`).
@@ -18,9 +18,7 @@ mod alias;
 mod ambient;
 mod api_table;
 mod attr;
-mod autograd;
 mod backend;
-mod backward;
 mod builder;
 mod classify;
 mod compare;
@@ -30,7 +28,6 @@ mod exact;
 mod executors;
 mod extents;
 mod fold;
-mod gradients;
 mod grown;
 mod handles;
 mod inspect;

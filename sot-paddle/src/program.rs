@@ -5,20 +5,18 @@
 //! where nothing flows, so every source that no gradient reaches goes into the second list, whatever it is.
 
 use crate::alias::Memory;
-use crate::autograd::{self, Backward};
 use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
 use crate::recipe::{Argument, Recipe};
 use crate::run_program::{Program, Result as Give};
-use crate::{backward, effects, exact};
+use crate::{effects, exact};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use sot_core::backend::{Effects, Finished};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A number for a program, never given twice.
@@ -112,29 +110,13 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         }
         None if grown.rounds.is_some() => grown.rounds.clone(),
         None if grown.told => Some("a tensor is told whether it stops gradients".to_owned()),
-        None if !grown.grad && flows(py, &computed)? => {
-            Some("gradients are recorded within, but not at the entry".to_owned())
-        }
+        // Who goes back from an output, and how often, whether with hooks, for second derivatives or after a write to an input, is
+        // for eager's own nodes to answer.
+        None if flows(py, &computed)? => Some("gradients are recorded".to_owned()),
         None => exact::rounded(py, &live)?,
     };
     if let Some(why) = only_replay {
         return Ok(Finished { compiled: None, replay_only: Some(why), op_count, effects });
-    }
-    let mut records = false;
-    for value in &computed {
-        records |= grown.grad && !value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?;
-    }
-    if records {
-        let mut leaf = false;
-        for entry in &kept {
-            let tensor = entry.source.tensor.bind(py);
-            leaf |= entry.source.meta.requires_grad
-                && !tensor.get_type().is(&handles.parameter)
-                && tensor.getattr(intern!(py, "is_leaf"))?.is_truthy()?;
-        }
-        if let Some(why) = backward::second_derivatives_likely(leaf) {
-            return Ok(Finished { compiled: None, replay_only: Some(why.to_owned()), op_count, effects });
-        }
     }
     let text = main.str()?.to_string();
     if computed.is_empty() && op_count == 0 {
@@ -190,22 +172,6 @@ fn shared_memory(live: &[LiveOp], outputs: &[i64], sources: &HashSet<i64>) -> Op
     None
 }
 
-fn value_list<'py>(
-    handles: &Handles,
-    py: Python<'py>,
-    values: impl Iterator<Item = Option<Bound<'py, PyAny>>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let fake = handles.pir.bind(py).getattr(intern!(py, "fake_value"))?;
-    let list = PyList::empty(py);
-    for value in values {
-        match value {
-            Some(value) => list.append(value)?,
-            None => list.append(fake.call0()?)?,
-        }
-    }
-    Ok(list)
-}
-
 fn build_recipe<'py>(
     py: Python<'py>,
     handles: &Handles,
@@ -218,77 +184,38 @@ fn build_recipe<'py>(
     let block = main.call_method0(intern!(py, "global_block"))?;
     let op_count = |b: &Bound<'py, PyAny>| -> PyResult<usize> { b.call_method0(intern!(py, "num_ops"))?.extract() };
     let outputs = PyList::new(py, computed)?;
-    let mut stops = Vec::with_capacity(computed.len());
-    for value in computed {
-        stops.push(!grown.grad || value.getattr(intern!(py, "stop_gradient"))?.is_truthy()?);
-    }
     pir.getattr(intern!(py, "append_shadow_outputs"))?.call1((main, &outputs, op_count(&block)?, "output_"))?;
 
-    let sources: Vec<Bound<'py, PyAny>> = kept.iter().map(|u| u.source.value.bind(py).clone()).collect();
-    let trains = stops.iter().any(|s| !s);
-    let backward = if trains {
-        autograd::append(handles, main, &sources, computed)?
-    } else {
-        let end = op_count(&block)?;
-        Backward {
-            source_grads: sources.iter().map(|_| None).collect(),
-            output_grads: computed.iter().map(|_| None).collect(),
-            forward_end: end,
-            begin: end,
-            end,
-        }
-    };
-
-    // The two lists of `run_program` (see the module's doc).
-    let (mut with_grad, mut without): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (i, grad) in backward.source_grads.iter().enumerate() {
-        if grad.is_some() { with_grad.push(i) } else { without.push(i) }
-    }
-    let pick = |which: &[usize]| value_list(handles, py, which.iter().map(|i| Some(sources[*i].clone())));
-    let grads = |which: &[usize]| {
-        value_list(handles, py, which.iter().map(|i| backward.source_grads[*i].as_ref().map(|g| g.bind(py).clone())))
-    };
-    let output_grads =
-        value_list(handles, py, backward.output_grads.iter().map(|g| g.as_ref().map(|g| g.bind(py).clone())))?;
-    let end = backward.end;
+    let sources = PyList::new(py, kept.iter().map(|u| u.source.value.bind(py)))?;
+    let end = op_count(&block)?;
+    let none = || PyList::empty(py);
     let split = pir.getattr(intern!(py, "split_program"))?.call1((
         main,
-        pick(&with_grad)?,
-        pick(&without)?,
+        none(),
+        sources,
         &outputs,
-        if trains { grads(&with_grad)? } else { PyList::empty(py) },
-        if trains { grads(&without)? } else { PyList::empty(py) },
-        if trains { output_grads } else { PyList::empty(py) },
-        (0, backward.forward_end),
-        (backward.begin, end),
+        none(),
+        none(),
+        none(),
+        (0, end),
+        (end, end),
     ))?;
     let programs = split.get_item(0)?;
     let (forward, back) = (programs.get_item(0)?, programs.get_item(1)?);
-    let attributes = attributes(handles, &forward, &back, &split.get_item(1)?.cast_into::<PyDict>()?, &stops, trains)?;
+    let attributes = attributes(handles, &forward, &back, &split.get_item(1)?.cast_into::<PyDict>()?)?;
     let held = if grown.grad {
         let params = kept.iter().filter(|u| matches!(u.argument, Argument::Tensor(_)));
         params.map(|u| (u.source.tensor.clone_ref(py), !u.source.meta.requires_grad)).collect()
     } else {
         Vec::new()
     };
-    let argument = |which: &[usize]| which.iter().map(|i| kept[*i].argument.clone_ref(py)).collect::<Vec<_>>();
     Ok(Recipe {
-        inputs: argument(&with_grad),
-        params: argument(&without),
+        arguments: kept.iter().map(|u| u.argument.clone_ref(py)).collect(),
         attributes: attributes.unbind(),
-        backward_reads: if trains { block_arguments(&back)?.into() } else { Arc::new([]) },
         held,
-        trains,
-        stops,
+        outputs: computed.len(),
         keep_intermediates: bytes(py, &forward)? <= KEEP_INTERMEDIATES,
     })
-}
-
-/// Names of what the forward part hands to the backward part.
-fn block_arguments(program: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let py = program.py();
-    let kwargs = program.call_method0(intern!(py, "global_block"))?.call_method0(intern!(py, "kwargs"))?;
-    kwargs.cast_into::<PyDict>()?.keys().iter().map(|k| k.extract()).collect()
 }
 
 /// Bytes of all values of a program whose size is known.
@@ -317,8 +244,6 @@ fn attributes<'py>(
     forward: &Bound<'py, PyAny>,
     backward: &Bound<'py, PyAny>,
     split: &Bound<'py, PyDict>,
-    stops: &[bool],
-    trains: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = forward.py();
     let fake_name: String = handles.pir.bind(py).call_method0(intern!(py, "get_fake_value_name"))?.extract()?;
@@ -365,18 +290,18 @@ fn attributes<'py>(
     let attrs = PyDict::new(py);
     attrs.set_item("forward_program", forward)?;
     attrs.set_item("backward_program", backward)?;
-    attrs.set_item("is_test", !trains)?;
+    attrs.set_item("is_test", true)?;
     attrs.set_item("program_id", program_number())?;
     attrs.set_item("in_sot_mode", true)?;
     for (key, list) in &names {
         if key == "fo" {
             let reverse: HashMap<&String, &String> = renamed.iter().map(|(a, b)| (b, a)).collect();
             let out = PyList::empty(py);
-            for (name, stop) in list.iter().zip(stops) {
+            for name in list {
                 let value = by_name.get(name).or_else(|| by_name.get(*reverse.get(name)?));
                 match value {
                     Some(value) => {
-                        value.setattr(intern!(py, "stop_gradient"), *stop)?;
+                        value.setattr(intern!(py, "stop_gradient"), true)?;
                         out.append(value)?;
                     }
                     None => return Err(PyRuntimeError::new_err(format!("output {name} is not in the program"))),

@@ -1,7 +1,8 @@
 //! Dead code: operations that nothing needs are removed, those that eager would still feel are kept.
 //!
-//! Kept although unused: operations that write an operand (running statistics), that advance a random generator, and
-//! that have blocks or check something at run time.
+//! Kept although unused: operations that write an operand (running statistics), that advance a random generator, that have
+//! blocks, and all that may refuse the numbers they are given (an index out of range, a singular matrix): whatever is not
+//! known to work on any ([`TAKE_ANYTHING`]).
 
 use crate::handles::value_id;
 use hashbrown::HashSet;
@@ -57,13 +58,127 @@ const RANDOM: &[&str] = &[
 const EFFECTS: &[&str] =
     &["pd_op.assert", "pd_op.print", "pd_op.py_func", "builtin.shadow_output", "builtin.set_parameter", "cf.yield"];
 
+/// Operations that raise nothing, whatever numbers are in tensors of shapes that they have been built for.
+const TAKE_ANYTHING: &[&str] = &[
+    "abs",
+    "add",
+    "add_n",
+    "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "assign",
+    "assign_value",
+    "bmm",
+    "broadcast_tensors",
+    "cast",
+    "ceil",
+    "clip",
+    "combine",
+    "concat",
+    "conv2d",
+    "cos",
+    "cumsum",
+    "data",
+    "elu",
+    "empty",
+    "empty_like",
+    "equal",
+    "erf",
+    "exp",
+    "expand",
+    "expand_as",
+    "flatten",
+    "flip",
+    "floor",
+    "full",
+    "full_batch_size_like",
+    "full_int_array",
+    "full_like",
+    "full_with_tensor",
+    "gelu",
+    "greater_equal",
+    "greater_than",
+    "group_norm",
+    "hardsigmoid",
+    "hardswish",
+    "instance_norm",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "kthvalue",
+    "layer_norm",
+    "leaky_relu",
+    "less_equal",
+    "less_than",
+    "linspace",
+    "log",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "meshgrid",
+    "min",
+    "minimum",
+    "multiply",
+    "not_equal",
+    "numel",
+    "pad",
+    "parameter",
+    "pool2d",
+    "prod",
+    "relu",
+    "relu6",
+    "reshape",
+    "roll",
+    "round",
+    "rsqrt",
+    "scale",
+    "shape",
+    "shape64",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "slice",
+    "softmax",
+    "softplus",
+    "split",
+    "split_with_num",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "strided_slice",
+    "subtract",
+    "sum",
+    "swish",
+    "tanh",
+    "tile",
+    "topk",
+    "transpose",
+    "tril",
+    "triu",
+    "unbind",
+    "unsqueeze",
+    "unstack",
+    "where",
+];
+
 /// Whether an operation must stay although nothing uses its results.
 fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = op.py();
     let short = name.strip_prefix("pd_op.").unwrap_or(name);
+    let is_paddles = name.starts_with("pd_op.");
     Ok(short.ends_with('_')
         || RANDOM.contains(&short)
         || EFFECTS.contains(&name)
+        || is_paddles && TAKE_ANYTHING.binary_search(&short).is_err()
         || op.call_method0(intern!(py, "num_regions"))?.extract::<usize>()? > 0)
 }
 
@@ -84,9 +199,6 @@ pub(crate) struct LiveOp {
 ///
 /// What lives is decided before anything is removed, and the last operation goes first: a producer must not go while
 /// something dead still reads it (PIR ends the process then), and a list's reader may live without its parts.
-///
-/// A `builtin.split` that takes a live list apart stays although nothing uses the parts: Paddle's backward makes zero
-/// gradients for parts, but not for a list.
 pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<LiveOp>> {
     let py = block.py();
     let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
@@ -106,11 +218,6 @@ pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<Liv
         if live[at] {
             needed.extend(op.operands.iter().copied());
         }
-    }
-    let made: HashSet<i64> =
-        all.iter().zip(&live).filter(|(_, l)| **l).flat_map(|(op, _)| op.results.iter().copied()).collect();
-    for (at, op) in all.iter().enumerate() {
-        live[at] |= op.name == "builtin.split" && op.operands.iter().any(|o| made.contains(o));
     }
     for at in (0..all.len()).rev().filter(|at| !live[*at]) {
         block.call_method1(intern!(py, "remove_op"), (ops.get_item(at)?,))?;

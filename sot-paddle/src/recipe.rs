@@ -1,7 +1,6 @@
 //! What the closing of a program found out about running it.
 
 use pyo3::prelude::*;
-use std::sync::Arc;
 
 /// Where an argument of the program comes from.
 pub(crate) enum Argument {
@@ -22,20 +21,13 @@ impl Argument {
 
 /// What the closing of a program found out.
 pub(crate) struct Recipe {
-    /// Arguments that gradients reach.
-    pub(crate) inputs: Vec<Argument>,
-    /// All other arguments.
-    pub(crate) params: Vec<Argument>,
-    /// Names of the variables that the backward reads.
-    pub(crate) backward_reads: Arc<[String]>,
+    pub(crate) arguments: Vec<Argument>,
     /// Paddle's prepared attributes.
     pub(crate) attributes: Py<PyAny>,
     /// Parameters and buffers with the `stop_gradient` that the graph was built for; empty where gradients are off.
     pub(crate) held: Vec<(Py<PyAny>, bool)>,
-    /// Whether a call may leave a gradient node behind.
-    pub(crate) trains: bool,
-    /// For each computed output whether gradients stop there.
-    pub(crate) stops: Vec<bool>,
+    /// How many outputs are computed.
+    pub(crate) outputs: usize,
     /// Whether intermediates are small enough to be freed only after the run.
     pub(crate) keep_intermediates: bool,
 }

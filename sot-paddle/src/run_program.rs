@@ -1,11 +1,9 @@
 //! A closed program that runs.
 //!
-//! A scope holds the variables of one live call. Without gradients it is free again when the call returns; with
-//! gradients it belongs to the call until its backward ran or its graph died ([`crate::backward`]). So a call takes a
-//! free scope or makes one, and a scope is never in two live calls. It is taken out of the pool while a call runs,
-//! because Paddle releases the GIL there. Each scope has an executor of its own, made in its first run.
+//! A scope holds the variables of one call, and is free again when that returns. So a call takes a free scope or makes one; it is
+//! taken out of the pool while the call runs, because Paddle releases the GIL there. Each scope has an executor of its own, made in
+//! its first run. No program records gradients: such graphs are replayed ([`crate::program`]).
 
-use crate::backward::{self, Lent};
 use crate::compare;
 use crate::executors::{self, Owned};
 use crate::handles::Handles;
@@ -32,7 +30,6 @@ pub(crate) enum Result {
 #[derive(Default)]
 struct Scopes {
     free: Vec<Free>,
-    lent: Vec<Lent>,
     /// Their executors.
     owned: Owned,
 }
@@ -42,9 +39,6 @@ struct Free {
     scope: Py<PyList>,
     epoch: u64,
 }
-
-/// How many lent scopes are asked whether their backward ran, before a new one is made.
-const ASKED: usize = 16;
 
 pub(crate) struct Program {
     running: Option<Running>,
@@ -65,7 +59,7 @@ struct Running {
     made: Vec<OnceLock<Made>>,
 }
 
-/// How eager comes by an output at which gradients stop, as far as a program can see it.
+/// How eager comes by an output, as far as a program can see it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Made {
     /// By an operation. It gets a name when it is asked for it.
@@ -91,7 +85,7 @@ impl Program {
         Ok(Program {
             running: Some(Running {
                 handles: handles.clone(),
-                made: recipe.stops.iter().map(|_| OnceLock::new()).collect(),
+                made: (0..recipe.outputs).map(|_| OnceLock::new()).collect(),
                 run_program: handles.c_ops.bind(py).getattr("run_program")?.unbind(),
                 new_scope: core.getattr("Scope")?.unbind(),
                 flags: core.call_method0("globals")?.unbind(),
@@ -118,27 +112,14 @@ impl Running {
 
     /// A scope that no live call uses, and whether it is new.
     fn take_scope<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, bool)> {
-        let lent = {
-            let mut scopes = self.lock();
-            while let Some(free) = scopes.free.pop() {
-                if free.epoch == executors::epoch() {
-                    return Ok((free.scope.into_bound(py), false));
-                }
+        let mut scopes = self.lock();
+        while let Some(free) = scopes.free.pop() {
+            if free.epoch == executors::epoch() {
+                return Ok((free.scope.into_bound(py), false));
             }
-            std::mem::take(&mut scopes.lent)
-        };
-        // Asking runs Python code, so the pool is not locked meanwhile.
-        let mut still = Vec::with_capacity(lent.len());
-        let mut found = None;
-        for (i, entry) in lent.into_iter().enumerate() {
-            let free = found.is_none() && i < ASKED && entry.is_free(py)?;
-            if free { found = Some(entry) } else { still.push(entry) }
         }
-        self.lock().lent.append(&mut still);
-        match found {
-            Some(entry) if entry.epoch == executors::epoch() => Ok((entry.scope.into_bound(py), false)),
-            Some(_) | None => Ok((PyList::new(py, [self.new_scope.bind(py).call0()?])?, true)),
-        }
+        drop(scopes);
+        Ok((PyList::new(py, [self.new_scope.bind(py).call0()?])?, true))
     }
 
     fn arguments<'py>(
@@ -175,23 +156,21 @@ impl Running {
         Ok(())
     }
 
-    /// Take off the outputs what Paddle's program node puts on them and eager does not: a name (eager's get one when
-    /// they are asked for it), and, where gradients stop, the node.
+    /// Take off the outputs what Paddle's program puts on them and eager does not: a name (eager's get one when they are asked
+    /// for it), and the node.
     fn as_eager_has_them(&self, py: Python<'_>, outputs: &Bound<'_, PyList>) -> PyResult<()> {
         let (name, none) = (intern!(py, "name"), intern!(py, ""));
-        for (i, stops) in self.recipe.stops.iter().enumerate() {
+        for (i, made) in self.made.iter().enumerate() {
             let output = outputs.get_item(i)?;
-            if *stops {
-                match self.made[i].get() {
-                    Some(Made::Detached) => {
-                        outputs.set_item(i, output.call_method0(intern!(py, "detach"))?)?;
-                        continue;
-                    }
-                    made => {
-                        output.call_method0(intern!(py, "detach_"))?;
-                        if made == Some(&Made::Created) {
-                            output.setattr(intern!(py, "stop_gradient"), true)?;
-                        }
+            match made.get() {
+                Some(Made::Detached) => {
+                    outputs.set_item(i, output.call_method0(intern!(py, "detach"))?)?;
+                    continue;
+                }
+                made => {
+                    output.call_method0(intern!(py, "detach_"))?;
+                    if made == Some(&Made::Created) {
+                        output.setattr(intern!(py, "stop_gradient"), true)?;
                     }
                 }
             }
@@ -203,7 +182,7 @@ impl Running {
     /// See from eager's output how it was made; ours is made so, too, from now on. Gives what cannot be set right.
     fn learn(&self, at: usize, ours: &Bound<'_, PyAny>, theirs: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
         let py = ours.py();
-        if !self.recipe.stops[at] || self.made[at].get().is_some() {
+        if self.made[at].get().is_some() {
             return Ok(None);
         }
         let name: String = theirs.getattr(intern!(py, "name"))?.extract()?;
@@ -226,29 +205,9 @@ impl Running {
         Ok(None)
     }
 
-    /// The arguments that gradients reach. Those computed from others go through a view of theirs: the gradient that the
-    /// program node gives is marked by the view's node, before hooks and `retain_grads()` see it.
-    fn takers<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-        let takers = Self::arguments(py, &self.recipe.inputs, inputs)?;
-        if self.recipe.trains
-            && let Ok(list) = takers.cast::<PyList>()
-        {
-            for (i, argument) in self.recipe.inputs.iter().enumerate() {
-                let taker = list.get_item(i)?;
-                if matches!(argument, Argument::Input(_)) && !taker.getattr(intern!(py, "is_leaf"))?.is_truthy()? {
-                    let shape = taker.getattr(intern!(py, "shape"))?;
-                    let view = self.handles.c_ops.bind(py).call_method1(intern!(py, "reshape"), (taker, shape))?;
-                    list.set_item(i, view)?;
-                }
-            }
-        }
-        Ok(takers)
-    }
-
     fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
         self.check_held(py)?;
-        let x = self.takers(py, inputs)?;
-        let params = Self::arguments(py, &self.recipe.params, inputs)?;
+        let arguments = Self::arguments(py, &self.recipe.arguments, inputs)?;
         let (scope, new) = self.take_scope(py)?;
         if new {
             executors::clear(py, &self.handles, false)?;
@@ -258,7 +217,8 @@ impl Running {
         let start = Instant::now();
         let quiet = new.then(|| Quiet::begin(py, &self.handles));
         let making = new.then(|| MakingExecutor::enter(py, &self.flags, self.recipe.keep_intermediates)).transpose()?;
-        let out = self.run_program.bind(py).call1((x, params, &scope, &self.recipe.attributes, &self.cuda_graph));
+        let out =
+            self.run_program.bind(py).call1((py.None(), arguments, &scope, &self.recipe.attributes, &self.cuda_graph));
         drop(making);
         drop(quiet);
         drop(running);
@@ -268,12 +228,7 @@ impl Running {
         // A failed call may have left variables behind: its scope is not used again.
         let out = out?.cast_into::<PyList>()?;
         self.as_eager_has_them(py, &out)?;
-        if self.recipe.trains {
-            let lent = backward::watch(py, &self.handles, &scope, epoch, &self.recipe, inputs, &out)?;
-            self.lock().lent.push(lent);
-        } else {
-            self.lock().free.push(Free { scope: scope.unbind(), epoch });
-        }
+        self.lock().free.push(Free { scope: scope.unbind(), epoch });
         Ok(out)
     }
 }
@@ -389,7 +344,7 @@ impl CompiledGraph for Program {
         });
         tensors.for_each(&mut *visit);
         if let Some(running) = &self.running {
-            for argument in running.recipe.inputs.iter().chain(&running.recipe.params) {
+            for argument in &running.recipe.arguments {
                 if let Argument::Tensor(t) = argument {
                     visit(t);
                 }

@@ -9,7 +9,6 @@ import os
 import pytest
 
 # Inputs that take gradients are compiled here; what happens without this is in test_autograd.py.
-os.environ.setdefault("SOT_PADDLE_SECOND_ORDER", "never")
 
 paddle = pytest.importorskip("paddle")
 
