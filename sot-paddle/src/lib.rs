@@ -40,6 +40,7 @@ mod number_parameters;
 #[cfg(feature = "test-hooks")]
 pub mod probe;
 mod program;
+mod promoted;
 mod prune;
 mod quiet;
 mod recipe;

@@ -10,7 +10,7 @@ use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
 use crate::recipe::{Argument, Recipe};
 use crate::run_program::{Program, Result as Give};
-use crate::{effects, exact};
+use crate::{effects, exact, promoted};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -113,7 +113,10 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         // Who goes back from an output, and how often, whether with hooks, for second derivatives or after a write to an input, is
         // for eager's own nodes to answer.
         None if flows(py, &computed)? => Some("gradients are recorded".to_owned()),
-        None => exact::rounded(py, &live)?,
+        None => match promoted::operands_of_two_types(py, &live)? {
+            Some(why) => Some(why),
+            None => exact::rounded(py, &live)?,
+        },
     };
     if let Some(why) = only_replay {
         return Ok(Finished { compiled: None, replay_only: Some(why), op_count, effects });
