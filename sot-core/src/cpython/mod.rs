@@ -66,7 +66,7 @@ pub use frame::FrameView;
 pub use hook::{Decision, FrameHook, Misfit, Token};
 pub use hook_install::{set_global, with_hook, without_hook};
 pub use hook_state::armed as hook_is_armed;
-pub use modules::{builtin, module, prepare as prepare_modules};
+pub use modules::{builtin, module, operator, prepare as prepare_modules};
 pub use native::{NativeBody, body_of, new_native};
 pub use python_api::{add_python_api, add_test_probes};
 pub use slots::{OwnedSlots, Slots};

@@ -14,6 +14,7 @@ use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
 static OWN: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+static OWN_OPERATOR: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 static KNOWN: Mutex<Option<HashMap<String, Py<PyModule>>>> = Mutex::new(None);
 
 /// The module of this name, as it was found first.
@@ -49,6 +50,15 @@ pub fn builtin<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> 
     }
 }
 
+/// What module `operator` called by this name when the translator was imported.
+pub fn operator<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let own = OWN_OPERATOR.get_or_try_init(py, || module(py, "operator")?.dict().copy().map(Bound::unbind))?;
+    match own.bind(py).get_item(name)? {
+        Some(found) => Ok(found),
+        None => module(py, "operator")?.getattr(name),
+    }
+}
+
 /// Import what captures ask for.
 pub fn prepare(py: Python<'_>) -> PyResult<()> {
     const ASKED: [&str; 14] = [
@@ -69,6 +79,7 @@ pub fn prepare(py: Python<'_>) -> PyResult<()> {
     ];
     ASKED.iter().try_for_each(|name| module(py, name).map(drop))?;
     builtin(py, "len")?;
+    operator(py, "index")?;
     // It imports more when it is asked first.
     module(py, "sysconfig")?.call_method0("get_paths").map(drop)
 }

@@ -530,7 +530,7 @@ impl<'py> Executor<'py> {
                 Ok(self.virtual_var(MethodVar { receiver: me, function }))
             }
             Descriptor::StaticMethod => {
-                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                let function = self.wrapped_function(found)?;
                 Ok(self.pin(&function))
             }
             Descriptor::ClassMethod => self.bind_class_method(class, found),
@@ -556,7 +556,7 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyAny>,
         method: &Bound<'py, PyAny>,
     ) -> Result<VarId, Stop> {
-        let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
+        let function = self.wrapped_function(method)?;
         if !facts::is_function(&function) && crate::cpython::entry_parts(&function).is_none() {
             return self.bind_what_is_no_function(class, &function);
         }
@@ -616,7 +616,7 @@ impl<'py> Executor<'py> {
         self.class_lookup(found.get_type().as_any(), "__get__")?;
         match type_facts::descriptor(&found) {
             Descriptor::StaticMethod => {
-                let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                let function = self.wrapped_function(&found)?;
                 Ok(Some(self.pin(&function)))
             }
             // What it wraps may be asked for its `__get__`, which raises.

@@ -200,6 +200,10 @@ impl<'py> Executor<'py> {
             return Ok(result);
         }
         self.require_written_by_c(callee, args)?;
+        let converts = callee.is(self.py.get_type::<PyString>()) || callee.is(self.py.get_type::<PyBytes>());
+        if converts || matches!(name_of(callee).as_str(), "str.encode" | "bytes.decode") {
+            self.knows_codec(args.positional.get(1..).unwrap_or_default(), &args.keywords)?;
+        }
         if args.keywords.is_empty()
             && let Some(result) = self.fold_constants(callee, &args.positional)?
         {

@@ -19,9 +19,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The parts of a function that a call needs.
-struct FunctionParts {
+pub(super) struct FunctionParts {
     unit: std::sync::Arc<CodeUnit>,
-    globals: ObjectId,
+    pub(super) globals: ObjectId,
     defaults: Vec<VarId>,
     kwdefaults: Vec<(String, VarId)>,
     closure: Vec<VarId>,
@@ -171,7 +171,7 @@ impl<'py> Executor<'py> {
         }
     }
 
-    fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<FunctionParts, Stop> {
+    pub(super) fn function_object_parts(&mut self, object: &Bound<'py, PyAny>) -> Result<FunctionParts, Stop> {
         let parts = facts::func_parts(object).ok_or(Stop::fallback(Reason::InternalError, "not a function"))?;
         let id = self.objects.add(object);
         let base = self.constant_tracker(id);

@@ -376,6 +376,7 @@ impl<'py> Executor<'py> {
             self.class_lookup(class, read)?;
         }
         let defaults = class.getattr("_field_defaults").map_err(opaque)?;
+        self.guard_generated_new(class, &defaults)?;
         if !generated || args.positional.len() > fields.len() {
             return Err(Stop::brk(Reason::OpaqueCall, "a named tuple"));
         }
@@ -399,6 +400,54 @@ impl<'py> Executor<'py> {
         }
         let class = self.objects.add(class);
         Ok(self.virtual_var(TupleVar { items: filled.into(), class: Some(class) }))
+    }
+
+    /// The constructor of a named tuple is as it was made, and the class has the methods that a tuple has.
+    fn guard_generated_new(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        field_defaults: &Bound<'py, PyAny>,
+    ) -> Result<(), Stop> {
+        if self.made_anew(class).is_some() {
+            return Ok(());
+        }
+        let opaque = || Stop::brk(Reason::OpaqueCall, "a named tuple");
+        for method in ["__len__", "__iter__", "__getitem__", "__contains__", "__bool__"] {
+            let of_tuple = type_facts::raw(&self.py.get_type::<PyTuple>(), method);
+            let same = match (self.class_lookup(class, method)?, of_tuple) {
+                (Some(own), Some(of_tuple)) => own.is(&of_tuple),
+                (own, of_tuple) => own.is_none() && of_tuple.is_none(),
+            };
+            if !same {
+                return Err(opaque());
+            }
+        }
+        let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
+        let new = match type_facts::descriptor(&new) {
+            type_facts::Descriptor::StaticMethod => self.wrapped_function(&new)?,
+            _ => new,
+        };
+        let parts = self.function_object_parts(&new)?;
+        let defaults = facts::func_parts(&new).and_then(|parts| parts.defaults);
+        let defaults = defaults.and_then(|d| d.to_owned().cast_into::<PyTuple>().ok());
+        let given = defaults.map(|d| d.iter().collect::<Vec<_>>()).unwrap_or_default();
+        let fields =
+            field_defaults.call_method0("values").and_then(|values| values.try_iter()?.collect::<PyResult<Vec<_>>>());
+        let as_it_was_made = fields.is_ok_and(|fields| {
+            fields.len() == given.len() && fields.iter().zip(&given).all(|(field, given)| field.is(given))
+        });
+        // It calls `tuple.__new__` by a name of its own.
+        let globals = self.objects.get(self.py, parts.globals);
+        let globals = globals.cast::<PyDict>().map_err(|_| opaque())?;
+        let tracker = self.constant_tracker(parts.globals);
+        let made_by = self.dict_item(globals, tracker, "_tuple_new")?.ok_or_else(opaque)?;
+        let kind = self.look(made_by)?;
+        let of_tuple = self.py.get_type::<PyTuple>().getattr("__new__").map_err(|e| self.internal(&e))?;
+        let plain = self.pinned(&kind).is_some_and(|found| found.eq(&of_tuple).unwrap_or(false));
+        match as_it_was_made && plain {
+            true => Ok(()),
+            false => Err(opaque()),
+        }
     }
 
     /// What a field has that is not given: an item of a dict that is the class's.

@@ -219,7 +219,7 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         (
             "hint",
             make(c"hint", |args| {
-                let hint = crate::cpython::module(args.py(), "operator")?.getattr("length_hint")?;
+                let hint = crate::cpython::operator(args.py(), "length_hint")?;
                 Ok(hint.call1((args.get_item(0)?,))?.unbind())
             })?,
         ),
@@ -278,7 +278,7 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let class = unlisted_class(py, args.get_item(3)?, PyTuple::empty(py), namespace)?;
     let made = args.get_item(1)?.call1((class.call0()?,))?;
     // An index of a sequence has to be one that a sequence could have.
-    let index = crate::cpython::module(py, "operator")?.getattr("index")?;
+    let index = crate::cpython::operator(py, "index")?;
     if args.get_item(1)?.is(&index) && made.extract::<isize>().is_err() {
         let kind: String = args.get_item(3)?.extract()?;
         return Err(PyIndexError::new_err(format!("cannot fit '{kind}' into an index-sized integer")));
@@ -351,7 +351,7 @@ fn constructed(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
 /// `length(value)`: what `len` makes of the result of a `__len__`.
 fn length(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
-    let length = crate::cpython::module(py, "operator")?.getattr("index")?.call1((args.get_item(0)?,))?;
+    let length = crate::cpython::operator(py, "index")?.call1((args.get_item(0)?,))?;
     // Up to 3.9 it may be of a subclass, which is nobody's business from here on.
     let length = py.get_type::<PyInt>().getattr("__index__")?.call1((length,))?;
     if length.lt(0)? {

@@ -234,9 +234,13 @@ impl<'py> Executor<'py> {
             Ok((like, done))
         };
         if let Some(found) = &found {
-            let answers = |part| found.getattr(part).is_ok_and(|answer| !answer.is_none());
             let by_code = match type_facts::is_exact_property(found) {
-                true => answers(if sets { "fset" } else { "fdel" }),
+                true => {
+                    let part = if sets { "fset" } else { "fdel" };
+                    let answer = found.getattr(part).map_err(|e| self.internal(&e))?;
+                    self.guard_part(found, part, &answer);
+                    !answer.is_none()
+                }
                 // Nobody else knows what it says.
                 false => self.is_data_descriptor(found)?,
             };

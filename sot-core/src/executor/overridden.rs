@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::handling;
 use sot_sideeffect::Overlay;
-use sot_tracker::TrackerId;
+use sot_tracker::{Access, Check, TrackerId};
 
 impl<'py> Executor<'py> {
     /// The `__getattribute__` of the program that reads attributes of a value, if its class has one.
@@ -162,9 +162,31 @@ impl<'py> Executor<'py> {
             self.look(property)?;
         }
         match facts::field(descriptor, &PyString::intern(self.py, "fget")) {
-            facts::Field::Value(getter) => Ok(Some(self.pin(&getter))),
+            facts::Field::Value(getter) => {
+                self.guard_part(descriptor, "fget", &getter);
+                Ok(Some(self.pin(&getter)))
+            }
             facts::Field::Empty | facts::Field::NoField => Ok(None),
         }
+    }
+
+    /// A part of a property, a static method or a class method, which may be initialised once more (`p.__init__(other)`).
+    pub(super) fn guard_part(&mut self, descriptor: &Bound<'py, PyAny>, name: &str, part: &Bound<'py, PyAny>) {
+        let id = self.objects.add(descriptor);
+        if self.captured.anew.contains_key(&id) {
+            return;
+        }
+        let base = self.constant_tracker(id);
+        let at = self.trackers.step(base, Access::Attr(name.into()));
+        let part = self.objects.add(part);
+        self.guard(at, Check::Is(part));
+    }
+
+    /// What a static method or a class method wraps.
+    pub(super) fn wrapped_function(&mut self, method: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
+        let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
+        self.guard_part(method, "__func__", &function);
+        Ok(function)
     }
 
     /// The `__get__` of the program that a class attribute is bound by.

@@ -355,6 +355,6 @@ impl<'py> Executor<'py> {
 
     /// A function of module `operator`.
     pub fn operator(&self, name: &str) -> Result<Bound<'py, PyAny>, Stop> {
-        crate::cpython::module(self.py, "operator").and_then(|m| m.getattr(name)).map_err(|e| self.internal(&e))
+        crate::cpython::operator(self.py, name).map_err(|e| self.internal(&e))
     }
 }

@@ -50,6 +50,7 @@ impl<'py> Executor<'py> {
         let args: Vec<VarId> = [object].into_iter().chain(value).collect();
         if type_facts::is_exact_property(&descriptor) {
             let setter = descriptor.getattr(by_property).map_err(|e| self.internal(&e))?;
+            self.guard_part(&descriptor, by_property, &setter);
             return Ok(facts::is_function(&setter).then(|| (self.pin(&setter), args)));
         }
         match self.class_lookup(descriptor.get_type().as_any(), of_descriptor)? {

@@ -62,6 +62,7 @@ from capture_cases import (  # noqa: F401
     exit_answers,
     exchanged,
     extended,
+    facts_of_classes,
     finalizers,
     filled_over_breaks,
     filled_places,

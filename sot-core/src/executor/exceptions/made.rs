@@ -383,6 +383,7 @@ impl<'py> Executor<'py> {
             other => return Err(Stop::brk(Reason::ValueKind, format!("handling of {}", other.kind_name()))),
         };
         let own = own.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        self.guard_mro(&own);
         let candidates = match self.look(classes)? {
             VarKind::Tuple(t) => t.items.to_vec(),
             _ => vec![classes],

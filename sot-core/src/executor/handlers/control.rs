@@ -308,6 +308,12 @@ fn return_value(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
 fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::ImportName(id) = op else { return Err(mismatch()) };
     let module = name(ex, id);
+    let importer = ex.load_builtin("__import__")?;
+    let own = crate::cpython::builtin(ex.py, "__import__").map_err(|e| ex.internal(&e))?;
+    let kind = ex.look(importer)?;
+    if !ex.pinned(&kind).is_some_and(|found| found.is(&own)) {
+        return Err(Stop::brk(Reason::OpaqueCall, "an __import__ of the program"));
+    }
     let from_list = ex.pop()?;
     let level = ex.pop()?;
     if ex.constant_int(level) != Some(0) {

@@ -34,7 +34,9 @@ impl Operations for ExceptionVar {
             if at.pinned && !at.given {
                 ex.guard(at.tracker, Check::Is(object));
             }
-            ex.guard_type(at.tracker, object);
+            // `e.__class__ = Other` leaves identity as it is.
+            let own = if at.pinned { ex.constant_tracker(object) } else { at.tracker };
+            ex.guard_type(own, object);
         }
         Ok(())
     }
