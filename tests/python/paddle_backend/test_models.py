@@ -1,4 +1,4 @@
-"""Whole models as one layer call: forward, gradients, running statistics, random stream."""
+"""Whole models as one layer call, without gradients: results, running statistics, random stream."""
 
 import numpy as np
 import paddle
@@ -31,10 +31,6 @@ class Last(nn.Layer):
         return self.net(x)[0]
 
 
-def grads_of(net):
-    return {n: None if p.grad is None else p.grad.numpy() for n, p in net.named_parameters()}
-
-
 def close(a, b, what):
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5, err_msg=what)
 
@@ -62,38 +58,18 @@ def test_eval(build, name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_train(build, name):
-    (net, x), (other, _) = fresh(name), fresh(name)
-    x.stop_gradient = False
-    z = x.detach()
-    z.stop_gradient = False
-    graph = build(lambda b, v: b.layer(other, v), z)
-    for step in range(3):
-        paddle.seed(100 + step)
-        expected = net(x)
-        paddle.seed(100 + step)
-        got = graph(z)
-        close(got.numpy(), expected.numpy(), f"{name} forward {step}")
-        assert got.stop_gradient == expected.stop_gradient
-        (expected * expected).mean().backward()
-        (got * got).mean().backward()
-        close(z.grad.numpy(), x.grad.numpy(), f"{name} input gradient")
-        eager, ours = grads_of(net), grads_of(other)
-        assert eager.keys() == ours.keys()
-        for key in eager:
-            assert (eager[key] is None) == (ours[key] is None), key
-            if eager[key] is not None:
-                scale = np.abs(eager[key]).max() + 1e-6
-                close(ours[key] / scale, eager[key] / scale, f"{name} {key}")
-        for (key, a), (_, b) in zip(net.named_buffers(), other.named_buffers()):
-            close(b.numpy(), a.numpy(), f"{name} {key}")
-        # The random stream goes on in the same place.
-        after = paddle.rand([4]).numpy()
-        paddle.seed(100 + step)
-        net(x)
-        assert (paddle.rand([4]).numpy() == after).all()
-        paddle.seed(100 + step)
-        other(z)  # keeps the running statistics of both nets equal
-        for a in (net, other):
-            a.clear_gradients()
-        x.clear_grad(), z.clear_grad()
+def test_train_mode(build, name):
+    (net, x), (other, z) = fresh(name), fresh(name)
+    with paddle.no_grad():
+        graph = build(lambda b, v: b.layer(other, v), z)
+        for step in range(3):
+            paddle.seed(100 + step)
+            expected = net(x)
+            stream = paddle.rand([4]).numpy()
+            paddle.seed(100 + step)
+            got = graph(z)
+            # The random stream goes on in the same place.
+            assert (paddle.rand([4]).numpy() == stream).all()
+            close(got.numpy(), expected.numpy(), f"{name} forward {step}")
+            for (key, a), (_, b) in zip(net.named_buffers(), other.named_buffers()):
+                close(b.numpy(), a.numpy(), f"{name} {key}")
