@@ -8,7 +8,6 @@ import os
 import pathlib
 
 import api_cases
-import numpy as np
 import paddle
 import pytest
 
