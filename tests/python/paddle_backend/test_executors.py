@@ -38,10 +38,12 @@ def test_a_graph_outlives_the_executors_of_others(build):
 
     graph = build(forward, x)
     expected = (layer(x) * 2.0).numpy().tobytes()
+    earlier = [graph(x) for _ in range(3)]
     for i in range(100):
         build(lambda b, v: b.operator(operator.add, v, float(i)), x)(x)
         if i % 20 == 0:
             assert graph(x).numpy().tobytes() == expected
+    assert all(y.numpy().tobytes() == expected for y in earlier)
 
 
 def test_reset_frees_them(backend):
