@@ -122,6 +122,12 @@ impl<'py> Executor<'py> {
         }
         let key = PyString::intern(self.py, name);
         let found = facts::type_lookup(ty, &key);
+        if let Some(found) = &found
+            && type_facts::descriptor(found) == Descriptor::Member
+            && !found.getattr("__name__").is_ok_and(|own| own.eq(&key).unwrap_or(false))
+        {
+            return Err(Stop::brk(Reason::UserCode, format!("{name}, another name of a slot")));
+        }
         // What was found elsewhere may be the same object.
         if let Some(found) = found.as_ref().filter(|_| !self.found_anew.is_empty()) {
             self.found_anew.remove(&(found.as_ptr() as usize));

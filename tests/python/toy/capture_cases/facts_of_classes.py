@@ -169,3 +169,24 @@ for _name, _used in {
     "by_class": "str.encode(text, 'ascii', 'of this program')",
 }.items():
     between(f"an_error_handler_of_the_program_{_name}", CODECS, "globals()['answer'] = str(n)", f"return x + 1, {_used}")
+
+SLOTS = """
+class Slotted:
+    __slots__ = ("one", "two")
+    def __init__(self):
+        self.one, self.two = 1, 5
+class Below(Slotted):
+    __slots__ = ()
+    other = Slotted.one
+Slotted.same = Slotted.one
+given, below = Slotted(), Below()
+own = Slotted.one
+"""
+for _name, _body in {
+    "made": "made = Slotted()\nmade.same = 2\nreturn made.one, made.same, x + 1",
+    "given": "given.same = n\nfirst = given.one\ngiven.one = 3\nreturn first, given.same, x + 1",
+    "deleted": "made = Slotted()\ndel made.same\nreturn hasattr(made, 'one'), hasattr(made, 'same'), x + 1",
+    "extended": "below.other = n\nreturn below.one, below.other, x + 1",
+}.items():
+    between(f"a_slot_has_two_names_{_name}", SLOTS, "", _body)
+between("a_slot_takes_the_name_of_another", SLOTS, "Slotted.one = vars(Slotted)['two'] if n % 2 else own", "made = Slotted()\nmade.two = 2\nreturn made.one, made.two, x + 1")
