@@ -5,7 +5,7 @@
 //! known to work on any ([`TAKE_ANYTHING`]).
 
 use crate::handles::value_id;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -170,6 +170,34 @@ const TAKE_ANYTHING: &[&str] = &[
     "where",
 ];
 
+/// Those of them that are told a shape, a place or a range by further tensors: only constants of the program are as good as an
+/// attribute.
+const ARE_TOLD: &[&str] = &[
+    "arange",
+    "expand",
+    "full_with_tensor",
+    "linspace",
+    "reshape",
+    "slice",
+    "split",
+    "split_with_num",
+    "strided_slice",
+    "tile",
+    "topk",
+];
+
+/// Whether an operation is told something that is known at run time only.
+fn is_told_late(op: &LiveOp, made_by: &HashMap<i64, String>) -> bool {
+    let short = op.name.strip_prefix("pd_op.").unwrap_or(&op.name);
+    if ARE_TOLD.binary_search(&short).is_err() {
+        return false;
+    }
+    let data = usize::from(!matches!(short, "arange" | "full_with_tensor" | "linspace"));
+    let is_constant =
+        |operand: &i64| matches!(made_by.get(operand).map(String::as_str), Some("pd_op.full" | "pd_op.full_int_array"));
+    !op.operands.iter().skip(data).all(is_constant)
+}
+
 /// Whether an operation must stay although nothing uses its results.
 fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = op.py();
@@ -213,8 +241,12 @@ pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<Liv
             results: ids(&op.call_method0(intern!(py, "results"))?)?,
         });
     }
+    let made_by: HashMap<i64, String> =
+        all.iter().flat_map(|op| op.results.iter().map(|result| (*result, op.name.clone()))).collect();
     for (at, op) in all.iter().enumerate().rev() {
-        live[at] = op.results.iter().any(|r| needed.contains(r)) || has_effect(&ops.get_item(at)?, &op.name)?;
+        live[at] = op.results.iter().any(|r| needed.contains(r))
+            || is_told_late(op, &made_by)
+            || has_effect(&ops.get_item(at)?, &op.name)?;
         if live[at] {
             needed.extend(op.operands.iter().copied());
         }

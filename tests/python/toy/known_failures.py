@@ -50,3 +50,8 @@ for what in ("emptied", "taken_from_the_end", "moved"):
     for alike in ("2", "100"):
         for place in ("from_before", "of_the_frame"):
             note("same:extended_%s_%s_%s" % (what, alike, place), "how often keys are asked for their hashes", ALL[:3])
+
+# From 3.12 on a handler that nobody wrote gives the variable of a comprehension back what it had before, when an exception leaves it.
+for how in ("item", "number", "operands"):
+    for where in ("", "_behind_a_break"):
+        note(f"same:left_by_an_exception_operand_over_items_by_{how}{where}", "a traceback shows the variable of a comprehension", ALL[4:])
