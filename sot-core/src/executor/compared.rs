@@ -97,11 +97,7 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         let [sought, rest @ ..] = args else { return Ok(None) };
-        let by_code = self.compares_by_code(*sought)?
-            || self.compares_by_code(me)?
-            || !self.is_plain(*sought)?
-            || !self.is_plain(me)?;
-        if !by_code {
+        if !self.compares_by_code(*sought)? && !self.compares_by_code(me)? && !self.compares_tensors(me, *sought) {
             return Ok(None);
         }
         match (name, rest) {
@@ -119,6 +115,16 @@ impl<'py> Executor<'py> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether a search in a list or a tuple that was looked at may come to a tensor.
+    fn compares_tensors(&self, searched: VarId, sought: VarId) -> bool {
+        let items: &[VarId] = match &self.var(searched).kind {
+            VarKind::List(list) => &list.items,
+            VarKind::Tuple(tuple) => &tuple.items,
+            _ => return false,
+        };
+        items.iter().chain([&sought]).any(|item| matches!(self.var(*item).kind, VarKind::Tensor(_)))
     }
 
     /// Whether `==` of something, or of what it contains, may be a method of the program, or a question for who it is.
