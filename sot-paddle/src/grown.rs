@@ -38,7 +38,7 @@ pub(crate) struct Grown {
     /// Whether eager would record gradients now.
     pub(crate) grad: bool,
     pub(crate) place: Box<str>,
-    /// Whether a tensor was told whether it stops gradients: a gradient is built for the whole program and knows one answer.
+    /// Whether a tensor was told whether it stops gradients, which a program keeps to itself.
     pub(crate) told: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,

@@ -5,7 +5,7 @@
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
 //!   [`number_parameters`];
-//! - closing a graph: [`prune`], [`program`];
+//! - closing a graph: [`prune`], [`exact`], [`promoted`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
 //! - `probe`: the backend as Python sees it, for tests (with the feature `test-hooks`).

@@ -1,8 +1,7 @@
-//! Closing a program: prune, look for shared memory, append the backward part, split, and hand over to the executor.
+//! Closing a program: prune, look for what only replay gives as eager does, and hand the rest over to the executor.
 //!
-//! How a graph's sources are passed to `run_program` matters for gradients: it has two lists, "inputs", which always
-//! get a gradient (zeros if none flows), and "parameters", which keep none where none flows. Eager leaves `None`
-//! where nothing flows, so every source that no gradient reaches goes into the second list, whatever it is.
+//! What records gradients is replayed, so that a program has no backward part: `run_program` gets its sources as "parameters", all of
+//! them, and an empty program to go back by.
 
 use crate::alias::Memory;
 use crate::grown::{Grown, Source};
@@ -134,7 +133,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     let recipe = match build_recipe(py, handles, grown, main, &kept, &computed) {
         Ok(recipe) => recipe,
         Err(e) => {
-            // Its gradient cannot be built, say. The statements can still be run one by one.
+            // The statements can still be run one by one.
             let text = e.value(py).to_string();
             let first = text.lines().find(|l| !l.trim().is_empty()).unwrap_or_default().trim().to_owned();
             return Ok(Finished {
@@ -270,23 +269,11 @@ fn attributes<'py>(
     }
 
     // Each value may keep one name only: the executor shares memory by name.
-    let values = named_values(forward)?;
-    let by_name: HashMap<String, Bound<'py, PyAny>> = values;
-    let mut renamed: HashMap<String, String> = HashMap::new();
-    for program in [forward, backward] {
-        unify_names(program, &mut renamed)?;
-    }
-    if !renamed.is_empty() {
-        let touched: HashSet<String> = renamed.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
-        for (key, list) in &mut names {
-            if key == "no_need_buffers" {
-                list.retain(|n| !touched.contains(n));
-            }
-            for name in list.iter_mut() {
-                if let Some(new) = renamed.get(name) {
-                    new.clone_into(name);
-                }
-            }
+    let by_name = named_values(forward)?;
+    let renamed = unify_names(forward)?;
+    for name in names.iter_mut().flat_map(|(_, list)| list) {
+        if let Some(new) = renamed.get(name) {
+            new.clone_into(name);
         }
     }
 
@@ -342,8 +329,10 @@ fn all_values<'py>(program: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny
     Ok(out)
 }
 
-fn unify_names(program: &Bound<'_, PyAny>, renamed: &mut HashMap<String, String>) -> PyResult<()> {
+/// Leave each value of a program one name. Gives the names that are others now.
+fn unify_names(program: &Bound<'_, PyAny>) -> PyResult<HashMap<String, String>> {
     let py = program.py();
+    let mut renamed: HashMap<String, String> = HashMap::new();
     let block = program.call_method0(intern!(py, "global_block"))?;
     for value in all_values(program)? {
         if !value.getattr(intern!(py, "has_name"))?.is_truthy()? {
@@ -359,5 +348,5 @@ fn unify_names(program: &Bound<'_, PyAny>, renamed: &mut HashMap<String, String>
             renamed.insert(old.extract()?, new.extract()?);
         }
     }
-    Ok(())
+    Ok(renamed)
 }

@@ -1,7 +1,7 @@
 //! Products of tensors of two types. Eager promotes one of them first; a program has the product as it was written, which its
 //! executor cannot run: the process may end there (float32 @ bfloat16, Paddle 3.3). Such graphs are replayed.
 
-use crate::prune::LiveOp;
+use crate::prune::{LiveOp, short};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -13,8 +13,8 @@ const ONE_TYPE: &[&str] =
 /// The operation that has operands of two types, in words.
 pub(crate) fn operands_of_two_types(py: Python<'_>, live: &[LiveOp]) -> PyResult<Option<String>> {
     for op in live {
-        let short = op.name.strip_prefix("pd_op.").unwrap_or(&op.name);
-        if ONE_TYPE.binary_search(&short).is_err() {
+        let short = short(&op.name);
+        if !ONE_TYPE.contains(&short) {
             continue;
         }
         let operands = op.op.bind(py).call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?;

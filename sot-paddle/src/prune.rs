@@ -186,33 +186,39 @@ const ARE_TOLD: &[&str] = &[
     "topk",
 ];
 
-/// Whether an operation is told something that is known at run time only.
-fn is_told_late(op: &LiveOp, made_by: &HashMap<i64, String>) -> bool {
-    let short = op.name.strip_prefix("pd_op.").unwrap_or(&op.name);
-    if ARE_TOLD.binary_search(&short).is_err() {
+/// The name of one of Paddle's operations without its dialect.
+pub(crate) fn short(name: &str) -> &str {
+    name.strip_prefix("pd_op.").unwrap_or(name)
+}
+
+/// Whether an operation is told something that is known at run time only. `made_by`: which of `all` makes a value.
+fn is_told_late(op: &LiveOp, all: &[LiveOp], made_by: &HashMap<i64, usize>) -> bool {
+    let short = short(&op.name);
+    if !ARE_TOLD.contains(&short) {
         return false;
     }
     let data = usize::from(!matches!(short, "arange" | "full_with_tensor" | "linspace"));
-    let is_constant =
-        |operand: &i64| matches!(made_by.get(operand).map(String::as_str), Some("pd_op.full" | "pd_op.full_int_array"));
+    let is_constant = |operand: &i64| {
+        made_by.get(operand).is_some_and(|at| matches!(all[*at].name.as_str(), "pd_op.full" | "pd_op.full_int_array"))
+    };
     !op.operands.iter().skip(data).all(is_constant)
 }
 
 /// Whether an operation must stay although nothing uses its results.
 fn has_effect(op: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = op.py();
-    let short = name.strip_prefix("pd_op.").unwrap_or(name);
+    let short = short(name);
     let is_paddles = name.starts_with("pd_op.");
     Ok(short.ends_with('_')
         || RANDOM.contains(&short)
         || EFFECTS.contains(&name)
-        || is_paddles && TAKE_ANYTHING.binary_search(&short).is_err()
+        || is_paddles && !TAKE_ANYTHING.contains(&short)
         || op.call_method0(intern!(py, "num_regions"))?.extract::<usize>()? > 0)
 }
 
 /// Whether an operation draws random numbers.
 pub(crate) fn is_random(name: &str) -> bool {
-    RANDOM.contains(&name.strip_prefix("pd_op.").unwrap_or(name))
+    RANDOM.contains(&short(name))
 }
 
 /// One operation that stayed.
@@ -241,11 +247,11 @@ pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<Liv
             results: ids(&op.call_method0(intern!(py, "results"))?)?,
         });
     }
-    let made_by: HashMap<i64, String> =
-        all.iter().flat_map(|op| op.results.iter().map(|result| (*result, op.name.clone()))).collect();
+    let results = all.iter().enumerate().flat_map(|(at, op)| op.results.iter().map(move |result| (*result, at)));
+    let made_by: HashMap<i64, usize> = results.collect();
     for (at, op) in all.iter().enumerate().rev() {
         live[at] = op.results.iter().any(|r| needed.contains(r))
-            || is_told_late(op, &made_by)
+            || is_told_late(op, &all, &made_by)
             || has_effect(&ops.get_item(at)?, &op.name)?;
         if live[at] {
             needed.extend(op.operands.iter().copied());

@@ -43,19 +43,24 @@ pub fn module<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>
 
 /// What `builtins` called by this name when the translator was imported: the program may give the name to another function.
 pub fn builtin<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let own = OWN.get_or_try_init(py, || module(py, "builtins")?.dict().copy().map(Bound::unbind))?;
-    match own.bind(py).get_item(name)? {
-        Some(found) => Ok(found),
-        None => module(py, "builtins")?.getattr(name),
-    }
+    as_imported(py, &OWN, "builtins", name)
 }
 
-/// What module `operator` called by this name when the translator was imported.
+/// As [`builtin`], of module `operator`.
 pub fn operator<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    let own = OWN_OPERATOR.get_or_try_init(py, || module(py, "operator")?.dict().copy().map(Bound::unbind))?;
+    as_imported(py, &OWN_OPERATOR, "operator", name)
+}
+
+fn as_imported<'py>(
+    py: Python<'py>,
+    own: &PyOnceLock<Py<PyDict>>,
+    of: &str,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let own = own.get_or_try_init(py, || module(py, of)?.dict().copy().map(Bound::unbind))?;
     match own.bind(py).get_item(name)? {
         Some(found) => Ok(found),
-        None => module(py, "operator")?.getattr(name),
+        None => module(py, of)?.getattr(name),
     }
 }
 

@@ -140,7 +140,7 @@ impl<'py> Executor<'py> {
         let class = self.objects.get(self.py, class);
         let found = self.class_lookup(&class, "__class_getitem__")?.ok_or_else(unanswered)?;
         let function = match type_facts::descriptor(&found) {
-            type_facts::Descriptor::ClassMethod => found.getattr("__func__").map_err(|e| self.internal(&e))?,
+            type_facts::Descriptor::ClassMethod => self.wrapped_function(&found)?,
             _ => return Err(unanswered()),
         };
         if !facts::is_function(&function) {
@@ -246,7 +246,7 @@ impl<'py> Executor<'py> {
         if type_facts::descriptor(new) != type_facts::Descriptor::StaticMethod {
             return Ok(None);
         }
-        let new = new.getattr("__func__").map_err(|e| self.internal(&e))?;
+        let new = self.wrapped_function(new)?;
         if !facts::is_function(&new) {
             return Err(opaque_class(class));
         }
@@ -366,7 +366,7 @@ impl<'py> Executor<'py> {
     fn call_namedtuple(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
         let new = self.class_lookup(class, "__new__")?;
         let init = self.class_lookup(class, "__init__")?;
-        let generated = new.is_some_and(|new| type_facts::is_generated_new(&new))
+        let generated = new.as_ref().is_some_and(type_facts::is_generated_new)
             && init
                 .zip(type_facts::raw(&self.py.get_type::<PyAny>(), "__init__"))
                 .is_some_and(|(own, plain)| own.is(&plain));
@@ -376,10 +376,10 @@ impl<'py> Executor<'py> {
             self.class_lookup(class, read)?;
         }
         let defaults = class.getattr("_field_defaults").map_err(opaque)?;
-        self.guard_generated_new(class, &defaults)?;
-        if !generated || args.positional.len() > fields.len() {
+        let Some(new) = new.filter(|_| generated && args.positional.len() <= fields.len()) else {
             return Err(Stop::brk(Reason::OpaqueCall, "a named tuple"));
-        }
+        };
+        self.guard_generated_new(class, new, &defaults)?;
         let mut items: Vec<Option<VarId>> = args.positional.iter().copied().map(Some).collect();
         items.resize(fields.len(), None);
         for (name, value) in &args.keywords {
@@ -406,6 +406,7 @@ impl<'py> Executor<'py> {
     fn guard_generated_new(
         &mut self,
         class: &Bound<'py, PyAny>,
+        new: Bound<'py, PyAny>,
         field_defaults: &Bound<'py, PyAny>,
     ) -> Result<(), Stop> {
         if self.made_anew(class).is_some() {
@@ -422,7 +423,6 @@ impl<'py> Executor<'py> {
                 return Err(opaque());
             }
         }
-        let new = self.class_lookup(class, "__new__")?.ok_or_else(opaque)?;
         let new = match type_facts::descriptor(&new) {
             type_facts::Descriptor::StaticMethod => self.wrapped_function(&new)?,
             _ => new,

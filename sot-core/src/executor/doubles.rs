@@ -235,12 +235,7 @@ impl<'py> Executor<'py> {
         };
         if let Some(found) = &found {
             let by_code = match type_facts::is_exact_property(found) {
-                true => {
-                    let part = if sets { "fset" } else { "fdel" };
-                    let answer = found.getattr(part).map_err(|e| self.internal(&e))?;
-                    self.guard_part(found, part, &answer);
-                    !answer.is_none()
-                }
+                true => !self.part_of_descriptor(found, if sets { "fset" } else { "fdel" })?.is_none(),
                 // Nobody else knows what it says.
                 false => self.is_data_descriptor(found)?,
             };

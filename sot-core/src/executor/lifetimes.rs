@@ -50,11 +50,11 @@ impl<'py> Executor<'py> {
     pub(super) fn note_filled(&mut self, mutation: &Mutation) {
         let Target::Object(VarRef(target)) = mutation.target() else { return };
         // The part of an instance that a builtin type keeps is found where the instance is.
-        let (target, given) = (self.whole(VarId(target)), mutation.operands());
+        let target = self.whole(VarId(target));
         let tracker = self.var(target).tracker;
         if self.trackers.get(tracker).is_slot()
             && !self.watched.vars.contains(&target)
-            && given.iter().any(|value| value.0 != target.0 && self.may_live_on(VarId(value.0)))
+            && mutation.operands().iter().any(|value| value.0 != target.0 && self.may_live_on(VarId(value.0)))
         {
             self.watched.vars.push(target);
             self.watched.open.push(target);

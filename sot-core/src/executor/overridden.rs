@@ -171,7 +171,7 @@ impl<'py> Executor<'py> {
     }
 
     /// A part of a property, a static method or a class method, which may be initialised once more (`p.__init__(other)`).
-    pub(super) fn guard_part(&mut self, descriptor: &Bound<'py, PyAny>, name: &str, part: &Bound<'py, PyAny>) {
+    fn guard_part(&mut self, descriptor: &Bound<'py, PyAny>, name: &str, part: &Bound<'py, PyAny>) {
         let id = self.objects.add(descriptor);
         if self.captured.anew.contains_key(&id) {
             return;
@@ -182,11 +182,20 @@ impl<'py> Executor<'py> {
         self.guard(at, Check::Is(part));
     }
 
+    /// Such a part, read and guarded.
+    pub(super) fn part_of_descriptor(
+        &mut self,
+        descriptor: &Bound<'py, PyAny>,
+        name: &str,
+    ) -> Result<Bound<'py, PyAny>, Stop> {
+        let part = descriptor.getattr(name).map_err(|e| self.internal(&e))?;
+        self.guard_part(descriptor, name, &part);
+        Ok(part)
+    }
+
     /// What a static method or a class method wraps.
     pub(super) fn wrapped_function(&mut self, method: &Bound<'py, PyAny>) -> Result<Bound<'py, PyAny>, Stop> {
-        let function = method.getattr("__func__").map_err(|e| self.internal(&e))?;
-        self.guard_part(method, "__func__", &function);
-        Ok(function)
+        self.part_of_descriptor(method, "__func__")
     }
 
     /// The `__get__` of the program that a class attribute is bound by.
@@ -386,7 +395,7 @@ impl<'py> Executor<'py> {
         if !type_facts::is_exact_property(wrapped) || !handling::class_methods_bind_descriptors(version) {
             return Ok(None);
         }
-        let getter = wrapped.getattr("fget").map_err(|e| self.internal(&e))?;
+        let getter = self.part_of_descriptor(wrapped, "fget")?;
         Ok(Some(self.pin(&getter)))
     }
 
@@ -395,7 +404,7 @@ impl<'py> Executor<'py> {
         if type_facts::descriptor(found) != Descriptor::ClassMethod {
             return Ok(None);
         }
-        let wrapped = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+        let wrapped = self.wrapped_function(found)?;
         self.getter_in_class_method(&wrapped)
     }
 }

@@ -52,7 +52,7 @@ impl<'py> Executor<'py> {
                 return match type_facts::descriptor(&found) {
                     Descriptor::ClassMethod => self.bind_class_method(own.as_any(), &found).map(Some),
                     Descriptor::StaticMethod => {
-                        let function = found.getattr("__func__").map_err(|e| self.internal(&e))?;
+                        let function = self.wrapped_function(&found)?;
                         Ok(Some(self.pin(&function)))
                     }
                     Descriptor::Function | Descriptor::BuiltinFunction => Ok(Some(self.pin(&found))),

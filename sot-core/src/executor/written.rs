@@ -49,8 +49,7 @@ impl<'py> Executor<'py> {
         let Some(descriptor) = self.class_lookup(&class, name)? else { return Ok(None) };
         let args: Vec<VarId> = [object].into_iter().chain(value).collect();
         if type_facts::is_exact_property(&descriptor) {
-            let setter = descriptor.getattr(by_property).map_err(|e| self.internal(&e))?;
-            self.guard_part(&descriptor, by_property, &setter);
+            let setter = self.part_of_descriptor(&descriptor, by_property)?;
             return Ok(facts::is_function(&setter).then(|| (self.pin(&setter), args)));
         }
         match self.class_lookup(descriptor.get_type().as_any(), of_descriptor)? {

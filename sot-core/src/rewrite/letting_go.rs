@@ -114,7 +114,7 @@ impl Emitter<'_, '_> {
     }
 
     fn empty(&mut self, which: impl Fn(Local) -> bool) {
-        for local in self.b.locals().filter(|local| which(*local)).collect::<Vec<_>>() {
+        for local in self.b.locals().filter(|local| which(*local)) {
             self.push_none();
             self.emit(Op::StoreFast(local));
         }

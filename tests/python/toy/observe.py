@@ -1,6 +1,7 @@
 """Running a function and writing down everything that its caller can see."""
 
 import contextlib
+import gc
 import inspect
 import io
 import sys
@@ -8,6 +9,7 @@ import traceback
 import types
 import warnings
 
+from doors import opaque
 from toy_framework import toy
 
 
@@ -89,6 +91,33 @@ def world_of(name, source):
     world = {"toy": toy, "__name__": name}
     exec(compile(source, f"<capture_cases of {name}>", "exec"), world)
     return world
+
+
+def told_case(name, source, alone=False):
+    """Register a case of `f(x)`, written as text, that tells its list `told` what happens. `alone`: what the collector finds of earlier
+    calls is left out, as of exceptions that nobody handles, which the observer keeps in a cycle."""
+
+    def build():
+        world = world_of(name, source)
+        world["opaque"] = opaque
+        told = world["told"]
+
+        def args():
+            if alone:
+                gc.disable()
+                told.clear()
+            return (toy.tensor([1.0, 2.0]),)
+
+        def watch():
+            seen = [str(entry) for entry in told]
+            if alone:
+                gc.enable()
+            return seen
+
+        return {"f": world["f"], "args": args, "watch": watch}
+
+    build.__name__ = name
+    open_case(build)
 
 
 def called_between(name, world, body, between, names, seen):

@@ -3,20 +3,11 @@ lets go of them, however many variables and unfinished calls have them."""
 
 import itertools
 
-from doors import opaque
-from observe import open_case, world_of
-from toy_framework import toy
+from capture_cases.worlds import GONE
+from observe import told_case
 
-t = toy.tensor
-
-TEXT = """
+TEXT = GONE + """
 told = []
-
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append(("gone", self.name))
 
 def each(items):
     opaque(items)
@@ -67,14 +58,7 @@ LET_GO = {"deleted": "del made", "rebound": "made = None", "emptied": "made.clea
 
 
 def filled(name, made, changed, let_go):
-    def build():
-        text = TEXT.replace("MADE", made).replace("CHANGED", changed).replace("LET_GO", let_go)
-        world = world_of(name, text)
-        world["opaque"] = opaque
-        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: [str(entry) for entry in world["told"]]}
-
-    build.__name__ = name
-    open_case(build)
+    told_case(name, TEXT.replace("MADE", made).replace("CHANGED", changed).replace("LET_GO", let_go))
 
 
 for kind, texts in (("list", LISTS), ("dict", DICTS)):

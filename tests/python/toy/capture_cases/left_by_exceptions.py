@@ -1,23 +1,15 @@
 """Iterators and operands that stand on the stacks of frames when an exception leaves them: they go from the tops, the innermost frame
 first, before the handler runs."""
 
-import gc
 import itertools
 
-from doors import opaque
-from observe import open_case, world_of
-from toy_framework import toy
+from capture_cases.worlds import GONE
+from observe import told_case
 
-t = toy.tensor
-
-WORLD = """
+WORLD = GONE + """
 told = []
 
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append(("gone", self.name))
+class Asked(Loud):
     def __iter__(self):
         return self
     def __next__(self):
@@ -42,7 +34,7 @@ def fails(*given, **named):
 fails_unseen = toy.disable(fails)
 """
 
-OVER = {"objects": "Loud({})", "generators": "counting({})", "made": "Iterates({})", "items": "[Loud({}), 1]"}
+OVER = {"objects": "Asked({})", "generators": "counting({})", "made": "Iterates({})", "items": "[Loud({}), 1]"}
 RAISES = {
     "raise": "raise ValueError(1)",
     "item": "{}[opaque(0)]",
@@ -51,6 +43,13 @@ RAISES = {
     "number": "int(opaque('a'))",
     "operands": "fails(Loud(7), [Loud(8)], opaque(0), k=Loud(9))",
 }
+INNER = """
+def inner(x):
+    for a in {one}:
+        for b in {two}:
+            {before}
+            {raises}
+"""
 PLACES = {
     "nobody": """
 def f(x):
@@ -69,13 +68,7 @@ def f(x):
     except (ValueError, KeyError, TypeError):
         return x + 1, list(told)
 """,
-    "caller": """
-def inner(x):
-    for a in {one}:
-        for b in {two}:
-            {before}
-            {raises}
-
+    "caller": INNER + """
 def f(x):
     for a in {three}:
         try:
@@ -84,13 +77,7 @@ def f(x):
         except (ValueError, KeyError, TypeError):
             return x + 1, list(told)
 """,
-    "callers_finally": """
-def inner(x):
-    for a in {one}:
-        for b in {two}:
-            {before}
-            {raises}
-
+    "callers_finally": INNER + """
 def f(x):
     for a in {three}:
         try:
@@ -106,29 +93,6 @@ def f(x):
 }
 
 
-def left(name, text):
-    def build():
-        world = world_of(name, WORLD + text)
-        world["opaque"] = opaque
-        told = world["told"]
-
-        # Who observes keeps an exception that nobody handles in a cycle: what the collector finds later is not of this call.
-        def args():
-            gc.disable()
-            told.clear()
-            return (t([1.0, 2.0]),)
-
-        def watch():
-            seen = [str(entry) for entry in told]
-            gc.enable()
-            return seen
-
-        return {"f": world["f"], "args": args, "watch": watch}
-
-    build.__name__ = name
-    open_case(build)
-
-
 for (place, text), (over, made), (how, raises), breaks in itertools.product(
     PLACES.items(), OVER.items(), RAISES.items(), (False, True)
 ):
@@ -138,4 +102,4 @@ for (place, text), (over, made), (how, raises), breaks in itertools.product(
     before = "opaque(x)" if breaks else "pass"
     condition = f"[opaque(x), {raises}]" if breaks else raises
     filled = text.format(before=before, raises=raises, condition=condition, **parts)
-    left(f"left_by_an_exception_{place}_over_{over}_by_{how}{'_behind_a_break' if breaks else ''}", filled)
+    told_case(f"left_by_an_exception_{place}_over_{over}_by_{how}{'_behind_a_break' if breaks else ''}", WORLD + filled, alone=True)

@@ -3,21 +3,11 @@ end where the variables let go of it."""
 
 import itertools
 
-from capture_cases.worlds import NUMBERS
-from doors import opaque
-from observe import open_case, world_of
-from toy_framework import toy
+from capture_cases.worlds import GONE, NUMBERS
+from observe import told_case
 
-t = toy.tensor
-
-TEXT = """
+TEXT = GONE + """
 told = []
-
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append(("gone", self.name))
 
 class Holds:
     def __init__(self, items):
@@ -59,14 +49,7 @@ TAKEN = {"deleted": "del items[0]", "popped": "items.pop(1)", "cleared": "items.
 
 
 def held(name, made, call, taken):
-    def build():
-        text = TEXT.replace("MADE", made).replace("CALL", call).replace("TAKEN", taken)
-        world = world_of(name, NUMBERS + text)
-        world["opaque"] = opaque
-        return {"f": world["f"], "args": lambda: (t([1.0, 2.0]),), "watch": lambda: [str(entry) for entry in world["told"]]}
-
-    build.__name__ = name
-    open_case(build)
+    told_case(name, NUMBERS + TEXT.replace("MADE", made).replace("CALL", call).replace("TAKEN", taken))
 
 
 for kind, made in MADE.items():

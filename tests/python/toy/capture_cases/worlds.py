@@ -9,6 +9,15 @@ class Loud:
         told.append((self.name, sys.exc_info()[0]))
 """
 
+# Says when it goes, and nothing else.
+GONE = """
+class Loud:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        told.append(("gone", self.name))
+"""
+
 # A context manager that swallows some exceptions.
 WITHIN = """
 class Within:
