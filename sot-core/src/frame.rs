@@ -7,7 +7,7 @@ use crate::objects::VarId;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::reachable_from;
-use sot_opcodes::{Code, CodeFlags, Intrinsic, NameId, Op, Region, calls, handling};
+use sot_opcodes::{Code, CodeFlags, Intrinsic, Local, NameId, Op, Region, calls, handling};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -275,6 +275,38 @@ pub fn catches_at(code: &Code, ip: usize) -> bool {
         }
     }
     true
+}
+
+/// The variables that are put back while an exception at an instruction leaves the frame (3.12+: those of comprehensions), each with
+/// the slot of the stack, counted from its bottom, that has what they are again. The last of a variable counts.
+pub fn put_back(code: &Code, ip: usize) -> Vec<(u32, usize)> {
+    let (mut at, mut restored) = (ip, Vec::new());
+    // What an exception finds on the stack, and what it lays on it.
+    let mut stack: Vec<Option<usize>> =
+        (0..handler_at(code, ip).map_or(0, |region| region.depth as usize)).map(Some).collect();
+    for _ in 0..=code.regions.len() {
+        let Some(region) = handler_at(code, at) else { break };
+        let handler = code.target(region.handler);
+        let Some(next) = only_restores(code, handler) else { break };
+        stack.truncate(region.depth as usize);
+        stack.extend(std::iter::repeat_n(None, 1 + usize::from(region.lasti)));
+        for instruction in &code.instrs[handler..next] {
+            match instruction.op {
+                Op::Swap(n) => {
+                    let top = stack.len();
+                    match top.checked_sub(n as usize) {
+                        Some(other) if n > 0 => stack.swap(top - 1, other),
+                        _ => return restored,
+                    }
+                }
+                Op::PopTop | Op::StoreClosure(_) => drop(stack.pop()),
+                Op::StoreFast(Local(local)) => restored.extend(stack.pop().flatten().map(|slot| (local, slot))),
+                _ => {}
+            }
+        }
+        at = next;
+    }
+    restored
 }
 
 /// How much of the stack stays when an exception at an instruction goes to the handler of a region. `blocks`: those that are open at

@@ -25,6 +25,8 @@ pub struct FrameShape {
     pub locals: Vec<u32>,
     /// Exceptions that are being handled; each has a `Previous` slot (up to 3.10 three).
     pub handled: usize,
+    /// Up to 3.10: what somebody else than the frame has left it to raise the last of them with.
+    pub apart: Option<Apart>,
     /// As `Frame::blocks`.
     pub blocks: Vec<u32>,
     pub cells: usize,
@@ -34,6 +36,21 @@ pub struct FrameShape {
     pub generator: bool,
     /// Locals that are bound to generators that are no objects yet.
     pub generators: Vec<(u32, GeneratorAt)>,
+}
+
+/// The traceback of a handled exception where that is no longer the exception's own: up to 3.10 it lies beside it, and whoever
+/// handles it raises it again with that. A shape that has one is for one run alone, as plain Python.
+pub struct Apart {
+    /// Which of the frame's handled exceptions has it.
+    pub level: usize,
+    /// `None`, if the exception had none.
+    pub traceback: Py<PyAny>,
+}
+
+impl Apart {
+    fn duplicate(&self, py: Python<'_>) -> Apart {
+        Apart { level: self.level, traceback: self.traceback.clone_ref(py) }
+    }
 }
 
 /// What a stack slot of a continuation holds.
@@ -101,6 +118,7 @@ impl FrameShape {
             held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
+            apart: self.apart.as_ref().map(|apart| (apart.level, apart.traceback.as_ptr() as usize)),
             blocks: self.blocks.clone(),
             cells: self.cells,
             skipped: self.skipped.as_ref().map(|skipped| (skipped.unit.address(), skipped.ip)),
@@ -140,6 +158,7 @@ impl FrameShape {
             held: self.held,
             locals: self.locals.clone(),
             handled: self.handled,
+            apart: self.apart.as_ref().map(|apart| apart.duplicate(py)),
             blocks: self.blocks.clone(),
             cells: self.cells,
             skipped: self.skipped.clone(),
@@ -173,6 +192,11 @@ impl Shape {
         }
     }
 
+    /// Whether this is for one run alone, as plain Python.
+    pub fn is_for_once(&self) -> bool {
+        self.frames.iter().any(|frame| frame.apart.is_some())
+    }
+
     /// Names of the values, for reports and for the rewritten function's arguments.
     pub fn slot_names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -195,7 +219,10 @@ impl Shape {
 
     /// For the collector: what is not shared with other shapes.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
-        self.frames.iter().chain(self.waiting.iter().map(|w| &w.frame)).for_each(|f| visit(&f.globals));
+        for frame in self.frames.iter().chain(self.waiting.iter().map(|waiting| &waiting.frame)) {
+            visit(&frame.globals);
+            frame.apart.iter().for_each(|apart| visit(&apart.traceback));
+        }
     }
 }
 
@@ -210,6 +237,7 @@ pub struct FrameKey {
     held: usize,
     locals: Vec<u32>,
     handled: usize,
+    apart: Option<(usize, usize)>,
     blocks: Vec<u32>,
     cells: usize,
     skipped: Option<(usize, usize)>,

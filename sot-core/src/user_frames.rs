@@ -11,8 +11,8 @@ use crate::code_unit::{CodeUnit, resumed};
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, fill, of_exception, prepend, replace_head};
-use crate::frame::{Skipped, handler_at, written_from};
-use crate::shapes::FrameShape;
+use crate::frame::{Skipped, handler_at, put_back, written_from};
+use crate::shapes::{FrameShape, SlotShape};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyTuple};
@@ -203,6 +203,7 @@ pub fn left_waiting(
         }
         shown.extend(shape.skipped.as_ref().filter(|_| depth > 0).map(|skipped| left_out(py, skipped)));
         let mut frame = waiting(py, shape, values, &mut next);
+        let of_frame = values.get(next - shape.values()..).unwrap_or_default();
         if let Ok(frame) = &mut frame
             && stays
             && depth == 0
@@ -213,7 +214,8 @@ pub fn left_waiting(
             let stays_bound = |local: &u32| written.as_ref().is_some_and(|written| !written.contains(local));
             frame.locals.retain(|(local, value)| stays_bound(local) || !facts::death_is_seen(value));
         } else if let Ok(frame) = &mut frame {
-            frame.made = show_end(shape, &values[next - shape.values()..], frame);
+            restore(shape, of_frame, frame);
+            frame.made = show_end(shape, of_frame, frame);
         }
         shown.push(frame);
     }
@@ -227,7 +229,8 @@ pub fn ended_by_code(py: Python<'_>, frames: &[FrameShape], values: &[Option<Py<
     let mut next = 0;
     for shape in frames {
         let first = next;
-        if let Ok(frame) = waiting(py, shape, values, &mut next) {
+        if let Ok(mut frame) = waiting(py, shape, values, &mut next) {
+            restore(shape, values.get(first..).unwrap_or_default(), &mut frame);
             show_end(shape, values.get(first..).unwrap_or_default(), &frame);
         }
     }
@@ -328,6 +331,19 @@ fn waiting<'py>(
     let cells = cells(shape, |i| value(*next - shape.cells + i));
     let line = shape.unit.line_of(shape.ip);
     frame(py, &shape.unit, &shape.globals, offset(&shape.unit, shape.ip), line, locals, cells)
+}
+
+/// An exception leaves the frame, which puts variables back on the way out.
+fn restore(shape: &FrameShape, values: &[Option<Py<PyAny>>], frame: &mut TracebackFrame<'_>) {
+    let py = frame.code.py();
+    for (local, slot) in put_back(&shape.unit.code, shape.ip) {
+        frame.locals.retain(|(at, _)| *at != local);
+        let Some(below) = shape.stack.get(..slot) else { continue };
+        let at = below.iter().filter(|slot| **slot == SlotShape::Value).count();
+        let before =
+            values.get(at).filter(|_| shape.stack.get(slot) == Some(&SlotShape::Value)).and_then(Option::as_ref);
+        frame.locals.extend(before.map(|before| (local, before.bind(py).clone())));
+    }
 }
 
 /// The cells of a frame of a continuation, by index.

@@ -170,20 +170,35 @@ const TAKE_ANYTHING: &[&str] = &[
     "where",
 ];
 
-/// Those of them that are told a shape, a place or a range by further tensors: only constants of the program are as good as an
-/// attribute.
+/// Those of them that are told a shape, axes, bounds or a range by further tensors: only constants of the program are as good
+/// as an attribute.
 const ARE_TOLD: &[&str] = &[
     "arange",
+    "argmax",
+    "argmin",
+    "clip",
+    "concat",
+    "cumsum",
+    "empty",
     "expand",
     "full_with_tensor",
     "linspace",
+    "max",
+    "min",
+    "pad",
+    "pool2d",
+    "prod",
     "reshape",
+    "roll",
     "slice",
     "split",
     "split_with_num",
+    "squeeze",
     "strided_slice",
+    "sum",
     "tile",
     "topk",
+    "unsqueeze",
 ];
 
 /// The name of one of Paddle's operations without its dialect.
@@ -197,7 +212,7 @@ fn is_told_late(op: &LiveOp, all: &[LiveOp], made_by: &HashMap<i64, usize>) -> b
     if !ARE_TOLD.contains(&short) {
         return false;
     }
-    let data = usize::from(!matches!(short, "arange" | "full_with_tensor" | "linspace"));
+    let data = usize::from(!matches!(short, "arange" | "empty" | "full_with_tensor" | "linspace"));
     let is_constant = |operand: &i64| {
         made_by.get(operand).is_some_and(|at| matches!(all[*at].name.as_str(), "pd_op.full" | "pd_op.full_int_array"))
     };
@@ -265,4 +280,18 @@ pub(crate) fn prune(block: &Bound<'_, PyAny>, roots: &[i64]) -> PyResult<Vec<Liv
 
 fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     values.cast::<PyList>()?.iter().map(|v| value_id(&v)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_sorted_and_agree() {
+        for list in [RANDOM, TAKE_ANYTHING, ARE_TOLD] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+        assert!(ARE_TOLD.iter().all(|name| TAKE_ANYTHING.contains(name)));
+        assert!(RANDOM.iter().all(|name| !TAKE_ANYTHING.contains(name)));
+    }
 }

@@ -12,6 +12,7 @@ use crate::recipe::{Argument, Recipe};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 use smallvec::SmallVec;
 use sot_core::backend::CompiledGraph;
@@ -57,6 +58,10 @@ struct Running {
     stop_gradient: Option<DirectGetter>,
     /// For each computed output, once eager has shown it.
     made: Vec<OnceLock<Made>>,
+    /// `Tensor.__new__`: one that has nothing yet, not even a name.
+    new_tensor: Py<PyAny>,
+    /// A tensor that nobody else knows.
+    allocated: PyOnceLock<Py<PyAny>>,
 }
 
 /// How eager comes by an output, as far as a program can see it.
@@ -85,6 +90,8 @@ impl Program {
         Ok(Program {
             running: Some(Running {
                 handles: handles.clone(),
+                new_tensor: handles.tensor.bind(py).getattr("__new__")?.unbind(),
+                allocated: PyOnceLock::new(),
                 made: (0..recipe.outputs).map(|_| OnceLock::new()).collect(),
                 run_program: handles.c_ops.bind(py).getattr("run_program")?.unbind(),
                 new_scope: core.getattr("Scope")?.unbind(),
@@ -156,27 +163,38 @@ impl Running {
         Ok(())
     }
 
-    /// Take off the outputs what Paddle's program puts on them and eager does not: a name (eager's get one when they are asked
-    /// for it), and the node.
-    fn as_eager_has_them(&self, py: Python<'_>, outputs: &Bound<'_, PyList>) -> PyResult<()> {
-        let (name, none) = (intern!(py, "name"), intern!(py, ""));
-        for (i, made) in self.made.iter().enumerate() {
-            let output = outputs.get_item(i)?;
-            match made.get() {
-                Some(Made::Detached) => {
-                    outputs.set_item(i, output.call_method0(intern!(py, "detach"))?)?;
-                    continue;
+    /// Tensors as eager would have made them, of the outputs' memory. An output itself has a name and a node that eager's has not, and
+    /// counts its in-place writes together with all outputs that its place in the scope has given and will give.
+    fn as_eager_has_them<'py>(
+        &self,
+        py: Python<'py>,
+        outputs: &Bound<'py, PyList>,
+    ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
+        let class = self.handles.tensor.bind(py);
+        let allocated = self.allocated.get_or_try_init(py, || -> PyResult<Py<PyAny>> {
+            let paddle = self.handles.paddle.bind(py);
+            let (dtype, place) = (paddle.getattr("float32")?, paddle.getattr("CPUPlace")?.call0()?);
+            let full = self.handles.c_ops.bind(py).getattr("full")?;
+            Ok(full.call1((PyList::new(py, [1])?, 0.0, dtype, place))?.unbind())
+        })?;
+        let mut made = SmallVec::with_capacity(self.made.len());
+        for (i, how) in self.made.iter().enumerate() {
+            let tensor = self.new_tensor.bind(py).call1((class,))?;
+            // Of what is not allocated, as an empty tensor, nothing would come.
+            allocated.bind(py).call_method1(intern!(py, "_share_buffer_to"), (&tensor,))?;
+            let get = intern!(py, "get_tensor");
+            let dense = tensor.call_method0(get)?;
+            dense.call_method1(intern!(py, "_share_data_with"), (outputs.get_item(i)?.call_method0(get)?,))?;
+            made.push(match how.get() {
+                Some(Made::Detached) => tensor.call_method0(intern!(py, "detach"))?,
+                Some(Made::Created) => {
+                    tensor.setattr(intern!(py, "stop_gradient"), true)?;
+                    tensor
                 }
-                made => {
-                    output.call_method0(intern!(py, "detach_"))?;
-                    if made == Some(&Made::Created) {
-                        output.setattr(intern!(py, "stop_gradient"), true)?;
-                    }
-                }
-            }
-            output.setattr(name, none)?;
+                Some(Made::Computed) | None => tensor,
+            });
         }
-        Ok(())
+        Ok(made)
     }
 
     /// See from eager's output how it was made; ours is made so, too, from now on. Gives what cannot be set right.
@@ -205,7 +223,11 @@ impl Running {
         Ok(None)
     }
 
-    fn run<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyList>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &[Borrowed<'_, 'py, PyAny>],
+    ) -> PyResult<SmallVec<[Bound<'py, PyAny>; 4]>> {
         self.check_held(py)?;
         let arguments = Self::arguments(py, &self.recipe.arguments, inputs)?;
         let (scope, new) = self.take_scope(py)?;
@@ -227,9 +249,9 @@ impl Running {
         }
         // A failed call may have left variables behind: its scope is not used again.
         let out = out?.cast_into::<PyList>()?;
-        self.as_eager_has_them(py, &out)?;
+        let made = self.as_eager_has_them(py, &out)?;
         self.lock().free.push(Free { scope: scope.unbind(), epoch });
-        Ok(out)
+        Ok(made)
     }
 }
 
@@ -295,7 +317,7 @@ impl CompiledGraph for Program {
             out.push(match (result, &computed) {
                 (Result::Input(i), _) => inputs[*i].to_owned(),
                 (Result::Tensor(t), _) => t.bind(py).clone(),
-                (Result::Computed(i), Some(list)) => list.get_item(*i)?,
+                (Result::Computed(i), Some(made)) => made[*i].clone(),
                 (Result::Computed(_), None) => {
                     return Err(PyRuntimeError::new_err("nothing was computed"));
                 }

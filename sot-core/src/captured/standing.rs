@@ -1,7 +1,7 @@
 //! Where simulated frames stand in the user's program.
 
 use super::Captured;
-use crate::frame::Frame;
+use crate::frame::{Frame, put_back};
 use crate::user_frames::Standing;
 use crate::variables::{
     EndedFrame, ExceptionVar, FrameEnd, GeneratorState, Iteration, PassedFrame, VarId, VarKind, Variable,
@@ -21,6 +21,23 @@ impl Captured {
             places.iter().enumerate().filter_map(|(at, var)| Some((at as u32, (*var)?))).collect()
         };
         FrameEnd { ip: frame.place(), locals: bound(&frame.locals), cells: bound(&frame.cells) }
+    }
+
+    /// As [`Self::end_of`], of a frame that an exception leaves.
+    pub fn end_of_left(&self, frame: &Frame) -> FrameEnd {
+        FrameEnd { locals: self.locals_left(frame), ..self.end_of(frame) }
+    }
+
+    /// The variables of a frame that an exception leaves, which puts some back on its way.
+    pub fn locals_left(&self, frame: &Frame) -> Vec<(u32, VarId)> {
+        let bound = frame.locals.iter().enumerate().filter_map(|(at, var)| Some((at as u32, (*var)?)));
+        let mut locals: Vec<(u32, VarId)> = bound.collect();
+        for (local, slot) in put_back(&frame.unit.code, frame.ip) {
+            locals.retain(|(at, _)| *at != local);
+            let before = frame.stack.get(slot).filter(|before| !matches!(self.var(**before).kind, VarKind::Null(_)));
+            locals.extend(before.map(|before| (local, *before)));
+        }
+        locals
     }
 
     /// The frames of this capture that an exception has passed, innermost first.

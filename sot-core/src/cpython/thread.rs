@@ -138,14 +138,22 @@ pub fn handled_exception(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
 
 /// From now on this exception, or none, is what is being handled.
 pub fn set_handled_exception(py: Python<'_>, exception: Option<Bound<'_, PyAny>>) {
+    let of = |exception: &Bound<'_, PyAny>| -> Option<Py<PyAny>> {
+        Some(super::traceback::of_exception(exception.cast::<PyBaseException>().ok()?)?.into_any().unbind())
+    };
+    let traceback = exception.as_ref().and_then(of);
+    set_handled(py, exception, traceback.map(|traceback| traceback.into_bound(py)));
+}
+
+/// As [`set_handled_exception`], with this traceback beside it, which up to 3.10 need not be its own.
+pub fn set_handled<'py>(py: Python<'py>, exception: Option<Bound<'py, PyAny>>, traceback: Option<Bound<'py, PyAny>>) {
     let Some(exception) = exception else {
         // SAFETY: the thread is attached; NULL means none.
         unsafe { ffi::PyErr_SetExcInfo(std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut()) };
         return;
     };
     let class = exception.get_type();
-    let traceback = exception.cast::<PyBaseException>().ok().and_then(super::traceback::of_exception);
-    let traceback = traceback.map_or_else(|| py.None().into_bound(py), Bound::into_any);
+    let traceback = traceback.unwrap_or_else(|| py.None().into_bound(py));
     // SAFETY: the thread is attached; the function takes over three references.
     unsafe { ffi::PyErr_SetExcInfo(class.into_ptr(), exception.into_ptr(), traceback.into_ptr()) };
 }

@@ -5,10 +5,11 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_opcodes::Op;
 use std::ops::Range;
 
 /// The definitions that ask: the second calls with iterators, which are not asked for any of their own.
@@ -114,6 +115,33 @@ impl<'py> Executor<'py> {
             ("enumerate" | "pairwise" | "cycle" | "from_iterable" | "permutations", [_], []) => true,
             _ => false,
         })
+    }
+
+    /// Break where an iterator of the program is to be handed to a builtin that plain Python calls: it would be asked for an iterator
+    /// once more, and may not give itself.
+    pub(super) fn may_be_given(&mut self, iterator: VarId) -> Result<(), Stop> {
+        let frame = self.frame();
+        let calls = frame.unit.code.instrs.iter().position(|instruction| matches!(instruction.op, Op::CallEx { .. }));
+        let denied = calls.is_some_and(|ip| self.found.denied.contains_key(&(frame.unit.address(), ip)));
+        match (denied || self.has_given()) && self.gives_iterator_by_code(iterator)? {
+            true => Err(Stop::brk(Reason::OpaqueCall, "an iterator of the program is handed on")),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether another iterator of the same call was handed on so.
+    fn has_given(&self) -> bool {
+        let lists = self.frame().locals.iter().flatten().filter_map(|local| match &self.var(*local).kind {
+            VarKind::List(list) => Some(&list.items),
+            _ => None,
+        });
+        lists.flat_map(|items| items.iter()).any(|item| self.is_given(*item))
+    }
+
+    /// Whether a value was made by `as_given`.
+    pub(super) fn is_given(&self, value: VarId) -> bool {
+        let object = self.known_object(value).map(|object| self.objects.get(self.py, object));
+        object.is_some_and(|object| super::definitions::is_given(&object))
     }
 
     /// Whether `iter(value)` is a method of the program.

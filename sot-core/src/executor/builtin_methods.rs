@@ -297,57 +297,9 @@ impl<'py> Executor<'py> {
         self.fold_none()
     }
 
-    /// Break unless a codec and a way to treat errors are Python's own: others may be code of the program, and be exchanged.
-    pub(super) fn knows_codec(&mut self, given: &[VarId], named: &[(String, VarId)]) -> Result<(), Stop> {
-        const ENCODINGS: [&str; 16] = [
-            "ascii",
-            "cp1252",
-            "iso88591",
-            "latin1",
-            "latin",
-            "raw_unicode_escape",
-            "unicode_escape",
-            "usascii",
-            "utf16",
-            "utf16be",
-            "utf16le",
-            "utf32",
-            "utf32be",
-            "utf32le",
-            "utf7",
-            "utf8",
-        ];
-        const ERRORS: [&str; 8] = [
-            "strict",
-            "ignore",
-            "replace",
-            "xmlcharrefreplace",
-            "backslashreplace",
-            "namereplace",
-            "surrogateescape",
-            "surrogatepass",
-        ];
-        let of = |name: &str| named.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
-        let encoding = given.first().copied().or(of("encoding"));
-        let errors = given.get(1).copied().or(of("errors"));
-        let known = |ex: &mut Self, value: Option<VarId>, plain: fn(&str) -> String, list: &[&str]| match value {
-            // What is no text is refused.
-            Some(value) => ex.constant_str(value).is_none_or(|text| list.contains(&plain(&text).as_str())),
-            None => true,
-        };
-        let encodings = known(self, encoding, |text| text.to_lowercase().replace(['-', ' '], ""), &ENCODINGS);
-        match encodings && known(self, errors, str::to_owned, &ERRORS) {
-            true => Ok(()),
-            false => Err(Stop::brk(Reason::Builtin, "a codec that the program may have registered")),
-        }
-    }
-
     /// A method of an immutable value: called for real, on constants.
     pub fn constant_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
         self.may_ask_scalar(me, name)?;
-        if let "encode" | "decode" = name {
-            self.knows_codec(&args.positional, &args.keywords)?;
-        }
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
             let items = self.virtual_var(TupleVar::new(items));

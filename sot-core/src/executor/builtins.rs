@@ -200,10 +200,6 @@ impl<'py> Executor<'py> {
             return Ok(result);
         }
         self.require_written_by_c(callee, args)?;
-        let converts = callee.is(self.py.get_type::<PyString>()) || callee.is(self.py.get_type::<PyBytes>());
-        if converts || matches!(name_of(callee).as_str(), "str.encode" | "bytes.decode") {
-            self.knows_codec(args.positional.get(1..).unwrap_or_default(), &args.keywords)?;
-        }
         if args.keywords.is_empty()
             && let Some(result) = self.fold_constants(callee, &args.positional)?
         {
@@ -271,6 +267,7 @@ impl<'py> Executor<'py> {
                 return Err(Stop::brk(reason, name));
             }
         }
+        self.knows_codec(callee, args)?;
         let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
         let result = match self.asks_numpy(callee, args) {
             true => self.ask_numpy(callee, &positional, kwargs.as_ref())?,

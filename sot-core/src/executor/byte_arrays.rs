@@ -25,7 +25,6 @@ impl<'py> Executor<'py> {
         {
             return Err(Stop::brk(Reason::Builtin, "bytearray"));
         }
-        self.knows_codec(args.positional.get(1..).unwrap_or_default(), &args.keywords)?;
         self.fold_call_with(class, args, &mut Copies::default()).map(Some)
     }
 

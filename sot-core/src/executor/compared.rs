@@ -36,6 +36,10 @@ pub(super) fn is_itself(value: &Bound<'_, PyAny>) -> bool {
     always || value.eq(value).unwrap_or(true)
 }
 
+/// Items of a list that is searched for what a tensor may be equal to, at most: each is a question of its own, and more are asked
+/// faster by the list itself, behind a break.
+const MOST_TENSORS: usize = 64;
+
 impl<'py> Executor<'py> {
     /// The frame of `item in container`, if that runs code of the program.
     pub(super) fn enter_contains(
@@ -70,8 +74,8 @@ impl<'py> Executor<'py> {
             VarKind::List(ListVar { class: None, .. }) | VarKind::Tuple(_) => {
                 self.compares_by_code(item)?
                     || self.compares_by_code(container)?
-                    || !self.is_plain(item)?
-                    || !self.is_plain(container)?
+                    || (!self.is_plain(item)? || !self.is_plain(container)?)
+                        && !self.compares_more_than_most(container, item)
             }
             VarKind::View(ViewVar { dict, what: ViewWhat::Values }) => {
                 self.compares_by_code(item)? || self.compares_by_code(dict)?
@@ -97,7 +101,8 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         let [sought, rest @ ..] = args else { return Ok(None) };
-        if !self.compares_by_code(*sought)? && !self.compares_by_code(me)? && !self.compares_tensors(me, *sought) {
+        let by_code = self.compares_by_code(*sought)? || self.compares_by_code(me)?;
+        if !by_code && (self.compares_more_than_most(me, *sought) || !self.compares_tensors(me, *sought)) {
             return Ok(None);
         }
         match (name, rest) {
@@ -117,13 +122,22 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Whether a search in a list or a tuple that was looked at may come to a tensor.
-    fn compares_tensors(&self, searched: VarId, sought: VarId) -> bool {
-        let items: &[VarId] = match &self.var(searched).kind {
+    /// The items of a list or a tuple that was looked at.
+    fn searched_items(&self, searched: VarId) -> &[VarId] {
+        match &self.var(searched).kind {
             VarKind::List(list) => &list.items,
             VarKind::Tuple(tuple) => &tuple.items,
-            _ => return false,
-        };
+            _ => &[],
+        }
+    }
+
+    fn compares_more_than_most(&self, searched: VarId, sought: VarId) -> bool {
+        self.searched_items(searched).len() > MOST_TENSORS && self.compares_tensors(searched, sought)
+    }
+
+    /// Whether a search in a list or a tuple that was looked at may come to a tensor.
+    fn compares_tensors(&self, searched: VarId, sought: VarId) -> bool {
+        let items = self.searched_items(searched);
         items.iter().chain([&sought]).any(|item| matches!(self.var(*item).kind, VarKind::Tensor(_)))
     }
 

@@ -286,6 +286,14 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     Ok(made.unbind())
 }
 
+/// What the class of such an object has, and no other.
+const IS_GIVEN: &str = "gives one iterator";
+
+/// Whether `as_given` has made an object.
+pub(super) fn is_given(object: &Bound<'_, PyAny>) -> bool {
+    crate::type_facts::raw(&object.get_type(), IS_GIVEN).is_some()
+}
+
 /// `as_given(iterator)`: what gives this iterator when it is asked for one.
 fn as_given(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
@@ -296,6 +304,7 @@ fn as_given(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     })?;
     let namespace = PyDict::new(py);
     namespace.set_item("__iter__", method)?;
+    namespace.set_item(IS_GIVEN, true)?;
     let class = unlisted_class(py, "iterable", PyTuple::empty(py), namespace)?;
     Ok(class.call0()?.unbind())
 }
@@ -569,7 +578,10 @@ impl<'py> Executor<'py> {
                 let replaced = self.emptied.get(mark).is_some_and(|items| !Rc::ptr_eq(items, &list.items));
                 self.fold_bool(replaced || !list.items.is_empty())
             }
-            ("as_given", [iterator]) => Ok(*iterator),
+            ("as_given", [iterator]) => {
+                self.may_be_given(*iterator)?;
+                Ok(*iterator)
+            }
             ("grouper", args) => self.group_in_disguise(args),
             ("is_number" | "is_whole", [value]) => {
                 // The type tells.

@@ -38,7 +38,7 @@ impl<'py> Executor<'py> {
         let why = match ended {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
-            Err(Stop::Break(why)) if self.begun().is_none() => {
+            Err(Stop::Break(why)) if self.begun().is_none() && !self.must_stay_whole() => {
                 return match self
                     .class_statement_under_way()
                     .or_else(|| self.call_of_library())
@@ -71,6 +71,13 @@ impl<'py> Executor<'py> {
             return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
         }
         Err((self.outer_site(), why))
+    }
+
+    /// Whether a frame can go on nowhere but in itself.
+    fn must_stay_whole(&mut self) -> bool {
+        let whole = self.handles_with_another_traceback();
+        self.in_one_piece = whole.or(self.in_one_piece);
+        whole.is_some()
     }
 
     /// Whether what the instruction of the break does may look at the variables of its callers; the names that were followed.

@@ -244,7 +244,10 @@ impl<'py> Executor<'py> {
     /// An iterator that the program may come to know.
     pub(super) fn iterate_openly(&mut self, iterable: VarId) -> Result<VarId, Stop> {
         if self.has_iterators() {
-            return Ok(iterable);
+            return match self.is_given(iterable) {
+                true => Err(Stop::brk(Reason::OpaqueCall, "a builtin is handed iterators of the program")),
+                false => Ok(iterable),
+            };
         }
         if self.is_long(iterable) {
             return Err(self.refuse_long(iterable, true));

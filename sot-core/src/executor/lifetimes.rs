@@ -11,6 +11,7 @@ use crate::variables::{ConstantVar, VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
+use smallvec::SmallVec;
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_tracker::TrackerId;
 
@@ -45,25 +46,33 @@ impl<'py> Executor<'py> {
         self.watch_slot(var, tracker);
     }
 
-    /// A journal entry follows: what was given, and held nothing whose death could be seen, may be given such a thing now. It is
-    /// watched from here on, so that it lets go of that where the frame lets go of it.
+    /// A journal entry follows: what was given, and held nothing whose death could be seen, may be given such a thing now, or what lies
+    /// below it. It is watched from here on, so that it lets go of that where the frame lets go of it.
     pub(super) fn note_filled(&mut self, mutation: &Mutation) {
         let Target::Object(VarRef(target)) = mutation.target() else { return };
         // The part of an instance that a builtin type keeps is found where the instance is.
         let target = self.whole(VarId(target));
-        let tracker = self.var(target).tracker;
-        if self.trackers.get(tracker).is_slot()
-            && !self.watched.vars.contains(&target)
-            && mutation.operands().iter().any(|value| value.0 != target.0 && self.may_live_on(VarId(value.0)))
-        {
-            self.watched.vars.push(target);
-            self.watched.open.push(target);
-            self.watched.open.sort_unstable();
-            let (slots, others) = self.watched.other_slots.drain(..).partition(|(var, _)| *var == target);
+        let root = self.trackers.root(self.var(target).tracker);
+        let Some(slot) = self.trackers.get(root).as_slot() else { return };
+        let in_slot = self.watched.other_slots.iter().filter(|(_, other)| *other == slot).map(|(var, _)| *var);
+        let holders = in_slot.chain([target]).filter(|holder| !self.watched.vars.contains(holder));
+        let holders: SmallVec<[VarId; 2]> = holders.collect();
+        let fills = |value: &VarRef| value.0 != target.0 && self.may_live_on(VarId(value.0));
+        if holders.is_empty() || !mutation.operands().iter().any(fills) {
+            return;
+        }
+        for holder in holders {
+            if self.watched.vars.contains(&holder) {
+                continue;
+            }
+            self.watched.vars.push(holder);
+            self.watched.open.push(holder);
+            let (slots, others) = self.watched.other_slots.drain(..).partition(|(var, _)| *var == holder);
             self.watched.other_slots = others;
             self.watched.slots.extend::<Vec<_>>(slots);
-            self.watched.forget_settled();
         }
+        self.watched.open.sort_unstable();
+        self.watched.forget_settled();
     }
 
     /// A variable was found in an argument slot, perhaps once more.

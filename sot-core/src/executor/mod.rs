@@ -31,6 +31,7 @@ mod calls;
 mod class_methods;
 mod class_writes;
 mod classes;
+mod codecs;
 mod collected;
 mod compared;
 mod copies;

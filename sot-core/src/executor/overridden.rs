@@ -164,7 +164,8 @@ impl<'py> Executor<'py> {
         match facts::field(descriptor, &PyString::intern(self.py, "fget")) {
             facts::Field::Value(getter) => {
                 self.guard_part(descriptor, "fget", &getter);
-                Ok(Some(self.pin(&getter)))
+                // One that is initialised with None has none.
+                Ok((!getter.is_none()).then(|| self.pin(&getter)))
             }
             facts::Field::Empty | facts::Field::NoField => Ok(None),
         }

@@ -160,6 +160,7 @@ impl Generators<'_> {
             held,
             locals,
             handled,
+            apart: None,
             blocks,
             cells: frame.cells.iter().flatten().count(),
             skipped: frame.skipped.clone(),

@@ -29,6 +29,7 @@ fn shape(py: Python<'_>, captured: &Captured, frame: &Frame) -> FrameShape {
         stack: frame.stack.iter().map(slot).collect(),
         locals: captured.locals_of_object(frame),
         handled: frame.handled.len(),
+        apart: None,
         blocks: frame.blocks.clone(),
         cells: frame.cells.iter().flatten().count(),
         skipped: None,

@@ -90,9 +90,14 @@ impl FrameShape {
         let mut consts: Vec<Py<PyAny>> = self.unit.consts.iter().map(|c| c.clone_ref(py)).collect();
         let helpers = Helpers::appended(py, self.unit.code.version, &mut consts)?;
         let frame = self.with_real_generators(py);
+        let mut stand = Stand::of(&frame);
+        if let Some(apart) = &self.apart {
+            stand.apart = Some((apart.level, ConstId(consts.len() as u32)));
+            consts.push(apart.traceback.clone_ref(py));
+        }
         let code = match self.generator {
-            true => generator_within_code(&Stand::of(&frame), helpers),
-            false => resume_code(&Stand::of(&frame), helpers),
+            true => generator_within_code(&stand, helpers),
+            false => resume_code(&stand, helpers),
         };
         Ok((code.map_err(PyRuntimeError::new_err)?, consts))
     }
@@ -106,13 +111,15 @@ pub(super) struct Stand<'a> {
     pub(super) stack: &'a [SlotShape],
     pub(super) locals: &'a [u32],
     pub(super) handled: usize,
+    /// Which of what is handled has a traceback beside it that is not its own, and the constant of that.
+    pub(super) apart: Option<(usize, ConstId)>,
     pub(super) blocks: &'a [u32],
 }
 
 impl<'a> Stand<'a> {
     pub(super) fn of(shape: &'a FrameShape) -> Stand<'a> {
         let FrameShape { unit, ip, stack, locals, handled, blocks, .. } = shape;
-        Stand { code: &unit.code, ip: *ip, stack, locals, handled: *handled, blocks }
+        Stand { code: &unit.code, ip: *ip, stack, locals, handled: *handled, apart: None, blocks }
     }
 
     fn stack_values(&self) -> usize {
@@ -194,6 +201,8 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     let first_handled = names.len() as u32;
     names.extend((0..frame.handled).map(|i| format!("___handled_{i}")));
     (0..old_names.len() as u32).for_each(|old| place(old, &mut names));
+    let own_traceback = Local(names.len() as u32);
+    names.extend(frame.apart.map(|_| "___traceback".to_owned()));
     code.varnames = names;
     code.argcount = (stack + frame.locals.len() + frame.handled) as u32;
     code.posonlyargcount = 0;
@@ -251,6 +260,10 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     }
     let mut next = first_stack;
     let mut handled = first_handled;
+    let apart = |handled: u32| match frame.apart {
+        Some((level, traceback)) if level as u32 == handled - first_handled => Some((traceback, own_traceback)),
+        _ => None,
+    };
     let mut at = 0;
     let mut open = blocks.iter().peekable();
     loop {
@@ -264,7 +277,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
             put.load(last);
             put.op(Op::Call { argc: 1, two: false });
             if with.raised {
-                put.handle_again(handled, helpers.class_of);
+                put.handle_again(handled, apart(handled), helpers.class_of);
                 handled += 1;
                 (next..next + 3).for_each(|part| put.load(part));
             } else {
@@ -299,7 +312,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
                 handled += 1;
             }
             SlotShape::Previous => {
-                put.handle_again(handled, helpers.class_of);
+                put.handle_again(handled, apart(handled), helpers.class_of);
                 handled += 1;
                 at += 2;
             }
@@ -442,18 +455,29 @@ impl Prologue<'_> {
     }
 
     /// Up to 3.10: the exception comes to a block once more, as one that is raised again does, and its handler goes on, leaving the
-    /// three slots of the previous one. A `raise` would give it another context, and take it out of those of others.
-    fn handle_again(&mut self, exception: u32, class_of: ConstId) {
+    /// three slots of the previous one. A `raise` would give it another context, and take it out of those of others. `apart`: the
+    /// traceback that it is handled with, if that is not its own, and a local for its own meanwhile.
+    fn handle_again(&mut self, exception: u32, apart: Option<(ConstId, Local)>, class_of: ConstId) {
         let traceback = self.code.name_id("__traceback__");
         let handler = self.code.new_label(0);
+        if let Some((_, own)) = apart {
+            self.load(exception);
+            self.op(Op::LoadAttr(traceback));
+            self.op(Op::StoreFast(own));
+        }
         self.op(Op::SetupFinally(handler));
         let has_state = handling::finally_has_state(self.code.version);
         if has_state {
             // What it is taken to take as well, though the block ends before.
             (0..3).for_each(|_| self.load(exception));
         }
-        self.load(exception);
-        self.op(Op::LoadAttr(traceback));
+        match apart {
+            Some((traceback, _)) => self.op(Op::LoadConst(traceback)),
+            None => {
+                self.load(exception);
+                self.op(Op::LoadAttr(traceback));
+            }
+        }
         self.load(exception);
         self.op(Op::LoadConst(class_of));
         self.load(exception);
@@ -469,6 +493,12 @@ impl Prologue<'_> {
         self.bound.push((handler, self.ops.len()));
         for _ in 0..3 {
             self.op(Op::PopTop);
+        }
+        if let Some((_, Local(own))) = apart {
+            self.load(own);
+            self.load(exception);
+            self.op(Op::StoreAttr(traceback));
+            self.op(Op::DeleteFast(Local(own)));
         }
         self.op(Op::DeleteFast(Local(exception)));
     }

@@ -5,7 +5,7 @@ use super::emit::Emitter;
 use crate::captured::Outcome;
 use crate::frame::Frame;
 use crate::user_frames::{Shown, Source, Standing};
-use crate::variables::{VarId, VarKind};
+use crate::variables::{FrameEnd, VarId, VarKind};
 use sot_opcodes::Local;
 
 impl Emitter<'_, '_> {
@@ -38,15 +38,11 @@ impl Emitter<'_, '_> {
     }
 
     fn standing(&self, frame: &Frame) -> Standing {
-        let known = |vars: &[Option<VarId>]| -> Vec<(u32, Source)> {
-            let bound = vars.iter().enumerate().filter_map(|(index, var)| Some((index as u32, (*var)?)));
-            bound.filter_map(|(index, var)| Some((index, self.source(var)?))).collect()
+        let known = |bound: Vec<(u32, VarId)>| -> Vec<(u32, Source)> {
+            bound.into_iter().filter_map(|(index, var)| Some((index, self.source(var)?))).collect()
         };
-        Standing {
-            locals: known(&frame.locals),
-            cells: known(&frame.cells),
-            ..self.captured.standing_of(self.py, frame)
-        }
+        let FrameEnd { locals, cells, .. } = self.captured.end_of_left(frame);
+        Standing { locals: known(locals), cells: known(cells), ..self.captured.standing_of(self.py, frame) }
     }
 
     /// Where a variable's value is while the code runs. It is looked up, never built.

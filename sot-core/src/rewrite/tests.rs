@@ -57,7 +57,7 @@ L1: LOAD_FAST total
 const HELPERS: Helpers = Helpers { pass: ConstId(9), class_of: ConstId(12), answers: ConstId(10), empty: ConstId(11) };
 
 fn resumed(code: &Code, ip: usize, stack: &[SlotShape], locals: &[u32]) -> String {
-    let stand = Stand { code, ip, stack, locals, handled: 0, blocks: &[] };
+    let stand = Stand { code, ip, stack, locals, handled: 0, apart: None, blocks: &[] };
     text::diffable(&resume_code(&stand, HELPERS).expect("a resume function"), None)
 }
 
@@ -156,7 +156,7 @@ varnames x
 #[test]
 fn a_generator_waits_at_its_yield_or_goes_on_at_once() {
     let g = code(GENERATOR_3_11);
-    let stand = Stand { code: &g, ip: 4, stack: &[], locals: &[0], handled: 0, blocks: &[] };
+    let stand = Stand { code: &g, ip: 4, stack: &[], locals: &[0], handled: 0, apart: None, blocks: &[] };
     let waits = generator_code(&stand, HELPERS, ConstId(9), true).expect("a generator");
     assert_snapshot!(text::diffable(&waits, None), @r#"
     code "g" python 3.11

@@ -56,7 +56,8 @@ impl Led {
     pub fn request<'py>(&self, py: Python<'py>, next: &Shape, values: OwnedSlots) -> PyResult<Bound<'py, PyAny>> {
         let next = of(py, next, &Shared::default());
         let callable = next.callable(py)?;
-        if let Ok(mut kept) = self.0.lock()
+        if !next.point.shape.is_for_once()
+            && let Ok(mut kept) = self.0.lock()
             && !kept.iter().any(|other| other.is(&callable))
         {
             kept.push(callable.unbind());
@@ -292,8 +293,10 @@ impl Continuation {
         if frames.iter().all(|frame| frame.handled == 0) {
             return signals::due(py);
         }
-        let handled = super::unwind::handled_of(frames, values, py);
-        super::unwind::while_handling(py, handled.as_ref(), || signals::due(py))
+        match super::unwind::handled_of(frames, values, py) {
+            Some(handled) => handled.meanwhile(py, || signals::due(py)),
+            None => signals::due(py),
+        }
     }
 
     /// An exception that came before the first instruction: it is raised there, into the handlers of the program.
@@ -353,12 +356,10 @@ impl Continuation {
             [] => innermost.run(py),
             _ => self.call_below(py, innermost),
         };
-        let mut result = match outer.iter().rev().find(|f| f.handled > 0) {
+        let handled = super::unwind::handled_of(outer, values.as_slots(), py);
+        let mut result = match &handled {
             // What an outer frame handles is what `sys.exc_info` shows inside.
-            Some(_) => {
-                let handled = super::unwind::handled_of(outer, values.as_slots(), py);
-                super::unwind::while_handling(py, handled.as_ref(), call)
-            }
+            Some(handled) => handled.meanwhile(py, call),
             None => call(),
         };
         drop(held::take_back(ticket));
@@ -376,6 +377,9 @@ impl Continuation {
             return result;
         }
         let mut waiting = Waiting::new(py, outer, values.0.into_iter().collect());
+        if let Some(handled) = handled {
+            waiting.keeps(py, &handled);
+        }
         if let Some(generator) = generator {
             let generator = plain_generator(&inner.unit, generator)?;
             waiting.becomes_real(GeneratorAt::Frame(outer.len() as u32), &generator);

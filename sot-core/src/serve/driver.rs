@@ -152,7 +152,7 @@ pub(super) fn drive<'py>(
         }
         let point = &continuation.point;
         let subject = Subject::Continuation { number: point.number, shape: &point.shape };
-        let entry = match thread::tracing_active(py) {
+        let entry = match thread::tracing_active(py) || point.shape.is_for_once() {
             true => None,
             false => entry_for(py, &continuation.cache, &subject, pending.values.as_slots()).ok(),
         };

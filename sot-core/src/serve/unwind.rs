@@ -7,13 +7,13 @@ use crate::awaits::Awaits;
 use crate::called_by_code::{finished, plain_generator, with_traceback};
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
-use crate::cpython::thread::{handled_exception, set_handled_exception};
+use crate::cpython::thread::{handled_exception, set_handled, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
-use crate::frame::{asks_for, catches_at, depth_in_handler, handler_at};
-use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
+use crate::frame::{asks_for, catches_at, depth_in_handler, handler_at, put_back};
+use crate::shapes::{Apart, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
-use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyBaseException, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use sot_opcodes::calls::drops_from_the_top;
@@ -149,13 +149,26 @@ impl<'py> Waiting<'py> {
     fn while_it_handles<R>(self, run: impl FnOnce(Waiting<'py>) -> R) -> R {
         let py = self.py;
         let places = self.frames.iter().zip(&self.values).rev();
-        let handled = places
-            .filter(|(frame, _)| frame.handled > 0)
-            .find_map(|(frame, values)| values.get(values.len().checked_sub(frame.cells + 1)?))
-            .and_then(|handled| handled.as_ref().map(|handled| handled.clone_ref(py)));
+        let handled =
+            places.enumerate().filter(|(_, (frame, _))| frame.handled > 0).find_map(|(up, (frame, values))| {
+                let exception = values.get(values.len().checked_sub(frame.cells + 1)?)?.as_ref()?;
+                Some(Handled::by(py, self.frames.len() - 1 - up, frame, exception.clone_ref(py)))
+            });
         match handled {
-            Some(handled) => while_handling(py, Some(&handled), || run(self)),
+            Some(handled) => handled.meanwhile(py, || run(self)),
             None => run(self),
+        }
+    }
+
+    /// What ran meanwhile may have given what a frame handles another traceback: up to 3.10 the frame still has the old one.
+    pub fn keeps(&mut self, py: Python<'_>, handled: &Handled) {
+        let Some(frame) = self.frames.get_mut(handled.frame) else { return };
+        if frame.apart.is_none()
+            && handling::has_blocks(frame.unit.code.version)
+            && !traceback_of(py, &handled.exception).bind(py).is(&handled.traceback)
+        {
+            let traceback = handled.traceback.clone_ref(py);
+            frame.apart = Some(Apart { level: frame.handled - 1, traceback });
         }
     }
 
@@ -342,6 +355,10 @@ impl<'py> Waiting<'py> {
             // As the interpreter unwinds: the innermost first, each from the top of its stack.
             if let (Some(frame), Some(mut values)) = (self.frames.pop(), self.values.pop()) {
                 values.drain(..frame.stack_values()).rev().for_each(drop);
+                for (local, _) in put_back(&frame.unit.code, frame.ip) {
+                    let at = frame.locals.iter().position(|other| *other == local);
+                    drop(at.and_then(|at| values.get_mut(at)).and_then(Option::take));
+                }
                 // What stands for C lets go of its arguments in the end.
                 if frame.unit.hidden && !frame.generator {
                     values.drain(..).rev().for_each(drop);
@@ -374,6 +391,7 @@ impl<'py> Waiting<'py> {
             values.drain(first + levels..first + shape.handled);
             values.insert(first + levels, Some(exception.clone().unbind()));
             shape.handled = levels + 1;
+            shape.apart.take_if(|apart| apart.level >= levels);
             for _ in 0..3 {
                 self.push(SlotShape::Previous, None);
             }
@@ -519,7 +537,7 @@ pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: 
     if leaves && shape.waiting.is_empty() {
         tell_what_was_asked(py, frames, &values, 0, &error)?;
         user_frames::ended_by_code(py, frames, &values);
-        Waiting::new(py, frames, values).end_above(0)?;
+        Waiting::new(py, frames, values).while_it_handles(|mut me| me.end_above(0))?;
         return Err(error);
     }
     // Generators that wait end where eager's would: with the traceback, where it holds their frames.
@@ -527,24 +545,52 @@ pub fn raised_by_code(py: Python<'_>, shape: &Shape, values: Vec<Value>, error: 
     Ok(waiting.raised(error, Asker::RewrittenCode))
 }
 
+/// What a frame handles while another runs above it.
+pub struct Handled {
+    /// The index of the frame.
+    frame: usize,
+    exception: Py<PyAny>,
+    /// Up to 3.10: what it is raised again with.
+    traceback: Py<PyAny>,
+}
+
+impl Handled {
+    fn by(py: Python<'_>, at: usize, frame: &FrameShape, exception: Py<PyAny>) -> Handled {
+        let traceback = match &frame.apart {
+            Some(apart) if apart.level + 1 == frame.handled => apart.traceback.clone_ref(py),
+            _ if handling::has_blocks(frame.unit.code.version) => traceback_of(py, &exception),
+            // It is the exception's alone, which may let go of it.
+            _ => py.None(),
+        };
+        Handled { frame: at, exception, traceback }
+    }
+
+    /// Run something while it is being handled.
+    pub fn meanwhile<R>(&self, py: Python<'_>, run: impl FnOnce() -> R) -> R {
+        let before = handled_exception(py);
+        set_handled(py, Some(self.exception.bind(py).clone()), Some(self.traceback.bind(py).clone()));
+        let result = run();
+        set_handled_exception(py, before);
+        result
+    }
+}
+
+fn traceback_of(py: Python<'_>, exception: &Py<PyAny>) -> Py<PyAny> {
+    let exception = exception.bind(py).cast::<PyBaseException>();
+    let traceback = exception.ok().and_then(crate::cpython::traceback::of_exception);
+    traceback.map_or_else(|| py.None(), |traceback| traceback.into_any().unbind())
+}
+
 /// The exception that the innermost of these frames handles.
-pub fn handled_of(frames: &[FrameShape], values: Slots<'_>, py: Python<'_>) -> Option<Py<PyAny>> {
+pub fn handled_of(frames: &[FrameShape], values: Slots<'_>, py: Python<'_>) -> Option<Handled> {
     let mut end = 0;
     let mut found = None;
-    for frame in frames {
+    for (at, frame) in frames.iter().enumerate() {
         end += frame.values();
         if frame.handled > 0 {
-            found = values.get(py, end - frame.cells - 1).map(|v| v.to_owned().unbind());
+            let exception = values.get(py, end - frame.cells - 1);
+            found = exception.map(|exception| Handled::by(py, at, frame, exception.to_owned().unbind()));
         }
     }
     found
-}
-
-/// Run with `exception` as what is being handled.
-pub fn while_handling<R>(py: Python<'_>, exception: Option<&Py<PyAny>>, run: impl FnOnce() -> R) -> R {
-    let before = handled_exception(py);
-    set_handled_exception(py, exception.map(|e| e.bind(py).clone()));
-    let result = run();
-    set_handled_exception(py, before);
-    result
 }

@@ -37,13 +37,7 @@ for kept in ("triple", "value"):
     for how in ("clear", "pop", "item", "slice"):
         note(f"same:let_go_of_by_a_class_keeps_the_{kept}_by_{how}", "plain Python has it in a cycle with the frame that throws it, for the collector to find", ALL[4:])
 
-UP_TO_310 = ALL[:3]
 note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
-# The handler has a traceback beside the exception.
-for what in ("is_set_by_forget_and_speak", "is_set_by_shorten"):
-    for when in ("", "_after_a_break"):
-        note("same:a_traceback_%s%s" % (what, when), "no continuation is given the traceback of a handler", UP_TO_310)
-note("same:a_traceback_goes_into_a_generator", "no continuation is given the traceback of a handler", UP_TO_310)
 
 # Up to 3.10 C takes an item out of a subclass of OrderedDict by its `__getitem__` and `__delitem__`.
 for what in ("emptied", "taken_from_the_end", "moved"):
@@ -51,7 +45,3 @@ for what in ("emptied", "taken_from_the_end", "moved"):
         for place in ("from_before", "of_the_frame"):
             note("same:extended_%s_%s_%s" % (what, alike, place), "how often keys are asked for their hashes", ALL[:3])
 
-# From 3.12 on a handler that nobody wrote gives the variable of a comprehension back what it had before, when an exception leaves it.
-for how in ("item", "number", "operands"):
-    for where in ("", "_behind_a_break"):
-        note(f"same:left_by_an_exception_operand_over_items_by_{how}{where}", "a traceback shows the variable of a comprehension", ALL[4:])

@@ -91,6 +91,7 @@ from capture_cases import (  # noqa: F401
     items_outlive_iterators,
     iterators_held,
     iterators_of_two_names,
+    iterators_of_programs,
     layer_attributes,
     let_pass,
     looked_at_by_callees,

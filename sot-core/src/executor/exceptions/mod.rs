@@ -158,7 +158,7 @@ impl Executor<'_> {
         let frame = self.frames.pop()?;
         self.show_end_before(&frame, gives, raises);
         if !frame.caught.is_empty() {
-            let end = self.end_of(&frame);
+            let end = if raises { self.end_of_left(&frame) } else { self.end_of(&frame) };
             self.show_end(&frame.caught, end);
         }
         if let Some(generator) = frame.generator {

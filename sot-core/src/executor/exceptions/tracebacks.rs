@@ -121,7 +121,7 @@ impl Executor<'_> {
             return;
         }
         let standing = Arc::new(self.standing_of(self.py, &self.frames[frame]));
-        let end = (!stays).then(|| Rc::new(self.end_of(&self.frames[frame])));
+        let end = (!stays).then(|| Rc::new(self.end_of_left(&self.frames[frame])));
         let number = self.number_passed();
         self.change_exception(exception, |state| state.passed.push(PassedFrame { number, standing, end }));
         if stays {
@@ -175,7 +175,7 @@ impl Executor<'_> {
         if shown.is_empty() {
             return;
         }
-        let mut end = self.end_of(frame);
+        let mut end = if raises { self.end_of_left(frame) } else { self.end_of(frame) };
         if !raises {
             // They would be outputs of the graph.
             let is_computed = |var: VarId| matches!(&self.var(var).kind, VarKind::Tensor(t) if matches!(t.source, TensorSource::Computed { .. }));
@@ -239,6 +239,25 @@ impl Executor<'_> {
             return Err(Stop::fallback(Reason::Mutation, "the traceback of what is handled"));
         }
         Ok(left != usize::MAX && self.shortens_traceback(exception, left))
+    }
+
+    /// The outermost frame that up to 3.10 would raise again what it handles with another traceback than that has now. No continuation
+    /// is given that one.
+    pub(in crate::executor) fn handles_with_another_traceback(&self) -> Option<usize> {
+        let differs = |frame: &Frame, level: usize| {
+            let exception = frame.handled[level];
+            if frame.handled[level + 1..].contains(&exception) {
+                return true;
+            }
+            let VarKind::Exception(e) = &self.var(exception).kind else { return false };
+            match frame.caught.iter().rfind(|(caught, _)| *caught == exception) {
+                Some(caught) => self.caught_at(exception, caught).is_none_or(|at| at + 1 != e.state.passed.len()),
+                None => !e.state.passed.is_empty() || !e.state.cuts.is_empty() || e.state.traceback.is_some(),
+            }
+        };
+        let has_blocks = |frame: &Frame| handling::has_blocks(frame.unit.code.version);
+        let of_frame = |frame: &Frame| (0..frame.handled.len()).any(|level| differs(frame, level));
+        self.frames.iter().position(|frame| has_blocks(frame) && of_frame(frame))
     }
 
     /// Let an exception that was made here have passed so many frames alone. `false`: somebody may hold the traceback that it

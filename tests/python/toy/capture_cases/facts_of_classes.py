@@ -159,6 +159,12 @@ import codecs
 answer = "0"
 codecs.register_error("of this program", lambda error: (told.append("asked") or answer, error.end))
 text, data = "\u00e9", bytes([255])
+class Text(str):
+    pass
+class Data(bytes):
+    pass
+class Array(bytearray):
+    pass
 """
 for _name, _used in {
     "encode": "text.encode('ascii', 'of this program'), text.encode()",
@@ -166,9 +172,32 @@ for _name, _used in {
     "bytes": "bytes(text, 'ascii', 'of this program'), bytes(text, 'UTF-8')",
     "str": "str(data, 'ascii', 'of this program'), str(b'a', 'latin-1')",
     "bytearray": "bytearray(text, 'ascii', 'of this program')",
+    "decode_of_an_array": "bytearray(data).decode('ascii', 'of this program'), bytearray(b'a').decode()",
+    "encode_of_a_subclass": "Text(text).encode('ascii', 'of this program'), Text('a').encode()",
+    "decode_of_a_subclass": "Data(data).decode('ascii', 'of this program'), Data(b'a').decode('utf_8')",
+    "decode_of_an_array_s_subclass": "Array(data).decode('ascii', 'of this program'), Array(b'a').decode('utf_8')",
+    "a_subclass": "str(Text(data, 'ascii', 'of this program')), bytes(Data(text, 'ascii', 'of this program'))",
+    "by_class_of_an_array": "bytearray.decode(bytearray(data), 'ascii', 'of this program')",
     "by_class": "str.encode(text, 'ascii', 'of this program')",
 }.items():
     between(f"an_error_handler_of_the_program_{_name}", CODECS, "globals()['answer'] = str(n)", f"return x + 1, {_used}")
+
+ANEW = """
+import codecs
+old = codecs.backslashreplace_errors
+text, data = "\u20ac", bytes([255])
+"""
+for _name, _used in {
+    "decode": "data.decode('ascii', 'backslashreplace')",
+    "encode": "text.encode('cp1252', 'backslashreplace'), '\u0100'.encode('cp1252', 'backslashreplace')",
+    "encode_in_c": "text.encode('latin_1', 'backslashreplace')",
+}.items():
+    between(
+        f"an_error_handler_of_python_is_registered_anew_{_name}",
+        ANEW,
+        "codecs.register_error('backslashreplace', (lambda error: (told.append('asked') or '0', error.end)) if n % 2 else old)",
+        f"return x + 1, {_used}",
+    )
 
 SLOTS = """
 class Slotted:
@@ -190,3 +219,40 @@ for _name, _body in {
 }.items():
     between(f"a_slot_has_two_names_{_name}", SLOTS, "", _body)
 between("a_slot_takes_the_name_of_another", SLOTS, "Slotted.one = vars(Slotted)['two'] if n % 2 else own", "made = Slotted()\nmade.two = 2\nreturn made.one, made.two, x + 1")
+
+WRITE_ONLY = """
+class Meta(type):
+    only = property(None, lambda cls, value: told.append(value))
+    def __getattr__(cls, name):
+        return "of the metaclass, " + name
+class Kept(metaclass=Meta):
+    only_written = property(None, lambda self, value: told.append(value))
+    later = property(lambda self: "read")
+    def __getattr__(self, name):
+        return "of the hook, " + name
+class Below(Kept):
+    by_name = property(fset=lambda self, value: told.append(value))
+class Bare:
+    only_written = property(None, lambda self, value: told.append(value))
+given, below, bare = Kept(), Below(), Bare()
+def outcome(read):
+    try:
+        return read()
+    except AttributeError as error:
+        return str(error)
+"""
+for _name, _body in {
+    "given": "given.only_written = n\nreturn given.only_written, x + 1",
+    "made": "made = Kept()\nmade.only_written = n\nreturn made.only_written, x + 1",
+    "below": "return below.only_written, below.by_name, x + 1",
+    "with_a_default": "return getattr(given, 'only_written', 7), hasattr(given, 'only_written'), hasattr(bare, 'only_written'), x + 1",
+    "of_a_class": "Kept.only = n\nreturn Kept.only, x + 1",
+    "bare": "return outcome(lambda: bare.only_written), outcome(lambda: getattr(bare, 'only_written', 7)), x + 1",
+    "later": "return given.later, x + 1",
+}.items():
+    between(
+        f"a_property_without_a_getter_{_name}",
+        WRITE_ONLY,
+        "vars(Kept)['later'].__init__(None if n % 2 else lambda self: n)",
+        _body,
+    )

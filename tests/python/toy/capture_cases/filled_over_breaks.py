@@ -66,3 +66,39 @@ for kind, texts in (("list", LISTS), ("dict", DICTS)):
         enumerate(texts), enumerate(CHANGED[kind]), LET_GO.items()
     ):
         filled(f"a_{kind}_{number}_filled_over_a_break_changed_{way}_and_{end}", made, changed, let_go)
+
+# Of several levels, filled below what is handed on.
+NESTED = GONE + """
+told = []
+
+class Holds:
+    def __init__(self, part):
+        self.part = part
+
+def f(x):
+    w = MADE
+    opaque(w)
+    FILLED
+    w = None
+    told.append("w is gone")
+    return x + 1, len(told)
+"""
+LEVELS = {
+    "[[], []]": ("w[0]", "w[1]"),
+    "([], [])": ("w[0]", "w[1]"),
+    "{'a': [], 'b': []}": ("w['a']", "w['b']"),
+    "[Holds([]), Holds([])]": ("w[0].part", "w[1].part"),
+    "Holds(Holds([]))": ("w.part.part", "w.part.part"),
+    "[[[]], []]": ("w[0][0]", "w[1]"),
+}
+FILLING = {
+    "each": "ONE.append(Loud(0))\n    TWO.append(Loud(1))",
+    "the_second": "TWO.append(Loud(1))",
+    "backwards": "TWO.append(Loud(1))\n    ONE.append(Loud(0))",
+    "with_a_name": "first = ONE\n    first.append(Loud(0))\n    TWO.append(Loud(1))",
+    "and_let_go": "first = ONE\n    first.append(Loud(0))\n    first = None\n    told.append('first is none')\n    TWO.extend([Loud(1), Loud(2)])",
+    "nested": "ONE.append([Loud(0), Loud(1)])\n    TWO.append((Loud(2),))",
+}
+for (number, (made, (one, two))), (way, filling) in itertools.product(enumerate(LEVELS.items()), FILLING.items()):
+    text = NESTED.replace("MADE", made).replace("FILLED", filling).replace("ONE", one).replace("TWO", two)
+    told_case(f"levels_{number}_filled_over_a_break_{way}", text)
