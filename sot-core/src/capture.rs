@@ -373,7 +373,7 @@ impl Given<'_> {
                 SlotShape::Value => self.take(ex)?,
                 SlotShape::Null => ex.virtual_var(NullVar::default()),
                 SlotShape::Finally(state) => ex.virtual_var(NullVar { finally: Some(*state) }),
-                SlotShape::Previous => ex.virtual_var(PreviousVar),
+                SlotShape::Previous => ex.virtual_var(PreviousVar::default()),
                 SlotShape::Generator(at) => self.generator(*at)?,
             };
             frame.stack.push(var);

@@ -277,9 +277,19 @@ pub fn catches_at(code: &Code, ip: usize) -> bool {
     true
 }
 
-/// The variables that are put back while an exception at an instruction leaves the frame (3.12+: those of comprehensions), each with
-/// the slot of the stack, counted from its bottom, that has what they are again. The last of a variable counts.
-pub fn put_back(code: &Code, ip: usize) -> Vec<(u32, usize)> {
+/// A variable that is put back while an exception leaves its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PutBack {
+    pub local: u32,
+    /// The slot of the stack, counted from its bottom, that has what it is again.
+    pub slot: usize,
+    /// How many slots are left of the stack by then.
+    pub depth: usize,
+}
+
+/// The variables that are put back while an exception at an instruction leaves the frame (3.12+: those of comprehensions), in this
+/// order. The last of a variable counts.
+pub fn put_back(code: &Code, ip: usize) -> Vec<PutBack> {
     let (mut at, mut restored) = (ip, Vec::new());
     // What an exception finds on the stack, and what it lays on it.
     let mut stack: Vec<Option<usize>> =
@@ -288,7 +298,8 @@ pub fn put_back(code: &Code, ip: usize) -> Vec<(u32, usize)> {
         let Some(region) = handler_at(code, at) else { break };
         let handler = code.target(region.handler);
         let Some(next) = only_restores(code, handler) else { break };
-        stack.truncate(region.depth as usize);
+        let depth = region.depth as usize;
+        stack.truncate(depth);
         stack.extend(std::iter::repeat_n(None, 1 + usize::from(region.lasti)));
         for instruction in &code.instrs[handler..next] {
             match instruction.op {
@@ -300,7 +311,9 @@ pub fn put_back(code: &Code, ip: usize) -> Vec<(u32, usize)> {
                     }
                 }
                 Op::PopTop | Op::StoreClosure(_) => drop(stack.pop()),
-                Op::StoreFast(Local(local)) => restored.extend(stack.pop().flatten().map(|slot| (local, slot))),
+                Op::StoreFast(Local(local)) => {
+                    restored.extend(stack.pop().flatten().map(|slot| PutBack { local, slot, depth }));
+                }
                 _ => {}
             }
         }

@@ -11,7 +11,7 @@ use crate::code_unit::{CodeUnit, resumed};
 use crate::cpython::code::read_code;
 use crate::cpython::facts;
 use crate::cpython::traceback::{Asker, Entry, TracebackFrame, fill, of_exception, prepend, replace_head};
-use crate::frame::{Skipped, handler_at, put_back, written_from};
+use crate::frame::{PutBack, Skipped, handler_at, put_back, written_from};
 use crate::shapes::{FrameShape, SlotShape};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -336,7 +336,7 @@ fn waiting<'py>(
 /// An exception leaves the frame, which puts variables back on the way out.
 fn restore(shape: &FrameShape, values: &[Option<Py<PyAny>>], frame: &mut TracebackFrame<'_>) {
     let py = frame.code.py();
-    for (local, slot) in put_back(&shape.unit.code, shape.ip) {
+    for PutBack { local, slot, .. } in put_back(&shape.unit.code, shape.ip) {
         frame.locals.retain(|(at, _)| *at != local);
         let Some(below) = shape.stack.get(..slot) else { continue };
         let at = below.iter().filter(|slot| **slot == SlotShape::Value).count();

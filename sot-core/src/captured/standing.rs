@@ -1,7 +1,7 @@
 //! Where simulated frames stand in the user's program.
 
 use super::Captured;
-use crate::frame::{Frame, put_back};
+use crate::frame::{Frame, PutBack, put_back};
 use crate::user_frames::Standing;
 use crate::variables::{
     EndedFrame, ExceptionVar, FrameEnd, GeneratorState, Iteration, PassedFrame, VarId, VarKind, Variable,
@@ -32,7 +32,7 @@ impl Captured {
     pub fn locals_left(&self, frame: &Frame) -> Vec<(u32, VarId)> {
         let bound = frame.locals.iter().enumerate().filter_map(|(at, var)| Some((at as u32, (*var)?)));
         let mut locals: Vec<(u32, VarId)> = bound.collect();
-        for (local, slot) in put_back(&frame.unit.code, frame.ip) {
+        for PutBack { local, slot, .. } in put_back(&frame.unit.code, frame.ip) {
             locals.retain(|(at, _)| *at != local);
             let before = frame.stack.get(slot).filter(|before| !matches!(self.var(**before).kind, VarKind::Null(_)));
             locals.extend(before.map(|before| (local, *before)));

@@ -3,6 +3,7 @@
 //! Facts about which names are answered in C without a look: `Objects/unicodeobject.c` of CPython 3.8 to 3.13.
 
 use super::Executor;
+use super::copies::Copies;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -53,18 +54,39 @@ fn is_known(encoding: Option<&str>, errors: Option<&str>, encodes: bool) -> bool
 impl<'py> Executor<'py> {
     /// Break where a call asks for a codec or for a treatment of errors that may be the program's.
     pub(super) fn knows_codec(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<(), Stop> {
-        let Some((encodes, given)) = converts(callee) else { return Ok(()) };
-        let given = args.positional.get(given..).unwrap_or_default();
+        let Some((encodes, before)) = converts(callee) else { return Ok(()) };
+        let given = args.positional.get(before..).unwrap_or_default();
         let of = |name: &str| args.keywords.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
         // What is no text is refused by Python.
         let mut text = |value: Option<VarId>| value.and_then(|value| self.constant_str(value));
         let encoding = text(given.first().copied().or(of("encoding")));
         let errors = text(given.get(1).copied().or(of("errors")));
-        match is_known(encoding.as_deref(), errors.as_deref(), encodes) {
-            true => Ok(()),
-            false => Err(Stop::brk(Reason::Builtin, "a codec that the program may have registered")),
+        let (encoding, errors) = (encoding.as_deref(), errors.as_deref());
+        if is_known(encoding, errors, encodes) {
+            return Ok(());
         }
+        // Nobody is asked for what makes no errors.
+        if is_known(encoding, None, encodes) {
+            let subject = match (before, args.positional.first()) {
+                (0, _) => callee.getattr("__self__").map_err(|e| self.internal(&e))?,
+                (_, Some(subject)) => self.plain_copy(*subject, &mut Copies::default())?,
+                (_, None) => return Ok(()),
+            };
+            let method = if encodes { "encode" } else { "decode" };
+            if is_converted_by_python(&subject) && subject.call_method1(method, (encoding.unwrap_or("utf-8"),)).is_ok()
+            {
+                return Ok(());
+            }
+        }
+        Err(Stop::brk(Reason::Builtin, "a codec that the program may have registered"))
     }
+}
+
+/// Whether no class of the program says how a value is converted.
+fn is_converted_by_python(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyBytes>()
+        || value.is_exact_instance_of::<PyByteArray>()
 }
 
 /// Of a callable that asks for a codec: whether it encodes, and how many arguments come before the codec's name.

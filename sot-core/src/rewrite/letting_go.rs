@@ -103,9 +103,11 @@ impl Emitter<'_, '_> {
 
     /// As `empty_locals`, but for the variables of the simulated frames, which a traceback may show.
     pub(super) fn empty_all_but_variables(&mut self) {
-        let frames = self.captured.frames.iter();
-        let variables: HashSet<VarId> =
-            frames.flat_map(|frame| frame.locals.iter().chain(&frame.cells).flatten()).copied().collect();
+        let shown = self.captured.frames.iter().flat_map(|frame| {
+            let left = self.captured.locals_left(frame);
+            left.into_iter().map(|(_, var)| var).chain(frame.cells.iter().flatten().copied())
+        });
+        let variables: HashSet<VarId> = shown.collect();
         let slots = self.captured.received.iter().enumerate().map(|(slot, var)| (*var, Local(slot as u32)));
         let shown = slots.chain(self.temps()).filter(|(var, _)| variables.contains(var));
         let slot = |var: &VarId| self.captured.trackers.get(self.captured.var(*var).tracker).as_slot().map(Local);

@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::cpython::thread::{handled_exception, set_handled, set_handled_exception};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
-use crate::frame::{asks_for, catches_at, depth_in_handler, handler_at, put_back};
+use crate::frame::{PutBack, asks_for, catches_at, depth_in_handler, handler_at, put_back};
 use crate::shapes::{Apart, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyBaseException, PyRuntimeError, PyStopIteration, PyTypeError};
@@ -354,11 +354,16 @@ impl<'py> Waiting<'py> {
         while self.frames.len() > first {
             // As the interpreter unwinds: the innermost first, each from the top of its stack.
             if let (Some(frame), Some(mut values)) = (self.frames.pop(), self.values.pop()) {
-                values.drain(..frame.stack_values()).rev().for_each(drop);
-                for (local, _) in put_back(&frame.unit.code, frame.ip) {
+                let (mut left, of_stack) = (frame.stack_values(), frame.stack_values());
+                for PutBack { local, depth, .. } in put_back(&frame.unit.code, frame.ip) {
+                    let below = frame.stack.get(..depth).unwrap_or(&frame.stack);
+                    let below = below.iter().filter(|slot| **slot == SlotShape::Value).count().min(left);
+                    (below..left).rev().for_each(|at| drop(values[at].take()));
+                    left = below;
                     let at = frame.locals.iter().position(|other| *other == local);
-                    drop(at.and_then(|at| values.get_mut(at)).and_then(Option::take));
+                    drop(at.and_then(|at| values.get_mut(of_stack + at)).and_then(Option::take));
                 }
+                values.drain(..of_stack).rev().for_each(drop);
                 // What stands for C lets go of its arguments in the end.
                 if frame.unit.hidden && !frame.generator {
                     values.drain(..).rev().for_each(drop);

@@ -190,8 +190,12 @@ impl Nature for NullVar {
 }
 
 /// The slot that keeps, while an exception is handled, which one was handled before (up to 3.10 three slots).
-#[derive(Clone, Debug)]
-pub struct PreviousVar;
+#[derive(Clone, Debug, Default)]
+pub struct PreviousVar {
+    /// Up to 3.10, of an exception that came to its handler in this capture: how many frames it had passed, and how often its
+    /// traceback had been cut.
+    pub came_with: Option<(usize, usize)>,
+}
 
 impl Nature for PreviousVar {
     fn kind_name(&self) -> &'static str {

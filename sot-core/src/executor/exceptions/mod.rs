@@ -183,8 +183,9 @@ impl Executor<'_> {
             self.frame_mut().remember_place(levels);
             let class =
                 self.exception_class(exception)?.ok_or(Stop::fallback(Reason::InternalError, "no exception"))?;
+            let came_with = self.entries_of(exception);
             for _ in 0..3 {
-                let previous = self.virtual_var(PreviousVar);
+                let previous = self.virtual_var(PreviousVar { came_with });
                 self.push(previous);
             }
             let traceback = self.traceback_of(exception);

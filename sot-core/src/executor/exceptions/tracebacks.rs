@@ -241,19 +241,25 @@ impl Executor<'_> {
         Ok(left != usize::MAX && self.shortens_traceback(exception, left))
     }
 
+    /// What tells the traceback of an exception now from what it was and will be.
+    pub(super) fn entries_of(&self, exception: VarId) -> Option<(usize, usize)> {
+        match &self.var(exception).kind {
+            VarKind::Exception(e) => Some((e.state.passed.len(), e.state.cuts.len())),
+            _ => None,
+        }
+    }
+
     /// The outermost frame that up to 3.10 would raise again what it handles with another traceback than that has now. No continuation
     /// is given that one.
     pub(in crate::executor) fn handles_with_another_traceback(&self) -> Option<usize> {
         let differs = |frame: &Frame, level: usize| {
-            let exception = frame.handled[level];
-            if frame.handled[level + 1..].contains(&exception) {
-                return true;
-            }
-            let VarKind::Exception(e) = &self.var(exception).kind else { return false };
-            match frame.caught.iter().rfind(|(caught, _)| *caught == exception) {
-                Some(caught) => self.caught_at(exception, caught).is_none_or(|at| at + 1 != e.state.passed.len()),
-                None => !e.state.passed.is_empty() || !e.state.cuts.is_empty() || e.state.traceback.is_some(),
-            }
+            let previous = frame.stack.iter().filter_map(|slot| match &self.var(*slot).kind {
+                VarKind::Previous(previous) => Some(previous.came_with),
+                _ => None,
+            });
+            // What came from before the capture had nothing of it.
+            let came_with = previous.step_by(3).nth(level).flatten().unwrap_or_default();
+            self.entries_of(frame.handled[level]).is_some_and(|now| now != came_with)
         };
         let has_blocks = |frame: &Frame| handling::has_blocks(frame.unit.code.version);
         let of_frame = |frame: &Frame| (0..frame.handled.len()).any(|level| differs(frame, level));

@@ -163,7 +163,7 @@ fn reraise_triple(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn push_exc_info(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     let exception = ex.pop()?;
-    let previous = ex.virtual_var(PreviousVar);
+    let previous = ex.virtual_var(PreviousVar::default());
     ex.push(previous);
     ex.push(exception);
     ex.frame_mut().handled.push(exception);
