@@ -37,7 +37,6 @@ for kept in ("triple", "value"):
     for how in ("clear", "pop", "item", "slice"):
         note(f"same:let_go_of_by_a_class_keeps_the_{kept}_by_{how}", "plain Python has it in a cycle with the frame that throws it, for the collector to find", ALL[4:])
 
-note("an_exception_goes_through_a_context_manager", "3.8's contextlib asks sys.exc_info()", ALL[:1])
 
 # Up to 3.10 C takes an item out of a subclass of OrderedDict by its `__getitem__` and `__delitem__`.
 for what in ("emptied", "taken_from_the_end", "moved"):

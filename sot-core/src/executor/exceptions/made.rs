@@ -142,10 +142,10 @@ impl<'py> Executor<'py> {
         self.new_exception(&class, &Args { positional: rest.to_vec(), keywords: args.keywords.clone() })
     }
 
-    /// `sys.exc_info()` or `sys.exception()`, where a frame of the capture handles something. Up to 3.10 the interpreter keeps class
-    /// and traceback by themselves.
+    /// `sys.exc_info()` or `sys.exception()`, where a frame of the capture handles something. Up to 3.10 the interpreter keeps the
+    /// traceback by itself.
     pub(in crate::executor) fn tell_handled(&mut self, name: &str) -> Result<Option<VarId>, Stop> {
-        let Some(exception) = self.handled().filter(|_| self.py.version_info() >= (3, 11)) else { return Ok(None) };
+        let Some(exception) = self.handled().filter(|_| self.is_handled_with_its_own()) else { return Ok(None) };
         if name == "exception" {
             return Ok(Some(exception));
         }

@@ -252,18 +252,29 @@ impl Executor<'_> {
     /// The outermost frame that up to 3.10 would raise again what it handles with another traceback than that has now. No continuation
     /// is given that one.
     pub(in crate::executor) fn handles_with_another_traceback(&self) -> Option<usize> {
-        let differs = |frame: &Frame, level: usize| {
-            let previous = frame.stack.iter().filter_map(|slot| match &self.var(*slot).kind {
-                VarKind::Previous(previous) => Some(previous.came_with),
-                _ => None,
-            });
-            // What came from before the capture had nothing of it.
-            let came_with = previous.step_by(3).nth(level).flatten().unwrap_or_default();
-            self.entries_of(frame.handled[level]).is_some_and(|now| now != came_with)
-        };
-        let has_blocks = |frame: &Frame| handling::has_blocks(frame.unit.code.version);
-        let of_frame = |frame: &Frame| (0..frame.handled.len()).any(|level| differs(frame, level));
-        self.frames.iter().position(|frame| has_blocks(frame) && of_frame(frame))
+        self.frames
+            .iter()
+            .position(|frame| (0..frame.handled.len()).any(|level| self.is_handled_with_another(frame, level)))
+    }
+
+    /// Whether, up to 3.10, the traceback beside what a frame handles is another one than that has now.
+    fn is_handled_with_another(&self, frame: &Frame, level: usize) -> bool {
+        if !handling::has_blocks(frame.unit.code.version) {
+            return false;
+        }
+        let previous = frame.stack.iter().filter_map(|slot| match &self.var(*slot).kind {
+            VarKind::Previous(previous) => Some(previous.came_with),
+            _ => None,
+        });
+        // What came from before the capture had nothing of it.
+        let came_with = previous.step_by(3).nth(level).flatten().unwrap_or_default();
+        self.entries_of(frame.handled[level]).is_some_and(|now| now != came_with)
+    }
+
+    /// Whether what is being handled is so with the traceback that it has now.
+    pub(super) fn is_handled_with_its_own(&self) -> bool {
+        let handles = self.frames.iter().rfind(|frame| !frame.handled.is_empty());
+        handles.is_some_and(|frame| !self.is_handled_with_another(frame, frame.handled.len() - 1))
     }
 
     /// Let an exception that was made here have passed so many frames alone. `false`: somebody may hold the traceback that it
