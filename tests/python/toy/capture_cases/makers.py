@@ -2,7 +2,6 @@
 
 import abc
 import contextlib
-import sys
 
 from capture_cases.definitions import breaking
 from observe import case
@@ -206,8 +205,7 @@ def managers_of_contextlib():
     return {"f": f, "args": with_log}
 
 
-# 3.8's contextlib breaks where it asks what is handled, whose traceback is another one by then.
-@case(graphs=None, captures=None, breaks=None, fallbacks=0 if sys.version_info >= (3, 9) else 1, reasons=None)
+@case(graphs=None, captures=None, breaks=None, reasons=None)
 def managers_of_contextlib_and_exceptions():
     def f(x, log):
         try:
