@@ -16,6 +16,23 @@ use std::sync::Arc;
 /// Whether kernels work on strides, so that slices and transposes are views.
 const STRIDE: &str = "FLAGS_use_stride_kernel";
 
+/// Modes in which Paddle tells of each operation that it runs: of what is not finite, or how often each was called.
+const TELLS: [(&str, &std::ffi::CStr); 2] = [
+    ("FLAGS_check_nan_inf", c"_ZN12paddle_flags19FLAGS_check_nan_infE"),
+    ("FLAGS_low_precision_op_list", c"_ZN12paddle_flags27FLAGS_low_precision_op_listE"),
+];
+
+/// Whether Paddle tells of each operation: then they are eager's own.
+pub(crate) fn tells_of_operations(py: Python<'_>, handles: &Handles) -> PyResult<bool> {
+    let flags = handles.core.bind(py).call_method0("globals")?;
+    for (name, _) in TELLS {
+        if flags.get_item(name)?.is_truthy()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Amp as the tracer sees it.
 #[derive(PartialEq)]
 struct Amp {
@@ -45,6 +62,9 @@ struct Ambient {
     /// The flag's memory, where Paddle's library exports it.
     stride_flag: Option<ExportedFlag>,
     stride: bool,
+    /// As `stride_flag`, of each of [`TELLS`].
+    tells_flags: [Option<ExportedFlag>; TELLS.len()],
+    tells: bool,
 }
 
 impl AmbientCheck for Ambient {
@@ -66,6 +86,7 @@ impl AmbientCheck for Ambient {
                 format!("amp is {amp}"),
                 "eager mode".to_owned(),
                 format!("{STRIDE} is {}", self.stride),
+                format!("Paddle {} of each operation", if self.tells { "tells" } else { "does not tell" }),
             ]
         })
     }
@@ -101,7 +122,14 @@ impl Ambient {
             Some(flag) => flag.get(),
             None => self.flags.bind(py).get_item(intern!(py, "FLAGS_use_stride_kernel"))?.is_truthy()?,
         };
-        Ok(stride == self.stride)
+        if stride != self.stride {
+            return Ok(false);
+        }
+        let tells = match self.tells_flags {
+            [Some(one), Some(other)] => one.get() || other.get(),
+            _ => tells_of_operations(py, &self.handles)?,
+        };
+        Ok(tells == self.tells)
     }
 }
 
@@ -152,6 +180,12 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
     let dtype_name = PyString::new(py, "_LayerHelperBase__dtype");
     let flags = core.call_method0("globals")?;
     let stride = flags.get_item(STRIDE)?.is_truthy()?;
+    let library = crate::tensor_check::core_library(py, handles);
+    let mut tells_flags = [None; TELLS.len()];
+    for ((name, symbol), flag) in TELLS.iter().zip(&mut tells_flags) {
+        let now = flags.get_item(*name)?.is_truthy()?;
+        *flag = library.as_ref().and_then(|library| ExportedFlag::new(library, symbol, now));
+    }
     // Paddle resolves the place lazily: make it do so before it is compared.
     handles.framework.bind(py).call_method0("_current_expected_place")?;
     let place = handles.framework.bind(py).getattr("_global_expected_place_")?;
@@ -163,9 +197,12 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
         translator: translator(py)?.unbind(),
         amp_dict: py.import("paddle.amp.auto_cast")?.dict().unbind(),
         amp: amp(py, handles)?,
-        stride_flag: crate::tensor_check::core_library(py, handles)
-            .and_then(|library| ExportedFlag::new(&library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
+        stride_flag: library
+            .as_ref()
+            .and_then(|library| ExportedFlag::new(library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
         stride,
+        tells_flags,
+        tells: tells_of_operations(py, handles)?,
         tracer: eager_tracer(py, handles)?.unbind(),
         handles: handles.clone(),
         has_grad: handles.has_grad.clone_ref(py),

@@ -9,7 +9,7 @@ use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
 use crate::recipe::{Argument, Recipe};
 use crate::run_program::{Program, Result as Give};
-use crate::{effects, exact, promoted};
+use crate::{ambient, effects, exact, promoted};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -108,6 +108,9 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
             Some(format!("{op_count} operations: Paddle's executor would take too long to start"))
         }
         None if grown.rounds.is_some() => grown.rounds.clone(),
+        None if ambient::tells_of_operations(py, &grown.handles)? => {
+            Some("Paddle tells of each operation (FLAGS_check_nan_inf, FLAGS_low_precision_op_list)".to_owned())
+        }
         None if grown.told => Some("a tensor is told whether it stops gradients".to_owned()),
         // Who goes back from an output, and how often, whether with hooks, for second derivatives or after a write to an input, is
         // for eager's own nodes to answer.

@@ -199,3 +199,36 @@ def test_a_result_that_is_written_spoils_no_other_for_its_gradient():
         return told
 
     assert gradients(sot.to_static(teacher)) == gradients(teacher)
+
+
+LOOKED_AT = {
+    "nothing": lambda x: linear(linear(x)) * 2,
+    "a_number_that_is_none": lambda x: (x.log() + 1, x.sum()),
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+@pytest.mark.parametrize("how", ["statistics", "check", "check_and_back"])
+def test_what_paddle_tells_of_each_operation(name, how, capfd):
+    """Operations are counted, or looked at for what is not finite, as eager runs them."""
+
+    def told(f):
+        seen = []
+        with paddle.no_grad():
+            for i in range(14):
+                checks = how == "check" or how == "check_and_back" and i % 4 > 1
+                paddle.set_flags({"FLAGS_check_nan_inf": checks, "FLAGS_check_nan_inf_level": 1})
+                try:
+                    if how == "statistics":
+                        with paddle.amp.debugging.collect_operator_stats():
+                            f(paddle.full([2, 4], -1.0))
+                    else:
+                        f(paddle.full([2, 4], -1.0))
+                finally:
+                    paddle.set_flags({"FLAGS_check_nan_inf": False})
+                # Addresses and times of day.
+                out, err = capfd.readouterr()
+                seen.append((out.count("\n"), err.count("\n"), out if how == "statistics" else ""))
+        return seen
+
+    assert told(sot.to_static(LOOKED_AT[name])) == told(LOOKED_AT[name])
