@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use sot_core::backend::AmbientCheck;
-use sot_core::cpython::cxx_tensor::ExportedFlag;
+use sot_core::cpython::cxx_tensor::{ExportedFlag, ExportedInt};
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
@@ -17,20 +17,13 @@ use std::sync::Arc;
 const STRIDE: &str = "FLAGS_use_stride_kernel";
 
 /// Modes in which Paddle tells of each operation that it runs: of what is not finite, or how often each was called.
-const TELLS: [(&str, &std::ffi::CStr); 2] = [
-    ("FLAGS_check_nan_inf", c"_ZN12paddle_flags19FLAGS_check_nan_infE"),
-    ("FLAGS_low_precision_op_list", c"_ZN12paddle_flags27FLAGS_low_precision_op_listE"),
-];
+const LOOKS: &str = "FLAGS_check_nan_inf";
+const COUNTS: &str = "FLAGS_low_precision_op_list";
 
 /// Whether Paddle tells of each operation: then they are eager's own.
 pub(crate) fn tells_of_operations(py: Python<'_>, handles: &Handles) -> PyResult<bool> {
     let flags = handles.core.bind(py).call_method0("globals")?;
-    for (name, _) in TELLS {
-        if flags.get_item(name)?.is_truthy()? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(flags.get_item(LOOKS)?.is_truthy()? || flags.get_item(COUNTS)?.is_truthy()?)
 }
 
 /// Amp as the tracer sees it.
@@ -62,8 +55,8 @@ struct Ambient {
     /// The flag's memory, where Paddle's library exports it.
     stride_flag: Option<ExportedFlag>,
     stride: bool,
-    /// As `stride_flag`, of each of [`TELLS`].
-    tells_flags: [Option<ExportedFlag>; TELLS.len()],
+    /// As `stride_flag`, of [`LOOKS`] and [`COUNTS`].
+    tells_flags: Option<(ExportedFlag, ExportedInt)>,
     tells: bool,
 }
 
@@ -126,8 +119,8 @@ impl Ambient {
             return Ok(false);
         }
         let tells = match self.tells_flags {
-            [Some(one), Some(other)] => one.get() || other.get(),
-            _ => tells_of_operations(py, &self.handles)?,
+            Some((looks, counts)) => looks.get() || counts.get() != 0,
+            None => tells_of_operations(py, &self.handles)?,
         };
         Ok(tells == self.tells)
     }
@@ -181,11 +174,12 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
     let flags = core.call_method0("globals")?;
     let stride = flags.get_item(STRIDE)?.is_truthy()?;
     let library = crate::tensor_check::core_library(py, handles);
-    let mut tells_flags = [None; TELLS.len()];
-    for ((name, symbol), flag) in TELLS.iter().zip(&mut tells_flags) {
-        let now = flags.get_item(*name)?.is_truthy()?;
-        *flag = library.as_ref().and_then(|library| ExportedFlag::new(library, symbol, now));
-    }
+    let (looks, counts) = (flags.get_item(LOOKS)?.is_truthy()?, flags.get_item(COUNTS)?.extract::<i32>()?);
+    let tells_flags = library.as_ref().and_then(|library| {
+        let looks = ExportedFlag::new(library, c"_ZN12paddle_flags19FLAGS_check_nan_infE", looks)?;
+        let symbol = c"_ZN12paddle_flags27FLAGS_low_precision_op_listE";
+        Some((looks, ExportedInt::new(library, symbol, counts..=counts)?))
+    });
     // Paddle resolves the place lazily: make it do so before it is compared.
     handles.framework.bind(py).call_method0("_current_expected_place")?;
     let place = handles.framework.bind(py).getattr("_global_expected_place_")?;

@@ -126,13 +126,18 @@ pub fn thread_id(_py: Python<'_>) -> u64 {
 
 /// The exception that is being handled: `sys.exc_info()[1]`.
 pub fn handled_exception(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
+    handled(py).0
+}
+
+/// The exception that is being handled, and the traceback that lies beside it up to 3.10: `sys.exc_info()[1:]`.
+pub fn handled(py: Python<'_>) -> (Option<Bound<'_, PyAny>>, Option<Bound<'_, PyAny>>) {
     let (mut class, mut value, mut traceback) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the thread is attached; the function gives three owned references, each of which may be NULL.
     unsafe {
         ffi::PyErr_GetExcInfo(&raw mut class, &raw mut value, &raw mut traceback);
         drop(Bound::from_owned_ptr_or_opt(py, class));
-        drop(Bound::from_owned_ptr_or_opt(py, traceback));
-        Bound::from_owned_ptr_or_opt(py, value).filter(|value| !value.is_none())
+        let traceback = Bound::from_owned_ptr_or_opt(py, traceback);
+        (Bound::from_owned_ptr_or_opt(py, value).filter(|value| !value.is_none()), traceback)
     }
 }
 

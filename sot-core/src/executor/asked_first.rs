@@ -5,6 +5,7 @@
 
 use super::Executor;
 use crate::cpython::facts;
+use crate::frame::Site;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -117,25 +118,41 @@ impl<'py> Executor<'py> {
         })
     }
 
-    /// Break where an iterator of the program is to be handed to a builtin that plain Python calls: it would be asked for an iterator
-    /// once more, and may not give itself.
-    pub(super) fn may_be_given(&mut self, iterator: VarId) -> Result<(), Stop> {
-        let frame = self.frame();
-        let calls = frame.unit.code.instrs.iter().position(|instruction| matches!(instruction.op, Op::CallEx { .. }));
-        let denied = calls.is_some_and(|ip| self.found.denied.contains_key(&(frame.unit.address(), ip)));
-        match (denied || self.has_given()) && self.gives_iterator_by_code(iterator)? {
+    /// Break where iterators of the program are to be handed to a builtin that plain Python calls: it would ask them for iterators once
+    /// more, and they may not give themselves. `before`: so many of the list are not asked.
+    pub(super) fn may_be_given(&mut self, iterators: VarId, before: usize) -> Result<(), Stop> {
+        match self.call_is_denied() && self.are_asked_by_code(iterators, before)? {
             true => Err(Stop::brk(Reason::OpaqueCall, "an iterator of the program is handed on")),
             false => Ok(()),
         }
     }
 
-    /// Whether another iterator of the same call was handed on so.
-    fn has_given(&self) -> bool {
-        let lists = self.frame().locals.iter().flatten().filter_map(|local| match &self.var(*local).kind {
-            VarKind::List(list) => Some(&list.items),
-            _ => None,
-        });
-        lists.flat_map(|items| items.iter()).any(|item| self.is_given(*item))
+    /// Where the innermost frame's builtin is called, if that frame has asked for iterators. It calls nothing else with a star.
+    fn call_with_iterators(&self) -> Option<Site> {
+        let frame = self.has_iterators().then(|| self.frame())?;
+        let call = frame.unit.code.instrs.iter().position(|instruction| matches!(instruction.op, Op::CallEx { .. }));
+        Some((frame.unit.address(), call?))
+    }
+
+    fn call_is_denied(&self) -> bool {
+        self.call_with_iterators().is_some_and(|site| self.found.denied.contains_key(&site))
+    }
+
+    fn are_asked_by_code(&mut self, iterators: VarId, before: usize) -> Result<bool, Stop> {
+        let VarKind::List(list) = self.look(iterators)? else { return Ok(false) };
+        for iterator in list.items.iter().skip(before) {
+            if self.gives_iterator_by_code(*iterator)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A break at the call that is given iterators of the program: to start over, so that they are handed on as such.
+    pub(super) fn hands_iterators_on(&mut self) -> Option<Site> {
+        let site = self.call_with_iterators().filter(|(_, call)| self.frame().ip == *call && !self.call_is_denied())?;
+        let lists: Vec<VarId> = self.frame().locals.iter().flatten().copied().collect();
+        lists.into_iter().any(|list| self.are_asked_by_code(list, 0).unwrap_or(false)).then_some(site)
     }
 
     /// Whether a value was made by `as_given`.

@@ -67,9 +67,11 @@ impl<'py> Executor<'py> {
         }
         // Nobody is asked for what makes no errors.
         if is_known(encoding, None, encodes) {
-            let subject = match (before, args.positional.first()) {
+            let named = ["object", "source", "string"].iter().find_map(|name| of(name));
+            let subject = match (before, args.positional.first().copied().or(named)) {
                 (0, _) => callee.getattr("__self__").map_err(|e| self.internal(&e))?,
-                (_, Some(subject)) => self.plain_copy(*subject, &mut Copies::default())?,
+                (_, Some(subject)) => self.plain_copy(subject, &mut Copies::default())?,
+                // There is nothing to convert.
                 (_, None) => return Ok(()),
             };
             let method = if encodes { "encode" } else { "decode" };

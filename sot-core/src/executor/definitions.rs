@@ -289,24 +289,28 @@ fn answer(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
 /// What the class of such an object has, and no other.
 const IS_GIVEN: &str = "gives one iterator";
 
-/// Whether `as_given` has made an object.
+/// Whether `as_given` has put an object in the place of an iterator.
 pub(super) fn is_given(object: &Bound<'_, PyAny>) -> bool {
     crate::type_facts::raw(&object.get_type(), IS_GIVEN).is_some()
 }
 
-/// `as_given(iterator)`: what gives this iterator when it is asked for one.
+/// `as_given(iterators, before)`: in the place of each behind so many as there are before, what gives it when it is asked for one.
 fn as_given(args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
     let py = args.py();
-    let iterator = Mutex::new(Some(args.get_item(0)?.unbind()));
-    let method = PyCFunction::new_closure(py, None, None, move |_, _| -> PyResult<Py<PyAny>> {
-        let mut iterator = iterator.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        iterator.take().ok_or_else(|| PyRuntimeError::new_err("asked twice"))
-    })?;
-    let namespace = PyDict::new(py);
-    namespace.set_item("__iter__", method)?;
-    namespace.set_item(IS_GIVEN, true)?;
-    let class = unlisted_class(py, "iterable", PyTuple::empty(py), namespace)?;
-    Ok(class.call0()?.unbind())
+    let iterators = args.get_item(0)?.cast_into::<PyList>()?;
+    for at in args.get_item(1)?.len()?..iterators.len() {
+        let iterator = Mutex::new(Some(iterators.get_item(at)?.unbind()));
+        let method = PyCFunction::new_closure(py, None, None, move |_, _| -> PyResult<Py<PyAny>> {
+            let mut iterator = iterator.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+            iterator.take().ok_or_else(|| PyRuntimeError::new_err("asked twice"))
+        })?;
+        let namespace = PyDict::new(py);
+        namespace.set_item("__iter__", method)?;
+        namespace.set_item(IS_GIVEN, true)?;
+        let class = unlisted_class(py, "iterable", PyTuple::empty(py), namespace)?;
+        iterators.set_item(at, class.call0()?)?;
+    }
+    Ok(py.None())
 }
 
 /// `imported_without(module, name)`: what `from module import name` comes to where the module has no such attribute, and is not
@@ -578,9 +582,10 @@ impl<'py> Executor<'py> {
                 let replaced = self.emptied.get(mark).is_some_and(|items| !Rc::ptr_eq(items, &list.items));
                 self.fold_bool(replaced || !list.items.is_empty())
             }
-            ("as_given", [iterator]) => {
-                self.may_be_given(*iterator)?;
-                Ok(*iterator)
+            ("as_given", [iterators, before]) => {
+                let before = self.length(*before)?;
+                self.may_be_given(*iterators, before)?;
+                self.fold_none()
             }
             ("grouper", args) => self.group_in_disguise(args),
             ("is_number" | "is_whole", [value]) => {

@@ -90,8 +90,9 @@ def of_iterators(make, before, iterables, after, keywords):
     arguments.extend(before)
     while iterables:
         iterable = iterables.pop()
-        arguments.append(as_given(iter(iterable)))
+        arguments.append(iter(iterable))
         del iterable
+    as_given(arguments, before)
     arguments.extend(after)
     return make(*arguments, **keywords)
 

@@ -43,6 +43,7 @@ impl<'py> Executor<'py> {
                     .class_statement_under_way()
                     .or_else(|| self.call_of_library())
                     .or_else(|| self.generator_of_framework())
+                    .or_else(|| self.hands_iterators_on())
                 {
                     Some(site) => Err((Some(site), why)),
                     None => {

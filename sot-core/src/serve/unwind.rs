@@ -7,7 +7,7 @@ use crate::awaits::Awaits;
 use crate::called_by_code::{finished, plain_generator, with_traceback};
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
-use crate::cpython::thread::{handled_exception, set_handled, set_handled_exception};
+use crate::cpython::thread::{handled, set_handled};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
 use crate::frame::{PutBack, asks_for, catches_at, depth_in_handler, handler_at, put_back};
@@ -572,10 +572,10 @@ impl Handled {
 
     /// Run something while it is being handled.
     pub fn meanwhile<R>(&self, py: Python<'_>, run: impl FnOnce() -> R) -> R {
-        let before = handled_exception(py);
+        let (before, traceback) = handled(py);
         set_handled(py, Some(self.exception.bind(py).clone()), Some(self.traceback.bind(py).clone()));
         let result = run();
-        set_handled_exception(py, before);
+        set_handled(py, before, traceback);
         result
     }
 }

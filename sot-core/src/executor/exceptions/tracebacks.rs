@@ -74,6 +74,11 @@ impl Executor<'_> {
 
     /// The traceback as it is now.
     pub fn traceback_of(&mut self, exception: VarId) -> VarId {
+        let has_none = self.is_new_exception(exception)
+            && matches!(&self.var(exception).kind, VarKind::Exception(e) if e.state.passed.is_empty() && e.state.traceback.is_none());
+        if has_none && let Ok(none) = self.fold_none() {
+            return none;
+        }
         let (passed, cuts) = match &self.var(exception).kind {
             VarKind::Exception(e) => (e.state.passed.len(), e.state.cuts.len()),
             _ => (0, 0),

@@ -178,6 +178,7 @@ for _name, _used in {
     "decode_of_an_array_s_subclass": "Array(data).decode('ascii', 'of this program'), Array(b'a').decode('utf_8')",
     "a_subclass": "str(Text(data, 'ascii', 'of this program')), bytes(Data(text, 'ascii', 'of this program'))",
     "by_class_of_an_array": "bytearray.decode(bytearray(data), 'ascii', 'of this program')",
+    "by_keywords": "bytes(encoding='ascii', errors='of this program', source=text), str(object=data, encoding='ascii', errors='of this program')",
     "by_class": "str.encode(text, 'ascii', 'of this program')",
 }.items():
     between(f"an_error_handler_of_the_program_{_name}", CODECS, "globals()['answer'] = str(n)", f"return x + 1, {_used}")

@@ -151,3 +151,45 @@ def a_traceback_goes_into_a_generator():
         return seen, y + 1
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+def register_exit(name, cleared, ways):
+    def build():
+        class Sees:
+            def __init__(self, told):
+                self.told = told
+
+            def __enter__(self):
+                return self
+
+            def __exit__(self, kind, error, entries):
+                count = 0
+                while entries is not None:
+                    entries, count = entries.tb_next, count + 1
+                self.told.append((kind, count, error.__traceback__ is None))
+
+        def f(x, told):
+            y = x + 1
+            try:
+                with Sees(told):
+                    try:
+                        ways(ValueError(1))
+                    except ValueError as error:
+                        cleared(error)
+                        raise
+            except ValueError:
+                pass
+            return y, told
+
+        return {"f": f, "args": lambda: (t([1.0]), [])}
+
+    build.__name__ = f"an_exit_is_given_a_traceback_{name}"
+    open_case(build)
+
+
+def raise_here(error):
+    raise error
+
+
+for _how in (forget, forget_by_method, keep):
+    register_exit(_how.__name__, _how, raise_here)
