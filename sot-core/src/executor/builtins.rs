@@ -229,7 +229,10 @@ impl<'py> Executor<'py> {
         let none = Copies::default();
         let result = match values.as_slice() {
             [one] => self.told_by_c(&[one], &none, || callee.call1((one,)))?,
-            [one, two] => self.told_by_c(&[one, two], &none, || callee.call1((one, two)))?,
+            [one, two] => {
+                self.knows_codec(callee, args, &[])?;
+                self.told_by_c(&[one, two], &none, || callee.call1((one, two)))?
+            }
             _ => return Ok(None),
         };
         if !result.is_none() && !result.is_instance_of::<PyBool>() {
@@ -267,7 +270,7 @@ impl<'py> Executor<'py> {
                 return Err(Stop::brk(reason, name));
             }
         }
-        self.knows_codec(callee, args)?;
+        self.knows_codec(callee, &args.positional, &args.keywords)?;
         let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
         let result = match self.asks_numpy(callee, args) {
             true => self.ask_numpy(callee, &positional, kwargs.as_ref())?,

@@ -53,10 +53,15 @@ fn is_known(encoding: Option<&str>, errors: Option<&str>, encodes: bool) -> bool
 
 impl<'py> Executor<'py> {
     /// Break where a call asks for a codec or for a treatment of errors that may be the program's.
-    pub(super) fn knows_codec(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<(), Stop> {
+    pub(super) fn knows_codec(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        positional: &[VarId],
+        keywords: &[(String, VarId)],
+    ) -> Result<(), Stop> {
         let Some((encodes, before)) = converts(callee) else { return Ok(()) };
-        let given = args.positional.get(before..).unwrap_or_default();
-        let of = |name: &str| args.keywords.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
+        let given = positional.get(before..).unwrap_or_default();
+        let of = |name: &str| keywords.iter().find(|(key, _)| key == name).map(|(_, value)| *value);
         // What is no text is refused by Python.
         let mut text = |value: Option<VarId>| value.and_then(|value| self.constant_str(value));
         let encoding = text(given.first().copied().or(of("encoding")));
@@ -68,7 +73,7 @@ impl<'py> Executor<'py> {
         // Nobody is asked for what makes no errors.
         if is_known(encoding, None, encodes) {
             let named = ["object", "source", "string"].iter().find_map(|name| of(name));
-            let subject = match (before, args.positional.first().copied().or(named)) {
+            let subject = match (before, positional.first().copied().or(named)) {
                 (0, _) => callee.getattr("__self__").map_err(|e| self.internal(&e))?,
                 (_, Some(subject)) => self.plain_copy(subject, &mut Copies::default())?,
                 // There is nothing to convert.

@@ -212,7 +212,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let Some(object) = self.value_of_c(value, &[name])? else { return Ok(None) };
-        self.knows_codec(callee, &args.with_first(value))?;
+        self.knows_codec(callee, &args.with_first(value).positional, &args.keywords)?;
         let (positional, keywords) = self.convert_arguments(args, Self::require_plain)?;
         let all = std::iter::once(object.clone()).chain(positional.iter());
         let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;

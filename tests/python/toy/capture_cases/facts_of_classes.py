@@ -183,6 +183,34 @@ for _name, _used in {
 }.items():
     between(f"an_error_handler_of_the_program_{_name}", CODECS, "globals()['answer'] = str(n)", f"return x + 1, {_used}")
 
+CODEC = """
+import codecs, os
+answer = "0"
+# Python keeps the first one of a name for good.
+codec = "of_this_program_" + os.urandom(8).hex()
+def encode(text, errors="strict"):
+    told.append("encoded")
+    return answer.encode(), len(text)
+def decode(data, errors="strict"):
+    told.append("decoded")
+    return answer, len(data)
+def search(name):
+    return codecs.CodecInfo(encode, decode, name=name) if name == codec else None
+codecs.register(search)
+text, data = "a", b"a"
+"""
+for _name, _used in {
+    "encode": "text.encode(codec)",
+    "decode": "data.decode(codec)",
+    "decode_of_an_array": "bytearray(data).decode(codec)",
+    "bytes": "bytes(text, codec)",
+    "str": "str(data, codec)",
+    "bytearray": "bytearray(text, codec)",
+    "by_class": "str.encode(text, codec), bytes.decode(data, codec)",
+    "by_keywords": "bytes(text, encoding=codec), str(object=data, encoding=codec)",
+}.items():
+    between(f"a_codec_of_the_program_{_name}", CODEC, "globals()['answer'] = str(n)", f"return x + 1, {_used}")
+
 ANEW = """
 import codecs
 old = codecs.backslashreplace_errors
