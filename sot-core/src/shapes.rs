@@ -105,7 +105,12 @@ impl FrameShape {
     }
 
     pub fn stack_values(&self) -> usize {
-        self.stack.iter().filter(|slot| **slot == SlotShape::Value).count()
+        self.values_below(self.stack.len())
+    }
+
+    /// How many of so many slots from the bottom of the stack have values: the place of the next one's among the frame's.
+    pub fn values_below(&self, slot: usize) -> usize {
+        self.stack.iter().take(slot).filter(|slot| **slot == SlotShape::Value).count()
     }
 
     pub fn key(&self) -> FrameKey {

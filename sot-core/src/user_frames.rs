@@ -338,10 +338,8 @@ fn restore(shape: &FrameShape, values: &[Option<Py<PyAny>>], frame: &mut Traceba
     let py = frame.code.py();
     for PutBack { local, slot, .. } in put_back(&shape.unit.code, shape.ip) {
         frame.locals.retain(|(at, _)| *at != local);
-        let Some(below) = shape.stack.get(..slot) else { continue };
-        let at = below.iter().filter(|slot| **slot == SlotShape::Value).count();
-        let before =
-            values.get(at).filter(|_| shape.stack.get(slot) == Some(&SlotShape::Value)).and_then(Option::as_ref);
+        let before = values.get(shape.values_below(slot)).and_then(Option::as_ref);
+        let before = before.filter(|_| shape.stack.get(slot) == Some(&SlotShape::Value));
         frame.locals.extend(before.map(|before| (local, before.bind(py).clone())));
     }
 }

@@ -196,7 +196,7 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
             .and_then(|library| ExportedFlag::new(library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
         stride,
         tells_flags,
-        tells: tells_of_operations(py, handles)?,
+        tells: looks || counts != 0,
         tracer: eager_tracer(py, handles)?.unbind(),
         handles: handles.clone(),
         has_grad: handles.has_grad.clone_ref(py),

@@ -23,21 +23,15 @@ impl Captured {
         FrameEnd { ip: frame.place(), locals: bound(&frame.locals), cells: bound(&frame.cells) }
     }
 
-    /// As [`Self::end_of`], of a frame that an exception leaves.
+    /// As [`Self::end_of`], of a frame that an exception leaves, which puts variables back on its way.
     pub fn end_of_left(&self, frame: &Frame) -> FrameEnd {
-        FrameEnd { locals: self.locals_left(frame), ..self.end_of(frame) }
-    }
-
-    /// The variables of a frame that an exception leaves, which puts some back on its way.
-    pub fn locals_left(&self, frame: &Frame) -> Vec<(u32, VarId)> {
-        let bound = frame.locals.iter().enumerate().filter_map(|(at, var)| Some((at as u32, (*var)?)));
-        let mut locals: Vec<(u32, VarId)> = bound.collect();
+        let mut end = self.end_of(frame);
         for PutBack { local, slot, .. } in put_back(&frame.unit.code, frame.ip) {
-            locals.retain(|(at, _)| *at != local);
+            end.locals.retain(|(at, _)| *at != local);
             let before = frame.stack.get(slot).filter(|before| !matches!(self.var(**before).kind, VarKind::Null(_)));
-            locals.extend(before.map(|before| (local, *before)));
+            end.locals.extend(before.map(|before| (local, *before)));
         }
-        locals
+        end
     }
 
     /// The frames of this capture that an exception has passed, innermost first.

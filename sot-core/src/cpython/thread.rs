@@ -1,6 +1,5 @@
 //! The running thread: its id, and whether it is traced.
 
-use pyo3::exceptions::PyBaseException;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -143,11 +142,8 @@ pub fn handled(py: Python<'_>) -> (Option<Bound<'_, PyAny>>, Option<Bound<'_, Py
 
 /// From now on this exception, or none, is what is being handled.
 pub fn set_handled_exception(py: Python<'_>, exception: Option<Bound<'_, PyAny>>) {
-    let of = |exception: &Bound<'_, PyAny>| -> Option<Py<PyAny>> {
-        Some(super::traceback::of_exception(exception.cast::<PyBaseException>().ok()?)?.into_any().unbind())
-    };
-    let traceback = exception.as_ref().and_then(of);
-    set_handled(py, exception, traceback.map(|traceback| traceback.into_bound(py)));
+    let traceback = exception.as_ref().and_then(super::traceback::of_object);
+    set_handled(py, exception, traceback);
 }
 
 /// As [`set_handled_exception`], with this traceback beside it, which up to 3.10 need not be its own.

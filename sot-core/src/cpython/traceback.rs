@@ -106,6 +106,11 @@ pub fn of_exception<'py>(exception: &Bound<'py, PyBaseException>) -> Option<Boun
     found?.cast_into().ok()
 }
 
+/// The traceback of what may be an exception.
+pub fn of_object<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    object.cast::<PyBaseException>().ok().and_then(of_exception).map(Bound::into_any)
+}
+
 /// `exception.__traceback__ = traceback`, in the same way.
 pub fn set_of_exception(
     exception: &Bound<'_, PyBaseException>,

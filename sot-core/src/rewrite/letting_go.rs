@@ -5,7 +5,7 @@ use super::exits::Exit;
 use super::lifetimes::{bound_by_frames, slot_below};
 use crate::shapes::uses_super;
 use crate::stop::Stop;
-use crate::variables::VarId;
+use crate::variables::{FrameEnd, VarId};
 use hashbrown::HashSet;
 use sot_opcodes::{Local, Op};
 
@@ -104,10 +104,10 @@ impl Emitter<'_, '_> {
     /// As `empty_locals`, but for the variables of the simulated frames, which a traceback may show.
     pub(super) fn empty_all_but_variables(&mut self) {
         let shown = self.captured.frames.iter().flat_map(|frame| {
-            let left = self.captured.locals_left(frame);
-            left.into_iter().map(|(_, var)| var).chain(frame.cells.iter().flatten().copied())
+            let FrameEnd { locals, cells, .. } = self.captured.end_of_left(frame);
+            locals.into_iter().chain(cells)
         });
-        let variables: HashSet<VarId> = shown.collect();
+        let variables: HashSet<VarId> = shown.map(|(_, var)| var).collect();
         let slots = self.captured.received.iter().enumerate().map(|(slot, var)| (*var, Local(slot as u32)));
         let shown = slots.chain(self.temps()).filter(|(var, _)| variables.contains(var));
         let slot = |var: &VarId| self.captured.trackers.get(self.captured.var(*var).tracker).as_slot().map(Local);

@@ -13,7 +13,7 @@ use crate::cpython::{OwnedSlots, Slots, new_function};
 use crate::frame::{PutBack, asks_for, catches_at, depth_in_handler, handler_at, put_back};
 use crate::shapes::{Apart, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
-use pyo3::exceptions::{PyAttributeError, PyBaseException, PyRuntimeError, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 use sot_opcodes::calls::drops_from_the_top;
@@ -130,7 +130,7 @@ impl<'py> Waiting<'py> {
         for (frame, values) in self.frames.iter_mut().zip(&mut self.values).chain(others) {
             for at in 0..frame.stack.len() {
                 if frame.stack[at] == SlotShape::Generator(of) {
-                    let before = frame.stack[..at].iter().filter(|slot| **slot == SlotShape::Value).count();
+                    let before = frame.values_below(at);
                     frame.stack[at] = SlotShape::Value;
                     values.insert(before, value());
                 }
@@ -356,8 +356,7 @@ impl<'py> Waiting<'py> {
             if let (Some(frame), Some(mut values)) = (self.frames.pop(), self.values.pop()) {
                 let (mut left, of_stack) = (frame.stack_values(), frame.stack_values());
                 for PutBack { local, depth, .. } in put_back(&frame.unit.code, frame.ip) {
-                    let below = frame.stack.get(..depth).unwrap_or(&frame.stack);
-                    let below = below.iter().filter(|slot| **slot == SlotShape::Value).count().min(left);
+                    let below = frame.values_below(depth).min(left);
                     (below..left).rev().for_each(|at| drop(values[at].take()));
                     left = below;
                     let at = frame.locals.iter().position(|other| *other == local);
@@ -581,9 +580,7 @@ impl Handled {
 }
 
 fn traceback_of(py: Python<'_>, exception: &Py<PyAny>) -> Py<PyAny> {
-    let exception = exception.bind(py).cast::<PyBaseException>();
-    let traceback = exception.ok().and_then(crate::cpython::traceback::of_exception);
-    traceback.map_or_else(|| py.None(), |traceback| traceback.into_any().unbind())
+    crate::cpython::traceback::of_object(exception.bind(py)).map_or_else(|| py.None(), Bound::unbind)
 }
 
 /// The exception that the innermost of these frames handles.

@@ -37,10 +37,8 @@ for kept in ("triple", "value"):
     for how in ("clear", "pop", "item", "slice"):
         note(f"same:let_go_of_by_a_class_keeps_the_{kept}_by_{how}", "plain Python has it in a cycle with the frame that throws it, for the collector to find", ALL[4:])
 
-
 # Up to 3.10 C takes an item out of a subclass of OrderedDict by its `__getitem__` and `__delitem__`.
 for what in ("emptied", "taken_from_the_end", "moved"):
     for alike in ("2", "100"):
         for place in ("from_before", "of_the_frame"):
             note("same:extended_%s_%s_%s" % (what, alike, place), "how often keys are asked for their hashes", ALL[:3])
-

@@ -153,7 +153,7 @@ def a_traceback_goes_into_a_generator():
     return {"f": f, "args": lambda: (t([1.0]),)}
 
 
-def register_exit(name, cleared, ways):
+def register_exit(cleared):
     def build():
         class Sees:
             def __init__(self, told):
@@ -173,7 +173,7 @@ def register_exit(name, cleared, ways):
             try:
                 with Sees(told):
                     try:
-                        ways(ValueError(1))
+                        fail(ValueError(1))
                     except ValueError as error:
                         cleared(error)
                         raise
@@ -183,13 +183,9 @@ def register_exit(name, cleared, ways):
 
         return {"f": f, "args": lambda: (t([1.0]), [])}
 
-    build.__name__ = f"an_exit_is_given_a_traceback_{name}"
+    build.__name__ = f"an_exit_is_given_a_traceback_{cleared.__name__}"
     open_case(build)
 
 
-def raise_here(error):
-    raise error
-
-
 for _how in (forget, forget_by_method, keep):
-    register_exit(_how.__name__, _how, raise_here)
+    register_exit(_how)
