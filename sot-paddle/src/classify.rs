@@ -100,6 +100,13 @@ fn is_module_member(obj: &Bound<'_, PyAny>, module: &str, name: &str) -> bool {
         .any(|m| imported(obj.py(), m).is_some_and(|m| m.getattr(name).is_ok_and(|held| held.is(obj))))
 }
 
+/// Whether the class that a method's `__qualname__` names in `module` holds it.
+fn is_method_of(obj: &Bound<'_, PyAny>, module: &str, qualname: &str) -> bool {
+    let Some((class, name)) = qualname.rsplit_once('.') else { return false };
+    let class = imported(obj.py(), module).and_then(|module| module.getattr(class).ok());
+    class.is_some_and(|class| class.is_instance_of::<PyType>() && class.getattr(name).is_ok_and(|held| held.is(obj)))
+}
+
 fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let py = obj.py();
     let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
@@ -110,6 +117,12 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     }
     if is_not_to_static(obj) {
         return Kind::Break(Why::new(Reason::Disabled, name));
+    }
+    if api_table::is_eager_method(&module, &name)
+        && let Some(qualname) = text(obj, intern!(py, "__qualname__"))
+        && is_method_of(obj, &module, &qualname)
+    {
+        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("{module}.{qualname}")));
     }
     match api_table::function(&module, &name) {
         None | Some(Verdict::Python) => Kind::Unknown,

@@ -7,7 +7,7 @@
 use super::Executor;
 use crate::captured::SEARCHED;
 use crate::cpython::facts;
-use crate::variables::{ConstantVar, VarId, VarKind, Variable};
+use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
@@ -122,27 +122,35 @@ impl<'py> Executor<'py> {
             return;
         }
         self.watched.settled = now;
-        let held = self.held_by_frames_and(operands, &self.watched.open);
+        let unseen: Vec<VarId> = self.received.iter().filter(|var| self.is_unseen(**var)).copied().collect();
+        let asked: Vec<VarId> = self.watched.open.iter().chain(&unseen).copied().collect();
+        let held = self.held_by_frames_and(operands, &asked);
         let released: Vec<VarId> = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
         if !released.is_empty() {
+            // What nobody looked at has ended somewhere among them.
+            unseen.into_iter().filter(|var| !held.contains(var)).for_each(|var| self.note_let_go(var));
             self.note_ends(released);
         }
     }
 
     /// A local lets go of what it was given, where ends of other values could be seen. Of a value that nobody has looked at any other
-    /// may be in its place at the next call, whose end is to be seen here: that it is a number, a text or the like is guarded.
+    /// may be in its place at the next call, whose end is to be seen here: that it is of the same class is guarded.
     pub(super) fn note_let_go(&mut self, before: VarId) {
         if self.watched().is_empty() {
             return;
         }
-        let Variable { kind: VarKind::Constant(ConstantVar { object }), tracker, looked: false, .. } = self.var(before)
-        else {
-            return;
-        };
-        let (object, tracker) = (*object, *tracker);
-        if self.trackers.get(tracker).is_slot() {
+        if self.is_unseen(before)
+            && let Some(object) = self.known_object(before)
+        {
+            let tracker = self.var(before).tracker;
             self.guard_type(tracker, object);
         }
+    }
+
+    /// Whether this is an argument that nobody has looked at, and that anything may be in the place of at another call.
+    fn is_unseen(&self, var: VarId) -> bool {
+        let Variable { tracker, looked, .. } = self.var(var);
+        !looked && self.trackers.get(*tracker).is_slot() && !self.watched.vars.contains(&var)
     }
 
     /// A frame lets go of its locals in their order, which matters where two ends could be seen.

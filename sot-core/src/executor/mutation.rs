@@ -246,22 +246,33 @@ impl<'py> Executor<'py> {
 
     /// A name of the frame's globals, or of builtins.
     pub fn load_global(&mut self, name: &str) -> Result<VarId, Stop> {
-        let (globals, builtins) = (self.frame().globals, self.frame().builtins);
-        let deleted = match self.journal.global(globals, name) {
-            Overlay::Set(value) => return Ok(VarId(value.0)),
-            Overlay::Deleted => true,
-            Overlay::Untouched => false,
-        };
-        for dict in [globals, builtins].into_iter().skip(usize::from(deleted)) {
-            let tracker = self.constant_tracker(dict);
-            let object = self.objects.get(self.py, dict);
-            let Ok(object) = object.cast::<PyDict>() else { continue };
-            self.are_read_as_they_are(object)?;
-            if let Some(found) = self.dict_item(object, tracker, name)? {
-                return Ok(found);
-            }
+        let builtins = self.frame().builtins;
+        if let Some(found) = self.own_global(name)? {
+            return Ok(found);
+        }
+        if let Some(found) = self.item_of_names(builtins, name)? {
+            return Ok(found);
         }
         Err(self.no_such_name(name)?)
+    }
+
+    /// A name of the frame's globals themselves.
+    pub fn own_global(&mut self, name: &str) -> Result<Option<VarId>, Stop> {
+        let globals = self.frame().globals;
+        match self.journal.global(globals, name) {
+            Overlay::Set(value) => Ok(Some(VarId(value.0))),
+            Overlay::Deleted => Ok(None),
+            Overlay::Untouched => self.item_of_names(globals, name),
+        }
+    }
+
+    /// What globals or builtins have under a name.
+    fn item_of_names(&mut self, dict: ObjectId, name: &str) -> Result<Option<VarId>, Stop> {
+        let tracker = self.constant_tracker(dict);
+        let object = self.objects.get(self.py, dict);
+        let Ok(object) = object.cast::<PyDict>() else { return Ok(None) };
+        self.are_read_as_they_are(object)?;
+        self.dict_item(object, tracker, name)
     }
 
     /// What the frame's builtins have under a name.

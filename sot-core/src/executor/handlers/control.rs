@@ -1,15 +1,11 @@
-//! Jumps, loops, calls, functions, imports and return.
+//! Jumps, loops, calls, functions and return.
 
 use super::containers::{callee_under, keyword_names};
-use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::code_unit::CodeUnit;
-use crate::cpython::facts;
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use sot_opcodes::{JumpCond, Op};
 use std::rc::Rc;
 
@@ -25,8 +21,6 @@ handlers! {
     MakeFunction => make_function;
     SetFunctionAttribute => set_function_attribute;
     ReturnValue => return_value;
-    ImportName => import_name;
-    ImportFrom => import_from;
 }
 
 fn target(ex: &Executor<'_>, label: sot_opcodes::Label) -> usize {
@@ -302,90 +296,4 @@ fn set_function_attribute(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn return_value(ex: &mut Executor<'_>, _op: Op) -> Result<Flow, Stop> {
     ex.note_end_of_locals();
     ex.pop().map(Flow::Return)
-}
-
-/// An absolute import of a module that is loaded already is a look-up in `sys.modules`.
-fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let Op::ImportName(id) = op else { return Err(mismatch()) };
-    let module = name(ex, id);
-    let importer = ex.load_builtin("__import__")?;
-    let own = crate::cpython::builtin(ex.py, "__import__").map_err(|e| ex.internal(&e))?;
-    let kind = ex.look(importer)?;
-    if !ex.pinned(&kind).is_some_and(|found| found.is(&own)) {
-        return Err(Stop::brk(Reason::OpaqueCall, "an __import__ of the program"));
-    }
-    let from_list = ex.pop()?;
-    let level = ex.pop()?;
-    if ex.constant_int(level) != Some(0) {
-        return Err(Stop::brk(Reason::Builtin, "a relative import"));
-    }
-    let whole = ex.is_plain(from_list)? && !ex.require_plain(from_list)?.is_none();
-    let bound = if whole { module.as_str() } else { module.split('.').next().unwrap_or_default() };
-    let modules =
-        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
-    let dict = modules.cast::<PyDict>().map_err(|_| mismatch())?;
-    let id = ex.objects.add(&modules);
-    let tracker = ex.constant_tracker(id);
-    if ex.dict_item(dict, tracker, &module)?.is_none() {
-        return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
-    }
-    let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
-    let kind = ex.look(value)?;
-    let plain =
-        |object: &Bound<'_, PyAny>| object.is_exact_instance_of::<PyModule>() && facts::module_dict(object).is_some();
-    let object = ex.pinned(&kind).filter(plain);
-    let object = object.ok_or_else(|| Stop::brk(Reason::OpaqueCall, format!("import {module}")))?;
-    // Both are asked of a `__getattr__`, too.
-    let mut has = |name: &str| ex.instance_dict_item(value, &object, name).map(|found| found.is_some());
-    if whole && !has("__path__")? && has("__getattr__")? {
-        return Err(Stop::brk(Reason::OpaqueCall, format!("import from {module}, which has a __getattr__")));
-    }
-    if whole && has("__path__")? {
-        // A package imports the submodules in the list that it lacks.
-        let names = ex.require_plain(from_list)?;
-        let names: Vec<String> = names.extract().map_err(|_| Stop::brk(Reason::OpaqueCall, "import"))?;
-        for name in names {
-            if ex.find_attribute(value, &name)?.is_none() {
-                return Err(Stop::brk(Reason::OpaqueCall, format!("import of {name} from {module}")));
-            }
-        }
-    }
-    ex.push(value);
-    Ok(Flow::Next)
-}
-
-fn import_from(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
-    let Op::ImportFrom(id) = op else { return Err(mismatch()) };
-    let name = name(ex, id);
-    let module = ex.peek(1)?;
-    ex.step.tail = Some(Awaits::Push);
-    let found = ex.find_attribute(module, &name);
-    ex.step.tail = None;
-    let value = match found {
-        Ok(Some(value)) => value,
-        Ok(None) => submodule(ex, module, &name)?,
-        Err(Stop::Raised(exception)) if ex.is_attribute_error(exception)? => {
-            return Err(Stop::brk(Reason::WouldRaise, format!("import of {name}")));
-        }
-        Err(stop) => return Err(stop),
-    };
-    ex.push(value);
-    Ok(Flow::Next)
-}
-
-/// `sys.modules["package.name"]`: what an import finds where the package has no such attribute yet.
-fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, Stop> {
-    let missing = || Stop::brk(Reason::WouldRaise, format!("import of {name}"));
-    let whole = module;
-    let package = ex.find_attribute(module, "__name__")?.ok_or_else(missing)?;
-    let package = ex.constant_str(package).ok_or_else(missing)?;
-    let modules =
-        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
-    let dict = modules.cast::<PyDict>().map_err(|_| missing())?;
-    let id = ex.objects.add(&modules);
-    let tracker = ex.constant_tracker(id);
-    match ex.dict_item(dict, tracker, &format!("{package}.{name}"))? {
-        Some(module) => Ok(module),
-        None => Err(ex.refused_import(whole, name)?.unwrap_or_else(missing)),
-    }
 }

@@ -9,6 +9,7 @@ mod containers;
 mod control;
 mod exceptions;
 mod generators;
+mod imports;
 mod matching;
 mod names;
 mod operators;
