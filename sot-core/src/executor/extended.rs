@@ -172,6 +172,13 @@ impl<'py> Executor<'py> {
         Ok(true)
     }
 
+    /// Whether the class of a dict leaves `__iter__` to dict, as copying asks, which goes by keys and items otherwise.
+    fn is_iterated_as_a_dict(&mut self, value: VarId) -> Result<bool, Stop> {
+        let class = self.class_of(value)?;
+        let own = type_facts::raw(&self.py.get_type::<PyDict>(), "__iter__");
+        Ok(self.class_lookup(&class, "__iter__")?.zip(own).is_some_and(|(found, own)| found.is(&own)))
+    }
+
     /// A method of the builtin type, called of an instance that extends it.
     pub(super) fn call_on_part(&mut self, me: VarId, part: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
         let kind = self.look(part)?;
@@ -182,6 +189,9 @@ impl<'py> Executor<'py> {
             && let Some(called) = self.call_on_part_of_c(me, part, dict, name, args)?
         {
             return Ok(called);
+        }
+        if name == "copy" && matches!(kind, VarKind::Dict(_)) && !self.is_iterated_as_a_dict(me)? {
+            return Err(Stop::brk(Reason::UserCode, "copy, which asks for the keys"));
         }
         let positional = if args.keywords.is_empty() { Some(args.positional.as_slice()) } else { None };
         if let (VarKind::Dict(_), "__getitem__", Some([key])) = (&kind, name, positional)
@@ -284,13 +294,20 @@ impl<'py> Executor<'py> {
             }
         }
         match (name, kind, args.positional.as_slice()) {
-            ("__init__", Some(DictOfC::Default), [factory, rest @ ..]) => {
-                let none = self.unless_none(Some(*factory))?.is_none();
-                let class = self.class_of(*factory)?;
+            ("__init__", Some(DictOfC::Default), given) => {
+                if dict.object.is_some() || self.known_object(me).is_some() {
+                    // No attribute is written for the program to see: C alone exchanges it.
+                    return Err(Stop::brk(Reason::OpaqueCall, "__init__ of a defaultdict that exists already"));
+                }
+                let (factory, rest) = match given {
+                    [factory, rest @ ..] => (*factory, rest),
+                    [] => (self.fold_none()?, given),
+                };
+                let none = self.unless_none(Some(factory))?.is_none();
+                let class = self.class_of(factory)?;
                 if !none && self.class_lookup(&class, "__call__")?.is_none() {
                     return Err(Stop::brk(Reason::WouldRaise, "a factory"));
                 }
-                let factory = *factory;
                 if let VarKind::Dict(dict) = &mut self.var_mut(part).kind {
                     dict.factory = Some(factory);
                 }

@@ -121,6 +121,7 @@ from capture_cases import (  # noqa: F401
     namespaces,
     overridden,
     own_frame,
+    parts_that_exist,
     raised_by_operations,
     refusals,
     relative_imports,
