@@ -140,33 +140,34 @@ const EAGER: &[(&str, &str, &str)] = &[
     ("paddle.tensor.manipulation", "tensor_array_to_tensor", "it works on a list of tensors"),
 ];
 
+/// What an optimizer does to tensors.
+const OF_OPTIMIZERS: &[&str] = &[
+    "append_regularization_ops",
+    "apply_gradients",
+    "backward",
+    "clear_grad",
+    "clear_gradients",
+    "minimize",
+    "set_state_dict",
+    "state_dict",
+    "step",
+    "zero_grad",
+];
+
 /// Methods that run eagerly, as one break each: they write many tensors in place, and what they do is long and none of the program's.
 /// By the package of their classes; classes that extend these inherit them.
 const EAGER_METHODS: &[(&str, &[&str])] = &[
     ("paddle.amp.grad_scaler", &["load_state_dict", "minimize", "state_dict", "step", "unscale_", "update"]),
-    (
-        "paddle.optimizer",
-        &[
-            "append_regularization_ops",
-            "apply_gradients",
-            "backward",
-            "clear_grad",
-            "clear_gradients",
-            "minimize",
-            "set_state_dict",
-            "state_dict",
-            "step",
-            "zero_grad",
-        ],
-    ),
+    ("paddle.incubate.optimizer", OF_OPTIMIZERS),
+    ("paddle.optimizer", OF_OPTIMIZERS),
 ];
 
-/// Of what is listed by its package, the schedules of learning rates are ordinary Python.
-const PYTHON_METHODS: &str = "paddle.optimizer.lr";
+/// Schedules of learning rates stand among the optimizers, and are ordinary Python.
+const SCHEDULES: &str = "paddle.optimizer.lr";
 
 /// Whether a method `name` of a class of `module` runs eagerly as a whole.
 pub(crate) fn is_eager_method(module: &str, name: &str) -> bool {
-    module != PYTHON_METHODS
+    module != SCHEDULES
         && EAGER_METHODS.iter().any(|(package, names)| within(module, &[package]) && names.contains(&name))
 }
 

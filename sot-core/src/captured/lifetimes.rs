@@ -50,6 +50,9 @@ pub struct Watched {
     pub(crate) all_alive: (usize, usize, usize),
     /// An entry of the journal drops a real value whose death could be seen, or stores one which is to be real from then on.
     pub(crate) dropped: bool,
+    /// Arguments that ended before anybody looked at them, and whose class is guarded for that: to be asked once. What is taken
+    /// back is asked again.
+    pub(crate) let_go: HashSet<VarId>,
     /// References to real values that the journal takes, by the address of the value.
     pub(crate) taken: Vec<usize>,
     /// Generators that were made, and have not ended.

@@ -18,7 +18,7 @@ impl<'py> Executor<'py> {
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
         let ended = self.run();
-        self.note_released(&[]);
+        self.note_released(&[], false);
         self.settle_sets();
         if let (Err(Stop::Break(_)), Some(at)) = (&ended, self.looks_at_names_again()) {
             let why = Why::new(Reason::FrameInspection, "locals() before and behind a break");

@@ -113,22 +113,27 @@ impl<'py> Executor<'py> {
     }
 
     /// An effect follows, with these operands, or the capture is over: note what no frame holds any more.
-    pub(super) fn note_released(&mut self, operands: &[VarId]) {
-        if self.watched.open.is_empty() {
-            return;
-        }
+    pub(super) fn note_released(&mut self, operands: &[VarId], effect_follows: bool) {
+        let is_left = |var: &&VarId| self.is_unseen(**var) && !self.watched.let_go.contains(*var);
+        let unseen: Vec<VarId> = self.received.iter().filter(is_left).copied().collect();
         let now = (self.watched.taken_by_steps.len(), self.watched.vars.len());
-        if self.watched.settled == now {
-            return;
+        // Steps are noted while something is open.
+        match self.watched.open.is_empty() {
+            true if unseen.is_empty() || !effect_follows => return,
+            false if self.watched.settled == now => return,
+            _ => self.watched.settled = now,
         }
-        self.watched.settled = now;
-        let unseen: Vec<VarId> = self.received.iter().filter(|var| self.is_unseen(**var)).copied().collect();
         let asked: Vec<VarId> = self.watched.open.iter().chain(&unseen).copied().collect();
         let held = self.held_by_frames_and(operands, &asked);
         let released: Vec<VarId> = self.watched.open.iter().filter(|var| !held.contains(*var)).copied().collect();
+        if effect_follows || !released.is_empty() {
+            // What nobody looked at has ended somewhere among them, or before the effect.
+            for var in unseen.into_iter().filter(|var| !held.contains(var)) {
+                self.guard_class_of_ended(var);
+                self.captured.watched.let_go.insert(var);
+            }
+        }
         if !released.is_empty() {
-            // What nobody looked at has ended somewhere among them.
-            unseen.into_iter().filter(|var| !held.contains(var)).for_each(|var| self.note_let_go(var));
             self.note_ends(released);
         }
     }
@@ -136,13 +141,16 @@ impl<'py> Executor<'py> {
     /// A local lets go of what it was given, where ends of other values could be seen. Of a value that nobody has looked at any other
     /// may be in its place at the next call, whose end is to be seen here: that it is of the same class is guarded.
     pub(super) fn note_let_go(&mut self, before: VarId) {
-        if self.watched().is_empty() {
-            return;
+        if !self.watched().is_empty() {
+            self.guard_class_of_ended(before);
         }
-        if self.is_unseen(before)
-            && let Some(object) = self.known_object(before)
+    }
+
+    fn guard_class_of_ended(&mut self, var: VarId) {
+        if self.is_unseen(var)
+            && let Some(object) = self.known_object(var)
         {
-            let tracker = self.var(before).tracker;
+            let tracker = self.var(var).tracker;
             self.guard_type(tracker, object);
         }
     }

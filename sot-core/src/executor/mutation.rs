@@ -20,7 +20,7 @@ impl<'py> Executor<'py> {
             // It is on its way to a frame.
             at_hand.push(VarId(item.0));
         }
-        self.note_released(&at_hand);
+        self.note_released(&at_hand, true);
         self.note_overwritten(&mutation);
         self.note_stored(&mutation);
         self.note_replaced(&mutation);

@@ -146,6 +146,7 @@ impl Executor<'_> {
         self.graph.rollback_to(&mark.graph);
         self.claimed.clone_from(&mark.claimed);
         self.take_back_released(mark.released);
+        self.watched.let_go.clear();
         self.take_back_taken(mark.taken_by_steps);
         self.watched.dropped = mark.dropped;
         self.watched.taken.truncate(mark.taken);

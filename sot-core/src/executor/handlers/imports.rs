@@ -93,9 +93,22 @@ fn parent_of_spec(ex: &mut Executor<'_>, spec: VarId) -> Result<Option<String>, 
     let class = crate::cpython::module(ex.py, "_frozen_importlib").and_then(|m| m.getattr("ModuleSpec"));
     let class = class.map_err(|e| ex.internal(&e))?;
     let kind = ex.look(spec)?;
-    let Some(object) = ex.pinned(&kind).filter(|object| object.get_type().is(&class)) else { return Ok(None) };
-    let mut part = |name: &str| ex.instance_dict_item(spec, &object, name);
-    let (Some(name), Some(locations)) = (part("name")?, part("submodule_search_locations")?) else { return Ok(None) };
+    if !ex.pinned(&kind).is_some_and(|object| object.get_type().is(&class)) {
+        return Ok(None);
+    }
+    // What the program has put in the place of the property is the program's.
+    let own = ex.class_lookup(&class, "parent")?.is_some_and(|property| {
+        let file = property.getattr("fget").and_then(|get| get.getattr("__code__")?.getattr("co_filename"));
+        file.is_ok_and(|file| file.to_string().starts_with("<frozen "))
+    });
+    if !own {
+        return Ok(None);
+    }
+    let (Some(name), Some(locations)) =
+        (ex.find_attribute(spec, "name")?, ex.find_attribute(spec, "submodule_search_locations")?)
+    else {
+        return Ok(None);
+    };
     let Some(name) = ex.constant_str(name) else { return Ok(None) };
     Ok(Some(if ex.is_none(locations)? {
         name.rsplit_once('.').map(|(parent, _)| parent.to_owned()).unwrap_or_default()

@@ -40,13 +40,17 @@ INNER = {
     "rebound": "given = pick(n, {first})\n    later = Loud('later')\n    given = None\n    later = None",
     "deleted": "given = pick(n, {first})\n    later = Loud('later')\n    del later\n    del given",
     "on_the_stack": "later = Loud('later')\n    [pick(n, {first}), opaque(1)]",
+    "alone": "given = pick(n, {first})\n    given = None\n    told.append(len(told))",
+    "alone_to_the_end": "given = pick(n, {first})",
+    "alone_on_the_stack": "[pick(n, {first}), opaque(1)]\n    told.append(len(told))",
+    "beside_what_stays": "early = Loud('early')\n    [pick(n, {first}), opaque(1)]\n    told.append(len(told))",
     "between": "early = Loud('early')\n    given = pick(n, {first})\n    later = Loud('later')",
 }
 ENDS = {
     "returns": "inner(x)\ntold.append('behind')\nreturn x + 1",
-    "raises": "try:\n    for _ in inner(x):\n        pass\nexcept TypeError:\n    told.append('caught')\nreturn x + 1",
+    "raises": "try:\n    inner(x)\n    raise KeyError\nexcept KeyError:\n    told.append('caught')\nreturn x + 1",
+    "is_asked": "try:\n    for _ in inner(x):\n        pass\nexcept TypeError:\n    told.append('caught')\nreturn x + 1",
 }
-
 
 
 def register(name, body):
