@@ -20,6 +20,9 @@ def pick(n, first):
     made = Loud("given")
     opaque(0)
     return made if n >= 2 else first
+@toy.disable
+def hidden(n, first):
+    return Loud("given") if n >= 2 else first
 """
 
 FIRST = {
@@ -44,6 +47,10 @@ INNER = {
     "alone_to_the_end": "given = pick(n, {first})",
     "alone_on_the_stack": "[pick(n, {first}), opaque(1)]\n    told.append(len(told))",
     "beside_what_stays": "early = Loud('early')\n    [pick(n, {first}), opaque(1)]\n    told.append(len(told))",
+    "alone_from_plain_python": "given = hidden(n, {first})\n    given = None\n    told.append(len(told))",
+    "alone_to_the_end_from_plain_python": "given = hidden(n, {first})",
+    "on_the_stack_from_plain_python": "[hidden(n, {first}), opaque(1)]\n    told.append(len(told))",
+    "beside_what_stays_from_plain_python": "early = Loud('early')\n    [hidden(n, {first}), opaque(1)]\n    told.append(len(told))\n    return [early]",
     "between": "early = Loud('early')\n    given = pick(n, {first})\n    later = Loud('later')",
 }
 ENDS = {
