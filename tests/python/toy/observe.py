@@ -88,7 +88,7 @@ class Case:
 
 def world_of(name, source):
     """The globals of a case that is written as text, run."""
-    world = {"toy": toy, "__name__": name}
+    world = {"toy": toy, "opaque": opaque, "__name__": name}
     exec(compile(source, f"<capture_cases of {name}>", "exec"), world)
     return world
 
@@ -99,7 +99,6 @@ def told_case(name, source, alone=False):
 
     def build():
         world = world_of(name, source)
-        world["opaque"] = opaque
         told = world["told"]
 
         def args():

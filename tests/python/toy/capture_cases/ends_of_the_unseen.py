@@ -3,7 +3,6 @@ others, behind a break as before it."""
 
 import itertools
 
-from doors import opaque
 from observe import called_between, open_case
 
 WORLD = """
@@ -61,15 +60,7 @@ ENDS = {
 
 
 def register(name, body):
-    make = called_between(name, WORLD, body, "", "told", lambda made: ())
-
-    def build():
-        world = make()
-        world["f"].__globals__["opaque"] = opaque
-        return world
-
-    build.__name__ = name
-    open_case(build)
+    open_case(called_between(name, WORLD, body, "", "told", lambda made: ()))
 
 
 for (_first, _value), (_where, _inner), (_end, _body) in itertools.product(FIRST.items(), INNER.items(), ENDS.items()):

@@ -4,7 +4,6 @@ generator beside what it was stored in. Its end is seen where the last of them l
 import itertools
 
 from capture_cases.worlds import NUMBERS, WITHIN
-from doors import opaque
 from observe import open_case, world_of
 from toy_framework import toy
 
@@ -139,7 +138,6 @@ def generator(name, first, broken, stored, last):
         for line, code in lines.items():
             text = text.replace(line, code.replace("; ", "\n    "))
         world = world_of(name, WORLD + NUMBERS + text)
-        world["opaque"] = opaque
         return {"f": world["f"], "args": lambda: (t([1.0, 2.0]), [1, 2]), "watch": lambda: list(world["told"])}
 
     build.__name__ = name
@@ -187,7 +185,6 @@ def left(name, block, broken, item, last):
         for line, code in {"BLOCK": block, "BREAK": broken, "ITEM": item, "LAST": last}.items():
             text = text.replace(line, code.replace("; ", "\n    "))
         world = world_of(name, WORLD + NUMBERS + WITHIN + text)
-        world["opaque"] = opaque
         return {"f": world["g"], "args": lambda: (t([1.0, 2.0]), [1, 2]), "watch": lambda: [str(entry) for entry in world["told"]]}
 
     build.__name__ = name

@@ -1,6 +1,5 @@
 """Modules that were made without `__init__`: up to 3.10 they have no `__dict__`, and nobody may make one by a look."""
 
-from doors import opaque
 from observe import open_case, world_of
 from toy_framework import toy
 
@@ -57,7 +56,6 @@ def without_names(name, kind, asked, body):
     def build():
         text = FUNCTIONS.replace("BODY", body).replace("ASKED", asked)
         world = world_of(name, WORLD.replace("KIND", kind) + text)
-        world["opaque"] = opaque
         return {"f": world["f"], "args": lambda: (toy.tensor([1.0, 2.0]),), "watch": lambda: sorted(vars(world["M"]) or ())}
 
     build.__name__ = name

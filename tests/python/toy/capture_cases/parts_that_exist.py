@@ -1,6 +1,5 @@
 """Dicts of a class of the program that exist when C works upon them: a factory that is exchanged, a copy that asks for keys."""
 
-from doors import opaque
 from observe import called_between, open_case
 
 WORLD = """
@@ -37,15 +36,7 @@ exact = collections.defaultdict(int)
 
 
 def register(name, body):
-    make = called_between(name, WORLD, body, "", "told", lambda made: (made["late"].default_factory, list(made["late"])))
-
-    def build():
-        world = make()
-        world["f"].__globals__["opaque"] = opaque
-        return world
-
-    build.__name__ = name
-    open_case(build)
+    open_case(called_between(name, WORLD, body, "", "told", lambda made: (made["late"].default_factory, list(made["late"]))))
 
 
 for _name, _body in {

@@ -1,6 +1,5 @@
 """Relative imports: what they name is said by `__package__` and `__spec__` of the globals, which a program may change between calls."""
 
-from doors import opaque
 from observe import called_between, case, open_case
 
 WORLD = """
@@ -23,14 +22,7 @@ def outcome(read):
 
 
 def between(name, change, body, **decisions):
-    make = called_between(name, WORLD, body, change, "__package__, __spec__", lambda made: ())
-
-    def build():
-        world = make()
-        world["f"].__globals__["opaque"] = opaque
-        return world
-
-    build.__name__ = name
+    build = called_between(name, WORLD, body, change, "__package__, __spec__", lambda made: ())
     case(**decisions)(build) if decisions else open_case(build)
 
 
@@ -45,7 +37,7 @@ for _name, _body in {
     between(f"a_relative_import_of_{_name}", "", _body, **ONE)
 
 STATED = {"a_spec_that_stays_of_a_module": ONE, "a_spec_that_stays_of_a_package": ONE}
-PACKAGE = "from . import __name__ as found\nreturn found, x + 1"
+READ = "def read():\n    from . import __name__ as found\n    return found\n"
 for _name, _change in {
     "a_package_that_changes": "__package__ = 'email' if n % 2 else 'email.mime'",
     "a_spec_that_stays_of_a_module": "__spec__ = __spec__ or ModuleSpec('email.mime.mine', None)",
@@ -62,7 +54,7 @@ for _name, _change in {
     "a_package_that_is_no_text": "__package__ = 5 if n % 2 else 'email.mime'",
     "a_package_that_is_not_there": "__package__ = 'email.unheard' if n % 2 else 'email.mime'",
 }.items():
-    between(f"a_relative_import_in_{_name}", _change, "def read():\n    from . import __name__ as found\n    return found\nreturn outcome(read), x + 1", **STATED.get(_name, {}))
+    between(f"a_relative_import_in_{_name}", _change, f"{READ}return outcome(read), x + 1", **STATED.get(_name, {}))
 
 for _name, _import in {
     "beyond_the_top": "from ... import charset as found",
@@ -73,14 +65,13 @@ for _name, _import in {
 }.items():
     between(f"a_relative_import_of_{_name}", "", f"def read():\n    {_import}\n    return found\nreturn outcome(read), x + 1")
 
-between("a_relative_import_where_the_package_is_written", "__package__ = 'email.mime'", f"globals()['__package__'] = 'email'\n{PACKAGE}")
+between("a_relative_import_where_the_package_is_written", "__package__ = 'email.mime'", "globals()['__package__'] = 'email'\nfrom . import __name__ as found\nreturn found, x + 1")
 between("a_relative_import_of_what_takes_a_modules_place", "sys.modules['email.charset'] = other if n % 2 else charset", "from ..charset import Charset\nsys.modules['email.charset'] = charset\nreturn str(Charset), x + 1")
 
-WRITTEN = "def read():\n    from . import __name__ as found\n    return found\n"
 for _name, _written in {"name": "__spec__.name = 'a.b'", "locations": "__spec__.submodule_search_locations = []"}.items():
-    between(f"a_relative_import_where_the_{_name}_of_the_spec_is_written", "__spec__ = ModuleSpec('email.mime.mine', None)", f"{WRITTEN}{_written}\nreturn outcome(read), x + 1")
+    between(f"a_relative_import_where_the_{_name}_of_the_spec_is_written", "__spec__ = ModuleSpec('email.mime.mine', None)", f"{READ}{_written}\nreturn outcome(read), x + 1")
 between(
     "a_relative_import_where_the_parent_of_specs_is_another",
     "__spec__ = __spec__ or ModuleSpec('email.mime.mine', None)",
-    f"{WRITTEN}own = ModuleSpec.parent\nif n > 1:\n    ModuleSpec.parent = property(lambda spec: 'other')\nopaque(0)\ntry:\n    return outcome(read), x + 1\nfinally:\n    ModuleSpec.parent = own",
+    f"{READ}own = ModuleSpec.parent\nif n > 1:\n    ModuleSpec.parent = property(lambda spec: 'other')\nopaque(0)\ntry:\n    return outcome(read), x + 1\nfinally:\n    ModuleSpec.parent = own",
 )
