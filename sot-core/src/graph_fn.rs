@@ -4,7 +4,8 @@
 //! one by one on the real tensors from native code. Replay is eager execution, so it is always exact; it serves the
 //! first calls. Every other one of them runs the compiled form as well, on the same inputs and from the same state: it
 //! is a candidate as long as it agrees in everything ([`CompiledGraph::difference`]). Which is faster depends on the
-//! size of the graph and on the machine, so the first calls are timed, and the faster one stays. A graph whose outputs
+//! size of the graph and on the machine, so the first calls are timed, and the faster one stays: replay, unless the other
+//! is a twentieth faster. A graph whose outputs
 //! must share memory as in eager execution is replayed only. Warnings that replay gives, the compiled form gives too
 //! ([`crate::heard`]).
 //!
@@ -361,7 +362,8 @@ impl GraphFunction {
         // Calls that failed do not count: there is always one of each kind after the other.
         if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
             let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-            let compile = compiled <= replay || !settings::by_measurement();
+            // What is hardly faster is not worth another form than the exact one.
+            let compile = compiled <= replay - replay / 20 || !settings::by_measurement();
             let choice = if compile { Choice::Compiled } else { Choice::Replay };
             // Another thread may have found out more meanwhile.
             let (from, to) = (Choice::Measuring as u8, choice as u8);

@@ -5,6 +5,7 @@ use crate::frame::Frame;
 use crate::natives::Native;
 use crate::variables::{GeneratorState, GeneratorVar, Iteration, TupleVar, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
+use sot_opcodes::Location;
 
 /// Parts of simulated values that are searched for a watched one, before it counts as held.
 pub(crate) const SEARCHED: usize = 10_000;
@@ -17,6 +18,8 @@ pub(crate) struct Released {
     pub(crate) before: usize,
     /// The exception that was being handled when it ended.
     pub(crate) handled: Option<VarId>,
+    /// Where the outermost frame was then.
+    pub(crate) at: Location,
 }
 
 /// References that one step of the simulation may have taken, in the order in which the interpreter takes them.
@@ -25,6 +28,19 @@ pub(crate) struct Taken {
     pub(crate) references: Box<[VarId]>,
     /// The exception that was being handled meanwhile.
     pub(crate) handled: Option<VarId>,
+    /// Where the outermost frame was.
+    pub(crate) at: Location,
+}
+
+/// An entry of the journal that may drop what could be seen to die.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dropping {
+    /// Its number.
+    pub(crate) entry: usize,
+    /// The exception that was being handled.
+    pub(crate) handled: Option<VarId>,
+    /// Where the outermost frame was.
+    pub(crate) at: Location,
 }
 
 /// Watched variables.
@@ -42,8 +58,8 @@ pub struct Watched {
     pub(crate) released_before: HashMap<VarId, usize>,
     /// References that may have been taken, in this order. A value ends with the last of those that led to it.
     pub(crate) taken_by_steps: Vec<Taken>,
-    /// The entries of the journal that may drop what could be seen to die, by number, with the exception that was being handled.
-    pub(crate) dropping: Vec<(usize, Option<VarId>)>,
+    /// The entries of the journal that may drop what could be seen to die, by number.
+    pub(crate) dropping: Vec<Dropping>,
     /// How many such steps, and how many watched variables, there were when it was last looked who is still held.
     pub(crate) settled: (usize, usize),
     /// As `settled`, with the length of the journal, when it was last found that no argument has died.
@@ -104,14 +120,14 @@ impl Captured {
     /// its own step's, the others are told behind what comes before the entry.
     pub(crate) fn told(&self) -> impl Iterator<Item = (usize, VarId)> + '_ {
         let released = self.watched.released.iter().map(|released| (released.before, released.handled));
-        let dropping = self.watched.dropping.iter().map(|(entry, handled)| (entry + 1, *handled));
+        let dropping = self.watched.dropping.iter().map(|dropping| (dropping.entry + 1, dropping.handled));
         released.chain(dropping).filter_map(|(step, handled)| Some((step, handled?)))
     }
 
-    /// The exception that was being handled when this entry of the journal was made; `None`: nobody can see what it drops.
-    pub(crate) fn handled_while_dropping(&self, entry: usize) -> Option<Option<VarId>> {
-        let at = self.watched.dropping.binary_search_by_key(&entry, |(at, _)| *at).ok()?;
-        Some(self.watched.dropping[at].1)
+    /// How this entry of the journal was made; `None`: nobody can see what it drops.
+    pub(crate) fn dropping(&self, entry: usize) -> Option<Dropping> {
+        let at = self.watched.dropping.binary_search_by_key(&entry, |dropping| dropping.entry).ok()?;
+        Some(self.watched.dropping[at])
     }
 
     /// Whether the program could see when a frame, or whoever else holds the value for it, lets go of it over a break: it is, or
@@ -510,10 +526,10 @@ impl PlacesOfEnds<'_> {
         place
     }
 
-    /// The exception that was being handled when the value of a local ended; `None`: it has not.
-    pub(crate) fn handled_at_end(&self, var: VarId) -> Option<Option<VarId>> {
+    /// How the value of a local ended; `None`: it has not.
+    pub(crate) fn end(&self, var: VarId) -> Option<&Released> {
         let place = self.first.get(&var).copied().unwrap_or_else(|| self.of(var));
-        self.captured.watched.released.get(place).map(|released| released.handled)
+        self.captured.watched.released.get(place)
     }
 }
 

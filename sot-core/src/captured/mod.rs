@@ -22,7 +22,7 @@ pub use graph::{Behind, Callee, Claim, Flag, Graph, GraphInput, GraphMark};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
-pub(crate) use lifetimes::{Released, Taken};
+pub(crate) use lifetimes::{Dropping, Released, Taken};
 pub use places::Written;
 pub(crate) use places::{Place, class_place, is_replaceable, place, place_of_extent, written_at};
 

@@ -12,10 +12,10 @@
 use super::Executor;
 use super::state::Mark;
 use crate::awaits::Awaits;
-use crate::captured::{Released, Taken, Watched, handled_by};
+use crate::captured::{Dropping, Released, Taken, Watched, handled_by};
 use crate::frame::Frame;
 use crate::variables::{VarId, VarKind};
-use sot_opcodes::{Op, calls, stack_effect};
+use sot_opcodes::{Location, Op, calls, stack_effect};
 use sot_sideeffect::{Mutation, Overlay};
 
 impl Executor<'_> {
@@ -88,14 +88,14 @@ impl Executor<'_> {
             return;
         }
         let taken = self.held_before_changes(mark);
-        self.note_taken_while(taken, handled);
+        self.note_taken_while(taken, handled, self.outermost_place());
         if let Some((at, before)) = self.frame_before(mark)
             && let Some(frame) = self.frames.get(at)
         {
             // Each goes when what was handled before it is handled again.
             let same = before.handled.iter().zip(&frame.handled).take_while(|(old, new)| old == new).count();
             let outside = before.handled[..same].last().copied().or_else(|| handled_by(&self.frames[..at]));
-            self.note_taken_while(before.handled[same..].to_vec(), outside);
+            self.note_taken_while(before.handled[same..].to_vec(), outside, self.outermost_place());
         }
     }
 
@@ -104,14 +104,18 @@ impl Executor<'_> {
         let Some(left) = left.filter(|_| self.ends_matter()) else { return };
         let mut taken = left.values_at_end();
         if let Some(caller) = self.frames.last().filter(|caller| caller.held > 0) {
-            let code = &caller.unit.code;
-            let held = caller.stack[caller.stack.len() - caller.held..].iter();
-            match code.instrs.get(caller.ip).is_some_and(|i| calls::drops_from_the_top(code.version, &i.op)) {
-                true => taken.extend(held.rev()),
-                false => taken.extend(held),
-            }
+            taken.extend(self.in_order_of_call(caller, &caller.stack[caller.stack.len() - caller.held..]));
         }
         self.note_taken_references(taken);
+    }
+
+    /// The operands that a frame holds for the call at which it waits, in the order in which that lets go of them, whatever came of it.
+    fn in_order_of_call(&self, caller: &Frame, held: &[VarId]) -> Vec<VarId> {
+        let code = &caller.unit.code;
+        match code.instrs.get(caller.ip).is_some_and(|i| calls::drops_from_the_top(code.version, &i.op)) {
+            true => held.iter().rev().copied().collect(),
+            false => held.to_vec(),
+        }
     }
 
     /// What is taken when an exception comes to the frame at this depth, unless its traceback holds it: stacks at first, each
@@ -121,7 +125,7 @@ impl Executor<'_> {
         let mut taken = self.taken_by_unwinding(at + 1, stays, exception);
         if ends_loop && self.ends_matter() {
             let references = self.frames[at].stack.iter().rev().copied().collect();
-            taken.push(Taken { references, handled: handled_by(&self.frames[..=at]) });
+            taken.push(Taken { references, handled: handled_by(&self.frames[..=at]), at: self.outermost_place() });
         }
         taken
     }
@@ -135,17 +139,21 @@ impl Executor<'_> {
         let (mut taken, mut later) = (Vec::new(), Vec::new());
         for at in stays.into_iter().chain(first..self.frames.len()).rev() {
             let frame = &self.frames[at];
-            let mut references: Vec<VarId> = frame.stack.iter().rev().copied().collect();
+            let (below, held) = frame.stack.split_at(frame.stack.len() - frame.held);
+            let mut references = self.in_order_of_call(frame, held);
+            references.extend(below.iter().rev());
             if at >= first {
                 let rest = if frame.is_hidden() { &mut references } else { &mut later };
                 rest.extend(frame.handled.iter().rev());
                 rest.extend(frame.locals_at_end());
             }
             // Nobody handles the new one yet.
-            taken.push(Taken { references: references.into(), handled: handled_by(&self.frames[..=at]) });
+            let handled = handled_by(&self.frames[..=at]);
+            taken.push(Taken { references: references.into(), handled, at: self.outermost_place() });
         }
         later.push(exception);
-        taken.push(Taken { references: later.into(), handled: handled_by(&self.frames[..first]) });
+        let handled = handled_by(&self.frames[..first]);
+        taken.push(Taken { references: later.into(), handled, at: self.outermost_place() });
         taken
     }
 
@@ -244,22 +252,28 @@ impl Executor<'_> {
             || unpacks && (is_method(0) && is_null(1) || is_null(0) && is_method(1))
     }
 
+    /// Where the outermost frame is: what finalizers find in it while its code runs.
+    fn outermost_place(&self) -> Location {
+        let instruction = self.frames.first().and_then(|frame| frame.unit.code.instrs.get(frame.ip));
+        instruction.map_or_else(Location::default, |instruction| instruction.loc)
+    }
+
     /// References may have been taken, in this order.
     pub(super) fn note_taken_references(&mut self, taken: Vec<VarId>) {
         if !taken.is_empty() && self.ends_matter() {
-            self.note_taken_while(taken, self.handled_for_finalizers());
+            self.note_taken_while(taken, self.handled_for_finalizers(), self.outermost_place());
         }
     }
 
     /// The same, on the way of an exception.
     pub(super) fn note_taken_on_the_way(&mut self, taken: Vec<Taken>) {
-        for Taken { references, handled } in taken {
-            self.note_taken_while(references.into(), handled);
+        for Taken { references, handled, at } in taken {
+            self.note_taken_while(references.into(), handled, at);
         }
     }
 
     /// The same, while an exception was being handled.
-    fn note_taken_while(&mut self, mut taken: Vec<VarId>, handled: Option<VarId>) {
+    fn note_taken_while(&mut self, mut taken: Vec<VarId>, handled: Option<VarId>, at: Location) {
         let locals = self.frames.last().map_or(&[][..], |frame| &frame.locals[..]);
         taken.retain(|var| {
             let kind = &self.var(*var).kind;
@@ -270,27 +284,24 @@ impl Executor<'_> {
             !holds_nothing && !locals.contains(&Some(*var))
         });
         if !taken.is_empty() && self.ends_matter() {
-            self.watched.taken_by_steps.push(Taken { references: taken.into(), handled });
+            self.watched.taken_by_steps.push(Taken { references: taken.into(), handled, at });
         }
     }
 
     /// Watched values that no frame holds before the effect that follows, or at the end.
     pub(super) fn note_ends(&mut self, released: Vec<VarId>) {
-        let now = self.handled_for_finalizers();
+        let now = (self.handled_for_finalizers(), self.outermost_place());
         let steps = &self.watched.taken_by_steps;
-        let is_told = |handled: &Option<VarId>| handled.is_some();
-        let matters = released.len() > 1 || is_told(&now) || steps.iter().any(|taken| is_told(&taken.handled));
-        let held = if matters { self.all_held_by_frames() } else { None };
-        let ended: Vec<(VarId, Option<VarId>)> = match held {
+        let ended: Vec<(VarId, (Option<VarId>, Location))> = match self.all_held_by_frames() {
             Some(held) => {
                 let ordered = self.in_order_of_ends(released, steps, held).into_iter();
-                ordered.map(|(var, step)| (var, step.map_or(now, |step| step.handled))).collect()
+                ordered.map(|(var, step)| (var, step.map_or(now, |step| (step.handled, step.at)))).collect()
             }
             None => released.into_iter().map(|var| (var, now)).collect(),
         };
         let before = self.journal.len();
-        for (var, handled) in ended {
-            self.watched.released.push(Released { var, before, handled });
+        for (var, (handled, at)) in ended {
+            self.watched.released.push(Released { var, before, handled, at });
             self.watched.released_before.insert(var, before);
         }
         let Watched { open, released_before, .. } = &mut self.captured.watched;
@@ -313,8 +324,8 @@ impl Executor<'_> {
         );
         let may_be_seen = !self.watched.vars.is_empty() || !self.watched.taken.is_empty();
         if may_be_seen && !only_adds {
-            let noted = (self.journal.len(), self.handled_for_finalizers());
-            self.watched.dropping.push(noted);
+            let (entry, handled, at) = (self.journal.len(), self.handled_for_finalizers(), self.outermost_place());
+            self.watched.dropping.push(Dropping { entry, handled, at });
         }
     }
 
@@ -322,7 +333,7 @@ impl Executor<'_> {
     pub(super) fn take_back_dropping(&mut self) {
         let left = self.journal.len();
         let dropping = &mut self.captured.watched.dropping;
-        dropping.truncate(dropping.partition_point(|(entry, _)| *entry < left));
+        dropping.truncate(dropping.partition_point(|dropping| dropping.entry < left));
     }
 
     /// What was taken after so many steps was not.

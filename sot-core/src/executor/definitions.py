@@ -149,7 +149,7 @@ def pair_of_items(item, index):
         refused = True
     if refused:
         raise TypeError(f"cannot convert dictionary update sequence element #{index} to a sequence")
-    return pair(items, index)
+    return items
 
 
 def extend_part(append, target, iterable):
@@ -164,7 +164,14 @@ def extend_part(append, target, iterable):
 def fill(table, iterable, rest, result):
     index = 0
     for item in iterable:
-        key, value = pair(item, index)
+        found = pair(item, index)
+        if len(found) != 2:
+            # The item goes before its parts.
+            length = len(found)
+            del item, found
+            raise ValueError(f"dictionary update sequence element #{index} has length {length}; 2 is required")
+        key, value = found
+        del found
         table[key] = value
         index = index + 1
         del item, key, value

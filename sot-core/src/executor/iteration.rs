@@ -102,7 +102,7 @@ impl<'py> Executor<'py> {
                     Some(_) => self.set_iteration(iterator, Iteration::Sequence { sequence, index: index + 1 }),
                     None => {
                         let sequence = self.empty_like(sequence)?;
-                        self.set_iteration(iterator, Iteration::Sequence { sequence, index: 0 });
+                        self.set_iteration(iterator, Iteration::Sequence { sequence, index: ENDED });
                     }
                 }
                 Ok(item)

@@ -112,6 +112,10 @@ impl<'a, 'py> Emitter<'a, 'py> {
         (self.b.finish(), self.consts)
     }
 
+    pub(super) fn location(&self) -> Location {
+        self.loc
+    }
+
     /// Source location of what is emitted next.
     pub(super) fn set_location(&mut self, loc: Location) {
         self.loc = loc;

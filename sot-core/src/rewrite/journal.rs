@@ -47,9 +47,11 @@ impl<'py> Emitter<'_, 'py> {
             }
             self.set_modes_if(&mut modes, true)?;
             self.let_go(entry + 2)?;
-            let handled = self.captured.handled_while_dropping(entry);
-            if let Some(handled) = handled {
-                self.tell(handled)?;
+            let dropping = self.captured.dropping(entry);
+            let before = self.location();
+            if let Some(dropping) = dropping {
+                self.tell(dropping.handled)?;
+                self.set_location(dropping.at);
             }
             let deleted = match mutation {
                 Mutation::DeleteHashed { found, .. } => Some(var(found)),
@@ -59,11 +61,12 @@ impl<'py> Emitter<'_, 'py> {
             if let Some(key) = deleted {
                 // The value is on the stack: it goes after the key.
                 self.let_go_of(key, entry + 3)?;
-                if let Some(handled) = handled {
-                    self.tell(handled)?;
+                if let Some(dropping) = dropping {
+                    self.tell(dropping.handled)?;
                 }
                 self.emit(Op::PopTop);
             }
+            self.set_location(before);
         }
         self.set_modes_if(&mut modes, true)
     }

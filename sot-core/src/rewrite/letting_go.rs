@@ -7,7 +7,7 @@ use crate::shapes::uses_super;
 use crate::stop::Stop;
 use crate::variables::{FrameEnd, VarId};
 use hashbrown::HashSet;
-use sot_opcodes::{Local, Op};
+use sot_opcodes::{Local, Location, Op};
 
 impl Emitter<'_, '_> {
     /// Delete the locals whose values are over before a position.
@@ -84,16 +84,41 @@ impl Emitter<'_, '_> {
     }
 
     /// The value that the frame returns is on the stack: the frame lets go of its locals by itself, in the order of their
-    /// indexes. Where that is not the order of the simulated frames, or they have ended in a handler, say so.
+    /// indexes, which are made the order of the simulated frames; where they have ended in a handler, say so. What has ended
+    /// before the frame goes before it, so that a finalizer finds the frame.
     pub(super) fn let_go_in_order(&mut self) -> Result<(), Stop> {
         if self.lifetimes.tail != 0 {
+            let ended: HashSet<VarId> = {
+                let places = self.captured.places_of_ends();
+                let inside = |var: &VarId| places.end(*var).is_some_and(|end| end.at.line.is_some());
+                let locals = self.locals_that_end(|_, _| true).into_iter().map(|(var, _)| var);
+                locals.filter(inside).collect()
+            };
+            self.delete_and_tell(|_, var| ended.contains(&var))?;
             let locals = self.locals_that_end(|_, _| true);
-            let ordered = locals.is_sorted_by_key(|(_, local)| local.0);
-            if !ordered || self.told(&locals).iter().flatten().any(Option::is_some) {
-                self.delete_and_tell(|_, _| true)?;
+            match self.told(&locals).iter().flatten().any(Option::is_some) {
+                true => self.delete_and_tell(|_, _| true)?,
+                false => self.put_in_order(locals),
             }
         }
         self.tell(None)
+    }
+
+    /// Move values so that the indexes of their locals are in this order.
+    fn put_in_order(&mut self, locals: Vec<(VarId, Local)>) {
+        let mut last = 0;
+        for (var, local) in locals {
+            last = match local.0 < last {
+                true => {
+                    self.load(local);
+                    self.delete_each(vec![(var, local)]);
+                    let behind = self.new_temp();
+                    self.store(behind);
+                    behind.0
+                }
+                false => local.0,
+            };
+        }
     }
 
     /// Nothing is in the locals any more, bound or not: the frame object may outlive the frame.
@@ -141,6 +166,8 @@ impl Emitter<'_, '_> {
         // One that is told behind its own end goes last; or stays, where a local ends later than its value.
         let mut told_later = Vec::new();
         let rest = self.told_to_rest(&locals);
+        let before = self.location();
+        let places = self.places(&locals);
         for (at, local) in locals.into_iter().enumerate() {
             if rest.contains(&local.0) {
                 continue;
@@ -148,12 +175,14 @@ impl Emitter<'_, '_> {
             if let Some(handled) = told[at] {
                 self.tell(handled)?;
             }
+            self.set_location(places[at]);
             match told[at..].contains(&Some(Some(local.0))) {
                 true => told_later.push(local),
                 false => self.delete_each(vec![local]),
             }
         }
         self.delete_each(told_later);
+        self.set_location(before);
         Ok(())
     }
 
@@ -179,7 +208,13 @@ impl Emitter<'_, '_> {
             return vec![None; locals.len()];
         }
         let places = self.captured.places_of_ends();
-        locals.iter().map(|(var, _)| places.handled_at_end(*var)).collect()
+        locals.iter().map(|(var, _)| places.end(*var).map(|end| end.handled)).collect()
+    }
+
+    /// Where the outermost frame was when the values of locals ended.
+    fn places(&self, locals: &[(VarId, Local)]) -> Vec<Location> {
+        let places = self.captured.places_of_ends();
+        locals.iter().map(|(var, _)| places.end(*var).map_or_else(Location::default, |end| end.at)).collect()
     }
 
     fn delete_each(&mut self, locals: Vec<(VarId, Local)>) {

@@ -453,10 +453,11 @@ impl Rebuild for IteratorVar {
                 leaves_to_its_base(em, *sequence, &["__iter__"])?;
                 em.push(*sequence)?;
                 em.emit(Op::GetIter);
-                if *index > 0 {
-                    em.set_iterator_state(*index as i64)?;
+                match *index {
+                    0 => Ok(()),
+                    ENDED => em.skip_items(1),
+                    index => em.set_iterator_state(index as i64),
                 }
-                Ok(())
             }
             Iteration::Indexed { sequence: Some(sequence), index } => {
                 em.push(*sequence)?;

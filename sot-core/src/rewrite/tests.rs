@@ -266,7 +266,12 @@ impl Simulated {
                 }
                 ["over", name] => {
                     let effects = captured.journal.len();
-                    captured.watched.released.push(Released { var: var(name), before: effects, handled: None });
+                    captured.watched.released.push(Released {
+                        var: var(name),
+                        before: effects,
+                        handled: None,
+                        at: Default::default(),
+                    });
                     captured.watched.released_before.insert(var(name), effects);
                 }
                 ["return", name] => tail = Some(Tail::Return(var(name))),

@@ -9,10 +9,14 @@ pub struct IteratorVar {
     pub state: Iteration,
 }
 
+/// The position of an iterator over a sequence that has come to its end.
+pub const ENDED: usize = usize::MAX;
+
 /// What an iterator runs over, and where it stands.
 #[derive(Clone, Debug)]
 pub enum Iteration {
-    /// Over a tuple or list variable; a list may grow meanwhile.
+    /// Over a tuple or list variable; a list may grow meanwhile. One at [`ENDED`] has come to its end, and what it is over is an
+    /// empty one that nobody else knows.
     Sequence {
         sequence: VarId,
         index: usize,

@@ -29,7 +29,7 @@ pub use frames::{
     CellVar, EndedFrame, ExceptionState, ExceptionVar, FrameEnd, GeneratorState, GeneratorVar, GroupParts, NullVar,
     PassedFrame, PreviousVar, TracebackVar,
 };
-pub use iteration::{Iteration, IteratorVar};
+pub use iteration::{ENDED, Iteration, IteratorVar};
 pub use objects::{ConstantVar, InstanceVar, LayerVar, ModuleVar, TensorSource, TensorVar};
 
 pub use crate::objects::VarId;

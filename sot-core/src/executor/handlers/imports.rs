@@ -7,7 +7,7 @@ use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
 use crate::variables::VarId;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyModule};
+use pyo3::types::{PyBool, PyDict, PyModule};
 use sot_opcodes::Op;
 
 handlers! {
@@ -32,15 +32,11 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let module = if level == 0 { module } else { absolute(ex, &module, level)? };
     let whole = ex.is_plain(from_list)? && !ex.require_plain(from_list)?.is_none();
     let bound = if whole { module.as_str() } else { module.split('.').next().unwrap_or_default() };
-    let modules =
-        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
-    let dict = modules.cast::<PyDict>().map_err(|_| mismatch())?;
-    let id = ex.objects.add(&modules);
-    let tracker = ex.constant_tracker(id);
-    if ex.dict_item(dict, tracker, &module)?.is_none() {
+    let imported = loaded(ex, &module)?.filter(|imported| is_ready(ex, *imported));
+    if imported.is_none() {
         return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
     }
-    let value = ex.dict_item(dict, tracker, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
+    let value = loaded(ex, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
     let kind = ex.look(value)?;
     let plain =
         |object: &Bound<'_, PyAny>| object.is_exact_instance_of::<PyModule>() && facts::module_dict(object).is_some();
@@ -63,6 +59,33 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     }
     ex.push(value);
     Ok(Flow::Next)
+}
+
+/// `sys.modules[name]`.
+fn loaded(ex: &mut Executor<'_>, name: &str) -> Result<Option<VarId>, Stop> {
+    let modules =
+        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
+    let dict = modules.cast::<PyDict>().map_err(|_| mismatch())?;
+    let id = ex.objects.add(&modules);
+    let tracker = ex.constant_tracker(id);
+    ex.dict_item(dict, tracker, name)
+}
+
+/// Whether a loaded module has been executed to its end, which no guard need ask again. For one that has not Python waits: it may be
+/// another thread that executes it.
+fn is_ready(ex: &Executor<'_>, module: VarId) -> bool {
+    let Some(module) = ex.known_object(module).map(|object| ex.objects.get(ex.py, object)) else { return false };
+    let Some(dict) = facts::module_dict(&module).filter(|_| module.is_exact_instance_of::<PyModule>()) else {
+        // Whatever it says of itself it may say by code of the program.
+        return false;
+    };
+    match dict.get_item("__spec__") {
+        Ok(Some(spec)) if !spec.is_none() => facts::instance_dict(&spec).is_some_and(|attributes| {
+            let initializing = attributes.get_item("_initializing");
+            initializing.is_ok_and(|on| on.is_none_or(|on| on.is(PyBool::new(ex.py, false))))
+        }),
+        found => found.is_ok(),
+    }
 }
 
 /// What `from ..name import` means in this frame: the package that its globals name, without the last `level - 1` parts.
@@ -142,12 +165,7 @@ fn submodule(ex: &mut Executor<'_>, module: VarId, name: &str) -> Result<VarId, 
     let whole = module;
     let package = ex.find_attribute(module, "__name__")?.ok_or_else(missing)?;
     let package = ex.constant_str(package).ok_or_else(missing)?;
-    let modules =
-        crate::cpython::module(ex.py, "sys").and_then(|s| s.getattr("modules")).map_err(|e| ex.internal(&e))?;
-    let dict = modules.cast::<PyDict>().map_err(|_| missing())?;
-    let id = ex.objects.add(&modules);
-    let tracker = ex.constant_tracker(id);
-    match ex.dict_item(dict, tracker, &format!("{package}.{name}"))? {
+    match loaded(ex, &format!("{package}.{name}"))? {
         Some(module) => Ok(module),
         None => Err(ex.refused_import(whole, name)?.unwrap_or_else(missing)),
     }

@@ -1,0 +1,49 @@
+"""Items that dicts are filled from and that are no pairs: what is let go of when that fails, and in which order."""
+
+from observe import told_case
+
+WORLD = """
+told = []
+class Loud:
+    def __init__(self, name):
+        self.name = name
+    def __del__(self):
+        told.append(("gone", self.name))
+class Wrapped:
+    def __init__(self, name, count):
+        self.name, self.count = name, count
+    def __iter__(self):
+        told.append(("iter", self.name))
+        return iter([Loud((self.name, at)) for at in range(self.count)])
+    def __del__(self):
+        told.append(("gone", self.name))
+def refused(call):
+    try:
+        call()
+    except (TypeError, ValueError) as error:
+        told.append(str(error))
+"""
+
+CALLS = {
+    "dict": "dict([Wrapped('a', {0}), Wrapped('b', {1})])",
+    "update": "{{}}.update([Wrapped('a', {0}), Wrapped('b', {1})])",
+    "update_of_a_generator": "{{}}.update(Wrapped(n, c) for n, c in (('a', {0}), ('b', {1})))",
+    "dict_of_an_iterator": "dict(iter([Wrapped('a', {0}), Wrapped('b', {1})]))",
+    "lists": "dict([[Loud(1)] * {0}, [Loud(2)] * {1}])",
+}
+
+for _name, _call in CALLS.items():
+    for _first in (0, 1, 2, 3):
+        told_case(
+            f"no_pairs_of_{_name}_{_first}",
+            WORLD
+            + f"""
+def f(x):
+    y = x + 1
+    refused(lambda: {_call.format(_first, 1)})
+    told.append("between")
+    refused(lambda: {_call.format(2, _first)})
+    return y * 2
+""",
+            alone=True,
+        )
