@@ -5,7 +5,7 @@
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
 use crate::backend::{Extent, Mode, registered};
-use crate::captured::{Callee, Captured, Claim};
+use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use smallvec::SmallVec;
 use sot_sir::{Operand, Sir, Statement, StatementKind, Symbol};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Outputs, in the order of the graph's.
 pub(crate) type Outputs<'py> = SmallVec<[Bound<'py, PyAny>; 4]>;
@@ -85,6 +86,39 @@ enum Action {
     Mode(Mode),
     /// A flag of the first operand becomes the second.
     Flag(Py<PyString>),
+}
+
+/// What the program was told of a result.
+enum Fact {
+    Attribute(Py<PyString>, Py<PyAny>),
+    Dtype(Box<str>),
+}
+
+impl Fact {
+    fn of(py: Python<'_>, captured: &Captured, what: &What) -> Fact {
+        match what {
+            What::Attribute(name, object) => {
+                Fact::Attribute(PyString::intern(py, name).unbind(), captured.objects.get(py, *object).unbind())
+            }
+            What::Dtype(dtype) => Fact::Dtype(dtype.clone()),
+        }
+    }
+
+    /// What it is about, if it is not so.
+    fn differs(&self, tensor: &Bound<'_, PyAny>) -> Option<String> {
+        let py = tensor.py();
+        match self {
+            Fact::Attribute(name, told) => {
+                let told = told.bind(py);
+                let same = tensor.getattr(name).and_then(|real| Ok(real.is(told) || real.eq(told)?));
+                (!same.unwrap_or(false)).then(|| name.to_string())
+            }
+            Fact::Dtype(told) => {
+                let meta = registered()?.tensor_meta(tensor);
+                (!meta.is_ok_and(|meta| meta.dtype == *told)).then(|| "dtype".to_owned())
+            }
+        }
+    }
 }
 
 /// Modes as they were before a run, and are again when this is dropped, whatever came of the run.
@@ -170,6 +204,8 @@ struct Step {
     objects: Vec<Py<PyAny>>,
     /// What the program was told of shapes of the result.
     claims: Vec<Claim>,
+    /// What else it was told.
+    told: Vec<(Symbol, Fact)>,
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
 }
@@ -209,6 +245,8 @@ pub(crate) struct Replay {
     /// The number of each input in the graph.
     numbers: Vec<Option<usize>>,
     steps: Vec<Step>,
+    /// Whether a run has been asked for what the program was told.
+    asked: AtomicBool,
 }
 
 /// The values of symbols, by number.
@@ -228,6 +266,11 @@ impl Replay {
             claims: {
                 let symbols = statement.result.symbols();
                 captured.graph.claims.iter().filter(|claim| symbols.contains(&claim.of)).cloned().collect()
+            },
+            told: {
+                let symbols = statement.result.symbols();
+                let told = captured.graph.told.iter().filter(|told| symbols.contains(&told.of));
+                told.map(|told| (told.of, Fact::of(py, captured, &told.what))).collect()
             },
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
@@ -249,7 +292,14 @@ impl Replay {
         let flags = flagged.iter().filter_map(input).collect();
         let number = |symbol: &Symbol| captured.graph.inputs.iter().position(|input| input.symbol == *symbol);
         let numbers = sir.inputs.iter().map(number).collect();
-        Replay { registers: last.unwrap_or(0), modes, flags, numbers, steps: steps.collect() }
+        Replay {
+            registers: last.unwrap_or(0),
+            modes,
+            flags,
+            numbers,
+            steps: steps.collect(),
+            asked: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
@@ -276,6 +326,7 @@ impl Replay {
             registers[input.0 as usize] = args.get(py, i).map(|a| a.to_owned());
         }
         let mut measured = HashMap::new();
+        let asks = !self.asked.load(Ordering::Relaxed);
         for (statement, step) in sir.statements.iter().zip(&self.steps) {
             let mut objects = step.objects.iter();
             let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
@@ -305,10 +356,19 @@ impl Replay {
                     return Err(Failure::Broken(format!("{WRONG_SHAPE} of {}", statement.name)));
                 }
             }
+            for (of, fact) in step.told.iter().filter(|_| asks) {
+                if let Some(what) = registers[of.0 as usize].as_ref().and_then(|tensor| fact.differs(tensor)) {
+                    return Err(Failure::Broken(format!(
+                        "the framework has inferred another {what} of {}",
+                        statement.name
+                    )));
+                }
+            }
             for symbol in &step.dead {
                 registers[symbol.0 as usize] = None;
             }
         }
+        self.asked.store(true, Ordering::Relaxed);
         Ok(sir.outputs.iter().map(|output| registers[output.0 as usize].clone().expect("an output")).collect())
     }
 
@@ -318,6 +378,11 @@ impl Replay {
                 visit(callee);
             }
             step.objects.iter().for_each(&mut *visit);
+            for (_, fact) in &step.told {
+                if let Fact::Attribute(_, object) = fact {
+                    visit(object);
+                }
+            }
         }
     }
 }

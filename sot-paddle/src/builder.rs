@@ -16,7 +16,7 @@ use crate::{exact, extents, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
 use smallvec::SmallVec;
 use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
@@ -198,7 +198,7 @@ impl PaddleBuilder {
                 if let Some(kwargs) = op.kwargs {
                     inspect::values_in(&self.grown.handles, kwargs, &mut values);
                 }
-                let complex = op.args.iter().any(|a| a.is_instance_of::<pyo3::types::PyComplex>());
+                let complex = op.args.iter().any(|a| holds_complex(&a, DEPTH));
                 if values.is_empty() && !complex {
                     return None;
                 }
@@ -367,7 +367,7 @@ impl PaddleBuilder {
         let py = op.args.py();
         let fail = |e: PyErr| rejected(py, op.name, e);
         self.mode.show(py, at).map_err(fail)?;
-        let _building = self.mode.building(py).map_err(fail)?;
+        let building = self.mode.building(py).map_err(fail)?;
         if let (CallKind::Layer, Some(layer)) = (op.kind, op.callee) {
             self.adopt_state(layer).map_err(fail)?;
         }
@@ -384,6 +384,11 @@ impl PaddleBuilder {
             Recording::settle(newest, &values).map_err(fail)?;
         }
         let outcome = match invoked {
+            Ok(_) if building.warned().is_some() => {
+                let text = building.warned().unwrap_or_default();
+                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+                Err(refuse(Reason::GivesWarning, format!("{}: {first}", op.name)))
+            }
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
@@ -556,6 +561,19 @@ impl GraphBuilder for PaddleBuilder {
             }
         })
     }
+}
+
+/// Whether a value is a complex number, Python's or of numpy, or a list of such: eager makes another type of it.
+fn holds_complex(value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let inside = |item: Bound<'_, PyAny>| depth > 0 && holds_complex(&item, depth - 1);
+    if let Ok(list) = value.cast::<PyList>() {
+        return list.iter().any(inside);
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        return tuple.iter().any(inside);
+    }
+    value.is_instance_of::<PyComplex>()
+        || value.get_type().name().is_ok_and(|name| name.to_string().starts_with("complex"))
 }
 
 /// Containers inside each other that are looked through for large ints.

@@ -167,7 +167,7 @@ pub(crate) fn rounds(handles: &Handles, op: &OpCall<'_, '_>, result: &Bound<'_, 
 }
 
 /// Operations that make constants, as full as their type allows.
-const CONSTANTS: &[&str] = &["pd_op.full", "pd_op.assign_value_", "pd_op.full_int_array"];
+pub(crate) const CONSTANTS: &[&str] = &["pd_op.full", "pd_op.assign_value_", "pd_op.full_int_array"];
 
 /// Attributes that are no numbers of the operation's.
 const NO_NUMBERS: &[&str] = &["op_callstack", "stop_gradient", "place", "dtype"];

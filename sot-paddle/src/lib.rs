@@ -5,7 +5,7 @@
 //! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
 //!   [`number_parameters`];
-//! - closing a graph: [`prune`], [`exact`], [`promoted`], [`program`];
+//! - closing a graph: [`prune`], [`exact`], [`not_run`], [`program`];
 //! - running it: [`run_program`];
 //! - what differs between releases of Paddle: [`releases`];
 //! - `probe`: the backend as Python sees it, for tests (with the feature `test-hooks`).
@@ -36,11 +36,11 @@ mod layers;
 mod lazy;
 mod meta;
 mod modes;
+mod not_run;
 mod number_parameters;
 #[cfg(feature = "test-hooks")]
 pub mod probe;
 mod program;
-mod promoted;
 mod prune;
 mod quiet;
 mod recipe;

@@ -9,7 +9,7 @@ use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
 use crate::recipe::{Argument, Recipe};
 use crate::run_program::{Program, Result as Give};
-use crate::{ambient, effects, exact, promoted};
+use crate::{ambient, effects, exact, not_run};
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
@@ -115,7 +115,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         // Who goes back from an output, and how often, whether with hooks, for second derivatives or after a write to an input, is
         // for eager's own nodes to answer.
         None if flows(py, &computed)? => Some("gradients are recorded".to_owned()),
-        None => match promoted::operands_of_two_types(py, &live)? {
+        None => match not_run::only_eager_runs(py, &live)? {
             Some(why) => Some(why),
             None => exact::rounded(py, &live)?,
         },

@@ -9,7 +9,8 @@
 //! Two functions are replaced, for the thread of the capture, only while Paddle's own code builds ([`StaticMode::building`]):
 //! the simulated program must find the originals. `traceback.extract_stack`, which Paddle calls for every appended operation,
 //! answers with the lines of the user's program that is being simulated; `warnings.warn` says nothing: what building warns
-//! of, running warns of too, or it is nobody's affair.
+//! of, running warns of too, or it is nobody's affair. What is for a line of the program to give is remembered
+//! ([`Building::warned`]): run from a graph it would name another line.
 //!
 //! **Invariant:** leaving never fails halfway: every step is tried, on success, error and drop alike.
 
@@ -21,12 +22,34 @@ use sot_core::backend::UserFrame;
 use sot_core::cpython::module;
 use sot_core::replaced::Replaced;
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// While it lives, Paddle's code builds.
 pub(crate) struct Building<'py> {
     _stack: Replaced<'py>,
     _silence: Replaced<'py>,
+    warned: Arc<OnceLock<String>>,
+}
+
+impl Building<'_> {
+    /// The first warning meanwhile that names a line of the program.
+    pub(crate) fn warned(&self) -> Option<&str> {
+        self.warned.get().map(String::as_str)
+    }
+}
+
+/// Whether `warnings.warn` with these arguments, of which the third is the level, would name a line outside of Paddle.
+fn names_the_program(py: Python<'_>, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+    let by_name = kwargs.and_then(|kwargs| kwargs.get_item(intern!(py, "stacklevel")).ok()?);
+    let level = match args.get_item(2).ok().or(by_name) {
+        Some(level) => level.extract::<isize>()?,
+        None => 1,
+    };
+    // The innermost frame is that which warns.
+    let frame = module(py, "sys")?.getattr(intern!(py, "_getframe"))?.call1((level.max(1) - 1,))?;
+    let name = frame.getattr(intern!(py, "f_globals"))?.get_item(intern!(py, "__name__"))?;
+    let name: String = name.extract()?;
+    Ok(name != "paddle" && !name.starts_with("paddle."))
 }
 
 /// Takes back one step of entering.
@@ -95,10 +118,20 @@ impl StaticMode {
         let stack = move |args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>| {
             (args.is_empty() && kwargs.is_none()).then(|| frames.clone_ref(args.py()).into_any())
         };
-        let silence = move |args: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| Some(none.clone_ref(args.py()));
+        let warned = Arc::new(OnceLock::new());
+        let heard = warned.clone();
+        let silence = move |args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>| {
+            // A frame that is not there is not Paddle's.
+            if names_the_program(args.py(), args, kwargs).unwrap_or(true) {
+                let text = args.get_item(0).and_then(|message| Ok(message.str()?.to_string()));
+                let _ = heard.set(text.unwrap_or_default());
+            }
+            Some(none.clone_ref(args.py()))
+        };
         Ok(Building {
             _stack: Replaced::new(traceback, "extract_stack", stack)?,
             _silence: Replaced::new(module(py, "warnings")?, "warn", silence)?,
+            warned,
         })
     }
 

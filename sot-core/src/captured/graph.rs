@@ -59,6 +59,23 @@ pub struct Claim {
     pub extents: SmallVec<[Extent; 6]>,
 }
 
+/// What else the program was told of a result, which the first run is asked for: the framework may have inferred something else than
+/// what it does. It follows from what guards say, so no later run is asked.
+#[derive(Clone)]
+pub struct Told {
+    pub of: Symbol,
+    pub what: What,
+}
+
+/// What the program was told.
+#[derive(Clone)]
+pub enum What {
+    /// What an attribute of this name is.
+    Attribute(Box<str>, ObjectId),
+    /// Something that follows from the element type.
+    Dtype(Box<str>),
+}
+
 /// The graph of one capture.
 #[derive(Default)]
 pub struct Graph {
@@ -70,6 +87,7 @@ pub struct Graph {
     /// Those of which the builder knows an example alone, by symbol.
     pub examples: HashSet<u32>,
     pub claims: Vec<Claim>,
+    pub told: Vec<Told>,
     pub statements: Vec<Statement>,
     /// By statement.
     pub behind: Vec<Behind>,

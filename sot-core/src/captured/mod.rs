@@ -18,7 +18,7 @@ mod parts;
 mod places;
 mod standing;
 
-pub use graph::{Behind, Callee, Claim, Flag, Graph, GraphInput, GraphMark};
+pub use graph::{Behind, Callee, Claim, Flag, Graph, GraphInput, GraphMark, Told, What};
 pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;

@@ -425,11 +425,9 @@ def join(function, iterable):
         refused = True
     if refused:
         raise TypeError("can only join an iterable")
-    hint(iterator)
     items = []
-    for item in iterator:
-        items.append(item)
-        del item
+    # A list is made of the iterator, which is asked for one as well.
+    items.extend(iterator)
     return function(items)
 
 

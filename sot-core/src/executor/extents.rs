@@ -10,7 +10,7 @@
 use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
-use crate::captured::{Claim, place, place_of_extent};
+use crate::captured::{Claim, Told, What, place, place_of_extent};
 use crate::cpython::facts;
 use crate::marks::{self, FIRST_THAT_VARIES};
 use crate::numbers::are_alike;
@@ -121,7 +121,25 @@ impl<'py> Executor<'py> {
     /// The program is told something that follows from the shapes of these tensors.
     pub(super) fn claim_all(&mut self, args: &Args) -> Result<(), Stop> {
         let named = args.keywords.iter().map(|(_, value)| *value);
-        args.positional.iter().copied().chain(named).try_for_each(|arg| self.claim(arg, None))
+        args.positional.iter().copied().chain(named).try_for_each(|arg| {
+            self.claim(arg, None)?;
+            let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(arg).kind
+            else {
+                return Ok(());
+            };
+            let value = self.tensor_value(arg)?;
+            let dtype = self.value_meta(&value)?.dtype;
+            self.graph.told.push(Told { of: symbol, what: What::Dtype(dtype) });
+            Ok(())
+        })
+    }
+
+    /// The program reads an attribute of a tensor, which is this object.
+    pub(super) fn tell_attribute(&mut self, tensor: VarId, name: &str, object: &Bound<'py, PyAny>) {
+        if let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(tensor).kind {
+            let value = self.objects.add(object);
+            self.graph.told.push(Told { of: symbol, what: What::Attribute(name.into(), value) });
+        }
     }
 
     /// Extents some of which vary: `example` is what they are now, as a tuple or a new list.

@@ -18,17 +18,17 @@ use sot_tracker::TrackerId;
 impl<'py> Executor<'py> {
     /// Watch a variable that was wrapped just now, if its death could be seen.
     pub(super) fn watch(&mut self, var: VarId, object: &Bound<'_, PyAny>, tracker: TrackerId) {
-        let may_hold = matches!(
+        let may_hold = !matches!(
             self.var(var).kind,
-            VarKind::Instance(_)
-                | VarKind::List(_)
-                | VarKind::Dict(_)
-                | VarKind::Set(_)
-                | VarKind::Deque(_)
-                | VarKind::Tuple(_)
-                | VarKind::Tensor(_)
-                | VarKind::Iterator(_)
-                | VarKind::Exception(_)
+            VarKind::Constant(_)
+                | VarKind::ByteArray(_)
+                | VarKind::Class(_)
+                | VarKind::Module(_)
+                | VarKind::Layer(_)
+                | VarKind::Function(_)
+                | VarKind::Method(_)
+                | VarKind::Bound(_)
+                | VarKind::Cell(_)
         );
         let given = self.trackers.get(self.trackers.root(tracker)).is_slot();
         // Those below a slot belong to what is found there.
@@ -291,6 +291,17 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Whether a value is a constant, or a tuple of such: its hash asks nobody.
+    fn is_of_constants(&self, var: VarId) -> bool {
+        match &self.var(var).kind {
+            VarKind::Constant(_) => true,
+            VarKind::Tuple(tuple) => {
+                tuple.class.is_none() && tuple.items.iter().all(|item| self.is_of_constants(*item))
+            }
+            _ => false,
+        }
+    }
+
     /// Real values that a mutation takes out of a real object.
     fn overwritten(&self, mutation: &Mutation) -> Vec<Bound<'py, PyAny>> {
         let py = self.py;
@@ -315,7 +326,17 @@ impl<'py> Executor<'py> {
                     let items = py.get_type::<PyList>().call_method1("__getitem__", (list, slice)).ok()?;
                     Some(items.cast::<PyList>().ok()?.iter().collect())
                 }
-                _ => None,
+                // Any of the values may be the one, unless what the key is says which.
+                _ => {
+                    let dict = container.cast::<PyDict>().ok()?;
+                    if self.is_of_constants(VarId(key.0))
+                        && let Some(key) = self.plain_value(py, VarId(key.0))
+                    {
+                        return Some(vec![dict.get_item(key).ok()??]);
+                    }
+                    let found = real(key).and_then(|key| facts::value_of_key(dict, &key));
+                    Some(found.map_or_else(|| dict.values().iter().collect(), |value| vec![value]))
+                }
             }
         };
         match mutation {

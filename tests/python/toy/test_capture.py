@@ -56,6 +56,7 @@ from capture_cases import (  # noqa: F401
     ends_in_other_modules,
     ends_of_calls,
     ends_of_the_unseen,
+    ends_of_values_of_keys,
     ends_of_raising,
     enumerations,
     exceptions,

@@ -18,6 +18,9 @@ pub struct FunctionParts<'a, 'py> {
     pub defaults: Option<Borrowed<'a, 'py, PyAny>>,
     pub kwdefaults: Option<Borrowed<'a, 'py, PyAny>>,
     pub closure: Option<Borrowed<'a, 'py, PyAny>>,
+    /// What `__dict__` is, if anybody has asked for one.
+    pub attributes: Option<Borrowed<'a, 'py, PyAny>>,
+    pub annotations: Option<Borrowed<'a, 'py, PyAny>>,
 }
 
 /// The parts of a Python function; `None` for anything else. They stay valid until the function is
@@ -37,6 +40,8 @@ pub fn func_parts<'a, 'py>(func: &'a Bound<'py, PyAny>) -> Option<FunctionParts<
             defaults: Borrowed::from_ptr_or_opt(py, (*raw).func_defaults),
             kwdefaults: Borrowed::from_ptr_or_opt(py, (*raw).func_kwdefaults),
             closure: Borrowed::from_ptr_or_opt(py, (*raw).func_closure),
+            attributes: Borrowed::from_ptr_or_opt(py, (*raw).func_dict),
+            annotations: Borrowed::from_ptr_or_opt(py, (*raw).func_annotations),
         })
     }
 }

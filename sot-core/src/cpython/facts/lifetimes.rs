@@ -210,8 +210,8 @@ fn held_alone<'py>(object: &Bound<'py, PyAny>, room: usize, held: &mut Vec<Bound
     } else if room > 0 && is_holder_of_c(object) {
         held.extend(referents(object).take(room));
     } else if let Some(parts) = super::func_parts(object) {
-        let tuples = [parts.defaults.as_ref(), parts.closure.as_ref()].into_iter().flatten();
-        held.extend(tuples.chain(parts.kwdefaults.as_ref()).map(|part| Bound::clone(part)).take(room));
+        let parts = [parts.defaults, parts.closure, parts.kwdefaults, parts.attributes, parts.annotations];
+        held.extend(parts.into_iter().flatten().map(|part| part.to_owned()).take(room));
     }
 }
 

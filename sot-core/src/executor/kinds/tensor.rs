@@ -41,7 +41,10 @@ impl Operations for TensorVar {
             ex.claim(me, None)?;
         }
         match attribute {
-            Attr::Constant(object) => ex.fold(&object).map(Some),
+            Attr::Constant(object) => {
+                ex.tell_attribute(me, name, &object);
+                ex.fold(&object).map(Some)
+            }
             Attr::Fresh(object) => match ex.fresh_number(&object)? {
                 Some(number) => Ok(Some(number)),
                 None => ex.fresh(&object).map(Some),
