@@ -132,6 +132,8 @@ pub(crate) fn read<'py>(
         _ if TO_HOST.contains(&name) => Attr::Break(Why::new(Reason::TensorToHost, name)),
         _ if TO_SCALAR.contains(&name) => Attr::Break(Why::new(Reason::TensorToScalar, name)),
         _ if api_table::in_place_name(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
+        // As far as the builder knows what they do.
+        "cpu" | "to" => Attr::Method,
         // Eager gives a second tensor over the same memory.
         "contiguous" if own.is_none() => Attr::Method,
         _ if METHODS.contains(&name) => Attr::Method,

@@ -14,9 +14,10 @@ use crate::quiet::Quiet;
 use crate::static_mode::StaticMode;
 use crate::{exact, extents, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
+use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
 use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
@@ -212,6 +213,9 @@ impl PaddleBuilder {
             "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
             // Their number is an extent: a program of unknown ones ends the process.
             "unbind" | "unstack" => {
+                if fixed_axis(op).is_some_and(|(value, axis)| extent(&value, axis).is_some_and(|extent| extent >= 0)) {
+                    return None;
+                }
                 inspect::values_in(&self.grown.handles, op.args, &mut values);
                 let varies =
                     |value: &Bound<'_, PyAny>| meta::shape(value).is_ok_and(|shape| shape.iter().any(|d| *d < 0));
@@ -255,6 +259,50 @@ impl PaddleBuilder {
             });
         }
         PyTuple::new(py, args).map(Some)
+    }
+
+    /// `tensor.cpu()` and `tensor.to(dtype)`, which programs lack: the tensor itself where it is so already, as in eager, or a cast of it.
+    fn moved<'py>(
+        &self,
+        op: &OpCall<'_, 'py>,
+        tensor: &Bound<'py, PyAny>,
+        rest: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = tensor.py();
+        let unknown = || PyNotImplementedError::new_err("only eager knows where it moves a tensor");
+        if op.kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
+            return Err(unknown());
+        }
+        let handles = &self.grown.handles;
+        let own = self.own_grad(tensor);
+        match rest.extract::<(Bound<'py, PyAny>,)>() {
+            Err(_) if op.name == "cpu" && rest.is_empty() => {
+                let place = own.map_or(&self.grown.place, |source| &source.meta.place);
+                if place.contains("cpu") { Ok(tensor.clone()) } else { Err(unknown()) }
+            }
+            Ok((dtype,)) if op.name == "to" => {
+                let name = dtype.cast::<PyString>().ok().map(|name| name.to_string());
+                let named = name.filter(|name| ELEMENT_TYPES.contains(&name.as_str()));
+                // A name is never equal to a type, so that such a tensor is cast to the type that it has.
+                let always = named.is_some();
+                let dtype = match named {
+                    Some(name) => handles.paddle.bind(py).getattr(name)?,
+                    None => dtype,
+                };
+                let known = dtype.get_type().is(handles.dtype.bind(py));
+                // Without gradients a cast stops them, and eager says afterwards that it does not.
+                let stops = own.map_or_else(
+                    || tensor.getattr(intern!(py, "stop_gradient"))?.is_truthy(),
+                    |source| Ok(!source.meta.requires_grad),
+                )?;
+                match known && (self.recording.on || stops) {
+                    true if !always && tensor.getattr(intern!(py, "dtype"))?.eq(&dtype)? => Ok(tensor.clone()),
+                    true => handles.c_ops.bind(py).getattr(intern!(py, "cast"))?.call1((tensor, dtype)),
+                    false => Err(unknown()),
+                }
+            }
+            _ => Err(unknown()),
+        }
     }
 
     /// Indexing that takes everything gives the value itself in a program, and a new view in eager.
@@ -303,6 +351,18 @@ impl PaddleBuilder {
                     return Ok(receiver);
                 }
                 let rest = op.args.get_slice(1, op.args.len());
+                if let "cpu" | "to" = op.name {
+                    return self.moved(op, &receiver, &rest);
+                }
+                if op.name == "view"
+                    && op.kwargs.is_none_or(|kwargs| kwargs.is_empty())
+                    && let Ok((shape,)) = rest.extract::<(Bound<'py, PyAny>,)>()
+                    && (shape.is_exact_instance_of::<PyList>() || shape.is_exact_instance_of::<PyTuple>())
+                {
+                    // The method asks for an eager tensor, the operation does not.
+                    let view = self.grown.handles.c_ops.bind(py).getattr(intern!(py, "view_shape"))?;
+                    return view.call1((receiver, PyList::new(py, shape.try_iter()?.collect::<PyResult<Vec<_>>>()?)?));
+                }
                 let result = receiver.getattr(op.name)?.call(rest, op.kwargs)?;
                 if op.name.contains("getitem") { self.new_view(&receiver, result) } else { Ok(result) }
             }
@@ -561,6 +621,40 @@ impl GraphBuilder for PaddleBuilder {
             }
         })
     }
+}
+
+/// Names that `tensor.to` takes for element types; others are devices.
+const ELEMENT_TYPES: &[&str] = &[
+    "bfloat16",
+    "bool",
+    "complex128",
+    "complex64",
+    "float16",
+    "float32",
+    "float64",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "uint8",
+];
+
+/// The tensor and the axis of `unbind(tensor, axis=0)`.
+fn fixed_axis<'py>(op: &OpCall<'_, 'py>) -> Option<(Bound<'py, PyAny>, isize)> {
+    let named = |name: &str| op.kwargs.and_then(|kwargs| kwargs.get_item(name).ok()?);
+    let value = op.args.get_item(0).ok().or_else(|| named("input")).or_else(|| named("x"))?;
+    let axis = match op.args.get_item(1).ok().or_else(|| named("axis")) {
+        Some(axis) => axis.extract().ok()?,
+        None => 0,
+    };
+    Some((value, axis))
+}
+
+/// The extent of a symbolic value along an axis, which may be counted from the end; -1 where it varies.
+fn extent(value: &Bound<'_, PyAny>, axis: isize) -> Option<i64> {
+    let shape = meta::shape(value).ok()?;
+    let at = if axis < 0 { axis.checked_add_unsigned(shape.len())? } else { axis };
+    shape.get(usize::try_from(at).ok()?).copied()
 }
 
 /// Whether a value is a complex number, Python's or of numpy, or a list of such: eager makes another type of it.

@@ -33,13 +33,16 @@ impl<'py> Executor<'py> {
         let candidate = self.objects.get(self.py, candidate.object);
         let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
         match self.class_lookup(candidate.get_type().as_any(), method)? {
-            Some(found) if facts::is_function(&found) && self.membership(&candidate, method)? == Membership::User => {
-                let function = self.pin(&found);
-                let method = self.virtual_var(MethodVar { receiver: class, function });
+            Some(found) if self.is_code(&found) && self.membership(&candidate, method)? == Membership::User => {
+                let method = self.special_method(class, method)?;
                 self.enter("truth_of", &[method, value]).map(Some)
             }
             _ => self.enter("instance_by_its_word", &[value, class]).map(Some),
         }
+    }
+
+    fn is_code(&self, method: &Bound<'py, PyAny>) -> bool {
+        facts::is_function(method) || self.wraps_function(method)
     }
 
     fn membership(&self, class: &Bound<'py, PyAny>, method: &str) -> Result<Membership, Stop> {
@@ -71,7 +74,7 @@ impl<'py> Executor<'py> {
         match self.membership(&candidate, method)? {
             Membership::User => {
                 let found = self.class_lookup(candidate.get_type().as_any(), method)?;
-                Ok(found.is_some_and(|found| facts::is_function(&found)))
+                Ok(found.is_some_and(|found| self.is_code(&found)))
             }
             Membership::Mro if of_value && matches!(self.look(value)?, VarKind::Instance(_)) => {
                 // Its class is asked first.

@@ -5,7 +5,7 @@ use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
-use crate::type_facts;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyList, PyTuple, PyType};
@@ -260,9 +260,22 @@ impl<'py> Executor<'py> {
                 let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
+            Some(found) if self.wraps_function(&found) => match type_facts::descriptor(&found) {
+                Descriptor::ClassMethod => self.bind_class_method(&class, &found).map(Some),
+                _ => {
+                    let function = self.wrapped_function(&found)?;
+                    Ok(Some(self.pin(&function)))
+                }
+            },
             Some(_) => Err(Stop::brk(Reason::UserCode, name)),
             None => Ok(None),
         }
+    }
+
+    /// Whether this is a static or class method of a function: a special method may be one.
+    pub(super) fn wraps_function(&self, found: &Bound<'py, PyAny>) -> bool {
+        matches!(type_facts::descriptor(found), Descriptor::ClassMethod | Descriptor::StaticMethod)
+            && found.getattr("__func__").is_ok_and(|function| facts::is_function(&function))
     }
 
     pub fn special_method(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {

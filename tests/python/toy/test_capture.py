@@ -147,6 +147,7 @@ from capture_cases import (  # noqa: F401
     slotted,
     sorting,
     special_methods,
+    special_methods_that_are_wrapped,
     state,
     streams,
     subclasses,
