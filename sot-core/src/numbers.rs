@@ -5,6 +5,7 @@
 use crate::cpython::facts;
 use crate::type_facts;
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyCFunction, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -226,4 +227,33 @@ fn extent<'py>(tensor: &Bound<'py, PyAny>, axis: &Bound<'py, PyAny>) -> Option<B
     let axis = axis.extract::<usize>().ok()?;
     let extent = crate::backend::registered()?.extent(tensor, axis)?;
     Some(extent.into_pyobject(tensor.py()).ok()?.into_any())
+}
+
+/// The smallest number of digits that `sys.set_int_max_str_digits` takes for a limit. With fewer there is none to meet.
+const FEWEST_DIGITS: u32 = 640;
+
+/// How the error of `int` and `str` begins that have met a limit.
+const MET: &str = "Exceeds the limit (";
+
+/// Ask C for something that may be a conversion between an int and its digits: it succeeds if it would under any limit that the program
+/// may set, which no guard asks for. Interpreters without a limit are asked as they are.
+pub(crate) fn under_any_limit<T>(py: Python<'_>, ask: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    static LIMIT: PyOnceLock<Option<[Py<PyAny>; 2]>> = PyOnceLock::new();
+    let functions = LIMIT.get_or_init(py, || {
+        let sys = crate::cpython::module(py, "sys").ok()?;
+        let [get, set] = ["get_int_max_str_digits", "set_int_max_str_digits"].map(|name| sys.getattr(name).ok());
+        Some([get?.unbind(), set?.unbind()])
+    });
+    let Some([get, set]) = functions else { return ask() };
+    let before = get.bind(py).call0()?;
+    set.bind(py).call1((FEWEST_DIGITS,))?;
+    let told = ask();
+    set.bind(py).call1((before,))?;
+    told
+}
+
+/// Whether an error says that there are too many digits.
+pub(crate) fn met_a_limit(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyValueError>(py)
+        && error.value(py).str().is_ok_and(|text| text.to_str().is_ok_and(|text| text.starts_with(MET)))
 }

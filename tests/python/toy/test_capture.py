@@ -104,6 +104,7 @@ from capture_cases import (  # noqa: F401
     lengths,
     local_classes,
     left_by_exceptions,
+    limits_of_digits,
     lines_of_finalizers,
     locks,
     longer_once,

@@ -5,6 +5,7 @@ use crate::cpython::{facts, warnings};
 use crate::executor::Executor;
 use crate::executor::copies::Copies;
 use crate::groups;
+use crate::numbers;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
@@ -229,6 +230,7 @@ impl<'py> Executor<'py> {
         ask: impl FnOnce() -> PyResult<T>,
     ) -> Result<T, Stop> {
         let quiet = values.iter().all(|value| warnings::never_warns_of(value));
+        let ask = || numbers::under_any_limit(self.py, ask);
         let told = if quiet { ask() } else { warnings::as_errors(self.py, ask) };
         told.map_err(|e| self.raised_by(&e, copies))
     }
@@ -246,6 +248,9 @@ impl<'py> Executor<'py> {
             // By `as_errors`, or since the program makes errors of warnings.
             let text = value.str().map(|text| text.to_string()).unwrap_or_default();
             return Stop::brk(Reason::GivesWarning, text);
+        }
+        if numbers::met_a_limit(self.py, error) {
+            return Stop::brk(Reason::Builtin, "as many digits as a program may refuse to read or write");
         }
         let unknown = || Stop::brk(Reason::WouldRaise, class.name().map(|n| n.to_string()).unwrap_or_default());
         let Some(about) = what_it_tells(&class) else { return unknown() };
