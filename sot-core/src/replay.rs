@@ -260,6 +260,10 @@ impl Replay {
         let symbols = sir.statements.iter().flat_map(|s| s.uses().into_iter().chain(s.result.symbols()));
         let last = symbols.chain(sir.inputs.iter().copied()).map(|symbol| symbol.0 as usize + 1).max();
         let behind = captured.graph.behind.iter();
+        let mut facts: HashMap<Symbol, Vec<(Symbol, Fact)>> = HashMap::new();
+        for told in &captured.graph.told {
+            facts.entry(told.of).or_default().push((told.of, Fact::of(py, captured, &told.what)));
+        }
         let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
             action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
@@ -269,8 +273,7 @@ impl Replay {
             },
             told: {
                 let symbols = statement.result.symbols();
-                let told = captured.graph.told.iter().filter(|told| symbols.contains(&told.of));
-                told.map(|told| (told.of, Fact::of(py, captured, &told.what))).collect()
+                symbols.into_iter().flat_map(|symbol| facts.remove(&symbol).unwrap_or_default()).collect()
             },
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,

@@ -38,18 +38,32 @@ impl Building<'_> {
     }
 }
 
-/// Whether `warnings.warn` with these arguments, of which the third is the level, would name a line outside of Paddle.
-fn names_the_program(py: Python<'_>, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<bool> {
+/// Whether `warnings.warn` with these arguments, of which the third is the level, would name a line outside of the code that builds.
+/// `outside`: the innermost frame when that began.
+fn names_the_program(
+    outside: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<bool> {
+    let py = outside.py();
     let by_name = kwargs.and_then(|kwargs| kwargs.get_item(intern!(py, "stacklevel")).ok()?);
     let level = match args.get_item(2).ok().or(by_name) {
         Some(level) => level.extract::<isize>()?,
         None => 1,
     };
     // The innermost frame is that which warns.
-    let frame = module(py, "sys")?.getattr(intern!(py, "_getframe"))?.call1((level.max(1) - 1,))?;
-    let name = frame.getattr(intern!(py, "f_globals"))?.get_item(intern!(py, "__name__"))?;
-    let name: String = name.extract()?;
-    Ok(name != "paddle" && !name.starts_with("paddle."))
+    let mut frame = innermost_frame(py)?;
+    for _ in 1..level {
+        if frame.is(outside) {
+            break;
+        }
+        frame = frame.getattr(intern!(py, "f_back"))?;
+    }
+    Ok(frame.is(outside) || frame.is_none())
+}
+
+fn innermost_frame(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    module(py, "sys")?.getattr(intern!(py, "_getframe"))?.call0()
 }
 
 /// Takes back one step of entering.
@@ -119,10 +133,12 @@ impl StaticMode {
             (args.is_empty() && kwargs.is_none()).then(|| frames.clone_ref(args.py()).into_any())
         };
         let warned = Arc::new(OnceLock::new());
+        let outside = innermost_frame(py).ok().map(Bound::unbind);
         let heard = warned.clone();
         let silence = move |args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>| {
             // A frame that is not there is not Paddle's.
-            if names_the_program(args.py(), args, kwargs).unwrap_or(true) {
+            let outside = outside.as_ref().map(|outside| outside.bind(args.py()));
+            if outside.is_none_or(|outside| names_the_program(outside, args, kwargs).unwrap_or(true)) {
                 let text = args.get_item(0).and_then(|message| Ok(message.str()?.to_string()));
                 let _ = heard.set(text.unwrap_or_default());
             }

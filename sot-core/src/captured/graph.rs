@@ -61,14 +61,14 @@ pub struct Claim {
 
 /// What else the program was told of a result, which the first run is asked for: the framework may have inferred something else than
 /// what it does. It follows from what guards say, so no later run is asked.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Told {
     pub of: Symbol,
     pub what: What,
 }
 
 /// What the program was told.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum What {
     /// What an attribute of this name is.
     Attribute(Box<str>, ObjectId),
@@ -101,11 +101,13 @@ pub struct Graph {
 /// The length of the graph at some point.
 pub struct GraphMark {
     statements: usize,
+    claims: usize,
+    told: usize,
 }
 
 impl Graph {
     pub(crate) fn mark(&self) -> GraphMark {
-        GraphMark { statements: self.statements.len() }
+        GraphMark { statements: self.statements.len(), claims: self.claims.len(), told: self.told.len() }
     }
 
     /// Forget the statements since a mark. Their operations stay in the backend's program, where nothing uses them; inputs
@@ -113,6 +115,15 @@ impl Graph {
     pub(crate) fn rollback_to(&mut self, mark: &GraphMark) {
         self.statements.truncate(mark.statements);
         self.behind.truncate(mark.statements);
+        self.claims.truncate(mark.claims);
+        self.told.truncate(mark.told);
+    }
+
+    /// The program is told something of a result, perhaps once more.
+    pub(crate) fn tell(&mut self, told: Told) {
+        if !self.told.contains(&told) {
+            self.told.push(told);
+        }
     }
 
     /// What is passed at run time: tensors, then numbers.

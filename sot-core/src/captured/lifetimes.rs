@@ -18,8 +18,8 @@ pub(crate) struct Released {
     pub(crate) before: usize,
     /// The exception that was being handled when it ended.
     pub(crate) handled: Option<VarId>,
-    /// Where the outermost frame was then.
-    pub(crate) at: Location,
+    /// Where the outermost frame was then; `None`: it had ended.
+    pub(crate) at: Option<Location>,
 }
 
 /// References that one step of the simulation may have taken, in the order in which the interpreter takes them.
@@ -28,8 +28,8 @@ pub(crate) struct Taken {
     pub(crate) references: Box<[VarId]>,
     /// The exception that was being handled meanwhile.
     pub(crate) handled: Option<VarId>,
-    /// Where the outermost frame was.
-    pub(crate) at: Location,
+    /// Where the outermost frame was; `None`: it had ended.
+    pub(crate) at: Option<Location>,
 }
 
 /// An entry of the journal that may drop what could be seen to die.
@@ -40,7 +40,7 @@ pub(crate) struct Dropping {
     /// The exception that was being handled.
     pub(crate) handled: Option<VarId>,
     /// Where the outermost frame was.
-    pub(crate) at: Location,
+    pub(crate) at: Option<Location>,
 }
 
 /// Watched variables.

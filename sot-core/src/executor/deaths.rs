@@ -252,10 +252,11 @@ impl Executor<'_> {
             || unpacks && (is_method(0) && is_null(1) || is_null(0) && is_method(1))
     }
 
-    /// Where the outermost frame is: what finalizers find in it while its code runs.
-    fn outermost_place(&self) -> Location {
-        let instruction = self.frames.first().and_then(|frame| frame.unit.code.instrs.get(frame.ip));
-        instruction.map_or_else(Location::default, |instruction| instruction.loc)
+    /// Where the outermost frame is, unless it has ended: what finalizers find in it while its code runs.
+    fn outermost_place(&self) -> Option<Location> {
+        let frame = self.frames.first()?;
+        let known = frame.unit.code.instrs.get(frame.ip).map(|instruction| instruction.loc);
+        Some(known.filter(|at| at.line.is_some()).unwrap_or(Location::of_line(frame.unit.line(frame.ip))))
     }
 
     /// References may have been taken, in this order.
@@ -273,7 +274,7 @@ impl Executor<'_> {
     }
 
     /// The same, while an exception was being handled.
-    fn note_taken_while(&mut self, mut taken: Vec<VarId>, handled: Option<VarId>, at: Location) {
+    fn note_taken_while(&mut self, mut taken: Vec<VarId>, handled: Option<VarId>, at: Option<Location>) {
         let locals = self.frames.last().map_or(&[][..], |frame| &frame.locals[..]);
         taken.retain(|var| {
             let kind = &self.var(*var).kind;
@@ -290,19 +291,20 @@ impl Executor<'_> {
 
     /// Watched values that no frame holds before the effect that follows, or at the end.
     pub(super) fn note_ends(&mut self, released: Vec<VarId>) {
-        let now = (self.handled_for_finalizers(), self.outermost_place());
-        let steps = &self.watched.taken_by_steps;
-        let ended: Vec<(VarId, (Option<VarId>, Location))> = match self.all_held_by_frames() {
-            Some(held) => {
-                let ordered = self.in_order_of_ends(released, steps, held).into_iter();
-                ordered.map(|(var, step)| (var, step.map_or(now, |step| (step.handled, step.at)))).collect()
-            }
-            None => released.into_iter().map(|var| (var, now)).collect(),
-        };
         let before = self.journal.len();
-        for (var, (handled, at)) in ended {
-            self.watched.released.push(Released { var, before, handled, at });
-            self.watched.released_before.insert(var, before);
+        let (handled, at) = (self.handled_for_finalizers(), self.outermost_place());
+        let now = Taken { references: Box::default(), handled, at };
+        let release = |var, step: &Taken| Released { var, before, handled: step.handled, at: step.at };
+        let ended: Vec<Released> = match self.all_held_by_frames() {
+            Some(held) => {
+                let ordered = self.in_order_of_ends(released, &self.watched.taken_by_steps, held).into_iter();
+                ordered.map(|(var, step)| release(var, step.unwrap_or(&now))).collect()
+            }
+            None => released.into_iter().map(|var| release(var, &now)).collect(),
+        };
+        for released in ended {
+            self.watched.released_before.insert(released.var, before);
+            self.watched.released.push(released);
         }
         let Watched { open, released_before, .. } = &mut self.captured.watched;
         open.retain(|var| !released_before.contains_key(var));

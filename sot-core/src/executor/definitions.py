@@ -166,15 +166,15 @@ def fill(table, iterable, rest, result):
     for item in iterable:
         found = pair(item, index)
         if len(found) != 2:
-            # The item goes before its parts.
+            # Here the item goes before its parts.
             length = len(found)
             del item, found
             raise ValueError(f"dictionary update sequence element #{index} has length {length}; 2 is required")
         key, value = found
-        del found
         table[key] = value
         index = index + 1
-        del item, key, value
+        # And behind them, where they are one.
+        del key, value, found, item
     table.update(rest)
     return result
 

@@ -10,7 +10,7 @@ use crate::cpython::facts;
 use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use smallvec::SmallVec;
 use sot_sideeffect::{Mutation, Target, VarRef};
 use sot_tracker::TrackerId;
@@ -291,15 +291,28 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Whether a value is a constant, or a tuple of such: its hash asks nobody.
-    fn is_of_constants(&self, var: VarId) -> bool {
+    /// A key as an object, if its hash, and whether it equals another, asks nobody.
+    fn quiet_key(&self, var: VarId) -> Option<Bound<'py, PyAny>> {
+        let py = self.py;
+        let real = || self.known_object(var).map(|object| self.objects.get(py, object));
         match &self.var(var).kind {
-            VarKind::Constant(_) => true,
-            VarKind::Tuple(tuple) => {
-                tuple.class.is_none() && tuple.items.iter().all(|item| self.is_of_constants(*item))
+            VarKind::Constant(constant) => Some(self.objects.get(py, constant.object)),
+            VarKind::Function(_) | VarKind::Builtin(_) | VarKind::Module(_) => real(),
+            VarKind::Class(_) => real().filter(|class| {
+                crate::type_facts::agree(&class.get_type(), &py.get_type::<PyType>(), &["__hash__", "__eq__"])
+            }),
+            VarKind::Tuple(tuple) if tuple.class.is_none() => {
+                let items: Option<Vec<_>> = tuple.items.iter().map(|item| self.quiet_key(*item)).collect();
+                Some(PyTuple::new(py, items?).ok()?.into_any())
             }
-            _ => false,
+            _ => None,
         }
+    }
+
+    /// Whether the class of an instance says nothing of what its instances equal.
+    fn equals_itself_alone(&self, var: VarId) -> bool {
+        let class = self.known_object(var).map(|object| self.objects.get(self.py, object).get_type());
+        class.is_some_and(|class| crate::type_facts::agree(&class, &self.py.get_type::<PyAny>(), &["__eq__"]))
     }
 
     /// Real values that a mutation takes out of a real object.
@@ -326,16 +339,21 @@ impl<'py> Executor<'py> {
                     let items = py.get_type::<PyList>().call_method1("__getitem__", (list, slice)).ok()?;
                     Some(items.cast::<PyList>().ok()?.iter().collect())
                 }
-                // Any of the values may be the one, unless what the key is says which.
-                _ => {
+                kind => {
                     let dict = container.cast::<PyDict>().ok()?;
-                    if self.is_of_constants(VarId(key.0))
-                        && let Some(key) = self.plain_value(py, VarId(key.0))
-                    {
+                    if let Some(key) = self.quiet_key(VarId(key.0)) {
                         return Some(vec![dict.get_item(key).ok()??]);
                     }
-                    let found = real(key).and_then(|key| facts::value_of_key(dict, &key));
-                    Some(found.map_or_else(|| dict.values().iter().collect(), |value| vec![value]))
+                    if let Some(value) = real(key).and_then(|key| facts::value_of_key(dict, &key)) {
+                        return Some(vec![value]);
+                    }
+                    match kind {
+                        // It was made here, and is no key yet.
+                        VarKind::Function(_) => None,
+                        VarKind::Instance(_) if self.equals_itself_alone(VarId(key.0)) => None,
+                        // Any of the values may be the one.
+                        _ => Some(dict.values().iter().collect()),
+                    }
                 }
             }
         };

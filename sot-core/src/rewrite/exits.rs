@@ -214,6 +214,40 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     found
 }
 
+/// Containers and instances of the capture that dead locals hold and that are reached by what goes on: it may put something there whose
+/// end could be seen, and which ends with the frame.
+fn reached_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item]) -> HashSet<VarId> {
+    use VarKind::*;
+    let (mut dead, mut work) = (Vec::new(), Vec::new());
+    work.extend(inner_stack.iter().filter_map(|item| match item {
+        Item::Var(var) => Some(*var),
+        _ => None,
+    }));
+    for (i, frame) in captured.frames.iter().enumerate() {
+        let innermost = i + 1 == captured.frames.len();
+        if !innermost {
+            work.extend(&frame.stack);
+        }
+        let live = frame.unit.liveness().live_before(if innermost { ip } else { frame.ip });
+        for (local, var) in frame.locals.iter().enumerate().filter_map(|(local, var)| Some((local, (*var)?))) {
+            let may_be_filled =
+                || matches!(captured.var(var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_));
+            match live.local(Local(local as u32)) {
+                true => work.push(var),
+                false if !captured.found_outside(var) && may_be_filled() => dead.push(var),
+                false => {}
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    while let Some(var) = work.pop().filter(|_| !dead.is_empty()) {
+        if seen.insert(var) && !captured.found_outside(var) {
+            work.extend(captured.parts(var));
+        }
+    }
+    dead.into_iter().filter(|var| seen.contains(var)).collect()
+}
+
 /// The state of all frames when the innermost goes on at `ip` with `stack`. `shown`: variables that are handed on, needed
 /// or not.
 pub(super) fn exit(
@@ -227,6 +261,7 @@ pub(super) fn exit(
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
     let mut generators = Generators { carried, waiting: Vec::new() };
+    let reached = reached_by_what_goes_on(captured, ip, &inner_stack);
     for (i, frame) in captured.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
@@ -247,6 +282,7 @@ pub(super) fn exit(
                     all || live.live_before(at).local(Local(*l))
                         || *l == 0 && uses_super(&frame.unit.code)
                         || captured.lives_on(var)
+                        || reached.contains(&var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
                         || running(captured, var).is_some()
                         || carried.contains(&var)

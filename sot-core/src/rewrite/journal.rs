@@ -51,7 +51,7 @@ impl<'py> Emitter<'_, 'py> {
             let before = self.location();
             if let Some(dropping) = dropping {
                 self.tell(dropping.handled)?;
-                self.set_location(dropping.at);
+                self.set_location(dropping.at.unwrap_or(before));
             }
             let deleted = match mutation {
                 Mutation::DeleteHashed { found, .. } => Some(var(found)),

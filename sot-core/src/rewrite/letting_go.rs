@@ -90,7 +90,7 @@ impl Emitter<'_, '_> {
         if self.lifetimes.tail != 0 {
             let ended: HashSet<VarId> = {
                 let places = self.captured.places_of_ends();
-                let inside = |var: &VarId| places.end(*var).is_some_and(|end| end.at.line.is_some());
+                let inside = |var: &VarId| places.end(*var).is_some_and(|end| end.at.is_some());
                 let locals = self.locals_that_end(|_, _| true).into_iter().map(|(var, _)| var);
                 locals.filter(inside).collect()
             };
@@ -175,7 +175,7 @@ impl Emitter<'_, '_> {
             if let Some(handled) = told[at] {
                 self.tell(handled)?;
             }
-            self.set_location(places[at]);
+            self.set_location(places[at].unwrap_or(before));
             match told[at..].contains(&Some(Some(local.0))) {
                 true => told_later.push(local),
                 false => self.delete_each(vec![local]),
@@ -211,10 +211,10 @@ impl Emitter<'_, '_> {
         locals.iter().map(|(var, _)| places.end(*var).map(|end| end.handled)).collect()
     }
 
-    /// Where the outermost frame was when the values of locals ended.
-    fn places(&self, locals: &[(VarId, Local)]) -> Vec<Location> {
+    /// Where the outermost frame was when the values of locals ended, if they have, and it had not.
+    fn places(&self, locals: &[(VarId, Local)]) -> Vec<Option<Location>> {
         let places = self.captured.places_of_ends();
-        locals.iter().map(|(var, _)| places.end(*var).map_or_else(Location::default, |end| end.at)).collect()
+        locals.iter().map(|(var, _)| places.end(*var)?.at).collect()
     }
 
     fn delete_each(&mut self, locals: Vec<(VarId, Local)>) {

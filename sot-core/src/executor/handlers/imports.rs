@@ -33,9 +33,8 @@ fn import_name(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let whole = ex.is_plain(from_list)? && !ex.require_plain(from_list)?.is_none();
     let bound = if whole { module.as_str() } else { module.split('.').next().unwrap_or_default() };
     let imported = loaded(ex, &module)?.filter(|imported| is_ready(ex, *imported));
-    if imported.is_none() {
-        return Err(Stop::brk(Reason::OpaqueCall, format!("import {module}")));
-    }
+    let imported = imported.ok_or_else(|| Stop::brk(Reason::OpaqueCall, format!("import {module}")))?;
+    ex.look(imported)?;
     let value = loaded(ex, bound)?.ok_or(Stop::brk(Reason::OpaqueCall, "import"))?;
     let kind = ex.look(value)?;
     let plain =
@@ -80,6 +79,8 @@ fn is_ready(ex: &Executor<'_>, module: VarId) -> bool {
         return false;
     };
     match dict.get_item("__spec__") {
+        // What a spec of another class says may be code of the program.
+        Ok(Some(spec)) if !spec.is_none() && !is_own_spec(ex, &spec) => false,
         Ok(Some(spec)) if !spec.is_none() => facts::instance_dict(&spec).is_some_and(|attributes| {
             let initializing = attributes.get_item("_initializing");
             initializing.is_ok_and(|on| on.is_none_or(|on| on.is(PyBool::new(ex.py, false))))
@@ -111,16 +112,19 @@ fn absolute(ex: &mut Executor<'_>, module: &str, level: usize) -> Result<String,
     Ok(if module.is_empty() { base.to_owned() } else { format!("{base}.{module}") })
 }
 
+/// Whether this is a spec of Python's own.
+fn is_own_spec(ex: &Executor<'_>, spec: &Bound<'_, PyAny>) -> bool {
+    let class = crate::cpython::module(ex.py, "_frozen_importlib").and_then(|m| m.getattr("ModuleSpec"));
+    class.is_ok_and(|class| spec.get_type().is(&class))
+}
+
 /// `spec.parent` of a spec of Python's own: the name of a package, or what stands before the last point of another module's.
 fn parent_of_spec(ex: &mut Executor<'_>, spec: VarId) -> Result<Option<String>, Stop> {
-    let class = crate::cpython::module(ex.py, "_frozen_importlib").and_then(|m| m.getattr("ModuleSpec"));
-    let class = class.map_err(|e| ex.internal(&e))?;
     let kind = ex.look(spec)?;
-    if !ex.pinned(&kind).is_some_and(|object| object.get_type().is(&class)) {
-        return Ok(None);
-    }
+    let Some(object) = ex.pinned(&kind).filter(|object| is_own_spec(ex, object)) else { return Ok(None) };
+    let class = object.get_type();
     // What the program has put in the place of the property is the program's.
-    let own = ex.class_lookup(&class, "parent")?.is_some_and(|property| {
+    let own = ex.class_lookup(class.as_any(), "parent")?.is_some_and(|property| {
         let file = property.getattr("fget").and_then(|get| get.getattr("__code__")?.getattr("co_filename"));
         file.is_ok_and(|file| file.to_string().starts_with("<frozen "))
     });
