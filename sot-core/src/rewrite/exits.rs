@@ -204,19 +204,14 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     if found.is_empty() {
         return found;
     }
-    let mut seen = HashSet::new();
-    while let Some(var) = others.pop() {
-        if seen.insert(var) && !captured.found_outside(var) {
-            others.extend(captured.parts(var));
-        }
-    }
+    let seen = all_within(captured, others);
     found.retain(|var| !seen.contains(var));
     found
 }
 
-/// Containers and instances of the capture that dead locals hold and that are reached by what goes on: it may put something there whose
-/// end could be seen, and which ends with the frame.
-fn reached_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item]) -> HashSet<VarId> {
+/// What dead locals hold and what goes on may fill: it reaches containers or instances of the capture that they are, or hold, and may put
+/// something there whose end could be seen. That ends with the frame.
+fn filled_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item]) -> HashSet<VarId> {
     use VarKind::*;
     let (mut dead, mut work) = (Vec::new(), Vec::new());
     work.extend(inner_stack.iter().filter_map(|item| match item {
@@ -230,22 +225,33 @@ fn reached_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item])
         }
         let live = frame.unit.liveness().live_before(if innermost { ip } else { frame.ip });
         for (local, var) in frame.locals.iter().enumerate().filter_map(|(local, var)| Some((local, (*var)?))) {
-            let may_be_filled =
-                || matches!(captured.var(var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_));
             match live.local(Local(local as u32)) {
                 true => work.push(var),
-                false if !captured.found_outside(var) && may_be_filled() => dead.push(var),
+                false if !captured.found_outside(var) => dead.push(var),
                 false => {}
             }
         }
     }
+    if dead.is_empty() {
+        return HashSet::new();
+    }
+    let reached = all_within(captured, work);
+    let may_be_filled = |var: &VarId| {
+        let is_container = matches!(captured.var(*var).kind, List(_) | Dict(_) | Set(_) | Deque(_) | Instance(_));
+        is_container && !captured.found_outside(*var) && reached.contains(var)
+    };
+    dead.into_iter().filter(|var| all_within(captured, vec![*var]).iter().any(may_be_filled)).collect()
+}
+
+/// Values and all that the capture has put into them.
+fn all_within(captured: &Captured, mut work: Vec<VarId>) -> HashSet<VarId> {
     let mut seen = HashSet::new();
-    while let Some(var) = work.pop().filter(|_| !dead.is_empty()) {
+    while let Some(var) = work.pop() {
         if seen.insert(var) && !captured.found_outside(var) {
             work.extend(captured.parts(var));
         }
     }
-    dead.into_iter().filter(|var| seen.contains(var)).collect()
+    seen
 }
 
 /// The state of all frames when the innermost goes on at `ip` with `stack`. `shown`: variables that are handed on, needed
@@ -261,7 +267,7 @@ pub(super) fn exit(
     let mut frames = Vec::with_capacity(depth);
     let mut items = Vec::new();
     let mut generators = Generators { carried, waiting: Vec::new() };
-    let reached = reached_by_what_goes_on(captured, ip, &inner_stack);
+    let filled = filled_by_what_goes_on(captured, ip, &inner_stack);
     for (i, frame) in captured.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
@@ -282,7 +288,7 @@ pub(super) fn exit(
                     all || live.live_before(at).local(Local(*l))
                         || *l == 0 && uses_super(&frame.unit.code)
                         || captured.lives_on(var)
-                        || reached.contains(&var)
+                        || filled.contains(&var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
                         || running(captured, var).is_some()
                         || carried.contains(&var)

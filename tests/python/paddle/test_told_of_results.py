@@ -110,21 +110,66 @@ def inside_a_loop(x):
     return (x,)
 
 
+class Padded(paddle.nn.Layer):
+    def forward(self, x):
+        y = x + 1
+        y = deprecated(y)
+        y = F.zeropad2d(y, [0, 1, 0, 1])
+        return y * 2
+
+
+class Around(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = paddle.nn.Sequential(Padded(), Padded())
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+def captured_inside(layer):
+    """A layer whose `forward` is captured, and which Paddle calls."""
+    layer.forward = sot.to_static(layer.forward)
+    return layer
+
+
+@pytest.mark.parametrize("filter", ["always", "default"])
+@pytest.mark.parametrize("capture", [sot.to_static, captured_inside])
+@pytest.mark.parametrize("layer", [Padded, Around])
+def test_warnings_of_layers_name_the_line_of_the_program(layer, capture, filter):
+    assert heard(capture(layer()), filter) == heard(layer(), filter)
+
+
+def heard(call, filter):
+    told = []
+    globals().pop("__warningregistry__", None)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter(filter)
+        warnings.onceregistry.clear()
+        for _ in range(12):
+            call(paddle.ones([1, 1, 2, 2]))
+            told.append([(w.filename, w.lineno, w.category) for w in caught])
+    assert any(told), "it does not warn: take another"
+    return told
+
+
 @pytest.mark.parametrize("filter", ["always", "default", "once"])
 @pytest.mark.parametrize("f", [twice, inside_a_loop])
 def test_warnings_name_the_line_of_the_program(f, filter):
-    def heard(call):
-        told = []
-        for module in (globals(),):
-            module.pop("__warningregistry__", None)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter(filter)
-            warnings.onceregistry.clear()
-            for _ in range(12):
-                call(paddle.ones([1, 1, 2, 2]))
-                told.append([(w.filename, w.lineno, w.category) for w in caught])
-        return told
+    assert heard(sot.to_static(f), filter) == heard(f, filter)
 
-    expected = heard(f)
-    assert any(expected), "it does not warn: take another"
-    assert heard(sot.to_static(f)) == expected
+
+def test_what_eager_has_is_captured():
+    """What the framework infers rightly costs no graph, and what it does not costs one."""
+
+    def stats(f, x):
+        sot.reset()
+        captured = sot.to_static(f)
+        for _ in range(4):
+            captured(x)
+        return sot.stats()
+
+    right = stats(lambda x: (x * 2.5, (x * 2.5).dtype), x_of("float32"))
+    assert (right["graphs"], right["breaks"], right["captures"], right["hits"]) == (1, 0, 1, 3)
+    wrong = stats(lambda x: (x.unique(), x.unique().dtype), x_of("int64"))
+    assert wrong["captures"] == 1

@@ -65,6 +65,7 @@ from capture_cases import (  # noqa: F401
     exchanged,
     extended,
     facts_of_classes,
+    filled_by_what_goes_on,
     finalizers,
     filled_over_breaks,
     filled_places,

@@ -1,7 +1,7 @@
 """What a dict that exists holds under keys of all kinds ends where it is exchanged or deleted, and so does what values of kinds that hold
 others hold: partials, slices, views, methods of C, functions with attributes."""
 
-from observe import called_between, open_case
+from observe import called_between, case, open_case
 
 WORLD = """
 import collections, enum, functools, itertools, operator, types, weakref
@@ -163,3 +163,17 @@ for _name, _call in {
     for _what in ("Items", "Own"):
         _told = f"told.append({_call.replace('Items', _what)})\nreturn x + 1"
         open_case(called_between(f"iterators_of_{_what.lower()}_are_asked_for_iterators_by_{_name}", ASKED, _told, "", "told", lambda made: ()))
+
+# A key that is new takes nothing out: no break is due to what lies under others.
+for _kind in ("a_tuple", "a_function", "a_class", "a_member", "a_builtin", "a_module", "an_instance"):
+    _key = KEYS[_kind]
+    case(graphs=1, captures=1, breaks=0)(
+        called_between(
+            f"a_new_key_that_is_{_kind}_beside_values_that_tell_of_their_end",
+            WORLD + "table = {'a': Loud(1), 'b': [Loud(2)]}\n",
+            f"table[{_key}] = 1\ndel table[{_key}]\nreturn x * 2, len(table)",
+            "",
+            "n",
+            lambda made: (),
+        )
+    )

@@ -47,3 +47,37 @@ def f(x):
 """,
             alone=True,
         )
+
+# The same of pairs: of equal keys the second goes with its item.
+PAIRS = {
+    "equal_keys": "dict(Pair(at, 1) for at in range(3))",
+    "other_keys": "dict(Pair(at, at) for at in range(3))",
+    "equal_keys_of_a_list": "dict([Pair(at, 1) for at in range(3)])",
+    "keys_that_are_updated": "held.update(Pair(at, 1) for at in range(3))",
+}
+for _name, _call in PAIRS.items():
+    told_case(
+        f"pairs_with_{_name}",
+        WORLD
+        + f"""
+class Key(Loud):
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+    def __hash__(self):
+        return 1
+    def __eq__(self, other):
+        return self.value == other.value
+class Pair(Loud):
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+    def __iter__(self):
+        return iter([Key(("key", self.name), self.value), Loud(("value", self.name))])
+def f(x):
+    held = {{}}
+    y = x + 1
+    refused(lambda: {_call})
+    told.append("between")
+    return y * 2
+""",
+        alone=True,
+    )

@@ -1,0 +1,49 @@
+"""A local that nobody reads again holds what is put into its value behind a break, to the end of the frame or until it is bound again."""
+
+from observe import told_case
+
+WORLD = """
+told = []
+class Loud:
+    def __init__(self, name=0):
+        self.name = name
+    def __del__(self):
+        told.append(("gone", self.name))
+class Box:
+    pass
+def fill(into):
+    into.append(Loud())
+def fill_in_a_loop(into):
+    for name in range(2):
+        into.append(Loud(name))
+def loud():
+    opaque(0)
+    return Loud(1)
+def pairs():
+    yield 1, Loud(1)
+    opaque(0)
+    yield 2, Loud(2)
+"""
+
+BODIES = {
+    "a_method_on_the_stack": "l = []\nl.append(Loud())",
+    "a_method_on_the_stack_of_another_name": "l = []\nm = l\nl.append(Loud())\ndel l",
+    "a_method_of_a_dict": "d = {}\nd.update({1: Loud()})",
+    "a_generator": "d = {}\nd.update(pairs())",
+    "a_generator_into_a_list": "l = []\nl.extend(value for key, value in pairs())",
+    "an_inlined_function": "l = []\nfill(l)",
+    "an_inlined_function_in_a_loop": "l = []\nfill_in_a_loop(l)",
+    "a_setter": "b = Box()\nsetattr(b, 'v', Loud())",
+    "a_store_into_an_attribute": "b = Box()\nb.v = loud()",
+    "a_store_into_an_item": "d = {}\nd['k'] = loud()",
+    "an_item_of_an_item": "d = {'inner': []}\nd['inner'].append(loud())",
+    "a_deque": "import collections\nq = collections.deque()\nq.append(loud())",
+    "what_is_bound_again": "l = []\nl.append(loud())\nl = None",
+    "a_comprehension": "l = []\n[l.append(Loud(name)) for name in range(2)]",
+}
+ENDS = {"": "told.append('made')\nreturn x + 1", "_that_raises": "told.append('made')\nraise KeyError(1)", "_beside_more": "other = Loud('other')\ntold.append('made')\nreturn x + 1"}
+
+for _name, _body in BODIES.items():
+    for _end, _rest in ENDS.items():
+        _lines = f"{_body}\n{_rest}".split("\n")
+        told_case(f"a_dead_local_filled_by_{_name}{_end}", WORLD + "def f(x):\n" + "".join(f"    {line}\n" for line in _lines), alone=True)
