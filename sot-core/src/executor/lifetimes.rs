@@ -7,6 +7,7 @@
 use super::Executor;
 use crate::captured::SEARCHED;
 use crate::cpython::facts;
+use crate::objects::is_constant_type;
 use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
 use pyo3::prelude::*;
@@ -300,6 +301,9 @@ impl<'py> Executor<'py> {
             VarKind::Function(_) | VarKind::Builtin(_) | VarKind::Module(_) => real(),
             VarKind::Class(_) => real().filter(|class| {
                 crate::type_facts::agree(&class.get_type(), &py.get_type::<PyType>(), &["__hash__", "__eq__"])
+            }),
+            VarKind::Tuple(tuple) if tuple.class.is_none() && self.found_outside(var) => real().filter(|real| {
+                real.cast::<PyTuple>().is_ok_and(|items| items.iter().all(|item| is_constant_type(&item.get_type())))
             }),
             VarKind::Tuple(tuple) if tuple.class.is_none() => {
                 let items: Option<Vec<_>> = tuple.items.iter().map(|item| self.quiet_key(*item)).collect();
