@@ -1,22 +1,15 @@
 """Items that dicts are filled from and that are no pairs: what is let go of when that fails, and in which order."""
 
+from capture_cases.worlds import GONE
 from observe import told_case
 
-WORLD = """
-told = []
-class Loud:
-    def __init__(self, name):
-        self.name = name
-    def __del__(self):
-        told.append(("gone", self.name))
-class Wrapped:
+WORLD = f"told = []\n{GONE}" + """
+class Wrapped(Loud):
     def __init__(self, name, count):
         self.name, self.count = name, count
     def __iter__(self):
         told.append(("iter", self.name))
         return iter([Loud((self.name, at)) for at in range(self.count)])
-    def __del__(self):
-        told.append(("gone", self.name))
 def refused(call):
     try:
         call()
