@@ -11,7 +11,7 @@ use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};
 use crate::quiet::Quiet;
-use crate::static_mode::StaticMode;
+use crate::static_mode::{StaticMode, gist};
 use crate::{exact, extents, layers, meta, number_parameters, program};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
@@ -446,8 +446,7 @@ impl PaddleBuilder {
         let outcome = match invoked {
             Ok(_) if building.warned().is_some() => {
                 let text = building.warned().unwrap_or_default();
-                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-                Err(refuse(Reason::GivesWarning, format!("{}: {first}", op.name)))
+                Err(refuse(Reason::GivesWarning, format!("{}: {}", op.name, gist(text))))
             }
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =

@@ -48,8 +48,18 @@ const ONE_TYPE: &[&str] = &[
 ];
 
 /// Operations that take numbers as operands, which have no type of their own where the program has written them.
-const TAKES_NUMBERS: &[&str] =
-    &["arange", "clip", "full_like", "full_with_tensor", "linspace", "logspace", "scale", "uniform"];
+const TAKES_NUMBERS: &[&str] = &[
+    "allclose",
+    "arange",
+    "clip",
+    "full_like",
+    "full_with_tensor",
+    "isclose",
+    "linspace",
+    "logspace",
+    "scale",
+    "uniform",
+];
 
 /// Whether an operation takes scales and statistics of another type than what it works on.
 fn takes_statistics(short: &str) -> bool {

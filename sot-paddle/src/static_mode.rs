@@ -66,6 +66,17 @@ fn innermost_frame(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     module(py, "sys")?.getattr(intern!(py, "_getframe"))?.call0()
 }
 
+/// The first line of a warning that says something. Paddle paints its warnings and writes a headline above some.
+pub(crate) fn gist(text: &str) -> String {
+    let mut plain = String::new();
+    for (at, part) in text.split("\u{1b}[").enumerate() {
+        let unpainted = if at == 0 { Some(part) } else { part.split_once('m').map(|(_, rest)| rest) };
+        plain.push_str(unpainted.unwrap_or_default());
+    }
+    let says = |line: &&str| !line.is_empty() && !line.ends_with(':');
+    plain.lines().map(str::trim).find(says).unwrap_or_default().to_owned()
+}
+
 /// Takes back one step of entering.
 type Back = Box<dyn FnOnce(Python<'_>, &Handles) -> PyResult<()> + Send + Sync>;
 
@@ -223,4 +234,17 @@ fn fill_stack(py: Python<'_>, handles: &Handles, at: &[UserFrame]) -> PyResult<(
     }
     let stack = handles.stack.bind(py);
     stack.set_slice(0, stack.len(), &shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gist;
+
+    #[test]
+    fn the_gist_of_a_painted_warning_is_its_first_sentence() {
+        let deprecated = "\u{1b}[93m\nWarning:\nAPI \"paddle.nn.functional.common.zeropad2d\" is deprecated. \u{1b}[0m";
+        assert_eq!(gist(deprecated), "API \"paddle.nn.functional.common.zeropad2d\" is deprecated.");
+        assert_eq!(gist("When training, we now always track\nmore"), "When training, we now always track");
+        assert_eq!(gist(""), "");
+    }
 }
