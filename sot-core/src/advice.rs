@@ -70,9 +70,11 @@ pub fn of(reason: Reason) -> Advice {
             "do what the warning asks for; where that is not possible, the operation runs as Python between two graphs",
             "if NotImplemented:  # a DeprecationWarning\n    y = x + 1",
         ),
-        InplaceTensor => {
-            advice("compute a new tensor: `y = y + x` for `y.add_(x)`, `where` for masks", "y.add_(x)\ny[0] = 0.0")
-        }
+        InplaceTensor => advice(
+            "write a tensor that the function has made itself (`y = x.clone()` before `y.add_(x)`), or compute a new one: `where` for \
+                 masks",
+            "y.unsqueeze_(0)",
+        ),
         TensorAttribute => advice("set attributes of tensors outside of the captured function", "y.name = 'scaled'"),
         Disabled => advice("take the mark away where the function need not stay plain", "@sot.disable\ndef f(x): ..."),
         BreakAsked => advice("take the call away", "sot.graph_break()"),

@@ -306,6 +306,11 @@ pub trait GraphBuilder {
         None
     }
     /// Append an operation. The result may be any structure of tuples, lists and dicts of symbolic values and constants.
+    ///
+    /// An operation that writes its first operand in place gives that same value back, or `None` where it gives nothing
+    /// (`__setitem__`). The value stands for the tensor from then on as before, so it must keep its shape and type, and the graph is
+    /// [`Finished::replay_only`] unless the compiled form writes the same memory. It is refused where a run that fails later could
+    /// not be repeated.
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
     /// Read an attribute of a symbolic value.
     fn getattr<'py>(

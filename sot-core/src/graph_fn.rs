@@ -363,7 +363,7 @@ impl GraphFunction {
         if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
             let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
             // What is hardly faster is not worth another form than the exact one.
-            let compile = compiled <= replay - replay / 20 || !settings::by_measurement();
+            let compile = compiled <= replay - replay / 20 || !settings::graphs_by_measurement();
             let choice = if compile { Choice::Compiled } else { Choice::Replay };
             // Another thread may have found out more meanwhile.
             let (from, to) = (Choice::Measuring as u8, choice as u8);

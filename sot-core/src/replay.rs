@@ -260,21 +260,19 @@ impl Replay {
         let symbols = sir.statements.iter().flat_map(|s| s.uses().into_iter().chain(s.result.symbols()));
         let last = symbols.chain(sir.inputs.iter().copied()).map(|symbol| symbol.0 as usize + 1).max();
         let behind = captured.graph.behind.iter();
-        let mut facts: HashMap<Symbol, Vec<(Symbol, Fact)>> = HashMap::new();
+        let mut facts: HashMap<usize, Vec<(Symbol, Fact)>> = HashMap::new();
         for told in &captured.graph.told {
-            facts.entry(told.of).or_default().push((told.of, Fact::of(py, captured, &told.what)));
+            facts.entry(told.behind).or_default().push((told.of, Fact::of(py, captured, &told.what)));
         }
-        let steps = sir.statements.iter().zip(behind).zip(sir.last_uses()).map(|((statement, behind), dead)| Step {
+        let statements = sir.statements.iter().enumerate().zip(behind).zip(sir.last_uses());
+        let steps = statements.map(|(((at, statement), behind), dead)| Step {
             action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
             claims: {
                 let symbols = statement.result.symbols();
                 captured.graph.claims.iter().filter(|claim| symbols.contains(&claim.of)).cloned().collect()
             },
-            told: {
-                let symbols = statement.result.symbols();
-                symbols.into_iter().flat_map(|symbol| facts.remove(&symbol).unwrap_or_default()).collect()
-            },
+            told: facts.remove(&at).unwrap_or_default(),
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
         });

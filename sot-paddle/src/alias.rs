@@ -1,10 +1,11 @@
 //! Memory: which calls write their arguments, and which outputs would share memory in eager.
 //!
 //! Programs have no views, and an in-place method on a symbolic value silently builds the out-of-place operation. So
-//! calls that write are refused here, and a graph whose outputs would be views is run by replay.
+//! calls that write are refused here, but for those of [`crate::written`], and a graph whose outputs would be views is run by replay.
 
 use crate::api_table::in_place_name;
 use crate::prune::LiveOp;
+use crate::written;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_core::backend::OpCall;
@@ -21,8 +22,14 @@ pub(crate) fn forbidden(op: &OpCall<'_, '_>) -> Option<Why> {
     let name = bare(op.name);
     let written = in_place_name(name) || matches!(name, "__setitem__" | "setitem" | "__delitem__" | "delitem");
     if written {
-        return Some(Why::new(Reason::InplaceTensor, op.name));
+        return Some(Why::new(Reason::InplaceTensor, written::in_words(op)));
     }
+    forbidden_arguments(op)
+}
+
+/// Why a call may not be built for what it is told to do beside its name.
+pub(crate) fn forbidden_arguments(op: &OpCall<'_, '_>) -> Option<Why> {
+    let name = bare(op.name);
     let kwargs = op.kwargs?;
     let given = |argument: &str| kwargs.get_item(argument).ok().flatten().is_some_and(|v| !v.is_none());
     if given("out") || given("output") && name == "assign" {

@@ -3,6 +3,7 @@
 //! A name that is in no table runs eagerly: a break is always right, a wrong graph never is. The lists of exceptions
 //! come from comparing each function eager and built (tests/python/paddle_backend/test_differential.py).
 
+use crate::written;
 use sot_core::stop::{Reason, Why};
 
 /// What the tables say about a function.
@@ -212,7 +213,7 @@ pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     if TO_HOST.contains(&name) {
         return Some(Verdict::Break(Why::new(Reason::TensorToHost, name)));
     }
-    if in_place_name(name) {
+    if in_place_name(name) && !written::is_known(name) {
         return Some(Verdict::Break(Why::new(Reason::InplaceTensor, name)));
     }
     if let Some((.., why)) = EAGER.iter().find(|(m, n, _)| *m == module && (*n == "*" || *n == name)) {

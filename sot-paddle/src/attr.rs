@@ -4,6 +4,7 @@ use crate::api_table;
 use crate::grown::Source;
 use crate::handles::Handles;
 use crate::meta;
+use crate::written;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString, PyType};
@@ -131,6 +132,7 @@ pub(crate) fn read<'py>(
         "__class__" => return unknown("ask type()"),
         _ if TO_HOST.contains(&name) => Attr::Break(Why::new(Reason::TensorToHost, name)),
         _ if TO_SCALAR.contains(&name) => Attr::Break(Why::new(Reason::TensorToScalar, name)),
+        _ if written::is_write(name) && in_class(handles.tensor.bind(py), name).is_some() => Attr::Method,
         _ if api_table::in_place_name(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
         // As far as the builder knows what they do.
         "cpu" | "to" => Attr::Method,

@@ -12,7 +12,8 @@ use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
-use crate::{exact, extents, layers, meta, number_parameters, program};
+use crate::written::{self, Write};
+use crate::{exact, extents, layers, meta, number_parameters, program, prune};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
@@ -89,6 +90,9 @@ impl PaddleBuilder {
                 grad,
                 place,
                 told: false,
+                writes: false,
+                draws: false,
+                writes_outside: false,
                 rounds: None,
                 looked_at: Cell::new(0),
                 extents: Extents::default(),
@@ -163,7 +167,7 @@ impl PaddleBuilder {
         let mut values = Vec::new();
         let name = alias::bare(op.name);
         let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
-        if operator && !op.name.contains("getitem") {
+        if operator && !of_items(op.name) {
             // Anything but a number beside a symbolic value is read unchecked.
             let fits = |a: &Bound<'_, PyAny>| self.grown.handles.is_value(a) || is_number(a, op.name);
             if !op.args.iter().all(|a| fits(&a)) {
@@ -237,7 +241,7 @@ impl PaddleBuilder {
         let py = op.args.py();
         let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
         let others = || op.args.iter().filter(|a| !self.grown.handles.is_value(a));
-        if !operator || op.name.contains("getitem") || others().all(|a| is_number(&a, op.name)) {
+        if !operator || of_items(op.name) || others().all(|a| is_number(&a, op.name)) {
             return Ok(None);
         }
         let floating = |value: &Bound<'py, PyAny>| {
@@ -423,6 +427,76 @@ impl PaddleBuilder {
         steps.into_iter().collect()
     }
 
+    /// A write in place. The value of what is written stands for it from then on as before.
+    fn write<'py>(
+        &mut self,
+        op: &OpCall<'_, 'py>,
+        write: &Write<'py>,
+        at: &[UserFrame],
+    ) -> Result<Bound<'py, PyAny>, BuildError> {
+        let (py, target) = (op.args.py(), &write.target);
+        let fail = |e: PyErr| rejected(py, op.name, e);
+        let words = written::in_words(op);
+        let no = |detail: String| Err(refuse(Reason::InplaceTensor, detail));
+        let requires_grad = |value: &Bound<'py, PyAny>| match self.own_grad(value) {
+            Some(source) => Ok(source.meta.requires_grad),
+            None => value.getattr(intern!(py, "stop_gradient"))?.is_truthy().map(|stops| !stops),
+        };
+        let outside = written::is_outside(target).map_err(fail)?;
+        let target_requires = requires_grad(target).map_err(fail)?;
+        let recorded = self.recording.on && !write.detached;
+        if outside && target_requires && recorded {
+            return no(format!("{words} of a tensor from outside that requires gradients"));
+        }
+        let mut values = Vec::new();
+        inspect::values_in(&self.grown.handles, op.args, &mut values);
+        if let Some(kwargs) = op.kwargs {
+            inspect::values_in(&self.grown.handles, kwargs, &mut values);
+        }
+        let mut requires = target_requires;
+        for value in &values {
+            requires |= recorded && requires_grad(value).map_err(fail)?;
+        }
+        if outside && requires != target_requires {
+            return no(format!("{words} makes a tensor from outside require gradients"));
+        }
+        if self.grown.writes_outside && (write.may_refuse || target_requires && recorded) {
+            return no(format!("{words}: {AFTER_WRITE}"));
+        }
+        if write.is_built(op) {
+            let before = self.op_count(py).map_err(fail)?;
+            // The form that does not write has no objections to views.
+            let name = written::without_writing(op);
+            let has_it = target.hasattr(name).map_err(fail)?;
+            let pure = OpCall { kind: CallKind::Method, name, callee: None, ..*op };
+            let built = self.run_call(if has_it { &pure } else { op }, at)?;
+            let same = written::is_alike(&built, target);
+            self.roll_back(py, before).map_err(fail)?;
+            if !same.map_err(fail)? {
+                return no(format!("{words} of another shape or type"));
+            }
+        }
+        if requires != target_requires {
+            target.setattr(intern!(py, "stop_gradient"), false).map_err(fail)?;
+        }
+        self.grown.writes = true;
+        self.grown.draws |= write.draws;
+        self.grown.writes_outside |= outside;
+        Ok(if write.gives_nothing { py.None().into_bound(py) } else { target.clone() })
+    }
+
+    /// Whether one of the operations from this number on may refuse the numbers that it is given.
+    fn may_refuse(&self, py: Python<'_>, from: usize) -> PyResult<bool> {
+        let block = self.grown.main.bind(py).call_method0(intern!(py, "global_block"))?;
+        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
+        for op in ops.iter().skip(from) {
+            if prune::may_refuse(&op)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = op.args.py();
         let fail = |e: PyErr| rejected(py, op.name, e);
@@ -448,6 +522,9 @@ impl PaddleBuilder {
                 let text = building.warned().unwrap_or_default();
                 Err(refuse(Reason::GivesWarning, format!("{}: {}", op.name, gist(text))))
             }
+            Ok(_) if self.grown.writes_outside && self.may_refuse(py, before).map_err(fail)? => {
+                Err(refuse(Reason::InplaceTensor, format!("{}: {AFTER_WRITE}", op.name)))
+            }
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
@@ -469,6 +546,14 @@ impl PaddleBuilder {
         }
         outcome
     }
+}
+
+/// Why an operation is not built.
+const AFTER_WRITE: &str = "it may fail behind a write to memory from outside";
+
+/// Whether an operator reads or writes items: its operands may be anything.
+fn of_items(name: &str) -> bool {
+    matches!(name.trim_matches('_'), "getitem" | "setitem")
 }
 
 /// Scalars of numpy that eager takes for numbers.
@@ -540,10 +625,15 @@ impl GraphBuilder for PaddleBuilder {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
-        if let Some(why) = alias::forbidden(op).or_else(|| self.differs(op)).or_else(|| holds_large_int(op)) {
+        let write = Write::of(&self.grown.handles, op);
+        let forbidden = if write.is_some() { alias::forbidden_arguments(op) } else { alias::forbidden(op) };
+        if let Some(why) = forbidden.or_else(|| self.differs(op)).or_else(|| holds_large_int(op)) {
             return Err(BuildError { why, cause: None });
         }
-        self.run_call(op, at)
+        match write {
+            Some(write) => self.write(op, &write, at),
+            None => self.run_call(op, at),
+        }
     }
 
     fn getattr<'py>(

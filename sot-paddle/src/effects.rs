@@ -4,6 +4,7 @@
 //! that has such operations takes the state down first: about 2 us for the random stream and for each statistic.
 
 use crate::alias::Memory;
+use crate::grown::Grown;
 use crate::handles::Handles;
 use crate::prune::{self, LiveOp};
 use crate::recipe::Argument;
@@ -42,14 +43,12 @@ fn changes(op: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Look for effects among the live operations. `sources`: what stands behind the values that the program reads.
-pub(crate) fn of(
-    py: Python<'_>,
-    handles: &Handles,
-    place: &str,
-    live: &[LiveOp],
-    sources: &HashMap<i64, Argument>,
-) -> PyResult<Found> {
+pub(crate) fn of(py: Python<'_>, grown: &Grown, live: &[LiveOp], sources: &HashMap<i64, Argument>) -> PyResult<Found> {
+    let (handles, place) = (&*grown.handles, &*grown.place);
     let mut state = State { generators: Vec::new(), written: Vec::new() };
+    if grown.draws {
+        state.generators = generators(py, handles, place)?;
+    }
     let mut only_replay = None;
     let mut memory = None;
     let mut seen = HashSet::new();

@@ -40,6 +40,12 @@ pub(crate) struct Grown {
     pub(crate) place: Box<str>,
     /// Whether a tensor was told whether it stops gradients, which a program keeps to itself.
     pub(crate) told: bool,
+    /// Whether the program writes in place, which only replay does.
+    pub(crate) writes: bool,
+    /// Whether it writes what it draws.
+    pub(crate) draws: bool,
+    /// Whether it writes memory from outside ([`crate::written`]).
+    pub(crate) writes_outside: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,
     /// Operations that were looked at to find out about extents.

@@ -48,6 +48,7 @@ mod releases;
 mod run_program;
 mod static_mode;
 mod tensor_check;
+mod written;
 
 pub use backend::PaddleBackend;
 pub use lazy::LazyPaddle;

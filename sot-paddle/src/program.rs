@@ -96,7 +96,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         .iter()
         .map(|u| Ok((value_id(u.source.value.bind(py))?, u.argument.clone_ref(py))))
         .collect::<PyResult<_>>()?;
-    let (effects, writes_view) = match effects::of(py, handles, &grown.place, &live, &behind)? {
+    let (effects, writes_view) = match effects::of(py, grown, &live, &behind)? {
         effects::Found::Nothing => (None, None),
         effects::Found::State(state) => (Some(state), None),
         effects::Found::OnlyReplay(state, why) => (Some(state), Some(why)),
@@ -107,6 +107,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         None if op_count > MOST_OPERATIONS => {
             Some(format!("{op_count} operations: Paddle's executor would take too long to start"))
         }
+        None if grown.writes => Some("a tensor is written in place".to_owned()),
         None if grown.rounds.is_some() => grown.rounds.clone(),
         None if ambient::tells_of_operations(py, &grown.handles)? => {
             Some("Paddle tells of each operation (FLAGS_check_nan_inf, FLAGS_low_precision_op_list)".to_owned())

@@ -5,7 +5,7 @@ use crate::objects::VarId;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
-use sot_sir::{Statement, Symbol};
+use sot_sir::{Operand, Statement, Symbol};
 use sot_tracker::ObjectId;
 
 /// Who is called by a statement.
@@ -64,6 +64,8 @@ pub struct Claim {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Told {
     pub of: Symbol,
+    /// The statement behind which it was so, by number: that which has made the tensor, or has written it since.
+    pub behind: usize,
     pub what: What,
 }
 
@@ -120,7 +122,13 @@ impl Graph {
     }
 
     /// The program is told something of a result, perhaps once more.
-    pub(crate) fn tell(&mut self, told: Told) {
+    pub(crate) fn tell(&mut self, of: Symbol, what: What) {
+        let makes = |statement: &Statement| {
+            let made = statement.result.symbols();
+            made.contains(&of) || made.is_empty() && statement.args.first() == Some(&Operand::Symbol(of))
+        };
+        let Some(behind) = self.statements.iter().rposition(makes) else { return };
+        let told = Told { of, behind, what };
         if !self.told.contains(&told) {
             self.told.push(told);
         }

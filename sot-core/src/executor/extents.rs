@@ -10,7 +10,7 @@
 use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
-use crate::captured::{Claim, Told, What, place, place_of_extent};
+use crate::captured::{Claim, What, place, place_of_extent};
 use crate::cpython::facts;
 use crate::marks::{self, FIRST_THAT_VARIES};
 use crate::numbers::are_alike;
@@ -129,7 +129,7 @@ impl<'py> Executor<'py> {
             };
             let value = self.tensor_value(arg)?;
             let dtype = self.value_meta(&value)?.dtype;
-            self.graph.tell(Told { of: symbol, what: What::Dtype(dtype) });
+            self.graph.tell(symbol, What::Dtype(dtype));
             Ok(())
         })
     }
@@ -138,7 +138,7 @@ impl<'py> Executor<'py> {
     pub(super) fn tell_attribute(&mut self, tensor: VarId, name: &str, object: &Bound<'py, PyAny>) {
         if let VarKind::Tensor(TensorVar { source: TensorSource::Computed { symbol, .. } }) = self.var(tensor).kind {
             let value = self.objects.add(object);
-            self.graph.tell(Told { of: symbol, what: What::Attribute(name.into(), value) });
+            self.graph.tell(symbol, What::Attribute(name.into(), value));
         }
     }
 

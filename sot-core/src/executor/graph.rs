@@ -200,7 +200,8 @@ impl<'py> Executor<'py> {
         let result = self.builder()?.call(&op, &at).map_err(|error| self.refused(error))?;
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
-        if pattern.symbols().is_empty() {
+        let writes = result.is_none() || args.positional.first() == Some(&result_var);
+        if pattern.symbols().is_empty() && !writes {
             // An answer about its arguments (`dim`), which is true of these shapes.
             self.claim_all(args)?;
         }

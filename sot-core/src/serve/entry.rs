@@ -115,7 +115,7 @@ impl EntryBody for FunctionEntry {
         let origin = Origin::Function { function: func, slots };
         let turn = match &entry {
             Some(entry) if entry.broken.load(Ordering::Relaxed) => Turn { server: Server::Original, timed: false },
-            Some(entry) if settings::by_measurement() => match entry.action {
+            Some(entry) if settings::captures_by_measurement() => match entry.action {
                 Action::Run { .. } => entry.trial.turn(),
                 Action::Original { .. } if entry.is_original() => Turn { server: Server::Original, timed: false },
                 Action::Original { .. } => Turn { server: Server::Captured, timed: false },

@@ -8,7 +8,7 @@
 //! Asked before each collection of all that is old ([`count_made`]): what lives in a cycle, as a class does, dies in it as it
 //! would in plain Python. Else asking takes time in proportion to all that was captured, so that it is done again only after many times as long, or where a
 //! cache fills and a good part of all entries is new since the last time. Where no choice is to depend on a clock
-//! ([`settings::by_measurement`]), the latter alone counts.
+//! ([`settings::captures_by_measurement`]), the latter alone counts.
 
 use super::cache::CodeCache;
 use super::resting;
@@ -112,7 +112,8 @@ pub(super) fn drop_dead(py: Python<'_>, cache: &CodeCache) {
         return;
     }
     let start = Instant::now();
-    let is_time = || settings::by_measurement() && NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
+    let is_time =
+        || settings::captures_by_measurement() && NEXT.lock().is_ok_and(|next| next.is_none_or(|next| next <= start));
     let due = GROWN.contains(&entries) && many_are_new() && cache.has_grown_to(entries) || is_time();
     let done = trampoline(|| {
         if due {

@@ -31,7 +31,7 @@ pub(super) struct Cold {
 }
 
 impl Worker {
-    /// `captured_only`: sot serves what it has captured, whatever a clock says.
+    /// `captured_only`: sot serves what it has captured, even where the original code is faster.
     pub(super) fn start(env: &Environment, system: System, paddle_defaults: bool, captured_only: bool) -> Result<Self> {
         let log = env.target_dir().join(format!("bench-{}.log", system.argument()));
         let mut command = env.command();
@@ -41,7 +41,7 @@ impl Worker {
             command.env("MIN_GRAPH_SIZE", "0");
         }
         if captured_only {
-            command.env("SOT_MEASURE", "0");
+            command.env("SOT_MEASURE", "graphs");
         }
         let log = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = command

@@ -110,8 +110,9 @@ impl Operations for TensorVar {
         ex.set_flag(me, name, new)
     }
 
-    fn set_item(&self, _ex: &mut Executor<'_>, _me: VarId, _key: VarId, _new: VarId) -> Result<(), Stop> {
-        Err(Stop::brk(Reason::InplaceTensor, "item assignment"))
+    fn set_item(&self, ex: &mut Executor<'_>, me: VarId, key: VarId, new: VarId) -> Result<(), Stop> {
+        let args = Args::positional(vec![me, key, new]);
+        ex.record_call(CallKind::Method, "__setitem__", None, &args).map(drop)
     }
 
     fn delete_item(&self, _ex: &mut Executor<'_>, _me: VarId, _key: VarId) -> Result<(), Stop> {

@@ -1,0 +1,334 @@
+//! Writes in place: which operations write their first operand, and whose memory that is.
+//!
+//! A program has no memory that could be written. What a write does is left to replay, which does it as eager does; the builder
+//! finds out whether the tensor keeps its shape and type, and its value stays what it was.
+//!
+//! A run that fails is followed by the frame as it was, which must find everything as it would have been without the run:
+//! - Memory that the program made itself is gone then, so it may be written freely.
+//! - Behind a write to memory from outside only operations are built that work on any numbers ([`crate::prune::may_refuse`]).
+//!
+//! A write that would make a tensor from outside require gradients, or that eager refuses because of them, is not built.
+
+use crate::alias::bare;
+use crate::handles::Handles;
+use crate::inspect;
+use crate::meta;
+use crate::prune::short;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyTuple};
+use sot_core::backend::{CallKind, OpCall};
+
+/// Operations that write their first operand, which keeps its shape, type and place, with numbers that may be any.
+const WRITES: &[&str] = &[
+    "abs_",
+    "acos_",
+    "acosh_",
+    "add_",
+    "addmm_",
+    "asin_",
+    "asinh_",
+    "atan_",
+    "atanh_",
+    "baddbmm_",
+    "bitwise_and_",
+    "bitwise_invert_",
+    "bitwise_not_",
+    "bitwise_or_",
+    "bitwise_xor_",
+    "ceil_",
+    "clamp_",
+    "clip_",
+    "copysign_",
+    "cos_",
+    "cosh_",
+    "cumprod_",
+    "cumsum_",
+    "digamma_",
+    "div_",
+    "divide_",
+    "elu_",
+    "erfinv_",
+    "exp_",
+    "fill_",
+    "fill_diagonal_",
+    "floor_",
+    "frac_",
+    "hardtanh_",
+    "hypot_",
+    "i0_",
+    "leaky_relu_",
+    "lerp_",
+    "lgamma_",
+    "log10_",
+    "log1p_",
+    "log2_",
+    "log_",
+    "logical_and_",
+    "logical_not_",
+    "logical_or_",
+    "logical_xor_",
+    "logit_",
+    "masked_fill_",
+    "mul_",
+    "multiply_",
+    "nan_to_num_",
+    "neg_",
+    "pow_",
+    "reciprocal_",
+    "relu_",
+    "round_",
+    "rsqrt_",
+    "scale_",
+    "sigmoid_",
+    "sin_",
+    "sinh_",
+    "softmax_",
+    "sqrt_",
+    "square_",
+    "sub_",
+    "subtract_",
+    "tan_",
+    "tanh_",
+    "thresholded_relu_",
+    "tril_",
+    "triu_",
+    "trunc_",
+    "zero_",
+];
+
+/// The same, which refuse some numbers: an index out of range, a division of integers by zero.
+const MAY_REFUSE: &[&str] = &[
+    "floor_divide_",
+    "floor_mod_",
+    "index_add_",
+    "index_fill_",
+    "index_put_",
+    "masked_scatter_",
+    "mod_",
+    "put_along_axis_",
+    "remainder_",
+    "scatter_",
+    "scatter_add_",
+];
+
+/// The same, which draw the numbers that they write.
+const DRAWS: &[&str] = &["bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "uniform_"];
+
+/// Those among them that programs lack, and that keep shape and type whatever they are given.
+const ONLY_EAGER: &[&str] = &["fill_", "fill_diagonal_", "zero_"];
+
+/// Operations whose results are memory of their own in eager, whatever they are given.
+const MAKES_MEMORY: &[&str] = &[
+    "abs",
+    "add",
+    "assign",
+    "bmm",
+    "ceil",
+    "clip",
+    "concat",
+    "conv2d",
+    "cos",
+    "cumsum",
+    "divide",
+    "elementwise_pow",
+    "embedding",
+    "empty_like",
+    "equal",
+    "erf",
+    "exp",
+    "floor",
+    "full_like",
+    "gather",
+    "gather_nd",
+    "gelu",
+    "greater_equal",
+    "greater_than",
+    "group_norm",
+    "hardsigmoid",
+    "hardswish",
+    "index_select",
+    "instance_norm",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "layer_norm",
+    "leaky_relu",
+    "less_equal",
+    "less_than",
+    "linear_v2",
+    "log",
+    "log_softmax",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "masked_select",
+    "matmul",
+    "maximum",
+    "minimum",
+    "multiply",
+    "not_equal",
+    "one_hot",
+    "pow",
+    "relu",
+    "relu6",
+    "rsqrt",
+    "scale",
+    "sigmoid",
+    "sign",
+    "silu",
+    "sin",
+    "softmax",
+    "softplus",
+    "sqrt",
+    "square",
+    "stack",
+    "subtract",
+    "swish",
+    "tanh",
+    "tril",
+    "triu",
+    "where",
+];
+
+/// A write in place.
+pub(crate) struct Write<'py> {
+    pub(crate) target: Bound<'py, PyAny>,
+    /// Whether the call gives nothing, rather than what it has written.
+    pub(crate) gives_nothing: bool,
+    /// Whether no gradient flows to what it writes.
+    pub(crate) detached: bool,
+    /// Whether it draws what it writes.
+    pub(crate) draws: bool,
+    /// Whether some numbers may make it fail.
+    pub(crate) may_refuse: bool,
+}
+
+impl<'py> Write<'py> {
+    /// The write that an operation is. `None`: it is none, or one that only eager can tell what becomes of.
+    pub(crate) fn of(handles: &Handles, op: &OpCall<'_, 'py>) -> Option<Write<'py>> {
+        let name = bare(op.name);
+        let target = op.args.get_item(0).ok().filter(|target| handles.is_value(target))?;
+        if name == "__setitem__" && op.kind == CallKind::Method {
+            let (key, new) = op.args.get_slice(1, 3).extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>().ok()?;
+            let fits = op.args.len() == 3 && is_index(handles, &key, true) && is_number_or_value(handles, &new);
+            let mut values = Vec::new();
+            inspect::values_in(handles, &key, &mut values);
+            let may_refuse = !values.is_empty();
+            return fits.then_some(Write { gives_nothing: true, may_refuse, ..Write::of_all(target) });
+        }
+        if name == "set_value" {
+            let alone = op.args.len() == 2 && op.kwargs.is_none_or(|kwargs| kwargs.is_empty());
+            let new = op.args.get_item(1).ok().filter(|new| alone && handles.is_value(new))?;
+            // Else eager refuses it.
+            let same = is_alike(&target, &new).unwrap_or(false);
+            return same.then_some(Write { gives_nothing: true, detached: true, ..Write::of_all(target) });
+        }
+        let (may_refuse, draws) = (MAY_REFUSE.contains(&name), DRAWS.contains(&name));
+        is_known(name).then_some(Write { may_refuse, draws, ..Write::of_all(target) })
+    }
+
+    fn of_all(target: Bound<'py, PyAny>) -> Write<'py> {
+        Write { target, gives_nothing: false, detached: false, draws: false, may_refuse: false }
+    }
+
+    /// Whether building tells what becomes of shape and type.
+    pub(crate) fn is_built(&self, op: &OpCall<'_, '_>) -> bool {
+        !self.gives_nothing && !self.draws && !ONLY_EAGER.contains(&bare(op.name))
+    }
+}
+
+/// Whether an operation of this name writes its first operand, as far as the builder knows what it does.
+pub(crate) fn is_known(name: &str) -> bool {
+    [WRITES, MAY_REFUSE, DRAWS].iter().any(|list| list.contains(&name))
+}
+
+/// The name of what computes the same and does not write.
+pub(crate) fn without_writing<'a>(op: &OpCall<'a, '_>) -> &'a str {
+    bare(op.name).trim_end_matches('_')
+}
+
+/// Whether a method of this name is a write that the builder may take.
+pub(crate) fn is_write(method: &str) -> bool {
+    matches!(method, "__setitem__" | "set_value") || is_known(method)
+}
+
+/// A write in the words of the program.
+pub(crate) fn in_words<'a>(op: &OpCall<'a, '_>) -> &'a str {
+    match bare(op.name) {
+        "__setitem__" | "setitem" => "item assignment",
+        "__delitem__" | "delitem" => "item deletion",
+        _ => op.name,
+    }
+}
+
+/// An index that eager takes apart as it is: integers, slices of them, tensors, lists of integers.
+fn is_index(handles: &Handles, key: &Bound<'_, PyAny>, outermost: bool) -> bool {
+    let integer = |item: &Bound<'_, PyAny>| item.is_exact_instance_of::<PyInt>();
+    if key.is_none() || key.is_instance_of::<PyEllipsis>() || integer(key) || handles.is_value(key) {
+        return true;
+    }
+    if let Ok(slice) = key.cast::<PySlice>() {
+        let part = |name| slice.getattr(name).is_ok_and(|part| part.is_none() || integer(&part));
+        return ["start", "stop", "step"].into_iter().all(part);
+    }
+    if let Ok(tuple) = key.cast_exact::<PyTuple>() {
+        return outermost && tuple.iter().all(|item| is_index(handles, &item, false));
+    }
+    key.cast_exact::<PyList>().is_ok_and(|list| !list.is_empty() && list.iter().all(|item| integer(&item)))
+}
+
+fn is_number_or_value(handles: &Handles, value: &Bound<'_, PyAny>) -> bool {
+    handles.is_value(value)
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyFloat>()
+}
+
+/// Whether two values have the same shape, known at each axis, and type.
+pub(crate) fn is_alike(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let dtype =
+        |value: &Bound<'_, PyAny>| value.getattr(intern!(value.py(), "dtype"))?.str().map(|dtype| dtype.to_string());
+    Ok(meta::shape(one)? == meta::shape(other)? && dtype(one)? == dtype(other)?)
+}
+
+/// Whether a value may live in memory that the program has not made.
+pub(crate) fn is_outside(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    let mut behind = vec![value.clone()];
+    let mut seen = hashbrown::HashSet::new();
+    while let Some(value) = behind.pop() {
+        let maker = value.call_method0(intern!(py, "get_defining_op"))?;
+        if maker.is_none() {
+            return Ok(true);
+        }
+        if !seen.insert(maker.call_method0(intern!(py, "id"))?.extract::<i64>()?) {
+            continue;
+        }
+        let name: String = maker.call_method0(intern!(py, "name"))?.extract()?;
+        if name == "pd_op.data" {
+            return Ok(true);
+        }
+        if name.starts_with("pd_op.") && MAKES_MEMORY.contains(&short(&name)) {
+            continue;
+        }
+        behind.extend(maker.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?.iter());
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_sorted_and_agree() {
+        for list in [WRITES, MAY_REFUSE, DRAWS, ONLY_EAGER, MAKES_MEMORY] {
+            assert!(list.is_sorted(), "{list:?}");
+        }
+        assert!(ONLY_EAGER.iter().all(|name| WRITES.contains(name)));
+        assert!(MAY_REFUSE.iter().chain(DRAWS).all(|name| !WRITES.contains(name)));
+        assert!(MAKES_MEMORY.iter().all(|name| !crate::alias::is_view(&format!("pd_op.{name}"))));
+    }
+}
