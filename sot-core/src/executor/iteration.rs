@@ -157,14 +157,14 @@ impl<'py> Executor<'py> {
                 self.set_iteration(iterator, Iteration::Reversed { sequence, index });
                 Ok(item)
             }
-            Iteration::Range { next, stop, step } => {
+            Iteration::Range { next, stop, step, taken } => {
                 if (step > 0 && next >= stop) || (step < 0 && next <= stop) {
                     return Ok(None);
                 }
                 let item = PyInt::new(self.py, next).into_any();
                 let item = self.fold(&item)?;
                 let next = next.checked_add(step).ok_or(Stop::brk(Reason::Builtin, "a huge range"))?;
-                self.set_iteration(iterator, Iteration::Range { next, stop, step });
+                self.set_iteration(iterator, Iteration::Range { next, stop, step, taken: taken + 1 });
                 Ok(Some(item))
             }
             Iteration::Enumerate { inner, .. } => {

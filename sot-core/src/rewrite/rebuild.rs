@@ -477,10 +477,14 @@ impl Rebuild for IteratorVar {
             }
             Iteration::Indexed { sequence: None, .. } => push_made(em, called_by_code::ended_by_index),
             Iteration::Called { asked: None } => push_made(em, called_by_code::ended_calls),
-            Iteration::Range { next, stop, step } => {
-                em.push_int_call("range", &[*next, *stop, *step])?;
+            Iteration::Range { next, stop, step, taken } => {
+                // No item was taken before the first.
+                em.push_int_call("range", &[next.wrapping_sub(step.wrapping_mul(*taken)), *stop, *step])?;
                 em.emit(Op::GetIter);
-                Ok(())
+                match taken {
+                    0 => Ok(()),
+                    taken => em.set_iterator_state(*taken),
+                }
             }
             Iteration::Enumerate { inner, count } => {
                 let count = count.ok_or(Stop::fallback(Reason::Reconstruct, "an enumeration without a path"))?;

@@ -54,6 +54,8 @@ pub enum Iteration {
         next: i64,
         stop: i64,
         step: i64,
+        /// How many items were taken: the iterator tells its range as it was (`__reduce__`).
+        taken: i64,
     },
     Enumerate {
         inner: VarId,

@@ -57,7 +57,7 @@ impl Operations for ConstantVar {
         if let Ok(range) = value.cast::<PyRange>() {
             let part = |name| range.getattr(name).and_then(|v| v.extract::<i64>());
             if let (Ok(next), Ok(stop), Ok(step)) = (part("start"), part("stop"), part("step")) {
-                return Ok(ex.virtual_var(IteratorVar::new(Iteration::Range { next, stop, step })));
+                return Ok(ex.virtual_var(IteratorVar::new(Iteration::Range { next, stop, step, taken: 0 })));
             }
         }
         if value.is_exact_instance_of::<PyString>() || value.is_exact_instance_of::<pyo3::types::PyBytes>() {

@@ -11,6 +11,9 @@ ITERATORS = {
     "bytes": ("b'ab'", "None"),
     "a_bytearray": ("bytearray(b'ab')", "it.append(1)"),
     "a_dict": ("{1: 2}", "None"),
+    "a_range": ("range(3, 8, 2)", "None"),
+    "a_range_that_falls": ("range(5, 0, -1)", "None"),
+    "a_range_of_nothing": ("range(3, 3)", "None"),
 }
 ENDS = {
     "by_a_loop": "for item in each:\n        x = x + 1",
