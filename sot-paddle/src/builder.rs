@@ -5,6 +5,7 @@
 //! be a value computed at capture time and frozen into the graph: such a call is refused.
 
 use crate::alias;
+use crate::arguments;
 use crate::attr;
 use crate::grown::{Extents, Grown, Source};
 use crate::handles::{Handles, value_id};
@@ -13,12 +14,12 @@ use crate::modes::{Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, layers, meta, number_parameters, program, prune};
+use crate::{exact, extents, layers, meta, program, prune};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PySet, PySlice, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PySet, PyString, PyTuple};
 use smallvec::SmallVec;
 use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
@@ -160,109 +161,6 @@ impl PaddleBuilder {
         inspect::forget(&mut self.seen, removed.into_iter());
         self.foreign.bind(py).clear();
         Ok(())
-    }
-
-    /// Calls whose arguments make a program do something else than eager.
-    fn differs(&self, op: &OpCall<'_, '_>) -> Option<Why> {
-        let mut values = Vec::new();
-        let name = alias::bare(op.name);
-        let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
-        if operator && !of_items(op.name) {
-            // Anything but a number beside a symbolic value is read unchecked.
-            let fits = |a: &Bound<'_, PyAny>| self.grown.handles.is_value(a) || is_number(a, op.name);
-            if !op.args.iter().all(|a| fits(&a)) {
-                return Some(Why::new(Reason::ApiRejected, format!("{} with an operand that is no number", op.name)));
-            }
-            // Eager gives this one an axis.
-            let scalar =
-                |a: &Bound<'_, PyAny>| !self.grown.handles.is_value(a) || meta::shape(a).is_ok_and(|s| s.is_empty());
-            if op.name.contains("floordiv") && op.args.iter().all(|a| scalar(&a)) {
-                return Some(Why::new(Reason::ApiRejected, "floordiv of a tensor without axes"));
-            }
-        }
-        let array = |a: &Bound<'_, PyAny>| a.get_type().name().is_ok_and(|n| n.to_str().is_ok_and(|n| n == "ndarray"));
-        let arrays =
-            op.args.iter().any(|a| array(&a)) || op.kwargs.is_some_and(|k| k.values().iter().any(|a| array(&a)));
-        if arrays && !matches!(name, "to_tensor" | "assign") {
-            return Some(Why::new(Reason::ApiRejected, format!("{} of a NumPy array", op.name)));
-        }
-        let handles = &self.grown.handles;
-        let is_tensor = |argument: &Bound<'_, PyAny>| {
-            let mut values = Vec::new();
-            inspect::values_in(handles, argument, &mut values);
-            // What stands for an extent is a number.
-            values.iter().any(|value| !self.grown.extents.contains(value))
-        };
-        let (known, tensor) = (&handles.number_parameters, handles.tensor.bind(op.args.py()));
-        if let Some(parameter) = number_parameters::given_a_tensor(known, tensor, is_tensor, op) {
-            return Some(Why::new(Reason::ApiRejected, format!("{name} with a tensor as {parameter}")));
-        }
-        let why = match name {
-            "to_tensor" | "tensor" | "as_tensor" | "asarray" => {
-                inspect::values_in(&self.grown.handles, op.args, &mut values);
-                if let Some(kwargs) = op.kwargs {
-                    inspect::values_in(&self.grown.handles, kwargs, &mut values);
-                }
-                let complex = op.args.iter().any(|a| holds_complex(&a, DEPTH));
-                if values.is_empty() && !complex {
-                    return None;
-                }
-                "making a tensor of tensors or complex numbers"
-            }
-            // Eager insists on a list.
-            "concat" | "stack" if op.args.iter().next().is_some_and(|a| self.grown.handles.is_value(&a)) => {
-                "one tensor instead of a list"
-            }
-            // Paddle reads missing arguments of this one unchecked.
-            "index_put" if op.args.len() + op.kwargs.map_or(0, |k| k.len()) < 3 => "index_put without arguments",
-            // Their number is an extent: a program of unknown ones ends the process.
-            "unbind" | "unstack" => {
-                if fixed_axis(op).is_some_and(|(value, axis)| extent(&value, axis).is_some_and(|extent| extent >= 0)) {
-                    return None;
-                }
-                inspect::values_in(&self.grown.handles, op.args, &mut values);
-                let varies =
-                    |value: &Bound<'_, PyAny>| meta::shape(value).is_ok_and(|shape| shape.iter().any(|d| *d < 0));
-                if !values.iter().any(varies) {
-                    return None;
-                }
-                "taking a tensor apart along an extent that varies"
-            }
-            // The indices have another dtype.
-            "unique" if op.args.len() > 1 || op.kwargs.is_some_and(|k| !k.is_empty()) => "unique with options",
-            _ => return None,
-        };
-        Some(Why::new(Reason::ApiRejected, why))
-    }
-
-    /// The operands of an operator, where some are numbers that eager takes for Python's own: members of an `IntEnum`, and beside
-    /// floats scalars of numpy. A program is built of Python's own.
-    fn with_plain_numbers<'py>(&self, op: &OpCall<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let py = op.args.py();
-        let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
-        let others = || op.args.iter().filter(|a| !self.grown.handles.is_value(a));
-        if !operator || of_items(op.name) || others().all(|a| is_number(&a, op.name)) {
-            return Ok(None);
-        }
-        let floating = |value: &Bound<'py, PyAny>| {
-            meta::of_value(value, &self.grown.place, None).is_ok_and(|meta| meta.dtype.contains("float"))
-        };
-        let beside_floats = op.args.iter().filter(|a| self.grown.handles.is_value(a)).all(|a| floating(&a));
-        let mut args = Vec::with_capacity(op.args.len());
-        for arg in op.args.iter() {
-            let ty = arg.get_type();
-            let name = ty.name()?;
-            let of_numpy = ty.module()? == "numpy" && SCALARS.iter().any(|known| name == *known);
-            args.push(match () {
-                () if is_number(&arg, op.name) || self.grown.handles.is_value(&arg) => arg,
-                () if of_numpy && beside_floats => arg.call_method0("item")?,
-                () if arg.is_instance_of::<PyInt>() && !arg.is_instance_of::<PyBool>() => {
-                    py.get_type::<PyInt>().call_method1("__int__", (arg,))?
-                }
-                () => arg,
-            });
-        }
-        PyTuple::new(py, args).map(Some)
     }
 
     /// `tensor.cpu()` and `tensor.to(dtype)`, which programs lack: the tensor itself where it is so already, as in eager, or a cast of it.
@@ -551,25 +449,6 @@ impl PaddleBuilder {
 /// Why an operation is not built.
 const AFTER_WRITE: &str = "it may fail behind a write to memory from outside";
 
-/// Whether an operator reads or writes items: its operands may be anything.
-fn of_items(name: &str) -> bool {
-    matches!(name.trim_matches('_'), "getitem" | "setitem")
-}
-
-/// Scalars of numpy that eager takes for numbers.
-const SCALARS: &[&str] = &["float16", "float32", "int16", "int32", "int64", "int8", "uint8"];
-
-/// A Python number that an operator treats beside a symbolic value as it does beside a tensor.
-fn is_number(obj: &Bound<'_, PyAny>, operator: &str) -> bool {
-    let compares = matches!(operator.trim_matches('_'), "eq" | "ne" | "and" | "or" | "xor");
-    // numpy's widest float is a float of Python as well, and is taken as one.
-    let of_numpy = || obj.is_instance_of::<PyFloat>() && obj.get_type().name().is_ok_and(|name| name == "float64");
-    obj.is_exact_instance_of::<PyInt>()
-        || obj.is_exact_instance_of::<PyFloat>()
-        || of_numpy()
-        || compares && obj.is_exact_instance_of::<PyBool>()
-}
-
 impl Drop for PaddleBuilder {
     fn drop(&mut self) {
         Python::attach(|py| {
@@ -620,14 +499,16 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
-        let plain = self.with_plain_numbers(op).map_err(|e| rejected(op.args.py(), op.name, e))?;
+        let plain = arguments::with_plain_numbers(&self.grown, op).map_err(|e| rejected(op.args.py(), op.name, e))?;
         let op = &match &plain {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
         let write = Write::of(&self.grown.handles, op);
         let forbidden = if write.is_some() { alias::forbidden_arguments(op) } else { alias::forbidden(op) };
-        if let Some(why) = forbidden.or_else(|| self.differs(op)).or_else(|| holds_large_int(op)) {
+        if let Some(why) =
+            forbidden.or_else(|| arguments::differs(&self.grown, op)).or_else(|| arguments::holds_large_int(op))
+        {
             return Err(BuildError { why, cause: None });
         }
         match write {
@@ -727,63 +608,3 @@ const ELEMENT_TYPES: &[&str] = &[
     "int8",
     "uint8",
 ];
-
-/// The tensor and the axis of `unbind(tensor, axis=0)`.
-fn fixed_axis<'py>(op: &OpCall<'_, 'py>) -> Option<(Bound<'py, PyAny>, isize)> {
-    let named = |name: &str| op.kwargs.and_then(|kwargs| kwargs.get_item(name).ok()?);
-    let value = op.args.get_item(0).ok().or_else(|| named("input")).or_else(|| named("x"))?;
-    let axis = match op.args.get_item(1).ok().or_else(|| named("axis")) {
-        Some(axis) => axis.extract().ok()?,
-        None => 0,
-    };
-    Some((value, axis))
-}
-
-/// The extent of a symbolic value along an axis, which may be counted from the end; -1 where it varies.
-fn extent(value: &Bound<'_, PyAny>, axis: isize) -> Option<i64> {
-    let shape = meta::shape(value).ok()?;
-    let at = if axis < 0 { axis.checked_add_unsigned(shape.len())? } else { axis };
-    shape.get(usize::try_from(at).ok()?).copied()
-}
-
-/// Whether a value is a complex number, Python's or of numpy, or a list of such: eager makes another type of it.
-fn holds_complex(value: &Bound<'_, PyAny>, depth: u32) -> bool {
-    let inside = |item: Bound<'_, PyAny>| depth > 0 && holds_complex(&item, depth - 1);
-    if let Ok(list) = value.cast::<PyList>() {
-        return list.iter().any(inside);
-    }
-    if let Ok(tuple) = value.cast::<PyTuple>() {
-        return tuple.iter().any(inside);
-    }
-    value.is_instance_of::<PyComplex>()
-        || value.get_type().name().is_ok_and(|name| name.to_string().starts_with("complex"))
-}
-
-/// Containers inside each other that are looked through for large ints.
-const DEPTH: u32 = 4;
-
-/// Building an operation with an int that no attribute can hold takes the process down where eager raises.
-fn holds_large_int(op: &OpCall<'_, '_>) -> Option<Why> {
-    fn is_large(value: &Bound<'_, PyAny>, depth: u32) -> bool {
-        if value.is_instance_of::<PyInt>() {
-            return value.extract::<i64>().is_err();
-        }
-        if depth == 0 {
-            return false;
-        }
-        if let Ok(tuple) = value.cast::<PyTuple>() {
-            tuple.iter().any(|item| is_large(&item, depth - 1))
-        } else if let Ok(list) = value.cast::<PyList>() {
-            list.iter().any(|item| is_large(&item, depth - 1))
-        } else if let Ok(dict) = value.cast::<PyDict>() {
-            dict.iter().any(|(_, item)| is_large(&item, depth - 1))
-        } else if value.is_exact_instance_of::<PySlice>() {
-            let parts = ["start", "stop", "step"].into_iter().filter_map(|part| value.getattr(part).ok());
-            parts.into_iter().any(|part| is_large(&part, depth - 1))
-        } else {
-            false
-        }
-    }
-    let large = is_large(op.args.as_any(), DEPTH) || op.kwargs.is_some_and(|kwargs| is_large(kwargs.as_any(), DEPTH));
-    large.then(|| Why::new(Reason::ApiRejected, "an int of more than 64 bits"))
-}

@@ -17,6 +17,7 @@
 mod alias;
 mod ambient;
 mod api_table;
+mod arguments;
 mod attr;
 mod backend;
 mod builder;
