@@ -18,8 +18,9 @@ use std::sync::Arc;
 const NUMBERS: &[(&str, usize)] =
     &[("clip", 1), ("clip", 2), ("full", 1), ("full_like", 1), ("scale", 1), ("scale", 2)];
 
-/// Operators of tensors: no number decides the shape or the type of what they give.
+/// Operators of tensors, and the writing of an item: no number decides the shape or the type of what they give or write.
 const OPERATORS: &[&str] = &[
+    "__setitem__",
     "__add__",
     "__sub__",
     "__mul__",
@@ -45,6 +46,7 @@ pub struct PaddleBackend {
 /// Operations whose ints are all extents or positions, and that take integer tensors for them.
 const EXTENTS: &[&str] = &[
     "__getitem__",
+    "__setitem__",
     "arange",
     "broadcast_to",
     "empty",

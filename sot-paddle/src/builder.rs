@@ -504,7 +504,7 @@ impl GraphBuilder for PaddleBuilder {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
-        let write = Write::of(&self.grown.handles, op);
+        let write = Write::of(&self.grown, op);
         let forbidden = if write.is_some() { alias::forbidden_arguments(op) } else { alias::forbidden(op) };
         if let Some(why) =
             forbidden.or_else(|| arguments::differs(&self.grown, op)).or_else(|| arguments::holds_large_int(op))

@@ -10,6 +10,7 @@
 //! A write that would make a tensor from outside require gradients, or that eager refuses because of them, is not built.
 
 use crate::alias::bare;
+use crate::grown::Grown;
 use crate::handles::Handles;
 use crate::inspect;
 use crate::meta;
@@ -207,15 +208,16 @@ pub(crate) struct Write<'py> {
 
 impl<'py> Write<'py> {
     /// The write that an operation is. `None`: it is none, or one that only eager can tell what becomes of.
-    pub(crate) fn of(handles: &Handles, op: &OpCall<'_, 'py>) -> Option<Write<'py>> {
-        let name = bare(op.name);
+    pub(crate) fn of(grown: &Grown, op: &OpCall<'_, 'py>) -> Option<Write<'py>> {
+        let (name, handles) = (bare(op.name), &*grown.handles);
         let target = op.args.get_item(0).ok().filter(|target| handles.is_value(target))?;
         if name == "__setitem__" && op.kind == CallKind::Method {
             let (key, new) = op.args.get_slice(1, 3).extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>().ok()?;
-            let fits = op.args.len() == 3 && is_index(handles, &key, true) && is_number_or_value(handles, &new);
+            let fits = op.args.len() == 3 && is_index(grown, &key, true) && is_number_or_value(handles, &new);
             let mut values = Vec::new();
             inspect::values_in(handles, &key, &mut values);
-            let may_refuse = !values.is_empty();
+            // An index may be out of range, and an extent not that of what is written there.
+            let may_refuse = !values.is_empty() || extents_in(grown, &key);
             return fits.then_some(Write { gives_nothing: true, may_refuse, ..Write::of_all(target) });
         }
         if name == "set_value" {
@@ -263,18 +265,31 @@ pub(crate) fn in_words<'a>(op: &OpCall<'a, '_>) -> &'a str {
     }
 }
 
-/// An index that eager takes apart as it is: integers, slices of them, tensors, lists of integers.
-fn is_index(handles: &Handles, key: &Bound<'_, PyAny>, outermost: bool) -> bool {
+/// The bounds and the step of a slice.
+fn parts<'py>(slice: &Bound<'py, PySlice>) -> impl Iterator<Item = Bound<'py, PyAny>> {
+    ["start", "stop", "step"].into_iter().filter_map(|name| slice.getattr(name).ok())
+}
+
+/// Whether an extent that varies bounds a slice of an index.
+fn extents_in(grown: &Grown, key: &Bound<'_, PyAny>) -> bool {
+    let bounds = |slice: &Bound<'_, PySlice>| parts(slice).any(|part| grown.handles.is_value(&part));
+    match key.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().any(|item| item.cast::<PySlice>().is_ok_and(bounds)),
+        Err(_) => key.cast::<PySlice>().is_ok_and(bounds),
+    }
+}
+
+/// An index that eager takes apart as it is: integers, slices of them and of extents, tensors, lists of integers.
+fn is_index(grown: &Grown, key: &Bound<'_, PyAny>, outermost: bool) -> bool {
     let integer = |item: &Bound<'_, PyAny>| item.is_exact_instance_of::<PyInt>();
-    if key.is_none() || key.is_instance_of::<PyEllipsis>() || integer(key) || handles.is_value(key) {
+    if key.is_none() || key.is_instance_of::<PyEllipsis>() || integer(key) || grown.handles.is_value(key) {
         return true;
     }
     if let Ok(slice) = key.cast::<PySlice>() {
-        let part = |name| slice.getattr(name).is_ok_and(|part| part.is_none() || integer(&part));
-        return ["start", "stop", "step"].into_iter().all(part);
+        return parts(slice).all(|part| part.is_none() || integer(&part) || grown.extents.contains(&part));
     }
     if let Ok(tuple) = key.cast_exact::<PyTuple>() {
-        return outermost && tuple.iter().all(|item| is_index(handles, &item, false));
+        return outermost && tuple.iter().all(|item| is_index(grown, &item, false));
     }
     key.cast_exact::<PyList>().is_ok_and(|list| !list.is_empty() && list.iter().all(|item| integer(&item)))
 }

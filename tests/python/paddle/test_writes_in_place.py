@@ -405,3 +405,66 @@ def test_arguments_that_are_one_memory():
         return x, x
 
     assert equal(f, same) == 0
+
+
+def a_column(x):
+    out = x * 2
+    out[:, 0] = 0.0
+    return out
+
+
+def a_mask(x):
+    out = paddle.zeros_like(x)
+    out[x > 0.5] = 1.0
+    return out
+
+
+def of_an_extent(x):
+    out = paddle.zeros([x.shape[0], 4])
+    out[:, 1:3] = x[:, :2]
+    return out
+
+
+def up_to_an_extent(x):
+    out = paddle.zeros([16, 4])
+    out[: x.shape[0]] = x
+    return out
+
+
+def from_an_extent_on(x):
+    out = paddle.zeros([16, 4])
+    out[x.shape[0] :, 1] = 3.0
+    return out
+
+
+@pytest.mark.parametrize("f", [a_column, a_mask, of_an_extent, up_to_an_extent, from_an_extent_on])
+def test_one_graph_for_all_extents(f):
+    captured = sot.to_static(f)
+    for rows in range(2, 14):
+        x = paddle.arange(rows * 4, dtype="float32").reshape([rows, 4]) / 40
+        assert ends(captured, x.clone()) == ends(f, x)
+    assert (sot.stats()["captures"], sot.stats()["breaks"]) == (2, 0)
+
+
+def test_a_buffer_up_to_an_extent():
+    def f(x, out):
+        out[: x.shape[0]] = x
+        return out * 2
+
+    captured = sot.to_static(f)
+    for rows in [*range(2, 14), 20]:
+        x = paddle.arange(rows * 4, dtype="float32").reshape([rows, 4])
+        assert ends(captured, x, paddle.ones([16, 4])) == ends(f, x, paddle.ones([16, 4]))
+    assert (sot.stats()["captures"], sot.stats()["breaks"]) == (2, 0)
+
+
+def test_a_position_that_varies():
+    def f(x, at, new):
+        out = x * 1.0
+        out[at] = new
+        return out
+
+    captured = sot.to_static(f)
+    for at, new in [(0, 0.5), (1, 1.5), (2, 7), (-1, 2.5), (5, 1.0), (1, 3)]:
+        assert ends(captured, numbers(), at, new) == ends(f, numbers(), at, new)
+    assert sot.stats()["captures"] <= 5
