@@ -441,6 +441,10 @@ pub trait Backend: Send + Sync + 'static {
     fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str) -> bool {
         false
     }
+    /// Whether a layer holds others and is nothing else: an object of a class of Python that is never called.
+    fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
+        false
+    }
     /// How calling this layer is simulated.
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order

@@ -104,6 +104,7 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.amp.auto_cast", "amp_state"),
     ("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"),
     ("paddle.base.dygraph.base", "no_grad"),
+    ("paddle.base.dygraph.base", "param_guard"),
     ("paddle.base.framework", "_current_expected_place"),
     ("paddle.base.framework", "_current_expected_place_"),
     ("paddle.base.framework", "_dygraph_only_"),

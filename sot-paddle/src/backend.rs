@@ -143,6 +143,10 @@ impl Backend for PaddleBackend {
         kind != CallKind::Layer && EXTENTS.contains(&crate::alias::bare(name))
     }
 
+    fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
+        layers::is_container(&self.handles, layer)
+    }
+
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {
         layers::layer_call(&self.handles, layer)
     }

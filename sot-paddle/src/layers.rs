@@ -98,6 +98,14 @@ pub(crate) fn layer_call(handles: &Handles, layer: &Bound<'_, PyAny>) -> LayerCa
     if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Forward }
 }
 
+/// Whether a layer is a list or dict of layers or parameters, as Paddle has them.
+pub(crate) fn is_container(handles: &Handles, layer: &Bound<'_, PyAny>) -> bool {
+    let py = layer.py();
+    let nn = handles.paddle.bind(py).getattr(intern!(py, "nn"));
+    let is = |name: &str| nn.as_ref().is_ok_and(|nn| nn.getattr(name).is_ok_and(|class| layer.get_type().is(&class)));
+    ["LayerList", "LayerDict", "ParameterList"].into_iter().any(is)
+}
+
 /// Where the class's `__getattr__` looks.
 pub(crate) fn attr_dicts(handles: &Handles, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
     let py = layer.py();
