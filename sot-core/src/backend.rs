@@ -309,8 +309,8 @@ pub trait GraphBuilder {
     ///
     /// An operation that writes its first operand in place gives that same value back, or `None` where it gives nothing
     /// (`__setitem__`). The value stands for the tensor from then on as before, so it must keep its shape and type, and the graph is
-    /// [`Finished::replay_only`] unless the compiled form writes the same memory. It is refused where a run that fails later could
-    /// not be repeated.
+    /// [`Finished::replay_only`] unless the compiled form writes the same memory. It is refused where the memory is not one that the
+    /// graph has made: a run that fails later could not be repeated.
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
     /// Read an attribute of a symbolic value.
     fn getattr<'py>(

@@ -14,7 +14,7 @@ use crate::modes::{Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, layers, meta, program, prune};
+use crate::{exact, extents, layers, meta, program};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
@@ -93,7 +93,6 @@ impl PaddleBuilder {
                 told: false,
                 writes: false,
                 draws: false,
-                writes_outside: false,
                 rounds: None,
                 looked_at: Cell::new(0),
                 extents: Extents::default(),
@@ -335,31 +334,8 @@ impl PaddleBuilder {
         let (py, target) = (op.args.py(), &write.target);
         let fail = |e: PyErr| rejected(py, op.name, e);
         let words = written::in_words(op);
-        let no = |detail: String| Err(refuse(Reason::InplaceTensor, detail));
-        let requires_grad = |value: &Bound<'py, PyAny>| match self.own_grad(value) {
-            Some(source) => Ok(source.meta.requires_grad),
-            None => value.getattr(intern!(py, "stop_gradient"))?.is_truthy().map(|stops| !stops),
-        };
-        let outside = written::is_outside(target).map_err(fail)?;
-        let target_requires = requires_grad(target).map_err(fail)?;
-        let recorded = self.recording.on && !write.detached;
-        if outside && target_requires && recorded {
-            return no(format!("{words} of a tensor from outside that requires gradients"));
-        }
-        let mut values = Vec::new();
-        inspect::values_in(&self.grown.handles, op.args, &mut values);
-        if let Some(kwargs) = op.kwargs {
-            inspect::values_in(&self.grown.handles, kwargs, &mut values);
-        }
-        let mut requires = target_requires;
-        for value in &values {
-            requires |= recorded && requires_grad(value).map_err(fail)?;
-        }
-        if outside && requires != target_requires {
-            return no(format!("{words} makes a tensor from outside require gradients"));
-        }
-        if self.grown.writes_outside && (write.may_refuse || target_requires && recorded) {
-            return no(format!("{words}: {AFTER_WRITE}"));
+        if written::is_outside(target).map_err(fail)? {
+            return Err(refuse(Reason::InplaceTensor, format!("{words} of memory that the function has not made")));
         }
         if write.is_built(op) {
             let before = self.op_count(py).map_err(fail)?;
@@ -371,28 +347,28 @@ impl PaddleBuilder {
             let same = written::is_alike(&built, target);
             self.roll_back(py, before).map_err(fail)?;
             if !same.map_err(fail)? {
-                return no(format!("{words} of another shape or type"));
+                return Err(refuse(Reason::InplaceTensor, format!("{words} of another shape or type")));
             }
         }
-        if requires != target_requires {
-            target.setattr(intern!(py, "stop_gradient"), false).map_err(fail)?;
+        if self.recording.on && !write.detached {
+            let mut values = Vec::new();
+            inspect::values_in(&self.grown.handles, op.args, &mut values);
+            if let Some(kwargs) = op.kwargs {
+                inspect::values_in(&self.grown.handles, kwargs, &mut values);
+            }
+            let stops = |value: &Bound<'py, PyAny>| match self.own_grad(value) {
+                Some(source) => Ok(!source.meta.requires_grad),
+                None => value.getattr(intern!(py, "stop_gradient"))?.is_truthy(),
+            };
+            for value in &values {
+                if !stops(value).map_err(fail)? {
+                    target.setattr(intern!(py, "stop_gradient"), false).map_err(fail)?;
+                }
+            }
         }
         self.grown.writes = true;
         self.grown.draws |= write.draws;
-        self.grown.writes_outside |= outside;
         Ok(if write.gives_nothing { py.None().into_bound(py) } else { target.clone() })
-    }
-
-    /// Whether one of the operations from this number on may refuse the numbers that it is given.
-    fn may_refuse(&self, py: Python<'_>, from: usize) -> PyResult<bool> {
-        let block = self.grown.main.bind(py).call_method0(intern!(py, "global_block"))?;
-        let ops = block.getattr(intern!(py, "ops"))?.cast_into::<PyList>()?;
-        for op in ops.iter().skip(from) {
-            if prune::may_refuse(&op)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
@@ -420,9 +396,6 @@ impl PaddleBuilder {
                 let text = building.warned().unwrap_or_default();
                 Err(refuse(Reason::GivesWarning, format!("{}: {}", op.name, gist(text))))
             }
-            Ok(_) if self.grown.writes_outside && self.may_refuse(py, before).map_err(fail)? => {
-                Err(refuse(Reason::InplaceTensor, format!("{}: {AFTER_WRITE}", op.name)))
-            }
             Ok(result) if self.foreign.bind(py).is_empty() => {
                 let settled =
                     self.settle(result, 8).map_err(|why| refuse(Reason::ApiRejected, format!("{}: {why}", op.name)));
@@ -445,9 +418,6 @@ impl PaddleBuilder {
         outcome
     }
 }
-
-/// Why an operation is not built.
-const AFTER_WRITE: &str = "it may fail behind a write to memory from outside";
 
 impl Drop for PaddleBuilder {
     fn drop(&mut self) {

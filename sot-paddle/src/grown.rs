@@ -44,8 +44,6 @@ pub(crate) struct Grown {
     pub(crate) writes: bool,
     /// Whether it writes what it draws.
     pub(crate) draws: bool,
-    /// Whether it writes memory from outside ([`crate::written`]).
-    pub(crate) writes_outside: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,
     /// Operations that were looked at to find out about extents.

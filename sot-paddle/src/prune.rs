@@ -170,37 +170,6 @@ const TAKE_ANYTHING: &[&str] = &[
     "where",
 ];
 
-/// Operations that work on any numbers too, and are kept although unused.
-const TAKE_ANYTHING_AND_STAY: &[&str] = &[
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "assign_value_",
-    "atan",
-    "atanh",
-    "batch_norm",
-    "batch_norm_",
-    "cosh",
-    "elementwise_pow",
-    "fmax",
-    "fmin",
-    "hardshrink",
-    "hardtanh",
-    "linear_v2",
-    "masked_fill",
-    "mish",
-    "p_norm",
-    "pow",
-    "reciprocal",
-    "rms_norm",
-    "selu",
-    "sinh",
-    "softshrink",
-    "tan",
-    "tanh_shrink",
-];
-
 /// Those of them that are told a shape, axes, bounds or a range by further tensors: only constants of the program are as good
 /// as an attribute. With how many operands, before those, that have data.
 const ARE_TOLD: &[(&str, usize)] = &[
@@ -245,33 +214,6 @@ fn is_told_late(op: &LiveOp, all: &[LiveOp], made_by: &HashMap<i64, usize>) -> b
         made_by.get(operand).is_some_and(|at| matches!(all[*at].name.as_str(), "pd_op.full" | "pd_op.full_int_array"))
     };
     !op.operands.iter().skip(*data).all(is_constant)
-}
-
-/// Whether an operation that was just built may refuse the numbers that it is given.
-pub(crate) fn may_refuse(op: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = op.py();
-    let name: String = op.call_method0(intern!(py, "name"))?.extract()?;
-    let short = short(&name);
-    if !name.starts_with("pd_op.") || is_random(&name) {
-        return Ok(false);
-    }
-    if !TAKE_ANYTHING.contains(&short) && !TAKE_ANYTHING_AND_STAY.contains(&short) {
-        return Ok(true);
-    }
-    let Some((_, data)) = ARE_TOLD.iter().find(|(name, _)| *name == short) else { return Ok(false) };
-    let operands = op.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?;
-    for operand in operands.iter().skip(*data) {
-        let maker = operand.call_method0(intern!(py, "get_defining_op"))?;
-        let is_constant = !maker.is_none()
-            && matches!(
-                maker.call_method0(intern!(py, "name"))?.extract::<String>()?.as_str(),
-                "pd_op.full" | "pd_op.full_int_array"
-            );
-        if !is_constant {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Whether an operation must stay although nothing uses its results.
@@ -343,12 +285,11 @@ mod tests {
 
     #[test]
     fn the_lists_are_sorted_and_agree() {
-        for list in [RANDOM, TAKE_ANYTHING, TAKE_ANYTHING_AND_STAY] {
+        for list in [RANDOM, TAKE_ANYTHING] {
             assert!(list.is_sorted(), "{list:?}");
         }
         assert!(ARE_TOLD.is_sorted(), "{ARE_TOLD:?}");
         assert!(ARE_TOLD.iter().all(|(name, _)| TAKE_ANYTHING.contains(name)));
-        assert!(TAKE_ANYTHING_AND_STAY.iter().all(|name| !TAKE_ANYTHING.contains(name)));
         assert!(RANDOM.iter().all(|name| !TAKE_ANYTHING.contains(name)));
     }
 }

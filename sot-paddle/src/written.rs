@@ -3,16 +3,14 @@
 //! A program has no memory that could be written. What a write does is left to replay, which does it as eager does; the builder
 //! finds out whether the tensor keeps its shape and type, and its value stays what it was.
 //!
-//! A run that fails is followed by the frame as it was, which must find everything as it would have been without the run:
-//! - Memory that the program made itself is gone then, so it may be written freely.
-//! - Behind a write to memory from outside only operations are built that work on any numbers ([`crate::prune::may_refuse`]).
-//!
-//! A write that would make a tensor from outside require gradients, or that eager refuses because of them, is not built.
+//! A run that fails is followed by the frame as it was, which must find everything as it would have been without the run. So only
+//! memory that the program itself has made is written in the graph: it is gone then. A write to memory from outside breaks the graph;
+//! to take a copy first would cost more than the break, and what may fail behind the write cannot be foreseen (a kernel that is
+//! missing for a type, extents that do not fit at another call, an index out of range).
 
 use crate::alias::bare;
 use crate::grown::Grown;
 use crate::handles::Handles;
-use crate::inspect;
 use crate::meta;
 use crate::prune::short;
 use pyo3::intern;
@@ -20,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyFloat, PyInt, PyList, PySlice, PyTuple};
 use sot_core::backend::{CallKind, OpCall};
 
-/// Operations that write their first operand, which keeps its shape, type and place, with numbers that may be any.
+/// Operations that write their first operand, which keeps its shape, type and place.
 const WRITES: &[&str] = &[
     "abs_",
     "acos_",
@@ -54,10 +52,15 @@ const WRITES: &[&str] = &[
     "fill_",
     "fill_diagonal_",
     "floor_",
+    "floor_divide_",
+    "floor_mod_",
     "frac_",
     "hardtanh_",
     "hypot_",
     "i0_",
+    "index_add_",
+    "index_fill_",
+    "index_put_",
     "leaky_relu_",
     "lerp_",
     "lgamma_",
@@ -71,16 +74,22 @@ const WRITES: &[&str] = &[
     "logical_xor_",
     "logit_",
     "masked_fill_",
+    "masked_scatter_",
+    "mod_",
     "mul_",
     "multiply_",
     "nan_to_num_",
     "neg_",
     "pow_",
+    "put_along_axis_",
     "reciprocal_",
     "relu_",
+    "remainder_",
     "round_",
     "rsqrt_",
     "scale_",
+    "scatter_",
+    "scatter_add_",
     "sigmoid_",
     "sin_",
     "sinh_",
@@ -98,21 +107,6 @@ const WRITES: &[&str] = &[
     "zero_",
 ];
 
-/// The same, which refuse some numbers: an index out of range, a division of integers by zero.
-const MAY_REFUSE: &[&str] = &[
-    "floor_divide_",
-    "floor_mod_",
-    "index_add_",
-    "index_fill_",
-    "index_put_",
-    "masked_scatter_",
-    "mod_",
-    "put_along_axis_",
-    "remainder_",
-    "scatter_",
-    "scatter_add_",
-];
-
 /// The same, which draw the numbers that they write.
 const DRAWS: &[&str] = &["bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_", "uniform_"];
 
@@ -123,73 +117,126 @@ const ONLY_EAGER: &[&str] = &["fill_", "fill_diagonal_", "zero_"];
 const MAKES_MEMORY: &[&str] = &[
     "abs",
     "add",
+    "addmm",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
     "assign",
+    "bilinear_interp",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
     "bmm",
     "ceil",
     "clip",
     "concat",
     "conv2d",
     "cos",
+    "cumprod",
     "cumsum",
     "divide",
+    "dropout",
     "elementwise_pow",
     "embedding",
     "empty_like",
     "equal",
     "erf",
     "exp",
+    "expand",
+    "expand_as",
+    "expm1",
+    "flip",
     "floor",
+    "floor_divide",
     "full_like",
     "gather",
     "gather_nd",
+    "gaussian",
     "gelu",
     "greater_equal",
     "greater_than",
     "group_norm",
     "hardsigmoid",
     "hardswish",
+    "index_add",
+    "index_put",
     "index_select",
     "instance_norm",
     "isfinite",
     "isinf",
     "isnan",
+    "kron",
     "layer_norm",
     "leaky_relu",
+    "lerp",
     "less_equal",
     "less_than",
     "linear_v2",
     "log",
+    "log1p",
     "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logsumexp",
+    "masked_fill",
     "masked_select",
     "matmul",
+    "max",
     "maximum",
+    "mean",
+    "min",
     "minimum",
     "multiply",
+    "nan_to_num",
+    "nearest_interp",
     "not_equal",
     "one_hot",
+    "p_norm",
+    "pad",
+    "pad3d",
+    "pool2d",
     "pow",
+    "prod",
+    "put_along_axis",
+    "reciprocal",
     "relu",
     "relu6",
+    "remainder",
+    "repeat_interleave",
+    "roll",
+    "round",
     "rsqrt",
     "scale",
+    "scatter",
+    "selu",
     "sigmoid",
     "sign",
     "silu",
     "sin",
+    "sinh",
     "softmax",
     "softplus",
+    "split",
+    "split_with_num",
     "sqrt",
     "square",
     "stack",
     "subtract",
+    "sum",
     "swish",
+    "take_along_axis",
+    "tan",
     "tanh",
+    "tile",
+    "topk",
     "tril",
     "triu",
+    "uniform",
     "where",
 ];
 
@@ -202,8 +249,6 @@ pub(crate) struct Write<'py> {
     pub(crate) detached: bool,
     /// Whether it draws what it writes.
     pub(crate) draws: bool,
-    /// Whether some numbers may make it fail.
-    pub(crate) may_refuse: bool,
 }
 
 impl<'py> Write<'py> {
@@ -214,11 +259,7 @@ impl<'py> Write<'py> {
         if name == "__setitem__" && op.kind == CallKind::Method {
             let (key, new) = op.args.get_slice(1, 3).extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>().ok()?;
             let fits = op.args.len() == 3 && is_index(grown, &key, true) && is_number_or_value(handles, &new);
-            let mut values = Vec::new();
-            inspect::values_in(handles, &key, &mut values);
-            // An index may be out of range, and an extent not that of what is written there.
-            let may_refuse = !values.is_empty() || extents_in(grown, &key);
-            return fits.then_some(Write { gives_nothing: true, may_refuse, ..Write::of_all(target) });
+            return fits.then_some(Write { gives_nothing: true, ..Write::of_all(target) });
         }
         if name == "set_value" {
             let alone = op.args.len() == 2 && op.kwargs.is_none_or(|kwargs| kwargs.is_empty());
@@ -227,12 +268,11 @@ impl<'py> Write<'py> {
             let same = is_alike(&target, &new).unwrap_or(false);
             return same.then_some(Write { gives_nothing: true, detached: true, ..Write::of_all(target) });
         }
-        let (may_refuse, draws) = (MAY_REFUSE.contains(&name), DRAWS.contains(&name));
-        is_known(name).then_some(Write { may_refuse, draws, ..Write::of_all(target) })
+        is_known(name).then_some(Write { draws: DRAWS.contains(&name), ..Write::of_all(target) })
     }
 
     fn of_all(target: Bound<'py, PyAny>) -> Write<'py> {
-        Write { target, gives_nothing: false, detached: false, draws: false, may_refuse: false }
+        Write { target, gives_nothing: false, detached: false, draws: false }
     }
 
     /// Whether building tells what becomes of shape and type.
@@ -243,7 +283,7 @@ impl<'py> Write<'py> {
 
 /// Whether an operation of this name writes its first operand, as far as the builder knows what it does.
 pub(crate) fn is_known(name: &str) -> bool {
-    [WRITES, MAY_REFUSE, DRAWS].iter().any(|list| list.contains(&name))
+    [WRITES, DRAWS].iter().any(|list| list.contains(&name))
 }
 
 /// The name of what computes the same and does not write.
@@ -268,15 +308,6 @@ pub(crate) fn in_words<'a>(op: &OpCall<'a, '_>) -> &'a str {
 /// The bounds and the step of a slice.
 fn parts<'py>(slice: &Bound<'py, PySlice>) -> impl Iterator<Item = Bound<'py, PyAny>> {
     ["start", "stop", "step"].into_iter().filter_map(|name| slice.getattr(name).ok())
-}
-
-/// Whether an extent that varies bounds a slice of an index.
-fn extents_in(grown: &Grown, key: &Bound<'_, PyAny>) -> bool {
-    let bounds = |slice: &Bound<'_, PySlice>| parts(slice).any(|part| grown.handles.is_value(&part));
-    match key.cast::<PyTuple>() {
-        Ok(tuple) => tuple.iter().any(|item| item.cast::<PySlice>().is_ok_and(bounds)),
-        Err(_) => key.cast::<PySlice>().is_ok_and(bounds),
-    }
 }
 
 /// An index that eager takes apart as it is: integers, slices of them and of extents, tensors, lists of integers.
@@ -339,11 +370,11 @@ mod tests {
 
     #[test]
     fn the_lists_are_sorted_and_agree() {
-        for list in [WRITES, MAY_REFUSE, DRAWS, ONLY_EAGER, MAKES_MEMORY] {
+        for list in [WRITES, DRAWS, ONLY_EAGER, MAKES_MEMORY] {
             assert!(list.is_sorted(), "{list:?}");
         }
         assert!(ONLY_EAGER.iter().all(|name| WRITES.contains(name)));
-        assert!(MAY_REFUSE.iter().chain(DRAWS).all(|name| !WRITES.contains(name)));
+        assert!(DRAWS.iter().all(|name| !WRITES.contains(name)));
         assert!(MAKES_MEMORY.iter().all(|name| !crate::alias::is_view(&format!("pd_op.{name}"))));
     }
 }

@@ -360,6 +360,8 @@ impl Captured {
                 let values = generator.frame().into_iter().flat_map(|frame| frame.values());
                 values.map(|value| self.whole(value)).collect()
             }
+            // Not who was raised.
+            VarKind::Traceback(traceback) => self.held_by_traceback(traceback.exception).collect(),
             VarKind::Set(set) => match self.histories.held.get(&set.state) {
                 Some(members) => members.to_vec(),
                 None => self.parts_as(var, kind),
