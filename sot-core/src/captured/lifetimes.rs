@@ -539,7 +539,7 @@ impl PlacesOfEnds<'_> {
 fn lets_go_of_the_last_first(kind: &VarKind) -> bool {
     match kind {
         VarKind::Tuple(_) | VarKind::List(_) => true,
-        VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Zip { .. }),
+        VarKind::Iterator(iterator) => matches!(iterator.state, Iteration::Zip { .. } | Iteration::Map { .. }),
         _ => false,
     }
 }

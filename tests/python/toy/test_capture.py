@@ -95,6 +95,7 @@ from capture_cases import (  # noqa: F401
     iterators_held,
     iterators_of_programs,
     iterators_of_two_names,
+    ends_in_turn,
     iterators_that_ended,
     layer_attributes,
     let_pass,
