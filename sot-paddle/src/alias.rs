@@ -4,18 +4,13 @@
 //! calls that write are refused here, but for those of [`crate::written`], and a graph whose outputs would be views is run by replay.
 
 use crate::api_table::in_place_name;
+use crate::names::bare;
 use crate::prune::LiveOp;
 use crate::written;
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_core::backend::OpCall;
 use sot_core::stop::{Reason, Why};
-
-/// The name of a function without its module. Those that Paddle generates begin with an underscore.
-pub(crate) fn bare(name: &str) -> &str {
-    let name = name.rsplit('.').next().unwrap_or(name);
-    name.strip_prefix('_').filter(|rest| !rest.starts_with('_')).unwrap_or(name)
-}
 
 /// Why a call may not be built whatever its arguments, if so.
 pub(crate) fn forbidden(op: &OpCall<'_, '_>) -> Option<Why> {

@@ -1,7 +1,7 @@
 //! What a call is given: where a program would do something else with it than eager, and what it is given instead.
 
-use crate::alias;
 use crate::grown::Grown;
+use crate::names;
 use crate::{inspect, meta, number_parameters};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PySlice, PyTuple};
@@ -11,7 +11,7 @@ use sot_core::stop::{Reason, Why};
 /// Calls whose arguments make a program do something else than eager.
 pub(crate) fn differs(grown: &Grown, op: &OpCall<'_, '_>) -> Option<Why> {
     let mut values = Vec::new();
-    let name = alias::bare(op.name);
+    let name = names::bare(op.name);
     let operator = op.kind == CallKind::Method && (op.callee.is_some() || op.name.starts_with("__"));
     if operator && !of_items(op.name) {
         // Anything but a number beside a symbolic value is read unchecked.

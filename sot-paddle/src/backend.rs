@@ -134,13 +134,13 @@ impl Backend for PaddleBackend {
     fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
         match kind {
             CallKind::Method => OPERATORS.contains(&name),
-            CallKind::Api => NUMBERS.contains(&(crate::alias::bare(name), at)),
+            CallKind::Api => NUMBERS.contains(&(crate::names::bare(name), at)),
             CallKind::Layer => false,
         }
     }
 
     fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        kind != CallKind::Layer && EXTENTS.contains(&crate::alias::bare(name))
+        kind != CallKind::Layer && EXTENTS.contains(&crate::names::bare(name))
     }
 
     fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {

@@ -37,6 +37,7 @@ mod layers;
 mod lazy;
 mod meta;
 mod modes;
+mod names;
 mod not_run;
 mod number_parameters;
 #[cfg(feature = "test-hooks")]

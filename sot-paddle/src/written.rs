@@ -8,10 +8,10 @@
 //! to take a copy first would cost more than the break, and what may fail behind the write cannot be foreseen (a kernel that is
 //! missing for a type, extents that do not fit at another call, an index out of range).
 
-use crate::alias::bare;
 use crate::grown::Grown;
 use crate::handles::Handles;
 use crate::meta;
+use crate::names::bare;
 use crate::prune::short;
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -1,0 +1,7 @@
+//! Names of functions and operations.
+
+/// The name of a function without its module. Those that Paddle generates begin with an underscore.
+pub(crate) fn bare(name: &str) -> &str {
+    let name = name.rsplit('.').next().unwrap_or(name);
+    name.strip_prefix('_').filter(|rest| !rest.starts_with('_')).unwrap_or(name)
+}
