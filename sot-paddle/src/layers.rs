@@ -103,7 +103,7 @@ pub(crate) fn is_container(handles: &Handles, layer: &Bound<'_, PyAny>) -> bool 
     let py = layer.py();
     let nn = handles.paddle.bind(py).getattr(intern!(py, "nn"));
     let is = |name: &str| nn.as_ref().is_ok_and(|nn| nn.getattr(name).is_ok_and(|class| layer.get_type().is(&class)));
-    ["LayerList", "LayerDict", "ParameterList"].into_iter().any(is)
+    ["LayerList", "LayerDict", "ParameterList", "Sequential"].into_iter().any(is)
 }
 
 /// Where the class's `__getattr__` looks.
