@@ -255,6 +255,22 @@ pub fn end_writing(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
+/// `backwards_from(sequence, index)`: as `reversed(sequence)` that is to give this item next; nobody is asked for a length.
+pub fn backwards_from(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "backwards_from",
+            run: |py, args| {
+                let [sequence, index] = [0, 1].map(|at| args.get(py, at).expect("two arguments").to_owned());
+                facts::backwards_from(&sequence, index.extract()?)
+            },
+        },
+    )
+}
+
 /// `ended_by_index()`: an iterator by number that has come to its end.
 pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

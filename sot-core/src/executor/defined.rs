@@ -62,6 +62,7 @@ impl<'py> Executor<'py> {
                     Ok(ex.by_definition || ex.runs_code(function)? || ex.any_steps_by_code(&inners)?)
                 }
                 Iteration::Filter { .. } => Ok(true),
+                // Also one that is at its end asks for a length.
                 Iteration::Indexed { sequence, .. } => Ok(sequence.is_some()),
                 Iteration::Called { asked } => Ok(asked.is_some()),
                 Iteration::Sequence { .. }
@@ -85,6 +86,16 @@ impl<'py> Executor<'py> {
         let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
         let class = self.class_of(value)?;
         Ok(self.class_lookup(&class, "__iter__")?.is_none()
+            && self.class_lookup(&class, "__getitem__")?.is_some_and(|method| facts::is_function(&method))
+            && self.extends_object(&class)?)
+    }
+
+    /// Whether `reversed` of a value asks it for its length, and then for items by number.
+    fn is_reversed_by_index(&mut self, value: VarId) -> Result<bool, Stop> {
+        let (VarKind::Instance(_) | VarKind::Layer(_)) = self.look(value)? else { return Ok(false) };
+        let class = self.class_of(value)?;
+        Ok(self.class_lookup(&class, "__reversed__")?.is_none()
+            && self.class_lookup(&class, "__len__")?.is_some_and(|method| facts::is_function(&method))
             && self.class_lookup(&class, "__getitem__")?.is_some_and(|method| facts::is_function(&method))
             && self.extends_object(&class)?)
     }
@@ -623,7 +634,8 @@ impl<'py> Executor<'py> {
                 let inners = self.virtual_var(TupleVar::new(inners));
                 self.enter("next_zipped", &[inners]).map(Some)
             }
-            Iteration::Indexed { sequence: Some(sequence), index } => {
+            Iteration::Indexed { index, backwards: true, .. } if index < 0 => Ok(None),
+            Iteration::Indexed { sequence: Some(sequence), index, .. } => {
                 let index = self.fold_int(index)?;
                 self.enter("next_by_index", &[iterator, sequence, index]).map(Some)
             }
@@ -656,7 +668,10 @@ impl<'py> Executor<'py> {
             [iterable] if is("tuple") => self.enter_tuple(iterable),
             [iterable] if is("dict") => self.enter_fill(None, iterable, &args.keywords),
             [iterable] if is("set") || is("frozenset") => self.enter_set(class, iterable),
-            [sequence] if is("reversed") => self.enter_special(sequence, "__reversed__", Vec::new()),
+            [sequence] if is("reversed") => match self.enter_special(sequence, "__reversed__", Vec::new())? {
+                None if self.is_reversed_by_index(sequence)? => self.enter("reversed_by_index", &[sequence]).map(Some),
+                entered => Ok(entered),
+            },
             _ => Ok(None),
         }
     }

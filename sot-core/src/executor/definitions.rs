@@ -17,7 +17,9 @@ use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
 use crate::cpython::code::read_code;
-use crate::cpython::facts::{calls_have_ended_before, count_on, end_iterator, unlisted_class, walk};
+use crate::cpython::facts::{
+    backwards_from, calls_have_ended_before, count_on, end_iterator, moves_backwards, unlisted_class, walk,
+};
 use crate::cpython::thread::end_repr;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::is_quiet_key;
@@ -185,10 +187,19 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
             "iterator_moves",
             make(c"iterator_moves", |args| {
                 let iterator = args.get_item(0)?;
+                if moves_backwards(&iterator) {
+                    return Ok(args.py().None());
+                }
                 let state = iterator.call_method0("__reduce__")?;
                 // It may have come to its end meanwhile.
                 let Ok(index) = state.get_item(2) else { return Ok(args.py().None()) };
                 Ok(iterator.call_method1("__setstate__", (index.add(1)?,))?.unbind())
+            })?,
+        ),
+        (
+            "backwards_from",
+            make(c"backwards_from", |args| {
+                Ok(backwards_from(&args.get_item(0)?, args.get_item(1)?.extract()?)?.unbind())
             })?,
         ),
         (
@@ -666,6 +677,7 @@ impl<'py> Executor<'py> {
                 VarKind::Deque(deque) => self.fold_int(deque.changes.into()),
                 _ => Err(Stop::brk(Reason::OpaqueValue, "the state of a deque")),
             },
+            ("backwards_from", [sequence, index]) => self.iterate_backwards(*sequence, *index),
             ("iterator_moves", [iterator]) => self.iterator_moves(*iterator),
             ("iterator_ends", [iterator]) => self.iterator_ends(*iterator),
             ("has_ended", [iterator, _]) => self.calls_have_ended(*iterator),

@@ -67,6 +67,10 @@ def next_by_index(iterator, sequence, index):
     return item
 
 
+def reversed_by_index(sequence):
+    return backwards_from(sequence, len(sequence) - 1)
+
+
 def next_called(iterator, function, last):
     ended = False
     try:

@@ -185,6 +185,10 @@ impl<'py> Executor<'py> {
                 }
                 Ok(Some(self.virtual_var(TupleVar::new(items))))
             }
+            Iteration::Indexed { index, backwards: true, .. } if index < 0 => {
+                self.set_iteration(iterator, Iteration::Indexed { sequence: None, index, backwards: true });
+                Ok(None)
+            }
             Iteration::Indexed { sequence: None, .. } | Iteration::Called { asked: None } => Ok(None),
             Iteration::Filter { .. } | Iteration::Indexed { .. } | Iteration::Called { .. } => Err(Stop::Calls),
             Iteration::Map { function, inners } => {
@@ -260,7 +264,15 @@ impl<'py> Executor<'py> {
 
     /// The iterator of an instance that has items by number alone.
     pub(super) fn iterate_by_index(&mut self, sequence: VarId) -> VarId {
-        self.virtual_var(IteratorVar::new(Iteration::Indexed { sequence: Some(sequence), index: 0 }))
+        self.virtual_var(IteratorVar::new(Iteration::Indexed { sequence: Some(sequence), index: 0, backwards: false }))
+    }
+
+    /// `reversed(sequence)` of an instance that has a length and items by number, which begins at this one.
+    pub(super) fn iterate_backwards(&mut self, sequence: VarId, index: VarId) -> Result<VarId, Stop> {
+        let index = self.require_plain(index)?;
+        let index = index.extract().map_err(|_| Stop::brk(Reason::Builtin, "reversed() of a long sequence"))?;
+        let state = Iteration::Indexed { sequence: Some(sequence), index, backwards: true };
+        Ok(self.virtual_var(IteratorVar::new(state)))
     }
 
     /// `iter(function, last)`
@@ -281,8 +293,9 @@ impl<'py> Executor<'py> {
     /// An iterator by number has given an item.
     pub(super) fn iterator_moves(&mut self, iterator: VarId) -> Result<VarId, Stop> {
         match self.look(iterator)? {
-            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { sequence, index } }) => {
-                self.set_iteration(iterator, Iteration::Indexed { sequence, index: index + 1 });
+            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { sequence, index, backwards } }) => {
+                let index = if backwards { index - 1 } else { index + 1 };
+                self.set_iteration(iterator, Iteration::Indexed { sequence, index, backwards });
                 self.fold_none()
             }
             _ => Err(Stop::brk(Reason::OpaqueValue, "the number of an item")),
@@ -292,8 +305,8 @@ impl<'py> Executor<'py> {
     /// An iterator by number, or of calls, has come to its end.
     pub(super) fn iterator_ends(&mut self, iterator: VarId) -> Result<VarId, Stop> {
         let state = match self.look(iterator)? {
-            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { index, .. } }) => {
-                Iteration::Indexed { sequence: None, index }
+            VarKind::Iterator(IteratorVar { state: Iteration::Indexed { index, backwards, .. } }) => {
+                Iteration::Indexed { sequence: None, index, backwards }
             }
             VarKind::Iterator(IteratorVar { state: Iteration::Called { .. } }) => Iteration::Called { asked: None },
             _ => return Err(Stop::brk(Reason::OpaqueValue, "the end of an iterator")),

@@ -459,7 +459,22 @@ impl Rebuild for IteratorVar {
                     index => em.set_iterator_state(index as i64),
                 }
             }
-            Iteration::Indexed { sequence: Some(sequence), index } => {
+            Iteration::Indexed { sequence: Some(sequence), index, backwards: true } => {
+                let at = called_by_code::backwards_from(em.py).map_err(|e| Stop::internal(&e))?;
+                em.push_callable(Callable::Object(at));
+                em.push(*sequence)?;
+                em.push_int(*index)?;
+                em.call(2);
+                Ok(())
+            }
+            Iteration::Indexed { sequence: None, backwards: true, .. } => {
+                let callee = em.builtins_attribute("reversed")?;
+                em.push_callable(callee);
+                em.emit(Op::BuildTuple(0));
+                em.call(1);
+                em.skip_items(1)
+            }
+            Iteration::Indexed { sequence: Some(sequence), index, .. } => {
                 em.push(*sequence)?;
                 em.emit(Op::GetIter);
                 if *index > 0 {

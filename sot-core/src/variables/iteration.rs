@@ -73,10 +73,11 @@ pub enum Iteration {
         function: VarId,
         inner: VarId,
     },
-    /// Over an instance that has items by number alone; `None`: to its end.
+    /// Over an instance that has items by number alone, or backwards over one that has a length too (`reversed`); `None`: to its end.
     Indexed {
         sequence: Option<VarId>,
         index: i64,
+        backwards: bool,
     },
     /// What a function gives, until that equals a sentinel; `None`: it did.
     Called {

@@ -124,6 +124,23 @@ def test_parameters_in_a_list_are_in_the_graph():
     for call in range(4):
         x = paddle.rand([2, 4]) + call
         assert seen(captured(x)) == seen(net.forward(x))
+    assert (sot.stats()["breaks"], sot.stats()["captures"]) == (0, 1)
     net.held[1] = net.create_parameter([4])
     assert seen(captured(x)) == seen(net.forward(x))
-    assert (sot.stats()["breaks"], sot.stats()["captures"]) == (0, 2)
+
+
+class Back(Sliced):
+    def forward(self, x):
+        for layer in reversed(self.layers):
+            x = layer(x)
+        return x, len(list(reversed(self.layers)))
+
+
+def test_backwards_through_a_list_of_layers():
+    paddle.seed(1)
+    net = Back()
+    captured = sot.to_static(net)
+    for _ in range(4):
+        x = paddle.rand([2, 4])
+        assert seen(captured(x)) == seen(net.forward(x))
+    assert (sot.stats()["breaks"], sot.stats()["captures"]) == (0, 1)

@@ -96,6 +96,7 @@ from capture_cases import (  # noqa: F401
     iterators_of_programs,
     iterators_of_two_names,
     ends_in_turn,
+    reversed_by_index,
     iterators_that_ended,
     layer_attributes,
     let_pass,

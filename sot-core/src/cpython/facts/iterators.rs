@@ -150,6 +150,10 @@ pub fn end_iterator(iterator: &Bound<'_, PyAny>) {
         } else if ty == &raw mut ffi::PyCallIter_Type {
             let raw = raw.cast::<CallIter>();
             (take(&raw mut (*raw).it_callable), take(&raw mut (*raw).it_sentinel))
+        } else if ty == &raw mut ffi::PyReversed_Type {
+            let raw = raw.cast::<SeqIter>();
+            (*raw).it_index = -1;
+            (take(&raw mut (*raw).it_seq), None)
         } else {
             (None, None)
         }
@@ -193,4 +197,37 @@ pub fn ended_by_index(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let iterator = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PySeqIter_New(PyTuple::empty(py).as_ptr()))? };
     end_iterator(&iterator);
     Ok(iterator)
+}
+
+/// As `reversed(sequence)` that is to give this item next: the sequence is not asked for its length.
+pub fn backwards_from<'py>(sequence: &Bound<'py, PyAny>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+    let py = sequence.py();
+    // SAFETY: a class of the interpreter.
+    let class = unsafe { Bound::from_borrowed_ptr(py, (&raw mut ffi::PyReversed_Type).cast()) };
+    let iterator = class.call1((PyTuple::empty(py),))?;
+    let raw = iterator.as_ptr().cast::<SeqIter>();
+    // SAFETY: of that exact class, as tuples have no iterator of their own for it; nobody else knows it.
+    let before = unsafe {
+        (*raw).it_index = index;
+        Bound::from_owned_ptr_or_opt(py, std::mem::replace(&mut (*raw).it_seq, sequence.clone().into_ptr()))
+    };
+    drop(before);
+    Ok(iterator)
+}
+
+/// An iterator of `reversed` over a sequence has given an item. Whether it is one.
+pub fn moves_backwards(iterator: &Bound<'_, PyAny>) -> bool {
+    let raw = iterator.as_ptr();
+    // SAFETY: the layout is used only after the exact type was checked.
+    unsafe {
+        let is = ffi::Py_TYPE(raw) == &raw mut ffi::PyReversed_Type;
+        if is {
+            let raw = raw.cast::<SeqIter>();
+            // It may have come to its end meanwhile.
+            if !(*raw).it_seq.is_null() {
+                (*raw).it_index -= 1;
+            }
+        }
+        is
+    }
 }

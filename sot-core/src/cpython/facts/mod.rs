@@ -22,8 +22,8 @@ pub use functions::{
 };
 pub use hashed::{has_lost_keys, keys_of_hash, may_meet_twice, stored_hashes, value_of_key};
 pub use iterators::{
-    IterState, RangeState, calls_have_ended_before, compares_with_nothing, count_on, end_iterator, ended_by_index,
-    iterator_state, set_position,
+    IterState, RangeState, backwards_from, calls_have_ended_before, compares_with_nothing, count_on, end_iterator,
+    ended_by_index, iterator_state, moves_backwards, set_position,
 };
 pub use lifetimes::{
     death_beside_runs_code, death_could_be_seen, death_is_seen, death_runs_code, deaths_run_code, is_held_by_at_most,

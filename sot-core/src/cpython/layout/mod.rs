@@ -80,7 +80,7 @@ pub(in crate::cpython) struct CallIter {
     pub(in crate::cpython) it_sentinel: *mut pyo3::ffi::PyObject,
 }
 
-/// The iterators of lists, tuples and items by number: the same shape in all versions.
+/// The iterators of lists, tuples and items by number, and `reversedobject`: the same shape in all versions.
 #[repr(C)]
 pub(in crate::cpython) struct SeqIter {
     pub(in crate::cpython) ob_base: pyo3::ffi::PyObject,

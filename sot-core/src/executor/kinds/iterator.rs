@@ -16,6 +16,7 @@ impl Operations for IteratorVar {
             Iteration::Zip { .. } => ex.builtins_attribute("zip"),
             Iteration::Map { .. } => ex.builtins_attribute("map"),
             Iteration::Filter { .. } => ex.builtins_attribute("filter"),
+            Iteration::Indexed { backwards: true, .. } => ex.builtins_attribute("reversed"),
             Iteration::Indexed { .. } => {
                 let ended = crate::cpython::facts::ended_by_index(ex.py).map_err(|e| ex.internal(&e))?;
                 Ok(ended.get_type().into_any())
