@@ -192,8 +192,15 @@ impl<'py> Executor<'py> {
                     members.push((entry.place, Some(self.objects.add(&entry.key))));
                 }
             }
-            let (lost, mask, finger) = (table.lost.clone(), table.mask, table.finger);
-            self.guard(base, Check::Table { members, lost, mask, finger });
+            // What was once in an empty set (the ids of who is being written) matters to the order of others alone, and is seldom the
+            // same at the next call: that order is left open.
+            match table.entries.is_empty() && !table.lost.is_empty() {
+                true => self.guard(base, Check::Len(0)),
+                false => {
+                    let (lost, mask, finger) = (table.lost.clone(), table.mask, table.finger);
+                    self.guard(base, Check::Table { members, lost, mask, finger });
+                }
+            }
             if asked {
                 let hashes = table.entries.iter().map(|entry| entry.hash as i64).collect();
                 self.guard(base, Check::Hashes { hashes, alike: false });
@@ -225,6 +232,12 @@ impl<'py> Executor<'py> {
             known &= member.get().known();
             let hash = member.get().hash();
             members.push((*place, member.into_any(), hash));
+        }
+        if found.members.is_empty() && !found.lost.is_empty() {
+            return Ok(Shadow {
+                exact: false,
+                set: PySet::empty(self.py).map_err(|e| self.internal(&e))?.into_any().unbind(),
+            });
         }
         if !known {
             // An object that was given, and is a member by another name: its address was no matter, and its place is another one.

@@ -97,6 +97,7 @@ from capture_cases import (  # noqa: F401
     iterators_of_two_names,
     ends_in_turn,
     reversed_by_index,
+    sets_that_were_emptied,
     iterators_that_ended,
     layer_attributes,
     let_pass,
