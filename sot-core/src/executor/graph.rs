@@ -270,7 +270,8 @@ impl<'py> Executor<'py> {
         if self.builder()?.is_value(result) {
             if let Some(known) = self.graph.var_of(result) {
                 // Returned as it came: the statement defines nothing new.
-                return Ok((known, self.constant(result, objects)));
+                let none = self.py.None().into_bound(self.py);
+                return Ok((known, self.constant(&none, objects)));
             }
             let symbol = self.graph.fresh_symbol();
             let value = self.objects.add(result);
