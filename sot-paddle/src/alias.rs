@@ -68,6 +68,15 @@ pub(crate) fn is_view(op_name: &str) -> bool {
     VIEWS.contains(&op_name)
 }
 
+/// Operations whose results share memory with an operand by what they are told alone (`einsum("ij->ij", x)`).
+const VIEWS_AT_TIMES: &[&str] = &["pd_op.einsum"];
+
+/// The operation, in words, whose result may share memory in eager mode.
+pub(crate) fn view_at_times(ops: &[LiveOp]) -> Option<String> {
+    let op = ops.iter().find(|op| VIEWS_AT_TIMES.contains(&&*op.name))?;
+    Some(format!("{} may give what it was given", op.name.trim_start_matches("pd_op.")))
+}
+
 /// The memory that each value lives in, by the identity of the value that owns it.
 pub(crate) struct Memory {
     owner: HashMap<i64, i64>,

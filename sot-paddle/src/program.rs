@@ -3,7 +3,7 @@
 //! What records gradients is replayed, so that a program has no backward part: `run_program` gets its sources as "parameters", all of
 //! them, and an empty program to go back by.
 
-use crate::alias::Memory;
+use crate::alias::{self, Memory};
 use crate::grown::{Grown, Source};
 use crate::handles::{Handles, value_id};
 use crate::prune::{self, LiveOp};
@@ -102,7 +102,8 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         effects::Found::OnlyReplay(state, why) => (Some(state), Some(why)),
     };
     let effects = effects.map(|state| Box::new(state) as Box<dyn Effects>);
-    let only_replay = match shared_memory(&live, &computed_ids, &source_ids).or(writes_view) {
+    let shared = shared_memory(&live, &computed_ids, &source_ids).or_else(|| alias::view_at_times(&live));
+    let only_replay = match shared.or(writes_view) {
         Some(why) => Some(why),
         None if op_count > MOST_OPERATIONS => {
             Some(format!("{op_count} operations: Paddle's executor would take too long to start"))

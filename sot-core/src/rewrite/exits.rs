@@ -209,6 +209,21 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
     found
 }
 
+/// Tensors in variables that are objects anyway: from before, or given to what runs at the break. Others may have borrowed their
+/// memory in ways that nobody sees (`tensor.value().get_tensor()` of Paddle), so they live as long as their frames hold them. One that
+/// the graph alone has is not made for that.
+fn tensors_at_hand(captured: &Captured) -> HashSet<VarId> {
+    let is_tensor = |var: &VarId| matches!(captured.var(*var).kind, VarKind::Tensor(_));
+    let locals = captured.frames.iter().flat_map(|frame| frame.locals.iter().flatten()).copied().filter(is_tensor);
+    let (from_before, computed): (Vec<VarId>, Vec<VarId>) = locals.partition(|var| captured.found_outside(*var));
+    let mut found: HashSet<VarId> = from_before.into_iter().collect();
+    if let Some(frame) = captured.frames.last().filter(|_| !computed.is_empty()) {
+        let given = all_within(captured, frame.stack.clone());
+        found.extend(computed.into_iter().filter(|var| given.contains(var)));
+    }
+    found
+}
+
 /// What dead locals hold and what goes on may fill: it reaches containers or instances of the capture that they are, or hold, and may put
 /// something there whose end could be seen. That ends with the frame.
 fn filled_by_what_goes_on(captured: &Captured, ip: usize, inner_stack: &[Item]) -> HashSet<VarId> {
@@ -268,6 +283,7 @@ pub(super) fn exit(
     let mut items = Vec::new();
     let mut generators = Generators { carried, waiting: Vec::new() };
     let filled = filled_by_what_goes_on(captured, ip, &inner_stack);
+    let at_hand = tensors_at_hand(captured);
     for (i, frame) in captured.frames.iter().enumerate() {
         let innermost = i + 1 == depth;
         // Outer frames wait at their call. What its result or an exception makes of them may use what is alive before it.
@@ -289,6 +305,7 @@ pub(super) fn exit(
                         || *l == 0 && uses_super(&frame.unit.code)
                         || captured.lives_on(var)
                         || filled.contains(&var)
+                        || at_hand.contains(&var)
                         // A generator's frame is there as long as anybody could ask for more, and cleans up afterwards.
                         || running(captured, var).is_some()
                         || carried.contains(&var)
