@@ -441,7 +441,11 @@ pub trait Backend: Send + Sync + 'static {
     fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str) -> bool {
         false
     }
-    /// Whether a layer holds others and is nothing else: an object of a class of Python that is never called.
+    /// Whether what a method of tensors of this name gives uses the memory of the tensor without holding it.
+    fn borrows_memory(&self, _name: &str) -> bool {
+        false
+    }
+    /// Whether a layer holds others and is nothing else: all that it does, calls included, is its class's Python.
     fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
         false
     }

@@ -143,6 +143,10 @@ impl Backend for PaddleBackend {
         kind != CallKind::Layer && EXTENTS.contains(&crate::names::bare(name))
     }
 
+    fn borrows_memory(&self, name: &str) -> bool {
+        crate::names::borrows_memory(name)
+    }
+
     fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
         layers::is_container(&self.handles, layer)
     }

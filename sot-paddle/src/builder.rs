@@ -335,7 +335,10 @@ impl PaddleBuilder {
         let fail = |e: PyErr| rejected(py, op.name, e);
         let words = written::in_words(op);
         if written::is_outside(target).map_err(fail)? {
-            return Err(refuse(Reason::InplaceTensor, format!("{words} of memory that the function has not made")));
+            return Err(refuse(Reason::InplaceTensor, format!("{words} of memory that may not be the function's own")));
+        }
+        if written::may_widen(op) && meta::shape(target).map_err(fail)?.iter().any(|extent| *extent < 0) {
+            return Err(refuse(Reason::InplaceTensor, format!("{words} of a tensor whose extents vary")));
         }
         if write.is_built(op) {
             let before = self.op_count(py).map_err(fail)?;
@@ -360,8 +363,13 @@ impl PaddleBuilder {
                 Some(source) => Ok(!source.meta.requires_grad),
                 None => value.getattr(intern!(py, "stop_gradient"))?.is_truthy(),
             };
+            let shared = written::is_shared(target).map_err(fail)?;
             for value in &values {
-                if !stops(value).map_err(fail)? {
+                if !stops(value).map_err(fail)? && stops(target).map_err(fail)? {
+                    if shared {
+                        // Some views have one flag with what they are views of.
+                        return Err(refuse(Reason::InplaceTensor, format!("{words} makes views require gradients")));
+                    }
                     target.setattr(intern!(py, "stop_gradient"), false).map_err(fail)?;
                 }
             }

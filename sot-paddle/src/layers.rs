@@ -98,7 +98,7 @@ pub(crate) fn layer_call(handles: &Handles, layer: &Bound<'_, PyAny>) -> LayerCa
     if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Forward }
 }
 
-/// Whether a layer is a list or dict of layers or parameters, as Paddle has them.
+/// Whether a layer is a list, dict or sequence of layers or parameters, as Paddle has them.
 pub(crate) fn is_container(handles: &Handles, layer: &Bound<'_, PyAny>) -> bool {
     let py = layer.py();
     let nn = handles.paddle.bind(py).getattr(intern!(py, "nn"));

@@ -142,6 +142,10 @@ impl Backend for LazyPaddle {
         self.get(py).is_ok_and(|b| b.takes_number(py, kind, name, at))
     }
 
+    fn borrows_memory(&self, name: &str) -> bool {
+        crate::names::borrows_memory(name)
+    }
+
     fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {
         self.get(layer.py()).is_ok_and(|backend| backend.is_container(layer))
     }

@@ -5,3 +5,8 @@ pub(crate) fn bare(name: &str) -> &str {
     let name = name.rsplit('.').next().unwrap_or(name);
     name.strip_prefix('_').filter(|rest| !rest.starts_with('_')).unwrap_or(name)
 }
+
+/// Whether what a method of tensors of this name gives uses the memory of the tensor without holding it.
+pub(crate) fn borrows_memory(name: &str) -> bool {
+    matches!(name, "data_ptr" | "get_tensor")
+}

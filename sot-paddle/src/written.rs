@@ -332,11 +332,34 @@ fn is_number_or_value(handles: &Handles, value: &Bound<'_, PyAny>) -> bool {
         || value.is_exact_instance_of::<PyFloat>()
 }
 
-/// Whether two values have the same shape, known at each axis, and type.
+/// Whether two values have the same shape, as far as it is known, and type.
 pub(crate) fn is_alike(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
     let dtype =
         |value: &Bound<'_, PyAny>| value.getattr(intern!(value.py(), "dtype"))?.str().map(|dtype| dtype.to_string());
     Ok(meta::shape(one)? == meta::shape(other)? && dtype(one)? == dtype(other)?)
+}
+
+/// Whether eager gives what is written another shape where the other operand is larger, instead of refusing it.
+pub(crate) fn may_widen(op: &OpCall<'_, '_>) -> bool {
+    matches!(bare(op.name), "masked_fill_" | "masked_scatter_")
+}
+
+/// Whether a value is a view of another, or others may be views of it.
+pub(crate) fn is_shared(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    let name = |op: &Bound<'_, PyAny>| op.call_method0(intern!(py, "name"))?.extract::<String>();
+    let makes_memory = |name: &str| MAKES_MEMORY.contains(&short(name));
+    let maker = value.call_method0(intern!(py, "get_defining_op"))?;
+    let has_operands = maker.call_method0(intern!(py, "num_operands"))?.extract::<usize>()? > 0;
+    if has_operands && !makes_memory(&name(&maker)?) {
+        return Ok(true);
+    }
+    for user in value.call_method0(intern!(py, "all_used_ops"))?.try_iter()? {
+        if !makes_memory(&name(&user?)?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a value may live in memory that the program has not made.

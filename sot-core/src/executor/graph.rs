@@ -201,6 +201,10 @@ impl<'py> Executor<'py> {
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let writes = result.is_none() || args.positional.first() == Some(&result_var);
+        if writes && self.captured.flags.iter().any(|flag| args.positional.first() == Some(&flag.tensor)) {
+            // A write may set the flag again.
+            return Err(Stop::brk(Reason::InplaceTensor, format!("{name} of a tensor whose flag was set")));
+        }
         if pattern.symbols().is_empty() && !writes {
             // An answer about its arguments (`dim`), which is true of these shapes.
             self.claim_all(args)?;

@@ -5,6 +5,7 @@
 
 use super::uses;
 use crate::awaits::Awaits;
+use crate::backend::registered;
 use crate::captured::Captured;
 use crate::frame::{Finally, Frame};
 use crate::shapes::{FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape, uses_super};
@@ -210,9 +211,13 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
 }
 
 /// Tensors in variables that are objects anyway: from before, or given to what runs at the break. Others may have borrowed their
-/// memory in ways that nobody sees (`tensor.value().get_tensor()` of Paddle), so they live as long as their frames hold them. One that
-/// the graph alone has is not made for that.
+/// memory in ways that nobody sees (`tensor.value().get_tensor()` of Paddle), so they live as long as their frames hold them, where a
+/// frame names such a way. One that the graph alone has is not made for that.
 fn tensors_at_hand(captured: &Captured) -> HashSet<VarId> {
+    let borrows = |name: &str| registered().is_some_and(|backend| backend.borrows_memory(name));
+    if !captured.frames.iter().any(|frame| frame.unit.code.names.iter().any(|name| borrows(name))) {
+        return HashSet::new();
+    }
     let is_tensor = |var: &VarId| matches!(captured.var(*var).kind, VarKind::Tensor(_));
     let locals = captured.frames.iter().flat_map(|frame| frame.locals.iter().flatten()).copied().filter(is_tensor);
     let (from_before, computed): (Vec<VarId>, Vec<VarId>) = locals.partition(|var| captured.found_outside(*var));

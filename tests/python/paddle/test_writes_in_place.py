@@ -535,3 +535,87 @@ def test_a_position_that_varies():
     for at, new in [(0, 0.5), (1, 1.5), (2, 7), (-1, 2.5), (5, 1.0), (1, 3)]:
         assert ends(captured, numbers(), at, new) == ends(f, numbers(), at, new)
     assert sot.stats()["captures"] <= 5
+
+
+def flag_set_before(x):
+    y = x * 1
+    y.stop_gradient = True
+    y.add_(x)
+    return y * 0 if y.stop_gradient else y * 2
+
+
+def flag_set_before_an_item(x):
+    m = paddle.zeros([3, 4])
+    m.stop_gradient = True
+    m[0] = x[0]
+    return m.stop_gradient, m
+
+
+def view_of_the_same_shape_written(x):
+    y = paddle.zeros([3, 4])
+    v = y.reshape([3, 4])
+    v.add_(x)
+    return y * 0 if y.stop_gradient else y * 2
+
+
+def base_of_such_a_view_written(x):
+    y = paddle.zeros([3, 4])
+    v = y[:]
+    w = y[...]
+    y[0] = x[0]
+    return v.stop_gradient, w.stop_gradient, v + 1
+
+
+def view_written_and_base_kept(x):
+    y = x * 2
+    v = y.flatten()
+    v.scale_(3.0)
+    return y, v, y.stop_gradient, v.stop_gradient
+
+
+@pytest.mark.parametrize("stops", [True, False])
+@pytest.mark.parametrize(
+    "f",
+    [
+        flag_set_before,
+        flag_set_before_an_item,
+        view_of_the_same_shape_written,
+        base_of_such_a_view_written,
+        view_written_and_base_kept,
+    ],
+)
+def test_flags_of_what_is_written(f, stops):
+    def make():
+        x = numbers()
+        x.stop_gradient = stops
+        return (x,)
+
+    equal(f, make)
+
+
+def test_a_mask_of_more_rows_widens_what_it_fills():
+    def f(y):
+        z = (y * 1)[y.shape[0] - 1 :] * 1
+        z.masked_fill_(y > 1, 0.0)
+        return z, z.shape
+
+    captured = sot.to_static(f)
+    for rows in range(2, 9):
+        y = paddle.arange(rows * 4, dtype="float32").reshape([rows, 4])
+        assert ends(captured, y) == ends(f, y)
+
+
+def test_numbers_are_drawn_once_where_a_run_fails_behind():
+    def f(x, at):
+        made = paddle.zeros([3])
+        made.uniform_(0.0, 1.0)
+        return made + paddle.gather(x, at)
+
+    good, bad = [paddle.to_tensor(at) for at in ([0, 1, 2], [0, 1, 17])]
+    captured = sot.to_static(f)
+    for at in (good, good, bad, good, bad):
+        outcomes = []
+        for call in (captured, f):
+            paddle.seed(11)
+            outcomes.append((ends(call, paddle.arange(3, dtype="float32"), at), paddle.rand([2]).tolist()))
+        assert outcomes[0] == outcomes[1]
