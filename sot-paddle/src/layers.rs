@@ -98,12 +98,12 @@ pub(crate) fn layer_call(handles: &Handles, layer: &Bound<'_, PyAny>) -> LayerCa
     if is_leaf(handles, layer, 32) { LayerCall::Leaf } else { LayerCall::Forward }
 }
 
-/// Whether a layer is a list, dict or sequence of layers or parameters, as Paddle has them.
+/// Whether a layer is a list or dict of layers or parameters, as Paddle has them. A sequence notes in itself that it was called, as layers do.
 pub(crate) fn is_container(handles: &Handles, layer: &Bound<'_, PyAny>) -> bool {
     let py = layer.py();
     let nn = handles.paddle.bind(py).getattr(intern!(py, "nn"));
     let is = |name: &str| nn.as_ref().is_ok_and(|nn| nn.getattr(name).is_ok_and(|class| layer.get_type().is(&class)));
-    ["LayerList", "LayerDict", "ParameterList", "Sequential"].into_iter().any(is)
+    ["LayerList", "LayerDict", "ParameterList"].into_iter().any(is)
 }
 
 /// Where the class's `__getattr__` looks.
