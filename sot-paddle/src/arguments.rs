@@ -161,6 +161,11 @@ fn holds_complex(value: &Bound<'_, PyAny>, depth: u32) -> bool {
 /// Containers inside each other that are looked through for large ints.
 const DEPTH: u32 = 4;
 
+/// The bounds and the step of a slice.
+pub(crate) fn parts_of_slice<'py>(slice: &Bound<'py, PySlice>) -> impl Iterator<Item = Bound<'py, PyAny>> {
+    ["start", "stop", "step"].into_iter().filter_map(|name| slice.getattr(name).ok())
+}
+
 /// Building an operation with an int that no attribute can hold takes the process down where eager raises.
 pub(crate) fn holds_large_int(op: &OpCall<'_, '_>) -> Option<Why> {
     fn is_large(value: &Bound<'_, PyAny>, depth: u32) -> bool {
@@ -176,9 +181,8 @@ pub(crate) fn holds_large_int(op: &OpCall<'_, '_>) -> Option<Why> {
             list.iter().any(|item| is_large(&item, depth - 1))
         } else if let Ok(dict) = value.cast::<PyDict>() {
             dict.iter().any(|(_, item)| is_large(&item, depth - 1))
-        } else if value.is_exact_instance_of::<PySlice>() {
-            let parts = ["start", "stop", "step"].into_iter().filter_map(|part| value.getattr(part).ok());
-            parts.into_iter().any(|part| is_large(&part, depth - 1))
+        } else if let Ok(slice) = value.cast_exact::<PySlice>() {
+            parts_of_slice(slice).any(|part| is_large(&part, depth - 1))
         } else {
             false
         }

@@ -8,6 +8,7 @@
 //! to take a copy first would cost more than the break, and what may fail behind the write cannot be foreseen (a kernel that is
 //! missing for a type, extents that do not fit at another call, an index out of range).
 
+use crate::arguments::parts_of_slice;
 use crate::grown::Grown;
 use crate::handles::Handles;
 use crate::meta;
@@ -305,11 +306,6 @@ pub(crate) fn in_words<'a>(op: &OpCall<'a, '_>) -> &'a str {
     }
 }
 
-/// The bounds and the step of a slice.
-fn parts<'py>(slice: &Bound<'py, PySlice>) -> impl Iterator<Item = Bound<'py, PyAny>> {
-    ["start", "stop", "step"].into_iter().filter_map(|name| slice.getattr(name).ok())
-}
-
 /// An index that eager takes apart as it is: integers, slices of them and of extents, tensors, lists of integers.
 fn is_index(grown: &Grown, key: &Bound<'_, PyAny>, outermost: bool) -> bool {
     let integer = |item: &Bound<'_, PyAny>| item.is_exact_instance_of::<PyInt>();
@@ -317,7 +313,7 @@ fn is_index(grown: &Grown, key: &Bound<'_, PyAny>, outermost: bool) -> bool {
         return true;
     }
     if let Ok(slice) = key.cast::<PySlice>() {
-        return parts(slice).all(|part| part.is_none() || integer(&part) || grown.extents.contains(&part));
+        return parts_of_slice(slice).all(|part| part.is_none() || integer(&part) || grown.extents.contains(&part));
     }
     if let Ok(tuple) = key.cast_exact::<PyTuple>() {
         return outermost && tuple.iter().all(|item| is_index(grown, &item, false));
@@ -344,18 +340,25 @@ pub(crate) fn may_widen(op: &OpCall<'_, '_>) -> bool {
     matches!(bare(op.name), "masked_fill_" | "masked_scatter_")
 }
 
+fn name_of(op: &Bound<'_, PyAny>) -> PyResult<String> {
+    op.call_method0(intern!(op.py(), "name"))?.extract()
+}
+
+/// Whether the results of an operation of a program are memory of their own.
+fn makes_memory(op: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(MAKES_MEMORY.contains(&short(&name_of(op)?)))
+}
+
 /// Whether a value is a view of another, or others may be views of it.
 pub(crate) fn is_shared(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = value.py();
-    let name = |op: &Bound<'_, PyAny>| op.call_method0(intern!(py, "name"))?.extract::<String>();
-    let makes_memory = |name: &str| MAKES_MEMORY.contains(&short(name));
     let maker = value.call_method0(intern!(py, "get_defining_op"))?;
     let has_operands = maker.call_method0(intern!(py, "num_operands"))?.extract::<usize>()? > 0;
-    if has_operands && !makes_memory(&name(&maker)?) {
+    if has_operands && !makes_memory(&maker)? {
         return Ok(true);
     }
     for user in value.call_method0(intern!(py, "all_used_ops"))?.try_iter()? {
-        if !makes_memory(&name(&user?)?) {
+        if !makes_memory(&user?)? {
             return Ok(true);
         }
     }
@@ -375,11 +378,10 @@ pub(crate) fn is_outside(value: &Bound<'_, PyAny>) -> PyResult<bool> {
         if !seen.insert(maker.call_method0(intern!(py, "id"))?.extract::<i64>()?) {
             continue;
         }
-        let name: String = maker.call_method0(intern!(py, "name"))?.extract()?;
-        if name == "pd_op.data" {
+        if name_of(&maker)? == "pd_op.data" {
             return Ok(true);
         }
-        if name.starts_with("pd_op.") && MAKES_MEMORY.contains(&short(&name)) {
+        if makes_memory(&maker)? {
             continue;
         }
         behind.extend(maker.call_method0(intern!(py, "operands_source"))?.cast_into::<PyList>()?.iter());
