@@ -134,6 +134,9 @@ impl AmbientCheck for Always {
     }
 }
 
+/// What a program can tell of a tensor, by name.
+pub type Parts<'py> = Vec<(&'static str, Bound<'py, PyAny>)>;
+
 /// An ambient mode that captured code may change, by a number of the backend's own: an index of [`Backend::modes`].
 pub type Mode = u32;
 
@@ -448,6 +451,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Whether a layer holds others and is nothing else: all that it does, calls included, is its class's Python.
     fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
         false
+    }
+    /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell
+    /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.
+    fn told_of<'py>(&self, _value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+        Ok(None)
     }
     /// How calling this layer is simulated.
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall;

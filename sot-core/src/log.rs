@@ -102,6 +102,11 @@ pub fn warning(py: Python<'_>, text: &str) {
     write(py, "sot", "warning", text);
 }
 
+/// Write what must not be overlooked, to this logger.
+pub fn error(py: Python<'_>, name: &str, text: &str) {
+    write(py, name, "error", text);
+}
+
 fn write(py: Python<'_>, name: &str, level: &str, text: &str) {
     let pending = PyErr::take(py);
     // A signal that arrives meanwhile is the program's, as is what is no `Exception`.

@@ -23,10 +23,17 @@ fn measured() -> Measured {
 
 /// Whether times choose between a capture and the original code.
 pub fn captures_by_measurement() -> bool {
-    measured() == Measured::All
+    // What runs beside a call is part of its time.
+    measured() == Measured::All && !verifies()
 }
 
 /// Whether times choose between the compiled form of a graph and replay.
 pub fn graphs_by_measurement() -> bool {
     measured() != Measured::Nothing
+}
+
+/// `SOT_VERIFY=1`: whether plain Python runs beside each call that a capture serves, and is compared with it.
+pub fn verifies() -> bool {
+    static VERIFIES: OnceLock<bool> = OnceLock::new();
+    *VERIFIES.get_or_init(|| std::env::var_os("SOT_VERIFY").is_some_and(|value| value == "1"))
 }

@@ -44,6 +44,8 @@ counters! {
     continuations, "Continuations that were entered.";
     graph_failures, "Graphs that raised, after which the original frame ran.";
     restarts, "Captures that started over with a call denied.";
+    verified, "Calls beside which plain Python ran (`SOT_VERIFY=1`).";
+    differences, "Those of them that came to something else than plain Python.";
 }
 
 /// The counters of this process.

@@ -2,13 +2,14 @@
 
 use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
+use crate::compare;
 use crate::handles::Handles;
 use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
-    TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
+    Switch, TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
@@ -145,6 +146,13 @@ impl Backend for PaddleBackend {
 
     fn borrows_memory(&self, name: &str) -> bool {
         crate::names::borrows_memory(name)
+    }
+
+    fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+        if !value.is_instance(self.tensor_class(value.py())?.as_any())? {
+            return Ok(None);
+        }
+        compare::told(value).map(Some)
     }
 
     fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
-    TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
+    Switch, TensorCheck, TensorMeta,
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
@@ -144,6 +144,10 @@ impl Backend for LazyPaddle {
 
     fn borrows_memory(&self, name: &str) -> bool {
         crate::names::borrows_memory(name)
+    }
+
+    fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+        self.get(value.py()).map_or(Ok(None), |backend| backend.told_of(value))
     }
 
     fn is_container(&self, layer: &Bound<'_, PyAny>) -> bool {

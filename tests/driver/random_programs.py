@@ -1,7 +1,7 @@
 """Random programs of `language_programs`, or with `--wide` of `wide_programs`, plain and captured, for many seeds.
 
 usage: python random_programs.py [--wide [--open]] [--framework toy|paddle] [--seeds A:B | --seconds N] [--jobs N]
-                                   [--show SEED] [--shrink SEED] [--kept]
+                                   [--show SEED] [--shrink SEED] [--kept] [--verify]
 
 Each program runs twice in one process, anew each time, five calls: as it is, and with `f` captured (seeds 3k: through the
 entry; 3k+1: inlined into a captured caller that prints, so behind a break; 3k+2: by the hook, called from a function that
@@ -287,6 +287,8 @@ def differences(source, seed, name):
         for what, x, y in zip(("values", "output", "exception", "state", "warnings"), a, b):
             if x != y:
                 found.append("call %d, %s:\n    %s\n    %s" % ((i, what) + apart(x, y)))
+    if sot.stats()["differences"]:
+        found.append("verified: plain Python beside a captured call came to something else; stderr says to what")
     if sot.stats()["reasons"].get("internal-error"):
         found.append("internal error: a defect that the translator noticed")
     return found
@@ -434,10 +436,13 @@ def main():
     parser.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed and what differs")
     parser.add_argument("--shrink", type=int, metavar="SEED", help="print a smaller program that differs")
     parser.add_argument("--kept", action="store_true", help="run the seeds that are kept for this framework")
+    parser.add_argument("--verify", action="store_true", help="with SOT_VERIFY=1: plain Python beside each captured call, too")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
     options = parser.parse_args()
     name = options.framework + (OPEN if options.open else WIDE * options.wide)
+    if options.verify:
+        os.environ["SOT_VERIFY"] = "1"
     if options.child:
         first, end = map(int, options.child.split(":"))
         return child(first, end, name, pathlib.Path(options.file).read_text() if options.file else None)

@@ -8,6 +8,7 @@
 //!   [`copies`] (of this crate in one process: whose frames are whose);
 //! - facts: [`facts`] (what guards read), [`signature`], [`code`], [`thread`], `native_stack`, [`traceback`],
 //!   [`symbols`];
+//! - processes: [`fork`];
 //! - safety: [`mod@trampoline`] (panics), [`signals`] and [`gc`] (what waits for the end of a capture), [`holders`] (what only caches
 //!   hold), [`offsets`] (layouts against headers), [`python_api`].
 //!
@@ -27,6 +28,7 @@ mod entry_call;
 mod entry_object;
 mod eval_slot;
 pub mod facts;
+pub mod fork;
 pub mod frame;
 pub mod gc;
 mod heap_type;

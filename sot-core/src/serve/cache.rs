@@ -68,6 +68,14 @@ pub struct EntryReport {
     pub marked: bool,
 }
 
+impl EntryReport {
+    /// A guard in the words of the program.
+    pub(super) fn said(&self, number: usize) -> Option<String> {
+        let root = self.roots.get(number).and_then(Option::as_ref);
+        Some(in_words(self.guards.get(number)?, root))
+    }
+}
+
 /// Guards, and what is served where they hold. A call that is served needs the latter alone: what only guards name may die
 /// while it runs.
 pub struct Guarded {
@@ -204,6 +212,11 @@ impl Entry {
         self.complaint.is_none() && matches!(self.action, Action::Original { calls_out: false })
     }
 
+    /// It runs rewritten code.
+    pub(super) fn is_rewritten(&self) -> bool {
+        matches!(self.action, Action::Run { .. })
+    }
+
     /// Its graph has failed: whether it is closed for good.
     pub(super) fn note_if_broken(&self) {
         if self.report.graph.as_ref().and_then(Weak::upgrade).is_some_and(|graph| graph.choice() == Choice::Closed) {
@@ -233,11 +246,7 @@ impl Guarded {
         }
         let blame = self.guards.blame(py, slots)?;
         let number = blame.guard.map(|number| number as usize);
-        let guard = number.and_then(|number| {
-            let root = report.roots.get(number).and_then(Option::as_ref);
-            Some(in_words(report.guards.get(number)?, root))
-        });
-        let guard = guard.unwrap_or_else(|| "a fact".to_owned());
+        let guard = number.and_then(|number| report.said(number)).unwrap_or_else(|| "a fact".to_owned());
         let read_at = number.and_then(|number| report.read_at.get(number)?.as_ref().map(ToString::to_string));
         Some(Miss { guard, found: blame.found.said(py), read_at, entry })
     }

@@ -9,6 +9,7 @@ use super::lookup::{entry_for, inside_capture};
 use super::policy::{Server, Turn};
 use super::recording;
 use super::share::Share;
+use super::verified;
 use crate::capture::Subject;
 use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
@@ -127,7 +128,12 @@ impl EntryBody for FunctionEntry {
             Server::Captured => {
                 // Once it has begun, the original code can no longer run in its place.
                 let run = || drive(py, hook, None, run_entry(py, hook, entry.as_deref(), origin));
-                trampoline(run).unwrap_or_else(|panic| Err(panic.into_error(py, "a captured program")))
+                let beside = entry.as_ref().and_then(|entry| verified::begin(py, func, &subject, slots, entry));
+                let result = trampoline(run).unwrap_or_else(|panic| Err(panic.into_error(py, "a captured program")));
+                if let Some(beside) = beside {
+                    beside.end(py, func, slots, &result);
+                }
+                result
             }
             Server::Original => {
                 // With `full_graph` each call must say whether its graph breaks.

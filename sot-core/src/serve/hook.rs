@@ -8,6 +8,7 @@ use super::cache::{Action, CodeCache, Entry};
 use super::driver::{self, call_original, drive, raised_behind_request};
 use super::lookup::{entry_for, entry_met, inside_capture};
 use super::orphans;
+use super::verified;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -139,12 +140,16 @@ impl FrameHook for NestedHook {
                 STATS.add(&STATS.frames);
                 let served = if entry.general { Served::InGeneral } else { Served::Rewritten };
                 capture_all::note(served, &code);
+                let looked_at = verified::begin_frame(py, &function, &subject, slots, &entry);
                 // What must run should the graph fail; the frame has references of its own.
                 let slots = match entry.mark() {
                     0 => OwnedSlots::default(),
                     _ => slots.to_owned(py),
                 };
                 let ticket = held::hold(slots, entry.mark(), Some(function.unbind()), Some(entry.clone()));
+                if let Some(frame) = looked_at {
+                    frame.runs(ticket.number());
+                }
                 // Where everything is captured, whatever C code calls is, too.
                 let keep_hook = *calls_out || capture_all::follows_calls_of(new.bind(py));
                 Decision::Replace { code: new.clone_ref(py), keep_hook, token: Some(ticket.number()) }
@@ -152,7 +157,10 @@ impl FrameHook for NestedHook {
         }
     }
 
-    fn refused(&self, _py: Python<'_>, token: Option<u64>, _why: Misfit) {
+    fn refused(&self, py: Python<'_>, token: Option<u64>, _why: Misfit) {
+        if let Some(token) = token {
+            verified::end_frame(py, token, None);
+        }
         drop(token.map(|token| held::take_back(held::Ticket::of_number(token))));
     }
 
@@ -181,10 +189,12 @@ impl FrameHook for NestedHook {
             },
             (result, _, _) => result,
         };
-        match self.me.upgrade() {
+        let result = match self.me.upgrade() {
             Some(hook) => drive(py, &hook, entry, result),
             None => result,
-        }
+        };
+        verified::end_frame(py, token, Some(&result));
+        result
     }
 }
 

@@ -13,9 +13,10 @@ use super::orphans;
 use super::recording;
 use super::resume_point::ResumePoint;
 use super::warned;
+use crate::backend;
 use crate::capture::{NotNow, Subject, capture};
 use crate::capture_all;
-use crate::cpython::{Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
+use crate::cpython::{OwnedSlots, Slots, copies, facts, gc, signals, thread, trampoline, without_hook};
 use crate::executor::Found;
 use crate::log::{self, Topics};
 use crate::stats::STATS;
@@ -96,13 +97,9 @@ pub(super) fn entry_for(
 ) -> Result<Arc<Entry>, Reason> {
     thread::absorbing_recursion(py, || {
         if let Subject::Function { function, .. } = subject
-            && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
-            && let Ok(closure) = closure.cast::<PyTuple>()
+            && facts::func_parts(function).is_some_and(|parts| parts.closure.is_some())
         {
-            // The cells are slots behind the arguments.
-            let mut all = slots.to_owned(py);
-            closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
-            return entry_for_slots(py, cache, subject, all.as_slots());
+            return entry_for_slots(py, cache, subject, with_cells(py, subject, slots).as_slots());
         }
         entry_for_slots(py, cache, subject, slots)
     })
@@ -118,6 +115,44 @@ fn met(py: Python<'_>, cache: &CodeCache, slots: Slots<'_>) -> Option<Result<Arc
     STATS.add(&STATS.hits);
     recording::note(&entry);
     Some(Ok(entry))
+}
+
+/// This thread runs plain Python alone, until the process ends.
+pub(super) fn only_plain_from_now_on() {
+    INSIDE.set(true);
+}
+
+/// What a capture would rely on that was made now and knew of no other, as it is written and in the words of the program; nothing comes
+/// of it. Empty: there is none.
+pub(super) fn guards_of_now(py: Python<'_>, subject: &Subject<'_, '_>, slots: Slots<'_>) -> Vec<(String, String)> {
+    let (Some(backend), Some(_lock)) = (backend::registered().cloned(), CaptureLock::take()) else { return Vec::new() };
+    let all = with_cells(py, subject, slots);
+    let known = Found::default();
+    let go_on = ByContinuation { occupants: &known.occupants.clone() };
+    let captured = trampoline(|| {
+        let captured = capture(py, backend, subject, all.as_slots(), known, &go_on);
+        captured.map(|captured| Guarded::of(py, captured, subject, false, point_of))
+    });
+    match captured {
+        Ok(Ok(Ok(guarded))) => {
+            let report = &guarded.entry.report;
+            let pair = |(at, text): (usize, &String)| (text.clone(), report.said(at).unwrap_or_default());
+            report.guards.iter().enumerate().map(pair).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The slots of a frame: behind the arguments the cells.
+fn with_cells(py: Python<'_>, subject: &Subject<'_, '_>, slots: Slots<'_>) -> OwnedSlots {
+    let mut all = slots.to_owned(py);
+    if let Subject::Function { function, .. } = subject
+        && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
+        && let Ok(closure) = closure.cast::<PyTuple>()
+    {
+        closure.iter().for_each(|cell| all.push(Some(cell.unbind())));
+    }
+    all
 }
 
 /// The entry that serves these slots, if it is there; nothing is captured. For functions without cells.
@@ -170,7 +205,7 @@ fn entry_for_slots(
         STATS.note(Reason::Busy);
         return Err(Reason::Busy);
     };
-    let Some(backend) = crate::backend::registered().cloned() else { return Err(Reason::AmbientMode) };
+    let Some(backend) = backend::registered().cloned() else { return Err(Reason::AmbientMode) };
     // Nothing of the user's runs in the middle of a capture.
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || {
@@ -186,6 +221,8 @@ fn entry_for_slots(
                     };
                     let go_on = ByContinuation { occupants: cache.occupants() };
                     capture(py, backend, subject, slots, known, &go_on).map(|captured| {
+                        #[cfg(feature = "test-hooks")]
+                        let captured = super::blinded::leaves_out(py, captured);
                         cache.learn(py, &captured.captured);
                         Guarded::of(py, captured, subject, general.is_some(), point_of)
                     })

@@ -8,6 +8,9 @@
 //! Invariant: nothing the translator does raises into the user's program. A failed capture, a panic or a failing graph means
 //! that the original code runs.
 
+#[doc(hidden)]
+#[cfg(feature = "test-hooks")]
+pub mod blinded;
 mod by_code;
 pub mod cache;
 pub mod continuation;
@@ -28,6 +31,7 @@ mod resting;
 mod resume_point;
 mod share;
 pub mod unwind;
+mod verified;
 mod warned;
 
 pub use driver::call_original;

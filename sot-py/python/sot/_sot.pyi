@@ -161,6 +161,7 @@ def stats() -> Dict[str, Any]:
     capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
     `registries`: how many entries each table of the process has now, by what is in it. `missed`: what guards speak of that
     were the first to fail when calls were captured again, as `cfg.name` or `tensor(x)`, and how often; the most frequent first.
+    `verified`: calls beside which plain Python ran (`SOT_VERIFY=1`), and `differences`: those that came to something else.
     """
 
 def set_logs(*topics: str) -> None:

@@ -9,8 +9,8 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Surroundings, Switch,
-    TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
+    Switch, TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -107,6 +107,10 @@ impl Backend for Toy {
     /// Asked for every object that the translator meets, so cheap questions come first: the exact type, then identity.
     /// What is not the framework's is `Unknown`, never a guess. A subclass of the tensor class may have given every
     /// operator another meaning, so it stops a capture.
+    fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+        value.cast::<Tensor>().ok().map(|tensor| tensor.get().told(value.py())).transpose()
+    }
+
     fn classify(&self, obj: &Bound<'_, PyAny>) -> Kind {
         let py = obj.py();
         if obj.is_exact_instance_of::<Tensor>() {

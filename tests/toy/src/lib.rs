@@ -56,6 +56,7 @@ mod toy_backend {
         sot_core::python::register(module, std::sync::Arc::new(toy))?;
         // Yours needs none of these: they are for the tests of sot-core's door to CPython.
         sot_core::simulated::add_test_probes(module)?;
+        sot_core::serve::blinded::add_test_probes(module)?;
         sot_core::cpython::add_test_probes(module)
     }
 }

@@ -3,6 +3,8 @@
 use crate::op::{Element, Meta};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyBytes};
+use sot_core::backend::Parts;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -70,6 +72,20 @@ impl Tensor {
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let storage = self.storage.lock().unwrap_or_else(|e| e.into_inner());
         storage[self.offset..self.offset + self.shape.iter().product::<usize>()].to_vec()
+    }
+
+    /// What a program can tell of it, by name.
+    pub(crate) fn told<'py>(&self, py: Python<'py>) -> PyResult<Parts<'py>> {
+        let numbers = self.numbers();
+        let bits: Vec<u8> = numbers.iter().flat_map(|number| number.to_bits().to_le_bytes()).collect();
+        let flag = self.requires_grad.load(Ordering::Relaxed);
+        Ok(vec![
+            ("shape", format!("{:?}", self.shape).into_pyobject(py)?.into_any()),
+            ("dtype", self.element.name().into_pyobject(py)?.into_any()),
+            ("requires_grad", PyBool::new(py, flag).to_owned().into_any()),
+            ("numbers", format!("{:?}", &numbers[..numbers.len().min(8)]).into_pyobject(py)?.into_any()),
+            ("bits", PyBytes::new(py, &bits).into_any()),
+        ])
     }
 
     pub(crate) fn shares_with(&self, other: &Tensor) -> bool {
