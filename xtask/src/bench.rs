@@ -10,9 +10,14 @@
 //! - *graphs* and *breaks* that the cold call added.
 //!
 //! Medians over rounds, with half the distance between the quartiles as spread.
+//!
+//! `cargo xtask bench guards` measures guards alone: see [`mod@guards`].
 
+mod guards;
 mod table;
 mod worker;
+
+pub(crate) use guards::run as guards;
 
 use crate::console::Step;
 use crate::environment::{self, Environment, Needs};
@@ -132,6 +137,13 @@ struct Results {
     about: BTreeMap<String, String>,
     rounds: usize,
     workloads: Vec<Measured>,
+}
+
+/// What is measured in the place of the workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum What {
+    /// What guards cost: by kind, of whole models, and as entries and facts grow in number
+    Guards,
 }
 
 pub(crate) struct Options<'a> {

@@ -23,6 +23,8 @@ pub(crate) enum Needs {
     Run,
     /// To run the tests as well.
     Test,
+    /// To draw what was measured as well.
+    Draw,
 }
 
 impl Needs {
@@ -30,6 +32,7 @@ impl Needs {
         match self {
             Self::Run => &["requirements"],
             Self::Test => &["requirements", "requirements-test"],
+            Self::Draw => &["requirements", "requirements-draw"],
         }
     }
 }

@@ -50,6 +50,12 @@ Exit codes:
   1  something of this project is broken
   2  this machine lacks something, told with the remedy";
 
+const BENCH_HELP: &str = "\
+Examples:
+  cargo xtask bench --quick                                     one short round of everything
+  cargo xtask bench --only resnet18 --json target/bench.json    one workload, with all samples
+  cargo xtask bench guards                                      what guards cost; a figure in target/bench";
+
 const ROUNDTRIP_HELP: &str = "\
 Examples:
   cargo xtask roundtrip                                  the standard library
@@ -102,11 +108,15 @@ enum Task {
         #[command(flatten)]
         python: Python,
     },
-    /// Measure eager Paddle, Paddle's own SOT and sot side by side
+    /// Measure eager Paddle, Paddle's own SOT and sot side by side, or guards alone
+    #[command(after_help = BENCH_HELP)]
     Bench {
         #[command(flatten)]
         python: Python,
-        /// One short round instead of five
+        /// Measure this in the place of the workloads
+        #[arg(value_enum, value_name = "WHAT", conflicts_with_all = ["only", "json", "paddle_defaults"])]
+        what: Option<bench::What>,
+        /// One short round instead of five; of guards, few short rounds
         #[arg(long)]
         quick: bool,
         /// Measure only this workload; may be given several times
@@ -199,7 +209,8 @@ fn run(task: Task) -> Result<()> {
         Task::Test { python, only } => test::run(python.asked(), &only),
         Task::Matrix { minutes, except } => matrix::run(minutes, &except),
         Task::Golden { python } => golden::run(python.asked()),
-        Task::Bench { python, quick, only, json, paddle_defaults } => bench::run(&bench::Options {
+        Task::Bench { python, what: Some(bench::What::Guards), quick, .. } => bench::guards(python.asked(), quick),
+        Task::Bench { python, what: None, quick, only, json, paddle_defaults } => bench::run(&bench::Options {
             python: python.asked(),
             quick,
             only: &only,
@@ -254,6 +265,20 @@ mod tests {
         assert_eq!(asked("roundtrip --pad a"), None);
         assert_eq!(asked("roundtrip a --test"), None);
         assert_eq!(asked("roundtrip --time --test"), None);
+    }
+
+    #[test]
+    fn bench_takes_workloads_or_guards() {
+        let asked = |line| match parsed(line) {
+            Ok(Task::Bench { what, quick, only, .. }) => Some((what, quick, only)),
+            _ => None,
+        };
+        assert_eq!(asked("bench --only swap"), Some((None, false, vec!["swap".to_owned()])));
+        assert_eq!(asked("bench guards --quick"), Some((Some(bench::What::Guards), true, vec![])));
+        assert_eq!(asked("bench --quick guards"), asked("bench guards --quick"));
+        assert_eq!(asked("bench guards --only swap"), None);
+        assert_eq!(asked("bench guards --json a"), None);
+        assert_eq!(asked("bench swap"), None);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 
 /// The middle, and half the distance between the quartiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Middle {
-    median: f64,
-    spread: f64,
+pub(super) struct Middle {
+    pub(super) median: f64,
+    pub(super) spread: f64,
 }
 
-fn middle(samples: &[f64]) -> Option<Middle> {
+pub(super) fn middle(samples: &[f64]) -> Option<Middle> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     let quantile = |q: f64| {
@@ -106,11 +106,11 @@ fn name(system: System) -> &'static str {
     }
 }
 
-fn met(target: f64, value: f64) -> String {
+pub(super) fn met(target: f64, value: f64) -> String {
     format!("<= {target} {}", if value <= target { "met" } else { "missed" })
 }
 
-fn cell(m: Middle) -> String {
+pub(super) fn cell(m: Middle) -> String {
     let Middle { median, spread } = m;
     let digits = if median < 10.0 {
         2
@@ -123,7 +123,7 @@ fn cell(m: Middle) -> String {
 }
 
 /// The first column to the left, the others to the right.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(super) fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let width = |i: usize| lines.iter().filter_map(|l| l.get(i)).map(|c| c.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -43,7 +44,12 @@ impl Worker {
         if captured_only {
             command.env("SOT_MEASURE", "graphs");
         }
-        let log = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        Self::of(command, &log)
+    }
+
+    /// The process of a command that answers in this way. What else it says goes to a file.
+    pub(super) fn of(mut command: Command, log: &Path) -> Result<Self> {
+        let log = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -69,7 +75,7 @@ impl Worker {
     }
 
     pub(super) fn cold(&mut self) -> Result<Cold> {
-        read(self.ask(&json!({"do": "cold"}))?)
+        self.asked(&json!({"do": "cold"}))
     }
 
     /// Microseconds for one call, over `count` calls.
@@ -78,7 +84,12 @@ impl Worker {
     }
 
     pub(super) fn about(&mut self) -> Result<BTreeMap<String, String>> {
-        read(self.ask(&json!({"do": "about"}))?)
+        self.asked(&json!({"do": "about"}))
+    }
+
+    /// The answer to any request.
+    pub(super) fn asked<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T> {
+        serde_json::from_value(self.ask(request)?).context("an answer of another form")
     }
 
     fn ask(&mut self, request: &Value) -> Result<Value> {
@@ -110,8 +121,4 @@ impl Drop for Worker {
 
 fn number(answer: &Value, name: &str) -> Result<f64> {
     answer.get(name).and_then(Value::as_f64).with_context(|| format!("no `{name}` in {answer}"))
-}
-
-fn read<T: DeserializeOwned>(answer: Value) -> Result<T> {
-    serde_json::from_value(answer).context("an answer of another form")
 }
