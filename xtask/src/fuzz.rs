@@ -1,5 +1,5 @@
 //! `cargo xtask fuzz`: the fuzz targets of sot-opcodes, each for a while, by cargo-fuzz and libFuzzer; and random programs,
-//! plain and captured ([`programs`]), and interrupted ([`interrupts`]).
+//! plain and captured ([`programs`]), interrupted ([`interrupts`]), and in many threads ([`threads`]).
 //!
 //! Inputs that were found stay in `target/fuzz/corpus/<target>`, so the next run goes on where this one stopped. An
 //! input that breaks something is left in `target/fuzz/artifacts/<target>`, ends that target and makes the exit code 1;
@@ -7,6 +7,7 @@
 
 mod interrupts;
 mod programs;
+mod threads;
 
 use crate::console::{self, Step};
 use crate::refusal::Refusal;
@@ -34,12 +35,14 @@ pub(crate) enum Target {
     Programs,
     /// Programs that signals interrupt, plain and captured
     Interrupts,
+    /// Eight threads that capture, break and collect at once
+    Threads,
 }
 
 impl Target {
     /// Whether it is one of cargo-fuzz.
     fn is_of_inputs(self) -> bool {
-        !matches!(self, Self::Programs | Self::Interrupts)
+        !matches!(self, Self::Programs | Self::Interrupts | Self::Threads)
     }
 
     fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl Target {
             Self::Text => "text",
             Self::Programs => "programs",
             Self::Interrupts => "interrupts",
+            Self::Threads => "threads",
         }
     }
 }
@@ -63,6 +67,9 @@ pub(crate) fn run(python: Option<&str>, targets: &[Target], seconds: u64) -> Res
     }
     if targets.contains(&Target::Interrupts) && !interrupts::run(python, seconds)? {
         fine = fine.and_then(|()| bail!("an interrupted program leaves what it does not leave plain"));
+    }
+    if targets.contains(&Target::Threads) && !threads::run(python, seconds)? {
+        fine = fine.and_then(|()| bail!("threads do captured what they do not do plain"));
     }
     fine
 }
