@@ -418,7 +418,8 @@ pub trait Backend: Send + Sync + 'static {
     fn extent(&self, _tensor: &Bound<'_, PyAny>, _axis: usize) -> Option<i64> {
         None
     }
-    fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>>;
+    /// The ambient state as it is now. Where it is what it was before, give the same check again: a call asks each only once.
+    fn ambient(&self, py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>>;
     /// Why nothing can be captured right now (the framework is already building a static graph, ...).
     fn unavailable(&self, _py: Python<'_>) -> Option<Why> {
         None

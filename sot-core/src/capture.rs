@@ -110,7 +110,7 @@ pub fn capture(
     if let Some(why) = backend.unavailable(py) {
         return Err(NotNow::Unavailable(why));
     }
-    let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?.into();
+    let ambient: Arc<dyn AmbientCheck> = backend.ambient(py).map_err(|_| NotNow::GivenUp)?;
     let mut work = 0;
     if let Subject::Function { spec: Some((spec, first)), .. } = subject {
         found.spec = Some(((*spec).clone(), *first));

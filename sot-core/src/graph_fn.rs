@@ -100,6 +100,18 @@ pub struct GraphFunction {
     callable: OnceLock<Py<PyAny>>,
 }
 
+impl GraphFunction {
+    /// Bytes that it holds, without what the framework has made of it.
+    pub fn bytes(&self) -> usize {
+        // Beside each statement stands what is called, for replays.
+        let statements = self.sir.sirs.iter().map(|sir| sir.bytes() + sir.statements.len() * A_STEP).sum::<usize>();
+        size_of::<GraphFunction>() + statements
+    }
+}
+
+/// What a step of a replay is taken to hold.
+const A_STEP: usize = 128;
+
 /// Combinations of extents that are remembered as proved.
 const COMBINATIONS: usize = 4096;
 

@@ -235,6 +235,14 @@ fn stats(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         registries.set_item(name, entries)?;
     }
     dict.set_item("registries", registries)?;
+    let memory = PyDict::new(py);
+    for (kind, weight) in serve::weight::weights(py) {
+        let of_kind = PyDict::new(py);
+        of_kind.set_item("count", weight.count)?;
+        of_kind.set_item("bytes", weight.bytes)?;
+        memory.set_item(kind, of_kind)?;
+    }
+    dict.set_item("memory", memory)?;
     let missed = PyDict::new(py);
     for (guard, count) in serve::misses::counted() {
         missed.set_item(guard, count)?;

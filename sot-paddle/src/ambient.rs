@@ -7,11 +7,12 @@ use crate::handles::Handles;
 use crate::static_mode::eager_tracer;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyType};
 use sot_core::backend::AmbientCheck;
 use sot_core::cpython::cxx_tensor::{ExportedFlag, ExportedInt};
+use sot_core::cpython::facts::{DictStamp, TypeStamp};
 use sot_core::stop::{Reason, Why};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 /// Whether kernels work on strides, so that slices and transposes are views.
 const STRIDE: &str = "FLAGS_use_stride_kernel";
@@ -33,6 +34,23 @@ struct Amp {
     dtype: String,
     promote: bool,
     lists: String,
+}
+
+/// Where facts lie that seldom change, as it was when they held: as long as nothing was written there they hold.
+struct Unwritten {
+    default_dtype: TypeStamp,
+    dicts: [DictStamp; 3],
+}
+
+impl Unwritten {
+    fn is_so(&self) -> bool {
+        self.default_dtype.fresh() && self.dicts.iter().all(DictStamp::fresh)
+    }
+
+    fn renew(&mut self, py: Python<'_>) {
+        self.default_dtype.refresh(py);
+        self.dicts.iter_mut().for_each(DictStamp::refresh);
+    }
 }
 
 struct Ambient {
@@ -58,6 +76,8 @@ struct Ambient {
     /// As `stride_flag`, of [`LOOKS`] and [`COUNTS`].
     tells_flags: Option<(ExportedFlag, ExportedInt)>,
     tells: bool,
+    /// `None`: these facts lie elsewhere, too.
+    unwritten: Option<Mutex<Unwritten>>,
 }
 
 impl AmbientCheck for Ambient {
@@ -86,10 +106,21 @@ impl AmbientCheck for Ambient {
 }
 
 impl Ambient {
-    fn try_matches(&self, py: Python<'_>) -> PyResult<bool> {
-        if self.has_grad.bind(py).call0()?.is_truthy()? != self.grad {
-            return Ok(false);
+    /// The default dtype, the place, amp, and whether Paddle's own translator is on.
+    fn holds_unwritten(&self, py: Python<'_>) -> PyResult<bool> {
+        let Some(unwritten) = &self.unwritten else { return self.holds_written(py) };
+        let is_so = |unwritten: &Mutex<Unwritten>| unwritten.lock().is_ok_and(|unwritten| unwritten.is_so());
+        if is_so(unwritten) {
+            return Ok(true);
         }
+        let holds = self.holds_written(py)?;
+        if holds && let Ok(mut unwritten) = unwritten.lock() {
+            unwritten.renew(py);
+        }
+        Ok(holds)
+    }
+
+    fn holds_written(&self, py: Python<'_>) -> PyResult<bool> {
         if !same(&self.dtype_owner.bind(py).getattr(self.dtype_name.bind(py))?, &self.default_dtype)? {
             return Ok(false);
         }
@@ -102,13 +133,20 @@ impl Ambient {
             }
             None => return Ok(false),
         }
-        let amp_off = self.amp_dict.bind(py).get_item(intern!(py, "_g_amp_state_"))?.is_none_or(|s| s.is_none());
-        if !(amp_off && self.amp.is_none()) && amp(py, &self.handles)? != self.amp {
+        if !(amp_is_off(self.amp_dict.bind(py))? && self.amp.is_none()) && amp(py, &self.handles)? != self.amp {
             return Ok(false);
         }
-        if !self.handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?.is(&self.tracer)
-            || !translates(self.translator.bind(py))?
-        {
+        translates(self.translator.bind(py))
+    }
+
+    fn try_matches(&self, py: Python<'_>) -> PyResult<bool> {
+        if self.has_grad.bind(py).call0()?.is_truthy()? != self.grad {
+            return Ok(false);
+        }
+        if !self.holds_unwritten(py)? {
+            return Ok(false);
+        }
+        if !self.handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?.is(&self.tracer) {
             return Ok(false);
         }
         let stride = match self.stride_flag {
@@ -128,6 +166,11 @@ impl Ambient {
 
 fn same(a: &Bound<'_, PyAny>, b: &Py<PyAny>) -> PyResult<bool> {
     Ok(a.is(b) || a.eq(b)?)
+}
+
+/// Whether Paddle keeps no state of amp at all.
+fn amp_is_off(module: &Bound<'_, PyDict>) -> PyResult<bool> {
+    Ok(module.get_item(intern!(module.py(), "_g_amp_state_"))?.is_none_or(|state| state.is_none()))
 }
 
 /// Amp of this thread; `None` if it changes nothing.
@@ -166,8 +209,32 @@ fn translates(translator: &Bound<'_, PyDict>) -> PyResult<bool> {
     translator.get_item(intern!(translator.py(), "enable_to_static"))?.map_or(Ok(true), |on| on.is_truthy())
 }
 
-/// The state of now.
-pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<dyn AmbientCheck>> {
+/// States that checks are there for: few, since most captures have the same.
+#[derive(Default)]
+pub(crate) struct Known(Mutex<Vec<Weak<Ambient>>>);
+
+impl Known {
+    /// The check of the state of now; the one that there is, if there is one.
+    pub(crate) fn now(&self, py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Arc<dyn AmbientCheck>> {
+        let known: Vec<Arc<Ambient>> = match self.0.lock() {
+            Ok(mut known) => {
+                known.retain(|ambient| ambient.strong_count() > 0);
+                known.iter().filter_map(Weak::upgrade).collect()
+            }
+            Err(_) => Vec::new(),
+        };
+        if let Some(ambient) = known.into_iter().find(|ambient| ambient.matches(py)) {
+            return Ok(ambient);
+        }
+        let ambient = snapshot(py, handles)?;
+        if let Ok(mut known) = self.0.lock() {
+            known.push(Arc::downgrade(&ambient));
+        }
+        Ok(ambient)
+    }
+}
+
+fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Arc<Ambient>> {
     let core = handles.core.bind(py);
     let dtype_owner = py.import("paddle.base.layer_helper_base")?.getattr("LayerHelperBase")?;
     let dtype_name = PyString::new(py, "_LayerHelperBase__dtype");
@@ -183,14 +250,26 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
     // Paddle resolves the place lazily: make it do so before it is compared.
     handles.framework.bind(py).call_method0("_current_expected_place")?;
     let place = handles.framework.bind(py).getattr("_global_expected_place_")?;
-    Ok(Box::new(Ambient {
+    let framework_dict = handles.framework.bind(py).dict();
+    let amp_dict = py.import("paddle.amp.auto_cast")?.dict();
+    let translator = translator(py)?;
+    let amp = amp(py, handles)?;
+    // While amp is on, and where its state is there though it is off, the tracer is asked.
+    let unwritten = (amp.is_none() && amp_is_off(&amp_dict)?).then(|| {
+        let dicts = [&framework_dict, &amp_dict, &translator].map(DictStamp::new);
+        dtype_owner
+            .cast::<PyType>()
+            .ok()
+            .map(|class| Mutex::new(Unwritten { default_dtype: TypeStamp::new(class), dicts }))
+    });
+    Ok(Arc::new(Ambient {
         grad: handles.has_grad.bind(py).call0()?.is_truthy()?,
         default_dtype: dtype_owner.getattr(&dtype_name)?.unbind(),
-        framework_dict: handles.framework.bind(py).dict().unbind(),
+        framework_dict: framework_dict.unbind(),
         place: place.unbind(),
-        translator: translator(py)?.unbind(),
-        amp_dict: py.import("paddle.amp.auto_cast")?.dict().unbind(),
-        amp: amp(py, handles)?,
+        translator: translator.unbind(),
+        amp_dict: amp_dict.unbind(),
+        amp,
         stride_flag: library
             .as_ref()
             .and_then(|library| ExportedFlag::new(library, c"_ZN12paddle_flags23FLAGS_use_stride_kernelE", stride)),
@@ -203,6 +282,7 @@ pub(crate) fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Box<d
         dtype_owner: dtype_owner.unbind(),
         dtype_name: dtype_name.unbind(),
         flags: flags.unbind(),
+        unwritten: unwritten.flatten(),
     }))
 }
 

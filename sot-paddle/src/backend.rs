@@ -42,6 +42,7 @@ pub struct PaddleBackend {
     handles: Arc<Handles>,
     classifier: Classifier,
     native: Option<Arc<tensor_check::Native>>,
+    ambient: ambient::Known,
 }
 
 /// Operations whose ints are all extents or positions, and that take integer tensors for them.
@@ -68,7 +69,7 @@ impl PaddleBackend {
         let handles = Arc::new(Handles::load(py)?);
         let classifier = Classifier::new(py, &handles)?;
         let native = tensor_check::Native::new(py, &handles);
-        Ok(PaddleBackend { handles, classifier, native })
+        Ok(PaddleBackend { handles, classifier, native, ambient: ambient::Known::default() })
     }
 }
 
@@ -109,8 +110,8 @@ impl Backend for PaddleBackend {
         }
     }
 
-    fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
-        ambient::snapshot(py, &self.handles)
+    fn ambient(&self, py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
+        self.ambient.now(py, &self.handles)
     }
 
     fn unavailable(&self, py: Python<'_>) -> Option<Why> {

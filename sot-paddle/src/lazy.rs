@@ -13,6 +13,7 @@ use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
 use sot_core::cpython::{facts, module};
 use sot_core::stop::{Reason, Why};
+use std::sync::Arc;
 
 /// A [`PaddleBackend`] that is loaded when it is first asked. Without Paddle nothing is captured, with that reason;
 /// unless everything is captured ([`capture_all`]): then Paddle is never imported for its own sake, and until the program
@@ -113,10 +114,10 @@ impl Backend for LazyPaddle {
         self.get(tensor.py()).ok()?.extent(tensor, axis)
     }
 
-    fn ambient(&self, py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
+    fn ambient(&self, py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
         match self.get(py) {
             // There are no tensors, and no modes either.
-            Err(_) if capture_all::on() => Ok(Box::new(NoModes)),
+            Err(_) if capture_all::on() => Ok(Arc::new(NoModes)),
             _ => self.need(py)?.ambient(py),
         }
     }

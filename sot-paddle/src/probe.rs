@@ -86,7 +86,7 @@ impl Check {
 }
 
 #[pyclass(frozen)]
-struct Ambient(Box<dyn AmbientCheck>);
+struct Ambient(Arc<dyn AmbientCheck>);
 
 #[pymethods]
 impl Ambient {

@@ -2,6 +2,7 @@
 //!
 //! Both are open data: the fields are the whole state, [`verify`](crate::verify()) says what is well formed.
 
+use crate::Operand;
 use crate::{Statement, Symbol};
 
 /// A straight line of statements from inputs to outputs.
@@ -14,6 +15,13 @@ pub struct Sir {
 }
 
 impl Sir {
+    /// Bytes that it holds, the text of names apart.
+    pub fn bytes(&self) -> usize {
+        let operands = |s: &Statement| (s.args.len() + s.kwargs.len()) * size_of::<Operand>();
+        let statements = self.statements.iter().map(|s| size_of::<Statement>() + s.name.len() + operands(s));
+        statements.sum::<usize>() + (self.inputs.len() + self.outputs.len()) * size_of::<Symbol>()
+    }
+
     /// An empty SIR.
     pub fn new(name: impl Into<String>) -> Sir {
         Sir { name: name.into(), inputs: Vec::new(), outputs: Vec::new(), statements: Vec::new() }

@@ -18,6 +18,28 @@ const FOLLOWED: usize = 256;
 
 thread_local! {
     static COUNTING: Cell<bool> = const { Cell::new(false) };
+    static FOLLOWING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether references are followed behind those of caches, which are counted already: an owner of a cache that is met on the way must
+/// not give them once more, or what it names would look as if nobody else held it.
+pub fn following() -> bool {
+    FOLLOWING.get()
+}
+
+/// While it lives, a flag is set.
+struct Setting(&'static std::thread::LocalKey<Cell<bool>>, bool);
+
+impl Setting {
+    fn of(flag: &'static std::thread::LocalKey<Cell<bool>>) -> Setting {
+        Setting(flag, flag.replace(true))
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        self.0.set(self.1);
+    }
 }
 
 /// Whether references are being counted, and nothing else is done with them: what runs at the moment may be visited, too.
@@ -36,13 +58,7 @@ pub struct Holders {
 impl Holders {
     /// Count what `visit_all` visits, each reference once, and what is held by nothing else.
     pub fn count(_py: Python<'_>, visit_all: impl FnOnce(&mut dyn FnMut(&Py<PyAny>))) -> Holders {
-        struct Counting(bool);
-        impl Drop for Counting {
-            fn drop(&mut self) {
-                COUNTING.set(self.0);
-            }
-        }
-        let _counting = Counting(COUNTING.replace(true));
+        let _counting = Setting::of(&COUNTING);
         let mut holders = Holders::default();
         let mut work = Vec::new();
         let note = |holders: &mut Holders, work: &mut Vec<usize>, object: usize| {
@@ -54,6 +70,7 @@ impl Holders {
             }
         };
         visit_all(&mut |object| note(&mut holders, &mut work, object.as_ptr() as usize));
+        let _following = Setting::of(&FOLLOWING);
         while let Some(object) = work.pop() {
             // SAFETY: as above.
             unsafe { each_referent(object, &mut |referent| note(&mut holders, &mut work, referent)) };
@@ -86,6 +103,7 @@ impl Holders {
         if unsafe { !is_followed(start) } {
             return true;
         }
+        let _following = Setting::of(&FOLLOWING);
         let mut others: HashMap<usize, isize> = HashMap::from([(start, others)]);
         let mut followed: Vec<(usize, Vec<usize>)> = Vec::new();
         // Nearest first: what is far away is rarely its own.

@@ -33,7 +33,7 @@ impl Backend for Nothing {
     fn tensor_check(&self, _tensor: &Bound<'_, PyAny>) -> PyResult<Box<dyn TensorCheck>> {
         nothing()
     }
-    fn ambient(&self, _py: Python<'_>) -> PyResult<Box<dyn AmbientCheck>> {
+    fn ambient(&self, _py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
         Ok(Box::new(Always))
     }
     fn layer_call(&self, _layer: &Bound<'_, PyAny>) -> LayerCall {

@@ -54,6 +54,23 @@ pub struct NativeGuards {
     names_mortals: bool,
 }
 
+/// The state of the framework that was asked for last in one look-up, and whether it is that: most entries of a cache have the same.
+#[derive(Default)]
+pub struct Asked<'a>(Option<(&'a Arc<dyn AmbientCheck>, bool)>);
+
+impl<'a> Asked<'a> {
+    fn matches(&mut self, py: Python<'_>, ambient: &'a Arc<dyn AmbientCheck>) -> bool {
+        match self.0 {
+            Some((asked, matches)) if Arc::ptr_eq(asked, ambient) => matches,
+            _ => {
+                let matches = ambient.matches(py);
+                self.0 = Some((ambient, matches));
+                matches
+            }
+        }
+    }
+}
+
 /// A check over CPython. Other values are named by register.
 type NativeCheck = Check<Py<PyAny>, Py<PyString>, usize>;
 
@@ -210,9 +227,9 @@ impl NativeGuards {
         }
     }
 
-    /// Whether everything the capture depended on still holds.
-    pub fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
-        if !self.ambient.matches(py) {
+    /// Whether everything the capture depended on still holds. `asked`: what this look-up has asked the framework for.
+    pub fn check<'a>(&'a self, py: Python<'_>, slots: Slots<'_>, asked: &mut Asked<'a>) -> bool {
+        if !asked.matches(py, &self.ambient) {
             return false;
         }
         let holds = self.steps.check(py, slots) && self.stamped.lock().is_ok_and(|mut stamped| stamped.check(py));
@@ -223,6 +240,11 @@ impl NativeGuards {
             });
         }
         holds
+    }
+
+    /// Bytes that they hold, without the objects of the program that they name.
+    pub fn bytes(&self) -> usize {
+        size_of::<NativeGuards>() + self.steps.bytes() + self.stamped.try_lock().map_or(0, |stamped| stamped.bytes())
     }
 
     /// Which guard fails first. `None`: all hold, or it is the ambient state.
@@ -237,7 +259,7 @@ impl NativeGuards {
     pub fn verify_accepts(&self, py: Python<'_>, slots: Slots<'_>) {
         if let Some(reference) = &self.reference
             && self.ambient.matches(py)
-            && !self.check(py, slots)
+            && !self.check(py, slots, &mut Asked::default())
         {
             let which = reference.failing(py, slots, self.steps.tensor_checks());
             reference::defect(&format!("guards reject the frame that they came from: {which}"));

@@ -112,6 +112,13 @@ impl Words<'_, '_> {
 /// How long the text of a guard may be, in letters, where a line says it.
 const SHOWN: usize = 200;
 
+impl Root {
+    /// Bytes that its texts hold.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.words.len()
+    }
+}
+
 /// The text of a guard as the program would say it: `self.scale` for what is in a `__dict__`, names for locals and globals. A constant
 /// that the guard compares with is left as it is.
 pub fn in_words(guard: &str, root: Option<&Root>) -> String {

@@ -5,7 +5,7 @@ use super::equality::equals;
 use super::identity;
 use super::{NativeCheck, holder, missing, visit_check};
 use crate::captured::{Captured, Snapshot};
-use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, instance_dict, mro, type_lookup};
+use crate::cpython::facts::{DictStamp, FunctionStamp, TypeStamp, has_dict, instance_dict, mro, type_lookup};
 use crate::stop::Stop;
 use crate::type_facts;
 use pyo3::prelude::*;
@@ -183,6 +183,22 @@ impl Stamped {
 }
 
 impl Stamped {
+    /// Bytes that they hold.
+    pub(super) fn bytes(&self) -> usize {
+        let of_dict = |dict: &StampedDict| {
+            size_of::<StampedDict>() + dict.items.len() * size_of::<(Py<PyAny>, NativeCheck, GuardNumber)>()
+        };
+        let of_type = |class: &StampedType| {
+            size_of::<StampedType>()
+                + class.lookups.len() * size_of::<(Py<PyString>, Option<Py<PyAny>>, GuardNumber)>()
+                + class.mro.iter().map(|(classes, _)| classes.len() * size_of::<Py<PyAny>>()).sum::<usize>()
+        };
+        self.dicts.iter().map(of_dict).sum::<usize>()
+            + self.types.iter().map(of_type).sum::<usize>()
+            + self.functions.len() * size_of::<(ObjectId, FunctionStamp, [GuardNumber; 4])>()
+            + self.snapshots.len() * size_of::<StampedSnapshot>()
+    }
+
     /// What fails first.
     pub(super) fn blame(&mut self, py: Python<'_>) -> Option<Blame> {
         let function = self.functions.iter().find_map(|(_, stamp, guards)| Some(guards[stamp.changed()?]));
@@ -251,7 +267,7 @@ impl Stamped {
 impl StampedDict {
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {
-        if let Some(owner) = &self.owner {
+        if let Some(owner) = self.owner.as_ref().filter(|owner| !has_dict(owner, self.stamp.dict())) {
             match instance_dict(owner.bind(py)) {
                 Some(dict) if dict.is(self.stamp.dict()) => {}
                 // The instance was given another one.

@@ -37,6 +37,9 @@ enum Step {
     Distinct(Distinct),
 }
 
+/// What a backend's check of a tensor is taken to hold: class, extents, place, in bytes.
+const A_TENSOR_CHECK: usize = 160;
+
 /// The linear program.
 #[derive(Default)]
 pub(super) struct Steps {
@@ -64,6 +67,14 @@ fn value<'a, 'py>(registers: &'a Registers<'py>, register: usize) -> Option<&'a 
 }
 
 impl Steps {
+    /// Bytes that it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.steps.len() * size_of::<Step>()
+            + self.pinned.len() * size_of::<(Py<PyAny>, usize)>()
+            + self.numbers.len() * size_of::<GuardNumber>()
+            + self.tensor_checks.len() * (size_of::<Arc<dyn TensorCheck>>() + A_TENSOR_CHECK)
+    }
+
     /// The program of these guards, in the order that their tree says.
     pub(super) fn compile(
         py: Python<'_>,

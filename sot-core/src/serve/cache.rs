@@ -17,7 +17,7 @@ use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
 use crate::graph_fn::{Choice, GraphFunction};
-use crate::guards::{GuardText, NativeGuards, Root, in_words};
+use crate::guards::{Asked, GuardText, NativeGuards, Root, in_words};
 use crate::occupants::Shared;
 use crate::replay::WRONG_SHAPE;
 use crate::stats::{STATS, count};
@@ -69,6 +69,15 @@ pub struct EntryReport {
 }
 
 impl EntryReport {
+    /// Bytes that its texts hold.
+    fn bytes(&self) -> usize {
+        let roots = self.roots.iter().map(|root| root.as_ref().map_or(0, Root::bytes));
+        self.guards.iter().map(|guard| size_of::<String>() + guard.len()).sum::<usize>()
+            + roots.map(|root| size_of::<Option<Root>>() + root).sum::<usize>()
+            + self.read_at.len() * size_of::<Option<Origin>>()
+            + self.code.len()
+    }
+
     /// A guard in the words of the program.
     pub(super) fn said(&self, number: usize) -> Option<String> {
         let root = self.roots.get(number).and_then(Option::as_ref);
@@ -109,6 +118,17 @@ pub struct Entry {
 }
 
 impl Guarded {
+    /// Bytes that it holds, and its graph.
+    fn bytes(&self, py: Python<'_>) -> (usize, Option<Arc<GraphFunction>>) {
+        let entry = &self.entry;
+        let code = match &entry.action {
+            Action::Run { code, .. } => code.bind(py).as_any().call_method0("__sizeof__").and_then(|n| n.extract()),
+            Action::Original { .. } => Ok(0),
+        };
+        let held = size_of::<Entry>() + self.guards.bytes() + entry.report.bytes() + code.unwrap_or(0);
+        (held, entry.report.graph.as_ref().and_then(Weak::upgrade))
+    }
+
     /// The entry that serves what was captured. `point_of`: where a callable asks to go on. An error: its guards cannot be checked.
     pub fn of(
         py: Python<'_>,
@@ -291,13 +311,21 @@ impl CodeCache {
     /// The entry whose guards hold.
     pub(super) fn lookup(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Arc<Entry>> {
         let entries = self.entries.read().ok()?.clone();
-        let found = &entries.iter().find(|e| e.guards.check(py, slots))?.entry;
+        let mut asked = Asked::default();
+        let found = &entries.iter().find(|e| e.guards.check(py, slots, &mut asked))?.entry;
         let first = count(&found.hits) == 0;
         self.worth.met(found.work, first);
         if first {
             self.losses.regain();
         }
         Some(found.clone())
+    }
+
+    /// How many entries there are, the bytes that they hold, and their graphs.
+    pub(super) fn weigh(&self, py: Python<'_>) -> (usize, usize, Vec<Arc<GraphFunction>>) {
+        let entries = self.entries.read().map(|entries| entries.clone()).unwrap_or_default();
+        let (bytes, graphs): (Vec<usize>, Vec<_>) = entries.iter().map(|entry| entry.bytes(py)).unzip();
+        (entries.len(), bytes.iter().sum(), graphs.into_iter().flatten().collect())
     }
 
     /// Why a call that no entry serves has missed the entry that was made last, or each of them, that one first. What is dead is
@@ -525,6 +553,9 @@ impl CodeCache {
 
     /// Visit what the entries hold, each reference once. What somebody else holds too is left out: it is alive anyway.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        if holders::following() {
+            return;
+        }
         let Ok(entries) = self.entries.try_read() else { return };
         let is_ours = |count: usize| count == 1 || holders::counting();
         for guarded in entries.iter().filter(|guarded| is_ours(Arc::strong_count(guarded))) {

@@ -98,6 +98,11 @@ pub fn of(py: Python<'_>, shape: &Shape, occupants: &Shared) -> Arc<Continuation
     continuation
 }
 
+/// All that are in use.
+pub(super) fn all() -> Vec<Arc<Continuation>> {
+    IN_USE.lock().values().filter_map(Weak::upgrade).collect()
+}
+
 /// The continuation that a callable asks for.
 pub fn asked_for(callable: &Bound<'_, PyAny>) -> Option<Arc<Continuation>> {
     body_of(callable)?.as_any().downcast_ref::<Ask>().map(|ask| ask.continuation.clone())
@@ -206,14 +211,10 @@ impl NativeBody for Ask {
 
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         // Held by the callable alone, except while it runs: only a sole owner may say what it holds.
-        let counting = holders::counting();
-        if counting || Arc::strong_count(&self.continuation) == 1 {
+        if holders::counting() || Arc::strong_count(&self.continuation) == 1 {
             self.continuation.point.traverse(visit);
             self.continuation.outer.traverse(visit);
-            // Who counts visits all caches by themselves: rewritten code that runs is held, and so is what asks for this one.
-            if !counting {
-                self.continuation.cache.traverse(visit);
-            }
+            self.continuation.cache.traverse(visit);
         }
     }
 

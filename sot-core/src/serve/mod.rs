@@ -33,6 +33,7 @@ mod share;
 pub mod unwind;
 mod verified;
 mod warned;
+pub mod weight;
 
 pub use driver::call_original;
 pub use ending::prepare as prepare_for_the_end;

@@ -79,6 +79,11 @@ pub(super) fn know(cache: &Arc<CodeCache>) {
     KNOWN.lock().add(cache);
 }
 
+/// All caches.
+pub(super) fn known() -> Vec<Arc<CodeCache>> {
+    KNOWN.lock().all()
+}
+
 /// Forget what all of them hold, those of continuations included, which rewritten code that runs would otherwise keep.
 pub(super) fn clear_all() {
     let known = KNOWN.lock().all();

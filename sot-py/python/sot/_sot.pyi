@@ -161,6 +161,8 @@ def stats() -> Dict[str, Any]:
     capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
     `registries`: how many entries each table of the process has now, by what is in it. `missed`: what guards speak of that
     were the first to fail when calls were captured again, as `cfg.name` or `tensor(x)`, and how often; the most frequent first.
+    `memory`: of `entries` (captures of functions), `continuations` (captures of what is behind breaks) and `graphs` each the `count` and
+    the `bytes` that sot holds for them, without objects of the program and what the framework has made of a graph.
     `verified`: calls beside which plain Python ran (`SOT_VERIFY=1`), and `differences`: those that came to something else.
     """
 

@@ -230,6 +230,24 @@ pub fn instance_dict<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>>
     }
 }
 
+/// Whether this dict is an object's `__dict__`, where one look tells; `false`: ask [`instance_dict`].
+#[inline]
+pub fn has_dict(obj: &Py<PyAny>, dict: &Py<PyDict>) -> bool {
+    // SAFETY: as in `instance_dict`; the word is compared, not followed.
+    unsafe {
+        let raw = obj.as_ptr();
+        let ty = ffi::Py_TYPE(raw);
+        let place = match cfg!(Py_3_11) && (*ty).tp_flags & (1 << 4) != 0 {
+            true => raw.cast::<*mut ffi::PyObject>().sub(3),
+            false if (*ty).tp_dictoffset > 0 && ffi::PyType_Check(raw) == 0 => {
+                raw.cast::<u8>().offset((*ty).tp_dictoffset).cast::<*mut ffi::PyObject>()
+            }
+            false => return false,
+        };
+        *place == dict.as_ptr()
+    }
+}
+
 /// Whether an object's `__dict__` has not been made yet, and nothing is kept elsewhere for it: asking for it would make it,
 /// which C code can see (`functools.partial` takes a partial without one apart).
 pub fn lacks_dict_yet(obj: &Bound<'_, PyAny>) -> bool {

@@ -14,7 +14,7 @@ mod sets;
 mod types;
 
 pub use dicts::{
-    DictStamp, dict_get_known_hash, dict_version, existing_dict, holds_names_alone, imported, imported_value,
+    DictStamp, dict_get_known_hash, dict_version, existing_dict, has_dict, holds_names_alone, imported, imported_value,
     instance_dict, lacks_dict_yet, module_dict, next_of_dict, settle_dict, str_hash, value_of_name, walk,
 };
 pub use functions::{
