@@ -19,8 +19,10 @@ use std::sync::Arc;
 const NUMBERS: &[(&str, usize)] =
     &[("clip", 1), ("clip", 2), ("full", 1), ("full_like", 1), ("scale", 1), ("scale", 2)];
 
-/// Operators of tensors, and the writing of an item: no number decides the shape or the type of what they give or write.
+/// Operators of tensors, and the reading and writing of items by a number, or a tuple with numbers in it: no number decides the shape or the
+/// type of what they give or write.
 const OPERATORS: &[&str] = &[
+    "__getitem__",
     "__setitem__",
     "__add__",
     "__sub__",

@@ -8,6 +8,7 @@ use sot_core::backend::{
     AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, Surroundings,
     TensorCheck, UserFrame,
 };
+use std::sync::Arc;
 
 /// A refusal: its message starts with the code of the reason; the framework's exception is its cause.
 fn refused(py: Python<'_>, error: BuildError) -> PyErr {

@@ -34,7 +34,7 @@ impl Backend for Nothing {
         nothing()
     }
     fn ambient(&self, _py: Python<'_>) -> PyResult<Arc<dyn AmbientCheck>> {
-        Ok(Box::new(Always))
+        Ok(Arc::new(Always))
     }
     fn layer_call(&self, _layer: &Bound<'_, PyAny>) -> LayerCall {
         LayerCall::Simulate

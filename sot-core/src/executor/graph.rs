@@ -15,6 +15,7 @@ use pyo3::types::*;
 use smallvec::SmallVec;
 use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
 use sot_tracker::ObjectId;
+use std::rc::Rc;
 
 impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
@@ -74,8 +75,10 @@ impl<'py> Executor<'py> {
     }
 
     /// An example of a number that varies, which becomes an input of the graph.
-    fn number_as_operand(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
-        let VarKind::Constant(ConstantVar { object }) = self.look(var)? else { return self.argument(var) };
+    pub(super) fn number_as_operand(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        let VarKind::Constant(ConstantVar { object }) = self.look(var)? else {
+            return Err(Stop::fallback(Reason::InternalError, "a number that is none"));
+        };
         let symbol = self.symbol_of_number(var);
         // The graph is built with an example.
         self.graph.examples.insert(symbol.0);
@@ -138,8 +141,14 @@ impl<'py> Executor<'py> {
     fn numbers_taken(&mut self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 2]> {
         let mut taken = SmallVec::new();
         for (at, arg) in args.positional.iter().enumerate() {
-            if self.backend.takes_number(self.py, kind, name, at) && self.is_varying_number(*arg) {
-                taken.push(*arg);
+            if !self.backend.takes_number(self.py, kind, name, at) {
+                continue;
+            }
+            let items = self.items_of_index(*arg);
+            for number in items.iter().flat_map(|items| items.iter()).chain(items.is_none().then_some(arg)) {
+                if self.is_varying_number(*number) {
+                    taken.push(*number);
+                }
             }
         }
         if taken.is_empty() {
@@ -159,6 +168,14 @@ impl<'py> Executor<'py> {
         taken
     }
 
+    /// The items of a tuple that was made or looked at (`x[:, n]`).
+    fn items_of_index(&self, var: VarId) -> Option<Rc<[VarId]>> {
+        match &self.var(var).kind {
+            VarKind::Tuple(TupleVar { items, class: None }) => Some(items.iter().copied().collect()),
+            _ => None,
+        }
+    }
+
     /// Append an operation and give its result.
     pub fn record_call(
         &mut self,
@@ -168,9 +185,10 @@ impl<'py> Executor<'py> {
         args: &Args,
     ) -> Result<VarId, Stop> {
         let takes_extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name);
-        let before = std::mem::replace(&mut self.takes_extents, takes_extents);
+        let before =
+            (std::mem::replace(&mut self.takes_extents, takes_extents), std::mem::take(&mut self.takes_numbers));
         let recorded = self.record_call_of(kind, name, callee, args);
-        self.takes_extents = before;
+        (self.takes_extents, self.takes_numbers) = before;
         recorded
     }
 
@@ -189,11 +207,8 @@ impl<'py> Executor<'py> {
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
         self.tell_modes()?;
-        let numbers = self.numbers_taken(kind, name, args);
-        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| match numbers.contains(&arg) {
-            true => ex.number_as_operand(arg),
-            false => ex.argument(arg),
-        })?;
+        self.takes_numbers = self.numbers_taken(kind, name, args);
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
@@ -213,10 +228,7 @@ impl<'py> Executor<'py> {
         let mut objects = Vec::new();
         let mut operands = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
-            operands.push(match numbers.contains(arg).then(|| self.number_symbol(*arg)).flatten() {
-                Some(symbol) => Operand::Symbol(symbol),
-                None => self.operand(*arg, &mut objects)?,
-            });
+            operands.push(self.operand(*arg, &mut objects)?);
         }
         let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
@@ -334,7 +346,7 @@ impl<'py> Executor<'py> {
         if let Some(symbol) = self.tensor_symbol(var) {
             return Ok(Operand::Symbol(symbol));
         }
-        if self.takes_extents
+        if (self.takes_extents || self.takes_numbers.contains(&var))
             && let Some(symbol) = self.number_symbol(var)
         {
             return Ok(Operand::Symbol(symbol));

@@ -124,6 +124,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
+use smallvec::SmallVec;
 use sot_opcodes::Op;
 use sot_sideeffect::VarRef;
 use sot_tracker::{Check, ObjectId, TrackerId};
@@ -184,6 +185,8 @@ pub struct Executor<'py> {
     built_in: Vec<(Mode, ObjectId)>,
     /// The operation that is being recorded takes extents that vary.
     takes_extents: bool,
+    /// Numbers that the operation which is being recorded takes at run time, whatever they are.
+    takes_numbers: SmallVec<[VarId; 2]>,
     /// The flags of tensors that the builder was told last, by number.
     built_flags: HashMap<usize, bool>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
@@ -283,6 +286,7 @@ impl<'py> Executor<'py> {
             builder: None,
             built_in: Vec::new(),
             takes_extents: false,
+            takes_numbers: SmallVec::new(),
             built_flags: HashMap::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),

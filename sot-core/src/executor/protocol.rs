@@ -49,6 +49,9 @@ impl<'py> Executor<'py> {
 
     /// As an argument of a framework call.
     pub fn argument(&mut self, var: VarId) -> Result<Bound<'py, PyAny>, Stop> {
+        if self.takes_numbers.contains(&var) {
+            return self.number_as_operand(var);
+        }
         self.nested(|ex| ex.look(var)?.as_argument(ex, var))
     }
 
