@@ -16,7 +16,8 @@ use pyo3::types::{PyDict, PyList};
 use smallvec::SmallVec;
 use sot_core::backend::{Attr, Extent};
 
-/// Operations that are looked at in one capture: each question looks at all that there are by then, which takes about 10 us of each.
+/// Operations that are looked at in one capture: each question looks at all that there are by then, which takes about 10 us of each. About
+/// three seconds are the most that a capture spends so; then it starts over with fixed extents.
 const MOST_LOOKED_AT: usize = 60_000;
 
 /// The attribute of an operation that says what is known of its results.
@@ -124,7 +125,9 @@ fn inferred<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Option<Ve
             let wanted = id(&value.call_method0(intern!(py, "get_defining_op"))?)?;
             Ok(places.find(|at| ours.get_item(*at).and_then(|op| id(&op)).is_ok_and(|id| id == wanted)))
         };
-    grown.looked_at.set(grown.looked_at.get() + ours.len());
+    // Formulas with quotients take Paddle much longer: ten of them twenty times as long (window attention over sizes that vary).
+    let quotients = grown.extents.0.keys().filter(|extent| matches!(extent, Extent::Quotient(_))).count();
+    grown.looked_at.set(grown.looked_at.get() + ours.len() * (1 + quotients));
     if grown.looked_at.get() > MOST_LOOKED_AT {
         return Ok(None);
     }
