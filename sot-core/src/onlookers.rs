@@ -369,7 +369,16 @@ impl<'a, 'py> Search<'a, 'py> {
             // Reading makes objects, and so may have the collector change the dict.
             let items: Vec<_> = items.iter().take(ITEMS).map(|(_, item)| item).collect();
             items.iter().for_each(|item| self.reach(from, item, nesting + 1));
-        } else if value.is_exact_instance_of::<PyCFunction>() && self.climbs(value) {
+        } else if value.is_exact_instance_of::<PyCFunction>() {
+            self.note_of_library(from, value);
+        }
+    }
+
+    /// What a function of the library does to who calls it.
+    fn note_of_library(&mut self, from: usize, function: &Bound<'py, PyAny>) {
+        let looks = self.looks(function);
+        self.nodes[from].asks |= looks;
+        if looks || self.climbs(function) {
             self.nodes[from].finds = ANY;
         }
     }
@@ -388,6 +397,25 @@ impl<'a, 'py> Search<'a, 'py> {
         climbing.iter().any(|known| known.is(function))
     }
 
+    /// Whether a function of the library lets somebody look at the variables of who calls it: those of debuggers.
+    fn looks(&self, function: &Bound<'py, PyAny>) -> bool {
+        const LOOKING: [(&str, &str); 5] = [
+            ("builtins", "breakpoint"),
+            ("sys", "breakpointhook"),
+            ("pdb", "set_trace"),
+            ("bdb", "set_trace"),
+            ("ipdb", "set_trace"),
+        ];
+        const METHODS: [(&str, &str); 2] = [("pdb", "Pdb"), ("bdb", "Bdb")];
+        let of_library = |(module, name): &(&str, &str)| facts::imported_value(self.py, module, name);
+        let of_class = |class: &(&str, &str)| {
+            let class = of_library(class)?.cast_into::<PyType>().ok()?;
+            facts::type_lookup(&class, pyo3::intern!(self.py, "set_trace"))
+        };
+        let known = LOOKING.iter().filter_map(of_library).chain(METHODS.iter().filter_map(of_class));
+        known.into_iter().any(|known| known.is(function))
+    }
+
     fn reach_function(&mut self, from: usize, function: &Bound<'py, PyAny>) {
         let Some(parts) = facts::func_parts(function) else { return };
         let (code, globals) = (parts.code.to_owned(), parts.globals.to_owned());
@@ -397,8 +425,8 @@ impl<'a, 'py> Search<'a, 'py> {
             return;
         }
         let foreign = is_foreign(code);
-        if foreign && self.climbs(function) {
-            self.nodes[from].finds = ANY;
+        if foreign {
+            self.note_of_library(from, function);
         }
         // What others have wrapped is still the program's.
         if foreign && parts.closure.is_none() {
