@@ -186,7 +186,15 @@ impl<'a, 'py> Search<'a, 'py> {
         let words = unit.words(self.py);
         if let Some(globals) = self.nodes[at].globals.clone() {
             for name in &words.globals {
-                let Some(value) = value_in(&globals, name.bind(self.py)) else { continue };
+                let Some(value) = value_in(&globals, name.bind(self.py)) else {
+                    // Of the builtins one lets others look.
+                    if name.bind(self.py) == "breakpoint"
+                        && let Some(builtin) = facts::imported_value(self.py, "builtins", "breakpoint")
+                    {
+                        self.reach(at, &builtin, 0);
+                    }
+                    continue;
+                };
                 self.reach(at, &value, 0);
                 // What others are called by the functions that a frame names is asked when it comes to that.
                 let decides = self.nodes[at].is_root || !self.of_frames;

@@ -6,7 +6,8 @@
 //! would have there: of the user's name, file, line and globals.
 //!
 //! The stand-in of a frame that waits for a call takes a callable and a tuple of arguments, and calls it. The stand-in of
-//! the innermost frame takes the instruction's operands and runs it. Neither has locals while it waits.
+//! the innermost frame takes the instruction's operands and runs it. Neither has locals of its own while it waits; the stand-in of a
+//! frame whose values are at hand is given those of its variables that are alive, for who looks at `f_locals`.
 
 use super::emit::{Callable, Emitter};
 use super::plan::{BreakKind, BreakPlan, Jump};
@@ -25,21 +26,26 @@ fn location(unit: &CodeUnit, ip: usize) -> Location {
     known.unwrap_or(Location::of_line(unit.line(ip)))
 }
 
-/// The function that stands in for a frame that waits at `ip` for a call.
+/// The function that stands in for a frame that waits at `ip` for a call. `locals`: variables that it is given behind the callable and its
+/// arguments, by number.
 pub fn waiting<'py>(
     py: Python<'py>,
     unit: &CodeUnit,
     ip: usize,
     globals: &Bound<'py, PyAny>,
+    locals: &[u32],
 ) -> PyResult<Bound<'py, PyAny>> {
-    let code = assemble(py, &waiting_code(&unit.code, location(unit, ip)), &[]).map_err(PyRuntimeError::new_err)?;
+    let code = waiting_code(&unit.code, location(unit, ip), locals);
+    let code = assemble(py, &code, &[]).map_err(PyRuntimeError::new_err)?;
     function_of(py, &code, globals, None)
 }
 
 /// Its code: `___callee(*___arguments)`, without either.
-pub(super) fn waiting_code(like: &Code, loc: Location) -> Code {
+pub(super) fn waiting_code(like: &Code, loc: Location, locals: &[u32]) -> Code {
     let mut b = CodeBuilder::new(like.version, like);
-    b.set_args(&Signature { positional: vec!["___callee".into(), "___arguments".into()], ..Signature::default() });
+    let shown = locals.iter().map(|local| like.varnames[*local as usize].clone());
+    let positional = ["___callee".into(), "___arguments".into()].into_iter().chain(shown).collect();
+    b.set_args(&Signature { positional, ..Signature::default() });
     b.prelude();
     b.push_callable(Op::LoadFast { local: Local(0), check: false }, loc);
     b.emit(Op::LoadFast { local: Local(1), check: false }, loc);
@@ -167,13 +173,14 @@ pub(super) fn run_below(em: &mut Emitter<'_, '_>, plan: &BreakPlan) -> Result<()
             continue;
         }
         let py = em.py;
-        let mut wait = |unit: &CodeUnit, ip: usize, globals: &Bound<'_, PyAny>| match waiting(py, unit, ip, globals) {
-            Ok(made) => {
-                stand_ins.push(made.unbind());
-                Ok(())
-            }
-            Err(error) => Err(Stop::internal(&error)),
-        };
+        let mut wait =
+            |unit: &CodeUnit, ip: usize, globals: &Bound<'_, PyAny>| match waiting(py, unit, ip, globals, &[]) {
+                Ok(made) => {
+                    stand_ins.push(made.unbind());
+                    Ok(())
+                }
+                Err(error) => Err(Stop::internal(&error)),
+            };
         if let Some(skipped) = &frame.skipped {
             wait(&skipped.unit, skipped.ip, skipped.globals.bind(py))?;
         }

@@ -213,7 +213,7 @@ fn a_generator_waits_at_its_yield_or_goes_on_at_once() {
 #[test]
 fn a_stand_in_calls_on_and_holds_nothing() {
     let like = code("code caller python 3.12\nqualname C.caller\nRESUME 0\n");
-    assert_snapshot!(text::diffable(&waiting_code(&like, Location::of_line(1)), None), @r#"
+    assert_snapshot!(text::diffable(&waiting_code(&like, Location::of_line(1), &[]), None), @r#"
     code "caller" python 3.12
     qualname "C.caller"
     flags OPTIMIZED NEWLOCALS

@@ -25,7 +25,7 @@ use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, held, new_function};
 use crate::engine::registries;
 use crate::occupants::Shared;
-use crate::shapes::{FrameKey, GeneratorAt, Shape};
+use crate::shapes::{FrameKey, FrameShape, GeneratorAt, Shape};
 use crate::user_frames;
 use hashbrown::HashMap;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
@@ -275,14 +275,23 @@ impl Continuation {
         Ok(callable)
     }
 
-    /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager.
-    fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost) -> PyResult<Bound<'py, PyAny>> {
+    /// Let the innermost frame run below stand-ins for the others, so that it sees whom it would in eager. `values`: those of the others,
+    /// who keep them until it has run.
+    fn call_below<'py>(&self, py: Python<'py>, innermost: Innermost, values: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         let stand_ins = self.point.stand_ins(py)?;
-        // The values go past the stand-ins, which would keep them.
+        // The values of the innermost go past the stand-ins, which would keep them.
         let (mut callee, mut arguments) = (new_native(py, Box::new(innermost))?.into_bound(py), PyTuple::empty(py));
         for stand_in in stand_ins.iter().rev() {
-            arguments = PyTuple::new(py, [callee, arguments.into_any()])?;
-            callee = stand_in.bind(py).clone();
+            let mut given = vec![callee, arguments.into_any()];
+            if let Some(of) = stand_in.of {
+                let frames = &self.point.shape.frames;
+                let start = frames[..of].iter().map(FrameShape::values).sum::<usize>() + frames[of].stack_values();
+                for at in start..start + frames[of].locals.len() {
+                    given.push(values.get(py, at).ok_or_else(missing)?.to_owned());
+                }
+            }
+            arguments = PyTuple::new(py, given)?;
+            callee = stand_in.function.bind(py).clone();
         }
         callee.call1(arguments)
     }
@@ -355,7 +364,7 @@ impl Continuation {
         };
         let call = || match outer {
             [] => innermost.run(py),
-            _ => self.call_below(py, innermost),
+            _ => self.call_below(py, innermost, values.as_slots()),
         };
         let handled = super::unwind::handled_of(outer, values.as_slots(), py);
         let mut result = match &handled {

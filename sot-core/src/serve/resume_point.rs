@@ -16,7 +16,14 @@ pub struct ResumePoint {
     /// Code of the innermost frame's resume function, or why there is none.
     resume: PyOnceLock<Result<Py<PyCode>, String>>,
     /// Functions that stand in for the outer frames while the innermost runs eagerly.
-    stand_ins: OnceLock<Vec<Py<PyAny>>>,
+    stand_ins: OnceLock<Vec<StandIn>>,
+}
+
+/// A function that stands in for a frame that waits.
+pub struct StandIn {
+    pub function: Py<PyAny>,
+    /// The frame, by its number, whose live variables it is given; `None`: it is given none.
+    pub of: Option<usize>,
 }
 
 impl ResumePoint {
@@ -64,7 +71,7 @@ impl ResumePoint {
     }
 
     /// The functions that stand in for the outer frames, outermost first.
-    pub fn stand_ins(&self, py: Python<'_>) -> PyResult<&[Py<PyAny>]> {
+    pub fn stand_ins(&self, py: Python<'_>) -> PyResult<&[StandIn]> {
         if let Some(made) = self.stand_ins.get() {
             return Ok(made);
         }
@@ -76,10 +83,12 @@ impl ResumePoint {
                 continue;
             }
             if let Some(skipped) = frame.skipped.as_ref().filter(|_| depth > 0) {
-                made.push(stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py))?.unbind());
+                let function = stand_in(py, &skipped.unit, skipped.ip, skipped.globals.bind(py), &[])?;
+                made.push(StandIn { function: function.unbind(), of: None });
             }
             if depth < runs {
-                made.push(stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py))?.unbind());
+                let function = stand_in(py, &frame.unit, frame.ip, frame.globals.bind(py), &frame.locals)?;
+                made.push(StandIn { function: function.unbind(), of: Some(depth) });
             }
         }
         Ok(self.stand_ins.get_or_init(|| made))
@@ -88,7 +97,7 @@ impl ResumePoint {
     /// Visit each reference held, once. The code of the resume function holds nothing of the program but its code's constants.
     pub fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         self.shape.traverse(visit);
-        self.stand_ins.get().into_iter().flatten().for_each(visit);
+        self.stand_ins.get().into_iter().flatten().for_each(|stand_in| visit(&stand_in.function));
     }
 
     /// How many there are, if any frame has run below them.

@@ -1,4 +1,4 @@
-"""A debugger that captured code calls before it has broken elsewhere stops in the user's frames, with their variables; and processes that are forked off go on with
+"""A debugger that is called from captured code stops in the user's frames, with their variables; and processes that are forked off go on with
 what was captured."""
 
 import os
@@ -37,7 +37,7 @@ def f(x, k):
 
 captured = toy.to_static(f)
 """
-STOPS = ["breakpoint()", "pdb.set_trace()", "import pdb; pdb.set_trace()", "sys.breakpointhook()"]
+STOPS = ["breakpoint()", "pdb.set_trace()", "pdb.Pdb().set_trace()", "import pdb; pdb.set_trace()", "sys.breakpointhook()"]
 
 
 def run(program, typed=""):
@@ -75,6 +75,25 @@ def test_a_hook_of_the_program_sees_them_too():
     )
     lines = ["forward ['m', 'n', 'self', 'x'] [%d]" % (2 * k) for k in (1, 2, 2)]
     assert run(program).split("\n")[:-1] == lines
+
+
+def test_behind_other_breaks():
+    program = HEAD.format(stop="print('first')\n        print('second')\n        breakpoint()") + textwrap.dedent(
+        """
+        def look(*args, **named):
+            frame, seen = sys._getframe(1), []
+            for _ in range(3):
+                seen.append((frame.f_code.co_name, sorted(frame.f_locals)))
+                frame = frame.f_back
+            print(seen)
+        sys.breakpointhook = look
+        for k in (1, 2, 2):
+            print(captured(t([1.0]), k).tolist())
+        """
+    )
+    plain = run(program.replace("captured(t", "f(t"))
+    assert run(program) == plain
+    assert plain.count("[('forward', ['m', 'n', 'self', 'x']), ('between', ['depth', 'local', 'net', 'x']), ('f', ['before', 'k', 'x'])]") == 3
 
 
 def test_a_debugger_that_does_nothing_costs_no_result():
