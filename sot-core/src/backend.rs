@@ -49,6 +49,9 @@ pub enum Kind {
     Switch,
     /// An immutable object of the framework that is compared by identity or `==` (a dtype, a place).
     Constant,
+    /// A list of a class of C that extends list, holds numbers and nothing beside them (a shape): written and iterated as a list is. What
+    /// its class does otherwise is asked of a new one, which calling the class with a list of the items makes.
+    List,
     /// A class whose values are made of constants alone, never change, and have nothing but properties (`finfo`).
     Record,
     /// Must run eagerly.

@@ -13,7 +13,7 @@ use crate::user_frames::{self, InlinedFrame};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_tracker::Arithmetic;
 use std::any::Any;
 use std::sync::Arc;
@@ -74,6 +74,30 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
             },
         },
     )
+}
+
+/// `list_of_class(class, items)`: a list of a class of C with these items, whatever its constructor takes.
+pub(crate) fn list_of_class(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "list_of_class",
+            run: |py, args| {
+                let [class, items] = [0, 1].map(|at| args.get(py, at).expect("two arguments").to_owned());
+                filled(&class, &items)
+            },
+        },
+    )
+}
+
+/// A new list of a class of C, with these items.
+pub(crate) fn filled<'py>(class: &Bound<'py, PyAny>, items: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    let made = class.call1((PyList::empty(py),))?;
+    py.get_type::<PyList>().call_method1("extend", (&made, items))?;
+    Ok(made)
 }
 
 /// `nth_match(pattern, text, number)`: the match of this number that the pattern finds in the text.

@@ -8,7 +8,7 @@ use crate::handles::Handles;
 use hashbrown::HashMap;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyFunction, PyType};
+use pyo3::types::{PyCFunction, PyFunction, PyList, PyType};
 use sot_core::backend::Kind;
 use sot_core::cpython::facts::imported;
 use sot_core::stop::{Reason, Why};
@@ -19,6 +19,8 @@ pub(crate) struct Classifier {
     known: Mutex<HashMap<usize, (Py<PyAny>, Kind)>>,
     /// Exact types of constants: dtypes and places.
     constants: Vec<Py<PyType>>,
+    /// The class of shapes, where that is not list itself.
+    shape: Option<Py<PyType>>,
 }
 
 impl Classifier {
@@ -44,7 +46,9 @@ impl Classifier {
         if let Ok(class) = var_type.cast_into::<PyType>() {
             constants.push(class.unbind());
         }
-        Ok(Classifier { known: Mutex::new(HashMap::new()), constants })
+        let shape = crate::attr::size_class(handles, py)?.cast_into::<PyType>()?;
+        let shape = (!shape.is(py.get_type::<PyList>())).then(|| shape.unbind());
+        Ok(Classifier { known: Mutex::new(HashMap::new()), constants, shape })
     }
 
     pub(crate) fn classify(&self, handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
@@ -55,6 +59,9 @@ impl Classifier {
         }
         if self.constants.iter().any(|c| class.is(c)) {
             return Kind::Constant;
+        }
+        if self.shape.as_ref().is_some_and(|shape| class.is(shape)) {
+            return Kind::List;
         }
         let is_function = obj.is_exact_instance_of::<PyFunction>() || obj.is_exact_instance_of::<PyCFunction>();
         if is_function || obj.is_instance_of::<PyType>() {

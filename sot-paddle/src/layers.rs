@@ -136,9 +136,19 @@ pub(crate) fn store(
     if class.is_subclass(handles.layer.bind(py))? {
         return Ok(Some(LayerStore::Dict { name: "_sub_layers", leaves_own: true, notes: &[] }));
     }
-    // What `to_static` gives is told its name.
-    let module = class.getattr(intern!(py, "__module__"))?.extract::<String>().unwrap_or_default();
-    Ok((!module.starts_with("paddle.")).then_some(LayerStore::Own))
+    // What `paddle.jit.to_static` gives is told its name, and values of programs are kept in the dicts.
+    let known = |module: &str, name: &str| imported(py, module).and_then(|module| module.getattr(name).ok());
+    let apart = [
+        known("paddle.jit.dy2static.program_translator", "StaticFunction"),
+        known("paddle.base.framework", "Variable"),
+        Some(handles.value.bind(py).clone().into_any()),
+    ];
+    for other in apart.iter().flatten() {
+        if class.is_subclass(other)? {
+            return Ok(None);
+        }
+    }
+    Ok(Some(LayerStore::Own))
 }
 
 /// The dicts on which [`layer_call`] depends for a layer that is no leaf.

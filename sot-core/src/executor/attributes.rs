@@ -22,7 +22,10 @@ impl<'py> Executor<'py> {
     pub fn getattr(&mut self, var: VarId, name: &str) -> Result<VarId, Stop> {
         let stop = match self.find_attribute(var, name) {
             Ok(Some(found)) => return Ok(found),
-            Ok(None) => self.missing_attribute(var, name)?,
+            Ok(None) => match self.attribute_by_framework(var, name)? {
+                Some(found) => return Ok(found),
+                None => self.missing_attribute(var, name)?,
+            },
             Err(stop) => stop,
         };
         if let Stop::Raised(exception) = stop
@@ -67,6 +70,22 @@ impl<'py> Executor<'py> {
             }
         }
         self.nested(|ex| kind.getattr(ex, var, name))
+    }
+
+    /// What the `__getattr__` of a layer comes to, which is known to find nothing: it is simulated for the words in which it says so, and for
+    /// its frame, which the traceback shows. `None`: there is none.
+    fn attribute_by_framework(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let (VarKind::Layer(LayerVar { object }) | VarKind::Instance(InstanceVar { object: Some(object), .. })) =
+            self.var(var).kind
+        else {
+            return Ok(None);
+        };
+        let layer = self.objects.get(self.py, object);
+        if self.backend.layer_attr_dicts(&layer).is_empty() {
+            return Ok(None);
+        }
+        let class = self.class_of(var)?;
+        self.attribute_by_getattr(var, &class, name)
     }
 
     pub fn is_attribute_error(&mut self, exception: VarId) -> Result<bool, Stop> {

@@ -10,6 +10,7 @@
 use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
+use crate::called_by_code::filled;
 use crate::captured::{Claim, What, place, place_of_extent};
 use crate::cpython::facts;
 use crate::marks::{self, FIRST_THAT_VARIES};
@@ -259,17 +260,15 @@ impl<'py> Executor<'py> {
         self.takes_extents && items.iter().any(|item| self.is_varying_int(*item))
     }
 
-    /// An item or a slice of a shape, some of whose numbers vary, where its class is one of C that gives what a list does: an item of
-    /// it, or items of it in a new one of the class. `None`: it is to say what it is.
+    /// An item or a slice of a shape, where its class is one of C that gives what a list does: an item of it, or items of it in a new one
+    /// of the class. `None`: it is to say what it is.
     pub(super) fn part_of_shape(
         &mut self,
         items: &[VarId],
         class: Option<ObjectId>,
         key: VarId,
     ) -> Result<Option<VarId>, Stop> {
-        let Some(class) = class.filter(|_| items.iter().any(|item| self.is_varying_int(*item))) else {
-            return Ok(None);
-        };
+        let Some(class) = class else { return Ok(None) };
         let list_class = self.objects.get(self.py, class);
         let of_c = list_class.cast::<PyType>().is_ok_and(|class| !facts::is_heap_type(class));
         if !of_c {
@@ -278,12 +277,18 @@ impl<'py> Executor<'py> {
         let Some(now) = self.constants_now(items) else { return Ok(None) };
         let picked = pick(self, "list", items, key)?;
         let key = self.require_plain(key)?;
-        let example = list_class.call1((now,)).and_then(|shape| shape.get_item(key)).map_err(|e| self.internal(&e))?;
+        let now = PyList::new(self.py, now).map_err(|e| self.internal(&e))?;
+        let shape = filled(&list_class, now.as_any()).map_err(|e| self.internal(&e))?;
+        let Ok(example) = shape.get_item(key) else { return Ok(None) };
         let is_now = |ex: &Self, var: &VarId, now: &Bound<'py, PyAny>| ex.is_now(*var, now);
         match picked {
             Picked::One(item) => Ok(is_now(self, &item, &example).then_some(item)),
             Picked::Many(items, _) => {
                 let Ok(list) = example.cast::<PyList>() else { return Ok(None) };
+                // What a class of numbers does with others is another question.
+                for item in &items {
+                    self.look(*item)?;
+                }
                 let same =
                     list.len() == items.len() && items.iter().zip(list).all(|(var, now)| is_now(self, var, &now));
                 let is_of_class = example.get_type().is(&list_class);

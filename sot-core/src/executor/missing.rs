@@ -14,7 +14,7 @@ use pyo3::types::*;
 use sot_opcodes::{CodeBuilder, Local, Location, Op, Signature};
 
 impl Executor<'_> {
-    /// AttributeError, as the interpreter words it; a break where a class of the framework words it.
+    /// AttributeError, as the interpreter words it; a break where a type of the framework words it.
     pub fn missing_attribute(&mut self, var: VarId, name: &str) -> Result<Stop, Stop> {
         self.look(var)?.no_attribute(self, var, name)
     }

@@ -3,6 +3,7 @@
 use super::copies::Copies;
 use super::kinds::Operations;
 use super::{Awaits, Executor};
+use crate::called_by_code::filled;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -128,7 +129,7 @@ impl<'py> Executor<'py> {
                     None => list.into_any(),
                     Some(class) => {
                         let class = self.objects.get(self.py, class);
-                        class.call1((list,)).map_err(|e| self.would_raise(&e))?
+                        filled(&class, list.as_any()).map_err(|e| self.internal(&e))?
                     }
                 }
             }

@@ -134,6 +134,10 @@ impl<'py> Executor<'py> {
             Kind::Layer if !self.is_under_constant(tracker) && self.backend.is_container(object) => {}
             Kind::Layer => return LayerVar { object: id }.into(),
             Kind::Constant => return ConstantVar { object: id }.into(),
+            Kind::List => {
+                let class = Some(self.objects.add(ty.as_any()));
+                return ListVar { items: Rc::default(), class, object: Some(id) }.into();
+            }
             // Of a class only calls break.
             Kind::Break(_) if object.is_instance_of::<PyType>() => {}
             Kind::Api | Kind::Foldable | Kind::Switch | Kind::Break(_) => return BuiltinVar { object: id }.into(),

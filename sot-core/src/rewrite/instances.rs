@@ -2,7 +2,7 @@
 //! the simulation has gone through.
 
 use super::emit::{Callable, Emitter};
-use crate::called_by_code::{Ended, Held, Passed};
+use crate::called_by_code::{Ended, Held, Passed, list_of_class};
 use crate::captured::PlainLookup;
 use crate::cpython::native::NativeBody;
 use crate::stop::{Reason, Stop};
@@ -11,7 +11,7 @@ use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 
@@ -32,6 +32,31 @@ impl<'py> Emitter<'_, 'py> {
         };
         self.emit(Op::PopTop);
         self.ask_plainly(PlainLookup::of(&class), name, |em| em.push(owner))
+    }
+
+    /// A list of a class of C, with these items.
+    pub(super) fn push_list_of_class(&mut self, class: ObjectId, items: &[VarId]) -> Result<(), Stop> {
+        let is_int = |item: &VarId| match &self.captured.var(*item).kind {
+            VarKind::Constant(item) => {
+                self.captured.objects.get_ref(self.py, item.object).is_exact_instance_of::<PyInt>()
+            }
+            _ => false,
+        };
+        // A class of numbers takes no others, yet they may be put into a list of it.
+        let at_once = items.iter().all(is_int);
+        if at_once {
+            self.push_callable(class);
+        } else {
+            let fill = list_of_class(self.py).map_err(|e| Stop::internal(&e))?;
+            self.push_callable(Callable::Object(fill));
+            self.push_object(class);
+        }
+        for item in items {
+            self.push(*item)?;
+        }
+        self.emit(Op::BuildList(items.len() as u32));
+        self.call(if at_once { 1 } else { 2 });
+        Ok(())
     }
 
     /// The builtin type whose part of an instance this is, if it is one.

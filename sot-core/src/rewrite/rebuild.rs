@@ -728,15 +728,12 @@ impl Rebuild for TupleVar {
 impl Rebuild for ListVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, _me: VarId) -> Result<(), Stop> {
         if let Some(class) = self.class {
-            em.push_class_to_call(class)?;
+            return em.push_list_of_class(class, &self.items);
         }
         for item in self.items.iter() {
             em.push(*item)?;
         }
         em.emit(Op::BuildList(self.items.len() as u32));
-        if self.class.is_some() {
-            em.call(1);
-        }
         Ok(())
     }
 }

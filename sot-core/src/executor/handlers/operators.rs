@@ -159,6 +159,18 @@ impl<'py> Executor<'py> {
                 let items: Vec<VarId> = a.items.iter().chain(b.items.iter()).copied().collect();
                 return Ok(self.virtual_var(ListVar::new(items)));
             }
+            (VarKind::List(ListVar { class: Some(_), .. }), _, _)
+            | (VarKind::List(_), VarKind::List(ListVar { class: Some(_), .. }), _)
+                if inplace =>
+            {
+                // A class of C may make a new list: whether it does is asked of copies.
+                let operator = self.operator(inplace_name)?;
+                let result = self.fold_call_with(&operator, &args, &mut Copies::default())?;
+                return match result == left {
+                    true => Err(Stop::brk(Reason::Mutation, "an in-place operator")),
+                    false => Ok(result),
+                };
+            }
             (VarKind::List(list), _, BinaryOp::Add) if inplace => {
                 self.adds_not_from_the_right(right)?;
                 self.list_method(left, list, "extend", &Args::positional(vec![right]))?;

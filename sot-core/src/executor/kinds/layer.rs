@@ -42,10 +42,6 @@ impl Operations for LayerVar {
         Ok(())
     }
 
-    fn no_attribute(&self, _ex: &mut Executor<'_>, _me: VarId, name: &str) -> Result<Stop, Stop> {
-        no_words(name)
-    }
-
     fn reversed(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
         ex.call_special(me, "__reversed__", vec![])
     }

@@ -4,6 +4,7 @@
 //! the path `sequence[i]` when it is itself looked at.
 
 use super::*;
+use crate::called_by_code::filled;
 use crate::type_facts;
 use pyo3::exceptions::PyIndexError;
 use pyo3::types::{PyList, PySlice, PyTuple};
@@ -180,7 +181,7 @@ impl Operations for ListVar {
         match self.class {
             None => Ok(list),
             Some(_) if ex.holds_extents(&self.items) => Ok(list),
-            Some(class) => ex.objects.get(ex.py, class).call1((list,)).map_err(|e| ex.internal(&e)),
+            Some(class) => filled(&ex.objects.get(ex.py, class), &list).map_err(|e| ex.internal(&e)),
         }
     }
 
