@@ -66,14 +66,11 @@ PLUS = "Size + list (`x.shape[:-1] + [heads, width]`) takes the extents for fixe
 JOINED = "the extents of a sum of two tensors that vary are unknown, though they were equal: a capture for each size"
 COLD = "a call of a function with lru_cache breaks where it is not in its cache yet"
 AMP = "auto_cast is the framework's own: it runs as Python, and so do its generator and one that waits around it"
-KEPT = "a Size that is kept in a layer is a mutation that breaks; one that was kept is compared as Python"
-MISSING = "a layer's attribute that is missing raises as Python, though a handler waits for it"
+KEPT = "the Size that the head keeps varies, and is taken for fixed first: a capture more; with any size one for each"
 SIZE = "interpolate takes its size for fixed: a capture for each size"
 BREAKS = {
     ("eval", "llama_first"): COLD,
     ("eval", "vit_features"): COLD,
-    ("eval", "detector"): KEPT,
-    ("eval", "detector_any_size"): KEPT,
     ("sizes", "bert"): PLUS,
     ("sizes", "bert_all_outputs"): PLUS,
     ("sizes", "bert_classifier"): PLUS,
@@ -90,8 +87,6 @@ BREAKS = {
     ("sizes", "generator"): JOINED,
     ("training", "vit_features"): COLD,
     ("decoding", "llama_growing"): "a table that has grown is taken for one of fixed length first: two captures more",
-    ("told_once", "logging"): "a Size that lives over the break of the log line is no list behind it: it breaks again",
-    **{(test, "peft"): MISSING for test in ("eval", "sizes", "training")},
     **{(test, name): AMP for test in ("eval", "sizes", "training") for name in ("amp", "amp_O2", "amp_off")},
 }
 
