@@ -374,6 +374,11 @@ impl<'a, 'py> Search<'a, 'py> {
         } else if let Ok(items) = value.cast_exact::<PyList>() {
             items.iter().take(ITEMS).for_each(|item| self.reach(from, &item, nesting + 1));
         } else if let Ok(items) = value.cast_exact::<PyDict>() {
+            // Whoever has globals has the builtins, and calls none of them by that.
+            let builtins = facts::imported(self.py, "builtins").and_then(|module| facts::module_dict(&module));
+            if builtins.is_some_and(|builtins| builtins.is(items)) {
+                return;
+            }
             // Reading makes objects, and so may have the collector change the dict.
             let items: Vec<_> = items.iter().take(ITEMS).map(|(_, item)| item).collect();
             items.iter().for_each(|item| self.reach(from, item, nesting + 1));
