@@ -170,6 +170,13 @@ pub enum CallKind {
     Layer,
 }
 
+/// How an argument of an operation is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given<'a> {
+    At(usize),
+    Named(&'a str),
+}
+
 /// One operation to append.
 pub struct OpCall<'a, 'py> {
     pub kind: CallKind,
@@ -443,9 +450,9 @@ pub trait Backend: Send + Sync + 'static {
     fn takes_number(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: usize) -> bool {
         false
     }
-    /// Whether all ints among the arguments of an operation, those in containers too, are extents or positions, for which
+    /// Whether all ints in this argument of an operation, those in containers too, are extents or positions, for which
     /// [`GraphBuilder::extent`] may stand: with the same result as the number, to the last bit.
-    fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str) -> bool {
+    fn takes_extents(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: Given<'_>) -> bool {
         false
     }
     /// Whether what a method of tensors of this name gives uses the memory of the tensor without holding it.

@@ -8,8 +8,8 @@ use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
-    Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
+    Surroundings, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
@@ -63,6 +63,17 @@ const EXTENTS: &[&str] = &[
     "reshape",
     "tile",
     "zeros",
+];
+
+/// Operations of whose arguments this one is a shape, by position and by name, and whose other ints are something else.
+const SHAPES: &[(&str, usize, &str)] = &[
+    ("gaussian", 0, "shape"),
+    ("interpolate", 1, "size"),
+    ("normal", 2, "shape"),
+    ("randint", 2, "shape"),
+    ("standard_normal", 0, "shape"),
+    ("uniform", 0, "shape"),
+    ("upsample", 1, "size"),
 ];
 
 impl PaddleBackend {
@@ -143,8 +154,12 @@ impl Backend for PaddleBackend {
         }
     }
 
-    fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        kind != CallKind::Layer && EXTENTS.contains(&crate::names::bare(name))
+    fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
+        let name = crate::names::bare(name);
+        let is_shape = |(operation, position, named): &(&str, usize, &str)| {
+            *operation == name && (at == Given::At(*position) || at == Given::Named(named))
+        };
+        kind != CallKind::Layer && (EXTENTS.contains(&name) || SHAPES.iter().any(is_shape))
     }
 
     fn borrows_memory(&self, name: &str) -> bool {

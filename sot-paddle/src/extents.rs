@@ -3,7 +3,8 @@
 //! A program's shape inference gives -1 for an extent that is not known. Paddle has another one, made for its compiler, that gives
 //! each such extent of an input a name and writes the others as formulas of them (`shape[S0, Mul(S1, 16)]`). It annotates the
 //! operations of a program; so it is run on a copy, when the program asks for a shape. What it cannot say is left out: then all
-//! extents are fixed.
+//! extents are fixed. Where tensors are joined it leaves open which one is spread (`Broadcast(S0, S1)`); here it is known that the
+//! extents of inputs that vary are 2 at least, so that none of them is.
 
 use crate::grown::{Grown, Source};
 use crate::handles::value_id;
@@ -216,22 +217,105 @@ fn parsed(formula: &str, names: &HashMap<String, Extent>) -> Option<Extent> {
     let Some((function, arguments)) = formula.strip_suffix(')').and_then(|formula| formula.split_once('(')) else {
         return names.get(formula).cloned();
     };
+    let arguments = parts(arguments);
+    let mut arguments = arguments.iter().map(|argument| parsed(argument, names));
     let make: fn(Box<[Extent; 2]>) -> Extent = match function {
         "Add" => Extent::Sum,
         "Mul" => Extent::Product,
-        "Div" => Extent::Quotient,
+        "Div" => |parts| quotient(*parts),
         "Max" => Extent::Largest,
         "Min" => Extent::Smallest,
+        "Broadcast" => return broadcast(arguments.collect()),
         _ => return None,
     };
-    let arguments = parts(arguments);
-    let mut arguments = arguments.iter().map(|argument| parsed(argument, names));
     let first = arguments.next()??;
     arguments.try_fold(first, |left, right| match right? {
         // `Min(S0, S0)`
         right if right == left && matches!(function, "Max" | "Min") => Some(left),
         right => Some(make(Box::new([left, right]))),
     })
+}
+
+/// The extent to which these are spread, where the operation that spreads them raises if they do not fit. One of 2 at least is that
+/// extent: each other one is 1 or the same, even if it is not known. Where all may be 1, it is the largest.
+fn broadcast(parts: Vec<Option<Extent>>) -> Option<Extent> {
+    let several = || parts.iter().flatten().filter(|part| least(part) >= 2);
+    if let Some(decides) = several().find(|part| matches!(part, Extent::Number(_))).or_else(|| several().next()) {
+        return Some(decides.clone());
+    }
+    let mut left: Vec<Extent> = Vec::new();
+    for part in parts {
+        let part = part?;
+        if part != Extent::Number(1) && !left.contains(&part) {
+            left.push(part);
+        }
+    }
+    let largest = |left, right| Extent::Largest(Box::new([left, right]));
+    Some(left.into_iter().reduce(largest).unwrap_or(Extent::Number(1)))
+}
+
+/// The least that an extent can be; those of inputs that vary are 2 at least ([`GraphBuilder::input_that_varies`]).
+///
+/// [`GraphBuilder::input_that_varies`]: sot_core::backend::GraphBuilder::input_that_varies
+fn least(extent: &Extent) -> i64 {
+    let both = |parts: &[Extent; 2]| (least(&parts[0]), least(&parts[1]));
+    match extent {
+        Extent::Fixed => 0,
+        Extent::Number(number) => *number,
+        Extent::OfInput { .. } => 2,
+        Extent::Sum(parts) => {
+            let (left, right) = both(parts);
+            left.saturating_add(right)
+        }
+        Extent::Product(parts) => match both(parts) {
+            (left, right) if left >= 0 && right >= 0 => left.saturating_mul(right),
+            _ => i64::MIN,
+        },
+        Extent::Quotient(parts) if least(&parts[0]) >= 0 && least(&parts[1]) > 0 => 0,
+        Extent::Difference(_) | Extent::Quotient(_) => i64::MIN,
+        Extent::Largest(parts) => {
+            let (left, right) = both(parts);
+            left.max(right)
+        }
+        Extent::Smallest(parts) => {
+            let (left, right) = both(parts);
+            left.min(right)
+        }
+    }
+}
+
+/// A quotient without the factors that both have. Paddle leaves them where it has not found yet that they are the same:
+/// `Div(Mul(Broadcast(S0, S1), 4), S0)`.
+fn quotient([left, right]: [Extent; 2]) -> Extent {
+    let (mut over, mut under) = (factors(left), factors(right));
+    under.retain(|factor| match over.iter().position(|other| other == factor && least(factor) > 0) {
+        Some(at) => {
+            over.remove(at);
+            false
+        }
+        None => true,
+    });
+    let product = |factors: Vec<Extent>| {
+        let product = |left, right| Extent::Product(Box::new([left, right]));
+        factors.into_iter().reduce(product)
+    };
+    let over = product(over).unwrap_or(Extent::Number(1));
+    match product(under) {
+        Some(under) => Extent::Quotient(Box::new([over, under])),
+        None => over,
+    }
+}
+
+fn factors(extent: Extent) -> Vec<Extent> {
+    match extent {
+        Extent::Product(parts) => {
+            let [left, right] = *parts;
+            let mut all = factors(left);
+            all.extend(factors(right));
+            all
+        }
+        extent => vec![extent],
+    }
 }
 
 #[cfg(test)]
@@ -269,8 +353,33 @@ mod tests {
     }
 
     #[test]
+    fn whoever_is_not_1_is_what_others_are_spread_to() {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        assert_eq!(parsed("Broadcast(S0, S1)", &names()), Some(of(0)));
+        assert_eq!(parsed("Broadcast(S0, S1, 3)", &names()), Some(Extent::Number(3)));
+        assert_eq!(parsed("Broadcast(1, S1)", &names()), Some(of(1)));
+        assert_eq!(parsed("Broadcast(S7, S1)", &names()), Some(of(1)));
+        assert_eq!(parsed("Broadcast(Add(S0, -1), S1)", &names()), Some(of(1)));
+        let shorter = |axis| Extent::Sum(Box::new([of(axis), Extent::Number(-1)]));
+        let larger = Extent::Largest(Box::new([shorter(0), shorter(1)]));
+        assert_eq!(parsed("Broadcast(Add(S0, -1), Add(S1, -1))", &names()), Some(larger));
+    }
+
+    #[test]
+    fn quotients_lose_what_is_over_and_under() {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        assert_eq!(parsed("Div(Mul(Broadcast(S0, S1), 4), S0)", &names()), Some(Extent::Number(4)));
+        let rest = Extent::Product(Box::new([of(1), Extent::Number(4)]));
+        assert_eq!(parsed("Div(Mul(S0, S1, 4), S0)", &names()), Some(rest));
+        // What may be 0 stays.
+        let shorter = Extent::Sum(Box::new([of(0), Extent::Number(-2)]));
+        let kept = Extent::Quotient(Box::new([Extent::Product(Box::new([shorter.clone(), of(1)])), shorter]));
+        assert_eq!(parsed("Div(Mul(Add(S0, -2), S1), Add(S0, -2))", &names()), Some(kept));
+    }
+
+    #[test]
     fn what_is_not_known_is_left_out() {
-        for formula in ["S7", "Mod(S0, 2)", "Broadcast(S0, S1)", "Mul(S0, S7)", "Add()", ""] {
+        for formula in ["S7", "Mod(S0, 2)", "Broadcast(S7, 1)", "Mul(S0, S7)", "Add()", ""] {
             assert_eq!(parsed(formula, &names()), None, "{formula}");
         }
     }

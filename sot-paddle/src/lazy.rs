@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
-    Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
+    Surroundings, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::capture_all;
 use sot_core::code_unit::records::Promises;
@@ -155,8 +155,8 @@ impl Backend for LazyPaddle {
         self.get(layer.py()).is_ok_and(|backend| backend.is_container(layer))
     }
 
-    fn takes_extents(&self, py: Python<'_>, kind: CallKind, name: &str) -> bool {
-        self.get(py).is_ok_and(|backend| backend.takes_extents(py, kind, name))
+    fn takes_extents(&self, py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
+        self.get(py).is_ok_and(|backend| backend.takes_extents(py, kind, name, at))
     }
 
     fn layer_call(&self, layer: &Bound<'_, PyAny>) -> LayerCall {

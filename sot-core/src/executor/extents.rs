@@ -18,10 +18,14 @@ use crate::numbers::are_alike;
 use crate::stop::{Reason, Stop, Why};
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyList, PyType};
+use pyo3::types::{PyInt, PyList, PyTuple, PyType};
+use sot_opcodes::BinaryOp;
 use sot_tracker::{Access, Arithmetic, ObjectId, Tracker, TrackerId};
 use std::path::Path;
 use std::rc::Rc;
+
+/// A shape is repeated so often at most.
+const MOST_REPEATED: i64 = 64;
 
 impl<'py> Executor<'py> {
     /// Whether a tensor of this capture has extents that vary.
@@ -255,6 +259,11 @@ impl<'py> Executor<'py> {
         })
     }
 
+    /// Whether a number follows from extents of inputs.
+    pub(super) fn is_extent(&self, number: VarId) -> bool {
+        self.extent_at(self.var(number).tracker).is_some()
+    }
+
     /// Whether one of these numbers is given as an extent that varies to the operation that is being recorded.
     pub(super) fn holds_extents(&mut self, items: &[VarId]) -> bool {
         self.takes_extents && items.iter().any(|item| self.is_varying_int(*item))
@@ -299,6 +308,70 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// Shapes some of whose numbers vary, joined or repeated by an operator of their class, which is one of C that gives what lists do: a
+    /// list of the same numbers, of a class of the two. `None`: they are to say what it is.
+    pub(super) fn shape_of_operator(
+        &mut self,
+        op: BinaryOp,
+        inplace: bool,
+        left: VarId,
+        right: VarId,
+    ) -> Result<Option<VarId>, Stop> {
+        let class = |ex: &Self, var: VarId| match &ex.var(var).kind {
+            VarKind::List(ListVar { class, .. }) => *class,
+            _ => None,
+        };
+        let classes = [class(self, left), class(self, right)];
+        if !self.extents_vary() || classes == [None, None] {
+            return Ok(None);
+        }
+        let both = [self.numbers_now(left), self.numbers_now(right)];
+        let mut numbers = both.iter().flatten().flat_map(|(items, _)| items);
+        if !numbers.any(|item| self.is_varying_int(*item)) {
+            return Ok(None);
+        }
+        let (items, now) = match (op, both) {
+            (BinaryOp::Add, [Some((ours, left)), Some((theirs, right))]) if inplace => {
+                // What makes a new one is like the plain operator.
+                let iadd = crate::cpython::module(self.py, "operator").and_then(|module| module.getattr("iadd"));
+                let made = iadd.and_then(|iadd| iadd.call1((&left, right)));
+                if made.as_ref().is_ok_and(|made| made.is(&left)) {
+                    return Ok(None);
+                }
+                ([ours, theirs].concat(), made)
+            }
+            (BinaryOp::Add, [Some((ours, left)), Some((theirs, right))]) => ([ours, theirs].concat(), left.add(right)),
+            (BinaryOp::Multiply, _) if inplace => return Ok(None),
+            (BinaryOp::Multiply, [Some((items, shape)), None] | [None, Some((items, shape))]) => {
+                let count = if classes[0].is_some() { right } else { left };
+                match self.index_value(count)? {
+                    Some(count) if count <= MOST_REPEATED => {
+                        (items.repeat(usize::try_from(count).unwrap_or(0)), shape.mul(count))
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        let Ok(now) = now else { return Ok(None) };
+        let Ok(list) = now.cast::<PyList>() else { return Ok(None) };
+        let same = list.len() == items.len() && items.iter().zip(list).all(|(var, now)| self.is_now(*var, &now));
+        let is_one_of = |class: &ObjectId| now.get_type().is(self.objects.get_ref(self.py, *class));
+        let class = classes.into_iter().flatten().find(is_one_of);
+        let is_known = class.is_some() || now.is_exact_instance_of::<PyList>();
+        Ok((same && is_known).then(|| self.virtual_var(ListVar { items: Rc::new(items), class, object: None })))
+    }
+
+    /// As [`Executor::shape_now`], of a tuple as well.
+    fn numbers_now(&self, shape: VarId) -> Option<(Vec<VarId>, Bound<'py, PyAny>)> {
+        let VarKind::Tuple(TupleVar { items, class: None, .. }) = &self.var(shape).kind else {
+            return self.shape_now(shape);
+        };
+        let now = self.constants_now(items)?;
+        let ints = now.iter().all(|number| number.is_exact_instance_of::<PyInt>());
+        Some((items.to_vec(), PyTuple::new(self.py, now).ok().filter(|_| ints)?.into_any()))
+    }
+
     /// Constants as they are now, whatever they are at other calls; `None`: one of them is none.
     fn constants_now(&self, items: &[VarId]) -> Option<Vec<Bound<'py, PyAny>>> {
         let now = |item: &VarId| match self.var(*item).kind {
@@ -309,7 +382,7 @@ impl<'py> Executor<'py> {
     }
 
     /// The numbers of a shape as they are now; `None`: it is no list of ints, of no class of the program.
-    fn shape_now(&mut self, shape: VarId) -> Option<(Vec<VarId>, Bound<'py, PyAny>)> {
+    fn shape_now(&self, shape: VarId) -> Option<(Vec<VarId>, Bound<'py, PyAny>)> {
         let VarKind::List(ListVar { items, class, .. }) = &self.var(shape).kind else { return None };
         let (items, class) = (items.to_vec(), *class);
         let now = self.constants_now(&items)?;

@@ -5,7 +5,7 @@
 //! objects [`Behind`] it.
 
 use super::Executor;
-use crate::backend::{Attr, BuildError, CallKind, GraphBuilder, Kind, OpCall, TensorMeta};
+use crate::backend::{Attr, BuildError, CallKind, Given, GraphBuilder, Kind, OpCall, TensorMeta};
 use crate::captured::{Behind, Callee, GraphInput};
 use crate::stop::{Reason, Stop};
 use crate::type_facts::Descriptor;
@@ -144,9 +144,11 @@ impl<'py> Executor<'py> {
             if !self.backend.takes_number(self.py, kind, name, at) {
                 continue;
             }
+            // What is an extent of an input is passed as such, which a compiled form takes, too.
+            let extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name, Given::At(at));
             let items = self.items_of_index(*arg);
             for number in items.iter().flat_map(|items| items.iter()).chain(items.is_none().then_some(arg)) {
-                if self.is_varying_number(*number) {
+                if self.is_varying_number(*number) && !(extents && self.is_extent(*number)) {
                     taken.push(*number);
                 }
             }
@@ -176,6 +178,19 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// The arguments of an operation in which it takes extents that vary. One that is also given elsewhere is a number in both places.
+    fn taking_extents(&self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 4]> {
+        if !self.extents_vary() {
+            return SmallVec::new();
+        }
+        let takes = |at: Given<'_>| self.backend.takes_extents(self.py, kind, name, at);
+        let positional = args.positional.iter().enumerate().map(|(at, arg)| (*arg, takes(Given::At(at))));
+        let named = args.keywords.iter().map(|(name, arg)| (*arg, takes(Given::Named(name))));
+        let (taking, others): (Vec<_>, Vec<_>) = positional.chain(named).partition(|(_, takes)| *takes);
+        let is_other = |arg: &VarId| others.iter().any(|(other, _)| other == arg);
+        taking.into_iter().map(|(arg, _)| arg).filter(|arg| !is_other(arg)).collect()
+    }
+
     /// Append an operation and give its result.
     pub fn record_call(
         &mut self,
@@ -184,9 +199,7 @@ impl<'py> Executor<'py> {
         callee: Option<&Bound<'py, PyAny>>,
         args: &Args,
     ) -> Result<VarId, Stop> {
-        let takes_extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name);
-        let before =
-            (std::mem::replace(&mut self.takes_extents, takes_extents), std::mem::take(&mut self.takes_numbers));
+        let before = (std::mem::replace(&mut self.takes_extents, false), std::mem::take(&mut self.takes_numbers));
         let recorded = self.record_call_of(kind, name, callee, args);
         (self.takes_extents, self.takes_numbers) = before;
         recorded
@@ -208,7 +221,12 @@ impl<'py> Executor<'py> {
         self.builder()?;
         self.tell_modes()?;
         self.takes_numbers = self.numbers_taken(kind, name, args);
-        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
+        let extents = self.taking_extents(kind, name, args);
+        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| {
+            ex.takes_extents = extents.contains(&arg);
+            ex.argument(arg)
+        })?;
+        self.takes_extents = false;
         self.tell_flags()?;
         let at = self.user_frames();
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
@@ -228,10 +246,12 @@ impl<'py> Executor<'py> {
         let mut objects = Vec::new();
         let mut operands = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
+            self.takes_extents = extents.contains(arg);
             operands.push(self.operand(*arg, &mut objects)?);
         }
         let mut keywords = Vec::with_capacity(args.keywords.len());
         for (name, value) in &args.keywords {
+            self.takes_extents = extents.contains(value);
             keywords.push((name.clone(), self.operand(*value, &mut objects)?));
         }
         objects.append(&mut of_result);

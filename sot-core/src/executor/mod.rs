@@ -183,7 +183,7 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// The modes that the builder was told last.
     built_in: Vec<(Mode, ObjectId)>,
-    /// The operation that is being recorded takes extents that vary.
+    /// The operation that is being recorded takes extents that vary in the argument that is looked at.
     takes_extents: bool,
     /// Numbers that the operation which is being recorded takes at run time, whatever they are.
     takes_numbers: SmallVec<[VarId; 2]>,

@@ -62,29 +62,17 @@ def of_outputs(output):
 
 
 # What does not reach its one graph yet: by test and case, the cause.
-PLUS = "Size + list (`x.shape[:-1] + [heads, width]`) takes the extents for fixed: a capture for each size"
-JOINED = "the extents of a sum of two tensors that vary are unknown, though they were equal: a capture for each size"
+JOINED = "the extents of a sum of two tensors that vary are unknown behind several joins: a capture for each size"
 COLD = "a call of a function with lru_cache breaks where it is not in its cache yet"
 AMP = "auto_cast is the framework's own: it runs as Python, and so do its generator and one that waits around it"
 KEPT = "the Size that the head keeps varies, and is taken for fixed first: a capture more; with any size one for each"
-SIZE = "interpolate takes its size for fixed: a capture for each size"
 BREAKS = {
     ("eval", "llama_first"): COLD,
     ("eval", "vit_features"): COLD,
-    ("sizes", "bert"): PLUS,
-    ("sizes", "bert_all_outputs"): PLUS,
-    ("sizes", "bert_classifier"): PLUS,
-    ("sizes", "llama_first"): JOINED,
     ("sizes", "t5"): JOINED,
-    ("sizes", "t5_gated"): JOINED,
-    ("sizes", "vit_any_size"): SIZE,
     ("sizes", "vit_features"): COLD,
-    ("sizes", "unet_odd"): SIZE,
     ("sizes", "detector"): KEPT,
     ("sizes", "detector_any_size"): KEPT,
-    ("sizes", "diffusion"): "randint takes its shape for fixed: a capture for each batch",
-    ("sizes", "diffusion_velocity"): "randint takes its shape for fixed: a capture for each batch",
-    ("sizes", "generator"): JOINED,
     ("training", "vit_features"): COLD,
     ("decoding", "llama_growing"): "a table that has grown is taken for one of fixed length first: two captures more",
     **{(test, name): AMP for test in ("eval", "sizes", "training") for name in ("amp", "amp_O2", "amp_off")},

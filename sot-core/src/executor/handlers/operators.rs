@@ -144,6 +144,9 @@ impl<'py> Executor<'py> {
             let shown = format!("__{}__", used.trim_end_matches('_'));
             return self.record_call(CallKind::Method, &shown, Some(&operator), &args);
         }
+        if let Some(shape) = self.shape_of_operator(op, inplace, left, right)? {
+            return Ok(shape);
+        }
         match (&left_kind, &right_kind, op) {
             (VarKind::Tuple(a), VarKind::Tuple(b), BinaryOp::Add) if a.class.is_none() && b.class.is_none() => {
                 // Python gives the other tuple back, too.
