@@ -15,29 +15,29 @@ pub enum Side {
 /// `os.fork`, without its warning where the process has other threads: the warning would be the program's to see, and mark its filters as
 /// changed. An error: there is no other process.
 #[cfg(unix)]
-pub fn fork(py: Python<'_>) -> PyResult<Side> {
+pub fn fork(_py: Python<'_>) -> PyResult<Side> {
     use pyo3::ffi;
     use std::ffi::c_int;
 
     unsafe extern "C" {
         fn fork() -> c_int;
     }
-    let _ = py;
     // SAFETY: the interpreter is attached, and is told before and after, as `os.fork` does.
-    let number = unsafe {
+    let (number, error) = unsafe {
         ffi::PyOS_BeforeFork();
         let number = fork();
+        let error = std::io::Error::last_os_error();
         if number == 0 {
             ffi::PyOS_AfterFork_Child();
         } else {
             ffi::PyOS_AfterFork_Parent();
         }
-        number
+        (number, error)
     };
     match number {
         0 => Ok(Side::Copy),
         1.. => Ok(Side::Parent(number)),
-        _ => Err(PyOSError::new_err(std::io::Error::last_os_error().to_string())),
+        _ => Err(PyOSError::new_err(error.to_string())),
     }
 }
 

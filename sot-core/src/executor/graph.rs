@@ -17,6 +17,9 @@ use sot_sir::{Literal, ObjectRef, Operand, Statement, StatementKind, Symbol};
 use sot_tracker::ObjectId;
 use std::rc::Rc;
 
+/// Parts of the arguments of an operation that are searched for numbers.
+const MOST_SEARCHED: usize = 256;
+
 impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
     fn refused(&mut self, error: BuildError) -> Stop {
@@ -140,15 +143,20 @@ impl<'py> Executor<'py> {
     /// The arguments of an operation that are numbers of run time, and that it takes as such wherever they are.
     fn numbers_taken(&mut self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 2]> {
         let mut taken = SmallVec::new();
+        // One that is also given elsewhere, as in a slice, is what it is there.
+        let mut elsewhere: Vec<VarId> = args.keywords.iter().map(|(_, value)| *value).collect();
         for (at, arg) in args.positional.iter().enumerate() {
             if !self.backend.takes_number(self.py, kind, name, at) {
+                elsewhere.push(*arg);
                 continue;
             }
             // What is an extent of an input is passed as such, which a compiled form takes, too.
             let extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name, Given::At(at));
             let items = self.items_of_index(*arg);
             for number in items.iter().flat_map(|items| items.iter()).chain(items.is_none().then_some(arg)) {
-                if self.is_varying_number(*number) && !(extents && self.is_extent(*number)) {
+                if !self.is_varying_number(*number) {
+                    elsewhere.push(*number);
+                } else if !(extents && self.is_extent(*number)) {
                     taken.push(*number);
                 }
             }
@@ -156,16 +164,14 @@ impl<'py> Executor<'py> {
         if taken.is_empty() {
             return taken;
         }
-        // One that is also given elsewhere is what it is there.
-        let named = args.keywords.iter().map(|(_, value)| *value);
-        let elsewhere: Vec<VarId> = args
-            .positional
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !self.backend.takes_number(self.py, kind, name, *at))
-            .map(|(_, arg)| *arg)
-            .chain(named)
-            .collect();
+        let mut next = 0;
+        while let Some(other) = elsewhere.get(next).copied().filter(|_| next < MOST_SEARCHED) {
+            next += 1;
+            elsewhere.extend(self.captured.parts(other));
+        }
+        if next == MOST_SEARCHED {
+            return SmallVec::new();
+        }
         taken.retain(|arg| !elsewhere.contains(arg));
         taken
     }

@@ -6,10 +6,10 @@ what a test puts in their places is not asked."""
 import collections
 import marshal
 import posix
-import select
 import sys
-import time
 import types
+from select import select
+from time import monotonic
 
 # Things that are looked at of one call. What is behind is not compared.
 LIMIT = 200_000
@@ -21,6 +21,7 @@ TIMES = 20.0
 
 ATOMS = (bool, int, float, complex, type(None), type(Ellipsis), type(NotImplemented))
 TEXTS = (str, bytes)
+SHORT = ATOMS + TEXTS
 SEQUENCES = (list, tuple, collections.deque)
 MEMBERS = (set, frozenset)
 WRITTEN = (int, float, complex, str, bytes, bytearray)
@@ -34,9 +35,14 @@ name_of_class = type.__dict__["__qualname__"].__get__
 of_exceptions = BaseException.__dict__
 
 
+def is_one(kind, kinds):
+    """Whether a class is one of these; no class is asked whether it is equal to another."""
+    return any(kind is other for other in kinds)
+
+
 def text_of(value):
     """An atom or a text, in full but for what is long."""
-    if type(value) in ATOMS:
+    if is_one(type(value), ATOMS):
         return repr(value)
     if len(value) <= SHOWN:
         return repr(value)
@@ -90,7 +96,7 @@ class Look:
         waiting = list(reversed(roots))
         while waiting and len(self.lines) < LIMIT:
             path, value = waiting.pop()
-            if type(value) in ATOMS or type(value) in TEXTS:
+            if is_one(type(value), SHORT):
                 self.lines.append((path, "%s %s" % (type(value).__name__, text_of(value))))
                 continue
             if type(value) is not tuple and type(value) is not frozenset:
@@ -113,7 +119,7 @@ class Look:
         if kind is types.ModuleType:
             return "module", []
         mro = mro_of(kind)
-        if type in mro:
+        if is_one(type, mro):
             return self.of_class(value)
         name = name_of_class(kind)
         if kind is types.FunctionType:
@@ -125,7 +131,7 @@ class Look:
                 return name, [(".cell_contents", value.cell_contents)]
             except ValueError:
                 return name + ", empty", []
-        if kind in ITERATORS:
+        if is_one(kind, ITERATORS):
             return "%s of %s more" % (name, value.__length_hint__() if hasattr(kind, "__length_hint__") else "?"), []
         if kind is types.GeneratorType:
             frame = value.gi_frame
@@ -134,29 +140,29 @@ class Look:
         parts = []
         text = name
         for base in SEQUENCES:
-            if base in mro:
+            if is_one(base, mro):
                 items = list(base.__iter__(value))
                 text = "%s of %d" % (name, len(items))
                 parts += [("[%d]" % at, item) for at, item in enumerate(items)]
         for base in MEMBERS:
-            if base in mro:
+            if is_one(base, mro):
                 members = list(base.__iter__(value))
-                atoms = [text_of(item) for item in members if type(item) in ATOMS or type(item) in TEXTS]
+                atoms = [text_of(item) for item in members if is_one(type(item), SHORT)]
                 text = "%s of %d: %s" % (name, len(members), ", ".join(sorted(atoms)))
-        if dict in mro:
+        if is_one(dict, mro):
             items = list(dict.items(value))
             text = "%s of %d" % (name, len(items))
             for at, (key, item) in enumerate(items):
-                if type(key) in ATOMS or type(key) in TEXTS:
+                if is_one(type(key), SHORT):
                     parts.append(("[%s]" % text_of(key), item))
                 else:
                     parts += [("<key %d>" % at, key), ("[key %d]" % at, item)]
-            keys = [text_of(key) for key, _ in items if type(key) in ATOMS or type(key) in TEXTS]
+            keys = [text_of(key) for key, _ in items if is_one(type(key), SHORT)]
             text += ": " + ", ".join(keys[:SHOWN])
         for base in WRITTEN:
-            if base in mro:
+            if is_one(base, mro):
                 text = "%s %s" % (name, base.__repr__(value)[:SHOWN])
-        if BaseException in mro:
+        if is_one(BaseException, mro):
             text = "%s at %s" % (name, lines_of(of_exceptions["__traceback__"].__get__(value)))
             names = ("args", "__cause__", "__context__", "__suppress_context__")
             parts += [("." + name, of_exceptions[name].__get__(value)) for name in names]
@@ -170,7 +176,7 @@ class Look:
         parts = [
             ("." + name, part)
             for name, part in list(held.items())
-            if type(part) not in (types.GetSetDescriptorType, types.MemberDescriptorType)
+            if not is_one(type(part), (types.GetSetDescriptorType, types.MemberDescriptorType))
         ]
         return "class " + name_of_class(value), parts
 
@@ -229,7 +235,7 @@ def read_all(number, until):
     """All that comes before the end; None: it did not come in time."""
     parts = []
     while True:
-        ready, _, _ = select.select([number], [], [], max(0.0, until - time.monotonic()))
+        ready, _, _ = select([number], [], [], max(0.0, until - monotonic()))
         if not ready:
             return None
         part = posix.read(number, 1 << 16)
@@ -246,7 +252,7 @@ class Beside:
         self.answer, self.answers = posix.pipe()
         self.question, self.asks = posix.pipe()
         self.reply, self.replies = posix.pipe()
-        self.started = time.monotonic()
+        self.started = monotonic()
         self.number = None
         stream = sys.modules.get("random")
         self.stream = getattr(stream, "_inst", None)
@@ -288,15 +294,15 @@ class Beside:
 
     def told(self):
         """What plain Python came to, or None."""
-        now = time.monotonic()
+        now = monotonic()
         data = read_all(self.answer, now + max(PATIENCE, TIMES * (now - self.started)))
         return marshal.loads(data) if data else None
 
     def guards_of_now(self):
-        """What a capture made before the call would rely on."""
+        """What a capture made before the call would rely on; None: none could be made."""
         write_all(self.asks, b"?")
-        data = read_all(self.reply, time.monotonic() + PATIENCE)
-        return marshal.loads(data) if data else []
+        data = read_all(self.reply, monotonic() + PATIENCE)
+        return marshal.loads(data) if data else None
 
     def close(self):
         for end in (self.answer, self.asks, self.reply):

@@ -17,7 +17,7 @@ use crate::backend;
 use crate::capture::Subject;
 use crate::cpython::fork::{Side, fork};
 use crate::cpython::native::{NativeBody, new_native};
-use crate::cpython::{OwnedSlots, Slots, facts, without_hook};
+use crate::cpython::{OwnedSlots, Slots, facts, signals, trampoline, without_hook};
 use crate::log;
 use crate::settings;
 use crate::stats::STATS;
@@ -184,10 +184,11 @@ pub(super) fn begin(
     }
     let begun = without_hook(py, || {
         let pipes = named(py, "Beside")?.call0()?;
-        match fork(py)? {
+        let side = fork(py).inspect_err(|_| drop(pipes.call_method0("close")))?;
+        match side {
             Side::Copy => {
                 // What goes wrong is an answer that does not come.
-                let _ = run_in_copy(py, &pipes, function, subject, slots);
+                let _ = trampoline(|| run_in_copy(py, &pipes, function, subject, slots));
                 // No finalizer, no buffer and no thread of the program is to know of this process.
                 pipes.call_method0("end")?;
                 unreachable!("the process has ended");
@@ -225,12 +226,19 @@ impl Beside {
     ) {
         INSIDE.set(false);
         let subject = Subject::Function { function, in_frames: false, spec: None };
-        let said = without_hook(py, || {
-            let pipes = self.pipes.bind(py);
-            let said = self.compare(py, pipes, function, slots, outcome);
-            pipes.call_method0("close")?;
-            said
+        // A handler of the program waits until it is its turn again.
+        let said = signals::deferring(py, || {
+            without_hook(py, || {
+                let pipes = self.pipes.bind(py);
+                let said = self.compare(py, pipes, function, slots, outcome);
+                pipes.call_method0("close")?;
+                said
+            })
         });
+        let Some(said) = said else {
+            let _ = without_hook(py, || self.pipes.bind(py).call_method0("close"));
+            return;
+        };
         match said {
             Ok(None) => STATS.add(&STATS.verified),
             Ok(Some(differs)) => {
@@ -268,7 +276,11 @@ impl Beside {
         for (path, captured, plain) in found {
             text += &format!("\n  {path}: captured {captured}, plain Python {plain}");
         }
-        let now: Vec<(String, String)> = pipes.call_method0("guards_of_now")?.extract()?;
+        let now: Option<Vec<(String, String)>> = pipes.call_method0("guards_of_now")?.extract()?;
+        let Some(now) = now.filter(|now| !now.is_empty()) else {
+            text += "\n  no capture could be made now to compare its guards with";
+            return Ok(Some(text));
+        };
         let known = &self.entry.report.guards;
         let missed = now.into_iter().filter(|(guard, _)| !known.contains(guard)).map(|(_, said)| said);
         let missed: Vec<String> = missed.collect();

@@ -132,3 +132,17 @@ def test_gradients_flow_to_where_it_was_read():
             sum(part.sum() for part in f(x, n)).backward()
             grads.append(x.grad.numpy().tobytes())
         assert grads[0] == grads[1]
+
+
+def read_a_part_of_a_row(x, n):
+    y = x[n, :n]
+    return y.sum() * y.shape[0]
+
+
+def test_a_position_that_is_a_bound_as_well_is_a_constant(counting):
+    captured = sot.to_static(read_a_part_of_a_row)
+    x = paddle.to_tensor(TABLE)
+    with counting() as seen:
+        for n in (1, 2, 3, 2, 1):
+            assert told(read_a_part_of_a_row, x, n) == told(captured, x, n), n
+    assert (seen.captures, seen.graph_failures) == (3, 0)
