@@ -6,6 +6,7 @@ import paddle.nn.functional as F
 import pytest
 import sot
 from paddle import nn
+from results import leaves
 
 
 @pytest.fixture(autouse=True)
@@ -14,14 +15,6 @@ def fresh():
     sot.reset()
     yield
     sot.reset()
-
-
-def leaves(value):
-    if isinstance(value, paddle.Tensor):
-        return [value.numpy().tobytes(), value.shape, str(value.dtype), value.stop_gradient]
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in leaves(item)] + [type(value).__name__]
-    return [value, type(value).__name__]
 
 
 def same(one, other):
