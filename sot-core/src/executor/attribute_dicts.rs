@@ -6,12 +6,13 @@
 
 use super::Executor;
 use super::state::Undo;
+use crate::backend::LayerStore;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 use sot_sideeffect::{Mutation, Target};
 use sot_tracker::TrackerId;
 use std::rc::Rc;
@@ -87,7 +88,14 @@ impl<'py> Executor<'py> {
         self.learn(names).looked = true;
         let looked = self.look_dict(names, tracker, object, given, pinned).and_then(|()| {
             for (name, value) in changes {
-                if !self.is_outside_dict(owner, &name)? {
+                if self.is_kept_beside(owner, value)? {
+                    // The dict lets go of the name, if it had it.
+                    let own = dict.cast::<PyDict>().map_err(|_| Stop::brk(Reason::Mutation, "__dict__ of a layer"))?;
+                    if self.dict_item(own, tracker, &name)?.is_some() {
+                        let key = self.fold(PyString::intern(self.py, &name).as_any())?;
+                        self.add_stored_item(names, key, None)?;
+                    }
+                } else if !self.is_outside_dict(owner, &name)? {
                     let key = self.fold(PyString::intern(self.py, &name).as_any())?;
                     self.add_stored_item(names, key, value)?;
                 }
@@ -98,6 +106,15 @@ impl<'py> Executor<'py> {
             self.learn(names).looked = false;
         }
         looked.map(|()| names)
+    }
+
+    /// Whether a value that was set as an attribute is kept in a dict of the framework's own instead of the owner's.
+    fn is_kept_beside(&mut self, owner: VarId, value: Option<VarId>) -> Result<bool, Stop> {
+        let (VarKind::Layer(_), Some(value)) = (&self.var(owner).kind, value) else { return Ok(false) };
+        let Some(object) = self.known_object(owner) else { return Ok(false) };
+        let layer = self.objects.get(self.py, object);
+        let class = self.class_of(value)?;
+        Ok(matches!(self.backend.layer_store(&layer, &class), Some(LayerStore::Dict { .. })))
     }
 
     /// Whether an attribute is a slot or a part of the value.

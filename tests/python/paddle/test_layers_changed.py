@@ -104,3 +104,43 @@ def test_what_has_changed_is_captured():
     layer(x1())
     after = sot.stats()
     assert (after["hits"] - before["hits"], after["captures"] - before["captures"]) == (1, 0)
+
+
+class Keeping(paddle.nn.Layer):
+    """Where the framework keeps an attribute depends on what it is."""
+
+    def forward(self, x, value, deletes):
+        self.given = value
+        seen = ["given" in self.__dict__, [name for name in self.__dict__ if name == "given"], type(self.given)]
+        if deletes:
+            del self.given
+            seen += ["given" in self.__dict__, hasattr(self, "given")]
+        return x * 2, seen
+
+
+def kept(kind):
+    linear = paddle.nn.Linear(2, 2)
+    return {"number": 3, "layer": linear, "tensor": paddle.ones([2]), "parameter": linear.weight, "none": None}[kind]
+
+
+def told(layer, run, kinds, deletes):
+    """What each call says, and where the layer has the attribute behind it."""
+    out = []
+    for kind in kinds:
+        try:
+            out.append(run(paddle.ones([2]), kept(kind), deletes)[1])
+        except TypeError as error:
+            out.append(str(error))
+        parts = [layer.__dict__, layer._sub_layers, layer._parameters, layer._buffers]
+        out.append(["given" in part for part in parts])
+    return out
+
+
+@pytest.mark.parametrize("deletes", [False, True])
+@pytest.mark.parametrize("first", ["number", "layer", "tensor", "parameter", "none"])
+@pytest.mark.parametrize("second", ["number", "layer", "tensor", "parameter", "none"])
+def test_an_attribute_is_in_the_instance_dict_only_where_the_framework_keeps_it_there(first, second, deletes):
+    kinds = [first, second, second]
+    plain, captured = Keeping(), Keeping()
+    assert told(captured, sot.to_static(captured), kinds, deletes) == told(plain, plain, kinds, deletes)
+    assert sot.stats()["captures"] > 0
