@@ -9,10 +9,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
 use sot_core::backend::AmbientCheck;
-use sot_core::cpython::cxx_tensor::{ExportedFlag, ExportedInt};
+use sot_core::cpython::cxx_tensor::{ExportedFlag, ExportedInt, ThreadFlag};
 use sot_core::cpython::facts::{DictStamp, TypeStamp};
 use sot_core::stop::{Reason, Why};
 use std::sync::{Arc, Mutex, Weak};
+use std::thread::ThreadId;
 
 /// Whether kernels work on strides, so that slices and transposes are views.
 const STRIDE: &str = "FLAGS_use_stride_kernel";
@@ -53,9 +54,21 @@ impl Unwritten {
     }
 }
 
+/// The thread that was asked last for its tracer, which was the right one, and where that lies. No two threads of a process have one
+/// number.
+struct TracerOf(ThreadId, DictStamp);
+
+impl TracerOf {
+    fn is_so(&self) -> bool {
+        self.0 == std::thread::current().id() && self.1.fresh()
+    }
+}
+
 struct Ambient {
     handles: Arc<Handles>,
     has_grad: Py<PyAny>,
+    /// The same, where Paddle's library exports it.
+    grad_flag: Option<ThreadFlag>,
     grad: bool,
     /// The class that holds the default dtype, and the name of the attribute.
     dtype_owner: Py<PyAny>,
@@ -78,6 +91,7 @@ struct Ambient {
     tells: bool,
     /// `None`: these facts lie elsewhere, too.
     unwritten: Option<Mutex<Unwritten>>,
+    tracer_of: Mutex<Option<TracerOf>>,
 }
 
 impl AmbientCheck for Ambient {
@@ -120,6 +134,24 @@ impl Ambient {
         Ok(holds)
     }
 
+    fn has_tracer(&self, py: Python<'_>) -> PyResult<bool> {
+        if self.tracer_of.lock().is_ok_and(|tracer| tracer.as_ref().is_some_and(TracerOf::is_so)) {
+            return Ok(true);
+        }
+        let global = self.handles.global_var.bind(py);
+        if !global.getattr(intern!(py, "_dygraph_tracer_"))?.is(&self.tracer) {
+            return Ok(false);
+        }
+        // Each thread has a dict of its own there.
+        if let Ok(dict) = global.getattr(intern!(py, "__dict__"))?.cast_exact::<PyDict>()
+            && dict.get_item(intern!(py, "_dygraph_tracer_"))?.is_some_and(|own| own.is(&self.tracer))
+            && let Ok(mut tracer) = self.tracer_of.lock()
+        {
+            *tracer = Some(TracerOf(std::thread::current().id(), DictStamp::new(dict)));
+        }
+        Ok(true)
+    }
+
     fn holds_written(&self, py: Python<'_>) -> PyResult<bool> {
         if !same(&self.dtype_owner.bind(py).getattr(self.dtype_name.bind(py))?, &self.default_dtype)? {
             return Ok(false);
@@ -140,13 +172,11 @@ impl Ambient {
     }
 
     fn try_matches(&self, py: Python<'_>) -> PyResult<bool> {
-        if self.has_grad.bind(py).call0()?.is_truthy()? != self.grad {
-            return Ok(false);
-        }
-        if !self.holds_unwritten(py)? {
-            return Ok(false);
-        }
-        if !self.handles.global_var.bind(py).getattr(intern!(py, "_dygraph_tracer_"))?.is(&self.tracer) {
+        let grad = match self.grad_flag.and_then(ThreadFlag::get) {
+            Some(grad) => grad,
+            None => self.has_grad.bind(py).call0()?.is_truthy()?,
+        };
+        if grad != self.grad || !self.holds_unwritten(py)? || !self.has_tracer(py)? {
             return Ok(false);
         }
         let stride = match self.stride_flag {
@@ -279,10 +309,12 @@ fn snapshot(py: Python<'_>, handles: &Arc<Handles>) -> PyResult<Arc<Ambient>> {
         tracer: eager_tracer(py, handles)?.unbind(),
         handles: handles.clone(),
         has_grad: handles.has_grad.clone_ref(py),
+        grad_flag: handles.grad_flag(py),
         dtype_owner: dtype_owner.unbind(),
         dtype_name: dtype_name.unbind(),
         flags: flags.unbind(),
         unwritten: unwritten.flatten(),
+        tracer_of: Mutex::default(),
     }))
 }
 

@@ -7,7 +7,10 @@ use crate::number_parameters::NumberParameters;
 use crate::releases;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
+use sot_core::cpython::cxx_tensor::ThreadFlag;
+use std::ffi::CString;
 
 /// Paddle's modules, classes and entry points.
 pub(crate) struct Handles {
@@ -51,6 +54,7 @@ pub(crate) struct Handles {
     /// What reads and sets whether this thread records gradients.
     pub(crate) has_grad: Py<PyAny>,
     pub(crate) set_has_grad: Py<PyAny>,
+    grad_flag: PyOnceLock<Option<ThreadFlag>>,
     pub(crate) number_parameters: NumberParameters,
     /// The stack of the program that is shown to Paddle while it builds.
     pub(crate) stack: Py<PyList>,
@@ -84,6 +88,7 @@ impl Handles {
             convert: pir_core.getattr("_convert_into_value")?.unbind(),
             has_grad: core.getattr("_has_grad")?.unbind(),
             set_has_grad: core.getattr("_set_has_grad")?.unbind(),
+            grad_flag: PyOnceLock::new(),
             number_parameters: NumberParameters::default(),
             stack: PyList::empty(py).unbind(),
             paddle: paddle.unbind(),
@@ -101,6 +106,30 @@ impl Handles {
 
     pub(crate) fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {
         obj.get_type().is(&self.value)
+    }
+
+    /// What `has_grad` reads, where Paddle's library exports it and both say the same of either state.
+    pub(crate) fn grad_flag(&self, py: Python<'_>) -> Option<ThreadFlag> {
+        let find = || {
+            let library = py.import("paddle.base.libpaddle").ok()?.getattr("__file__").ok()?;
+            let library = CString::new(library.extract::<String>().ok()?).ok()?;
+            let tracer = c"_ZN6paddle10imperative16GetCurrentTracerEv";
+            let has_grad = c"_ZNK6paddle10imperative6Tracer7HasGradEv";
+            ThreadFlag::new(&library, tracer, has_grad, |flag| self.follows(py, flag).unwrap_or(false))
+        };
+        *self.grad_flag.get_or_init(py, find)
+    }
+
+    /// Whether a flag is what is set and read in Python.
+    fn follows(&self, py: Python<'_>, flag: ThreadFlag) -> PyResult<bool> {
+        let read = || self.has_grad.bind(py).call0()?.is_truthy();
+        let before = read()?;
+        let mut follows = true;
+        for state in [!before, before] {
+            self.set_has_grad.bind(py).call1((state,))?;
+            follows &= flag.get() == Some(state) && read()? == state;
+        }
+        Ok(follows)
     }
 
     /// Whether eager mode is on in this thread.

@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use smallvec::SmallVec;
 use sot_core::backend::{FreeAxis, TensorCheck};
-use sot_core::cpython::cxx_tensor::{CxxFacts, CxxSymbols, CxxTensors, DirectGetter};
+use sot_core::cpython::cxx_tensor::{CxxFacts, CxxSymbols, CxxTensors, TensorFlag};
 use std::ffi::CString;
 use std::sync::Arc;
 
 /// The way through the core library.
 pub(crate) struct Native {
     tensors: CxxTensors,
-    stop_gradient: DirectGetter,
+    stop_gradient: TensorFlag,
 }
 
 impl Native {
@@ -36,8 +36,13 @@ impl Native {
             location: c"_ZNK6paddle6Tensor5placeEv",
         };
         let class = handles.tensor.bind(py);
-        let tensors = CxxTensors::new(class, &symbols, |t| self_test(py, handles, t).unwrap_or(false))?;
-        Some(Arc::new(Native { tensors, stop_gradient: DirectGetter::new(class, c"stop_gradient")? }))
+        let samples = samples(py, handles).ok()?;
+        let mut tensors = CxxTensors::new(class, &symbols, |t| self_test(py, handles, t, &samples).unwrap_or(false))?;
+        let learned: Vec<_> = samples.iter().map(|(_, tensor)| tensor.clone()).collect();
+        tensors.learn(&learned);
+        let flagged = handles.paddle.bind(py).getattr("zeros").ok()?.call1((vec![2, 3], "float32")).ok()?;
+        let stop_gradient = TensorFlag::new(&flagged, c"stop_gradient", symbols.offset)?;
+        Some(Arc::new(Native { tensors, stop_gradient }))
     }
 }
 
@@ -51,12 +56,11 @@ pub(crate) fn core_library(py: Python<'_>, handles: &Handles) -> Option<CString>
         .and_then(|path| CString::new(path.to_str()?).ok())
 }
 
-/// Whether the facts read natively are those that the getters give.
-fn self_test(py: Python<'_>, handles: &Handles, tensors: &CxxTensors) -> PyResult<bool> {
+/// Tensors of several kinds, each with its dtype.
+fn samples<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Vec<(&'static str, Bound<'py, PyAny>)>> {
     let zeros = handles.paddle.bind(py).getattr("zeros")?;
-    let mut codes: Vec<(String, i32)> = Vec::new();
-    for (shape, dtype) in [
-        (&[][..], "float32"),
+    let kinds: [(&[i64], &str); 9] = [
+        (&[], "float32"),
         (&[1], "int64"),
         (&[2, 3], "float32"),
         (&[2, 3, 1, 5], "bool"),
@@ -65,10 +69,21 @@ fn self_test(py: Python<'_>, handles: &Handles, tensors: &CxxTensors) -> PyResul
         (&[7], "uint8"),
         (&[2, 3, 2, 1, 1, 2], "int32"),
         (&[3, 2], "complex64"),
-    ] {
-        let tensor = zeros.call1((shape.to_vec(), dtype))?;
-        let Some(facts) = tensors.read(&tensor) else { return Ok(false) };
-        let expected = meta::of_tensor(&tensor)?;
+    ];
+    kinds.into_iter().map(|(shape, dtype)| Ok((dtype, zeros.call1((shape.to_vec(), dtype))?))).collect()
+}
+
+/// Whether the facts read natively are those that the getters give.
+fn self_test(
+    py: Python<'_>,
+    handles: &Handles,
+    tensors: &CxxTensors,
+    samples: &[(&str, Bound<'_, PyAny>)],
+) -> PyResult<bool> {
+    let mut codes: Vec<(&str, i32)> = Vec::new();
+    for (dtype, tensor) in samples {
+        let Some(facts) = tensors.read(tensor) else { return Ok(false) };
+        let expected = meta::of_tensor(tensor)?;
         // One code for each dtype, and no code for two.
         let clash = codes.iter().any(|(d, c)| (d == dtype) != (*c == facts.element_type()));
         let place = place_text(facts.location());
@@ -78,7 +93,7 @@ fn self_test(py: Python<'_>, handles: &Handles, tensors: &CxxTensors) -> PyResul
         if !tensors.same(tensor.as_borrowed(), &facts) || codes.len() > 32 {
             return Ok(false);
         }
-        codes.push((dtype.to_owned(), facts.element_type()));
+        codes.push((dtype, facts.element_type()));
     }
     // An object without a tensor behind it is refused, not followed.
     let empty = handles.tensor.bind(py).call0()?;

@@ -1,16 +1,17 @@
 //! Cheap looks at a C++ tensor that lives inside a Python object, and at what its library exports.
 //!
 //! A tensor library's Python object is usually the object head followed by the library's own C++ handle. Where the
-//! handle's `const` member functions are exported, calling them by symbol costs a nanosecond each, against a hundred
-//! for the getters of the Python class. Nothing of the handle's own layout is relied on: only its offset in the Python
-//! object, and the layouts of the two small structs that its functions return references to (`Extents`,
-//! `Location`).
+//! handle's `const` member functions are exported, calling them by symbol costs a few nanoseconds each, against a hundred
+//! for the getters of the Python class. Relied on are its offset in the Python object, and the layouts of the two small
+//! structs that its functions return references to (`Extents`, `Location`). Where samples show in which places the facts
+//! are kept ([`cxx_layout`](super::cxx_layout)), they are read there, which spares the calls.
 //!
 //! Trust: the caller names the symbols, and [`CxxTensors::new`] hands out nothing unless the caller's self-test found
 //! that the facts read here are those that the Python getters give, on tensors of its choice. A function that could
 //! throw is called only where the library's own predicates say that it does not: extents and type of a defined dense
 //! handle, location of one with memory.
 
+use super::cxx_layout::{Flag, Layout, Sample};
 use super::symbols::{Library, Symbol};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -21,7 +22,7 @@ use std::ops::RangeInclusive;
 
 /// A reference to `int64_t[9]` and a rank.
 #[repr(C)]
-struct Extents {
+pub(super) struct Extents {
     values: [i64; 9],
     rank: i32,
 }
@@ -29,7 +30,7 @@ struct Extents {
 /// Where memory is: a device number, a kind of memory, and a type of device for kinds that are added at run time.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Location {
+pub(super) struct Location {
     device: i8,
     kind: i8,
     device_type: usize,
@@ -94,6 +95,8 @@ pub struct CxxTensors {
     extents: ExtentsOf,
     element_type: Code,
     location: LocationOf,
+    /// Where facts are, once [`CxxTensors::learn`] has found out.
+    layout: Option<Layout>,
 }
 
 impl CxxTensors {
@@ -128,9 +131,33 @@ impl CxxTensors {
                 extents: std::mem::transmute::<*mut c_void, ExtentsOf>(address(symbols.extents)?),
                 element_type: std::mem::transmute::<*mut c_void, Code>(address(symbols.element_type)?),
                 location: std::mem::transmute::<*mut c_void, LocationOf>(address(symbols.location)?),
+                layout: None,
             }
         };
         self_test(&functions).then_some(functions)
+    }
+
+    /// Find out where the facts are kept. `samples` are tensors of several types and ranks. They are looked at in the places
+    /// found as well, and what is not the same there as by the functions was not found.
+    pub fn learn(&mut self, samples: &[Bound<'_, PyAny>]) {
+        let sample = |object: &Bound<'_, PyAny>| {
+            let handle = self.is_of_base(object).then(|| self.handle(object.as_ptr()))?;
+            // SAFETY: as in `read`.
+            unsafe {
+                self.readable(handle).then(|| Sample {
+                    handle,
+                    extents: (self.extents)(handle),
+                    element_type: (self.element_type)(handle),
+                    location: (self.location)(handle),
+                })
+            }
+        };
+        let Some(known) = samples.iter().map(sample).collect::<Option<Vec<_>>>().filter(|known| known.len() > 3) else {
+            return;
+        };
+        // SAFETY: the objects are borrowed, so what is behind their handles lives; the library has put more than one
+        // implementation in a row on its heap.
+        self.layout = unsafe { Layout::learn(&known) };
     }
 
     /// The handle inside an object.
@@ -222,14 +249,66 @@ impl CxxTensors {
                 return false;
             }
             let handle = self.handle(object);
-            if !self.readable(handle) || (self.element_type)(handle) != facts.element_type {
-                return false;
-            }
-            let extents = &*(self.extents)(handle);
-            extents.rank as usize == facts.extents.len()
+            let (extents, element_type, location) = match self.layout.and_then(|layout| layout.read(handle)) {
+                Some(known) => known,
+                None if self.readable(handle) => {
+                    (&*(self.extents)(handle), (self.element_type)(handle), *(self.location)(handle))
+                }
+                None => return false,
+            };
+            element_type == facts.element_type
+                && extents.rank as usize == facts.extents.len()
                 && have(&extents.values[..facts.extents.len()])
-                && *(self.location)(handle) == facts.location
+                && location == facts.location
         }
+    }
+}
+
+/// A flag of a tensor, read in its place where that is found, else by the getter of its class.
+pub struct TensorFlag {
+    getter: DirectGetter,
+    base: Py<PyType>,
+    offset: usize,
+    place: Option<Flag>,
+}
+
+impl TensorFlag {
+    /// The flag `name` of the class of `sample`, whose handle is at an offset. The flag of `sample` is raised and let down to find
+    /// its place; nothing else may hold it.
+    pub fn new(sample: &Bound<'_, PyAny>, name: &CStr, offset: usize) -> Option<TensorFlag> {
+        let class = sample.get_type();
+        let getter = DirectGetter::new(&class, name)?;
+        let attribute = name.to_str().ok()?;
+        let handle = sample.as_ptr().cast::<u8>().wrapping_add(offset).cast::<c_void>();
+        let set = |up: bool| sample.setattr(attribute, up).is_ok() && getter.truth(sample.as_borrowed()) == Some(up);
+        // SAFETY: the sample is borrowed; the target is one whose objects embed handles, as the caller says.
+        let place = match cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+            true => unsafe { Flag::learn(handle.cast_const(), set) },
+            false => None,
+        };
+        Some(TensorFlag { getter, base: class.unbind(), offset, place })
+    }
+
+    /// Whether the flag of an instance of the class is up; `None` for another class or an error.
+    #[inline]
+    pub fn truth(&self, object: Borrowed<'_, '_, PyAny>) -> Option<bool> {
+        if let Some(place) = self.place {
+            // SAFETY: live classes, and an instance of the class embeds the handle, which is alive while it is borrowed.
+            let known = unsafe {
+                let own = ffi::Py_TYPE(object.as_ptr());
+                let base = self.base.as_ptr().cast::<ffi::PyTypeObject>();
+                let handle = object.as_ptr().cast::<u8>().wrapping_add(self.offset).cast::<c_void>();
+                if own == base || ffi::PyType_IsSubtype(own, base) != 0 {
+                    place.read(handle.cast_const())
+                } else {
+                    None
+                }
+            };
+            if known.is_some() {
+                return known;
+            }
+        }
+        self.getter.truth(object)
     }
 }
 
@@ -298,6 +377,50 @@ impl DirectGetter {
                     None
                 }
             }
+        }
+    }
+}
+
+/// What a library says of the thread that asks: a `bool () const` of its object for the thread.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadFlag {
+    object: unsafe extern "C" fn() -> *const *const c_void,
+    get: Predicate,
+}
+
+impl ThreadFlag {
+    /// The flag, if the library exports both functions and the self-test agrees. `object` is a function without arguments
+    /// that returns a reference to a pointer of the library to its object, or to none.
+    pub fn new(
+        library: &CStr,
+        object: &CStr,
+        get: &CStr,
+        self_test: impl FnOnce(ThreadFlag) -> bool,
+    ) -> Option<ThreadFlag> {
+        if !cfg!(all(target_os = "linux", target_pointer_width = "64")) {
+            return None;
+        }
+        let library = Library::loaded(library)?;
+        let address = |name| library.symbol(name).map(|s: Symbol| s.address().as_ptr());
+        // SAFETY: as in `CxxTensors::new`.
+        let flag = unsafe {
+            ThreadFlag {
+                object: std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const *const c_void>(address(
+                    object,
+                )?),
+                get: std::mem::transmute::<*mut c_void, Predicate>(address(get)?),
+            }
+        };
+        self_test(flag).then_some(flag)
+    }
+
+    /// Its value now; `None`: the thread has no such object.
+    #[inline]
+    pub fn get(self) -> Option<bool> {
+        // SAFETY: a shared pointer begins with the address of what it points to, which lives as long as it is the thread's.
+        unsafe {
+            let object = *(self.object)();
+            (!object.is_null()).then(|| (self.get)(object))
         }
     }
 }

@@ -21,6 +21,7 @@ mod capi;
 pub mod code;
 pub mod collections;
 pub mod copies;
+mod cxx_layout;
 pub mod cxx_tensor;
 pub mod entry;
 mod entry_attributes;
