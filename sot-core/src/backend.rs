@@ -250,6 +250,9 @@ pub enum Extent {
         input: usize,
         axis: usize,
     },
+    /// It is a number of the program's, by its number among those that the builder was told of
+    /// ([`GraphBuilder::number_that_varies`]).
+    OfNumber(usize),
     /// This number, as a part of others.
     Number(i64),
     Sum(Box<[Extent; 2]>),
@@ -264,13 +267,20 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// What it is, where `of_input` tells the extents of inputs by number and axis. `None`: nobody can tell.
-    pub fn value(&self, of_input: &dyn Fn(usize, usize) -> Option<i64>) -> Option<i64> {
-        let both = |parts: &[Extent; 2]| Some((parts[0].value(of_input)?, parts[1].value(of_input)?));
+    /// What it is, where `of_input` tells the extents of inputs by number and axis, and `of_number` the numbers of the program. `None`:
+    /// nobody can tell.
+    pub fn value(
+        &self,
+        of_input: &dyn Fn(usize, usize) -> Option<i64>,
+        of_number: &dyn Fn(usize) -> Option<i64>,
+    ) -> Option<i64> {
+        let value = |part: &Extent| part.value(of_input, of_number);
+        let both = |parts: &[Extent; 2]| Some((value(&parts[0])?, value(&parts[1])?));
         match self {
             Extent::Fixed => None,
             Extent::Number(number) => Some(*number),
             Extent::OfInput { input, axis } => of_input(*input, *axis),
+            Extent::OfNumber(number) => of_number(*number),
             Extent::Sum(parts) => both(parts).and_then(|(left, right)| left.checked_add(right)),
             Extent::Difference(parts) => both(parts).and_then(|(left, right)| left.checked_sub(right)),
             Extent::Product(parts) => both(parts).and_then(|(left, right)| left.checked_mul(right)),
@@ -282,15 +292,31 @@ impl Extent {
 
     /// The inputs, by number, whose extents it is computed of.
     pub fn inputs(&self) -> Vec<usize> {
+        let mut inputs = Vec::new();
+        self.visit(&mut |part| {
+            inputs.extend(if let Extent::OfInput { input, .. } = part { Some(*input) } else { None })
+        });
+        inputs
+    }
+
+    /// The numbers of the program of which it is computed.
+    pub fn numbers(&self) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        self.visit(&mut |part| numbers.extend(if let Extent::OfNumber(number) = part { Some(*number) } else { None }));
+        numbers
+    }
+
+    /// Whatever it is computed of, and itself.
+    fn visit(&self, visit: &mut dyn FnMut(&Extent)) {
+        visit(self);
         match self {
-            Extent::Fixed | Extent::Number(_) => Vec::new(),
-            Extent::OfInput { input, .. } => vec![*input],
+            Extent::Fixed | Extent::Number(_) | Extent::OfInput { .. } | Extent::OfNumber(_) => {}
             Extent::Sum(parts)
             | Extent::Difference(parts)
             | Extent::Product(parts)
             | Extent::Quotient(parts)
             | Extent::Largest(parts)
-            | Extent::Smallest(parts) => parts.iter().flat_map(Extent::inputs).collect(),
+            | Extent::Smallest(parts) => parts.iter().for_each(|part| part.visit(visit)),
         }
     }
 }
@@ -308,6 +334,12 @@ pub trait GraphBuilder {
         _axes: &[usize],
     ) -> Result<Bound<'py, PyAny>, BuildError> {
         Err(BuildError { why: Why::new(Reason::ApiRejected, "extents that vary"), cause: None })
+    }
+    /// A number of the program that may be another one at each call, though at least 2, and is `now` in this one: from now on it may be
+    /// an [`Extent`], by the number that is given back, and each graph with such a one is [`Finished::replay_only`]. What is refused
+    /// from then on is asked once more in a graph without. `None`: extents are those of tensors alone.
+    fn number_that_varies(&mut self, _py: Python<'_>, _now: i64) -> Option<usize> {
+        None
     }
     /// How the extents of a value are known, where one of them varies. `None`: none does, or it is not known how.
     fn extents(&mut self, _value: &Bound<'_, PyAny>) -> Option<SmallVec<[Extent; 6]>> {

@@ -116,12 +116,14 @@ pub fn capture(
         found.spec = Some(((*spec).clone(), *first));
     }
     found.fixed_extents = found.fixed_extents.or_else(|| found.numbers.fixes_extents().cloned());
+    found.fixed_numbers |= found.numbers.fixes_numbers();
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(mut done) => {
                 work += done.captured.steps;
                 // The next capture need not find out again.
                 done.captured.needs_fixed_extents.clone_from(&found.fixed_extents);
+                done.captured.needs_fixed_numbers = found.fixed_numbers;
                 return Ok(Capture { work, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {
@@ -162,6 +164,12 @@ pub fn capture(
                 found.fixed_extents = Some(why);
                 continue;
             }
+            Err(Failed::NeedsNumbers { steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                found.fixed_numbers = true;
+                continue;
+            }
             Err(Failed::Rewrites { places, steps }) => {
                 work += steps;
                 STATS.add(&STATS.restarts);
@@ -195,6 +203,8 @@ enum Failed {
     Silent { sites: Vec<frame::Site>, steps: usize },
     /// The framework needs the extents of tensors that it took for varying.
     NeedsExtents { why: Why, steps: usize },
+    /// The framework needs the numbers that it took for extents that vary.
+    NeedsNumbers { steps: usize },
     /// It decides something by the numbers that these calls draw.
     ReliesOn { sites: Vec<frame::Site>, steps: usize },
     /// This instruction of a general capture asks for what varies.
@@ -233,6 +243,9 @@ fn attempt(
     let asked = ex.asked_what_varies();
     // A builder that nobody wants leaves building mode before anything else runs.
     let (mut captured, builder) = ex.into_captured();
+    if captured.needs_fixed_numbers {
+        return Err(Failed::NeedsNumbers { steps: captured.steps });
+    }
     if let Some(why) = captured.needs_fixed_extents {
         return Err(Failed::NeedsExtents { why, steps: captured.steps });
     }

@@ -211,12 +211,12 @@ struct Step {
 }
 
 /// Whether a tensor has the shape that the program was told.
-fn is_shape(tensor: &Bound<'_, PyAny>, extents: &[Extent], inputs: &HashMap<usize, Bound<'_, PyAny>>) -> bool {
+fn is_shape(tensor: &Bound<'_, PyAny>, extents: &[Extent], measured: &Measured<'_>) -> bool {
     let Some(backend) = registered() else { return true };
     let real = |axis| backend.extent(tensor, axis);
     let agrees = |(axis, extent): (usize, &Extent)| match extent {
         Extent::Fixed => real(axis).is_some(),
-        extent => real(axis) == extent_of(extent, inputs),
+        extent => real(axis) == measured.extent(extent),
     };
     if extents.iter().enumerate().all(agrees) && real(extents.len()).is_none() {
         return true;
@@ -224,15 +224,25 @@ fn is_shape(tensor: &Bound<'_, PyAny>, extents: &[Extent], inputs: &HashMap<usiz
     // A framework may not know how to find them fast.
     let agrees = |(extent, real): (&Extent, &i64)| match extent {
         Extent::Fixed => true,
-        extent => extent_of(extent, inputs).is_none_or(|extent| extent == *real),
+        extent => measured.extent(extent).is_none_or(|extent| extent == *real),
     };
     let shape = backend.tensor_meta(tensor).map(|meta| meta.shape);
     shape.is_ok_and(|shape| shape.len() == extents.len() && extents.iter().zip(&shape).all(agrees))
 }
 
-/// What an extent is for these inputs, by their number in the graph. `None`: nobody can tell.
-fn extent_of(extent: &Extent, inputs: &HashMap<usize, Bound<'_, PyAny>>) -> Option<i64> {
-    extent.value(&|input, axis| registered()?.extent(inputs.get(&input)?, axis))
+/// What extents are computed of: tensors by their number in the graph, and numbers of the program by theirs.
+struct Measured<'py> {
+    inputs: HashMap<usize, Bound<'py, PyAny>>,
+    own: HashMap<usize, Bound<'py, PyAny>>,
+}
+
+impl Measured<'_> {
+    /// What an extent is. `None`: nobody can tell.
+    fn extent(&self, extent: &Extent) -> Option<i64> {
+        let of_input = |input, axis| registered()?.extent(self.inputs.get(&input)?, axis);
+        let of_number = |number| self.own.get(&number)?.extract().ok();
+        extent.value(&of_input, &of_number)
+    }
 }
 
 /// Python's side of a graph.
@@ -242,8 +252,10 @@ pub(crate) struct Replay {
     modes: Vec<Mode>,
     /// The flags of inputs that statements set, by the position of the input.
     flags: Vec<(usize, Py<PyString>)>,
-    /// The number of each input in the graph.
+    /// The number of each input in the graph, if it is a tensor.
     numbers: Vec<Option<usize>>,
+    /// The number of each input among the extents that are numbers of the program.
+    own: Vec<Option<usize>>,
     steps: Vec<Step>,
     /// Whether a run has been asked for what the program was told.
     asked: AtomicBool,
@@ -293,11 +305,14 @@ impl Replay {
         let flags = flagged.iter().filter_map(input).collect();
         let number = |symbol: &Symbol| captured.graph.inputs.iter().position(|input| input.symbol == *symbol);
         let numbers = sir.inputs.iter().map(number).collect();
+        let own = |symbol: &Symbol| captured.graph.own.iter().position(|input| input.symbol == *symbol);
+        let own = sir.inputs.iter().map(own).collect();
         Replay {
             registers: last.unwrap_or(0),
             modes,
             flags,
             numbers,
+            own,
             steps: steps.collect(),
             asked: AtomicBool::new(false),
         }
@@ -314,10 +329,13 @@ impl Replay {
         Ok(outputs)
     }
 
-    /// The inputs that are tensors, by their number in the graph.
-    fn by_number<'py>(&self, py: Python<'py>, args: Slots<'_>) -> HashMap<usize, Bound<'py, PyAny>> {
-        let numbered = self.numbers.iter().enumerate();
-        numbered.filter_map(|(at, number)| Some(((*number)?, args.get(py, at)?.to_owned()))).collect()
+    /// What extents of this call are computed of.
+    fn measured<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Measured<'py> {
+        let by_number = |numbers: &[Option<usize>]| {
+            let numbered = numbers.iter().enumerate();
+            numbered.filter_map(|(at, number)| Some(((*number)?, args.get(py, at)?.to_owned()))).collect()
+        };
+        Measured { inputs: by_number(&self.numbers), own: by_number(&self.own) }
     }
 
     fn run_statements<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
@@ -326,7 +344,7 @@ impl Replay {
         for (i, input) in sir.inputs.iter().enumerate() {
             registers[input.0 as usize] = args.get(py, i).map(|a| a.to_owned());
         }
-        let mut measured = HashMap::new();
+        let mut measured = None;
         let asks = !self.asked.load(Ordering::Relaxed);
         for (statement, step) in sir.statements.iter().zip(&self.steps) {
             let mut objects = step.objects.iter();
@@ -347,12 +365,8 @@ impl Replay {
             };
             store(&statement.result, result, &mut registers, &mut objects)?;
             for Claim { of, extents } in &step.claims {
-                let varies = extents.iter().any(|extent| !matches!(extent, Extent::Fixed | Extent::Number(_)));
-                if varies && measured.is_empty() {
-                    measured = self.by_number(py, args);
-                }
                 if let Some(tensor) = &registers[of.0 as usize]
-                    && !is_shape(tensor, extents, &measured)
+                    && !is_shape(tensor, extents, measured.get_or_insert_with(|| self.measured(py, args)))
                 {
                     return Err(Failure::Broken(format!("{WRONG_SHAPE} of {}", statement.name)));
                 }

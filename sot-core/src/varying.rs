@@ -36,6 +36,8 @@ pub struct Varying {
     seen: HashMap<Place, Seen>,
     /// A capture could do nothing with extents of tensors that vary.
     fixed_extents: Option<Why>,
+    /// As of those, of extents that are numbers of the program.
+    fixed_numbers: bool,
     /// What guards have asked for, and the first answers that differed.
     facts: HashMap<u64, Vec<u64>>,
 }
@@ -65,6 +67,16 @@ impl Varying {
         self.fixed_extents.as_ref()
     }
 
+    /// From now on no extent is a number of the program that varies.
+    pub(crate) fn fix_numbers(&mut self) {
+        self.fixed_numbers = true;
+    }
+
+    /// Whether that is so.
+    pub(crate) fn fixes_numbers(&self) -> bool {
+        self.fixed_numbers
+    }
+
     /// The same record once more.
     pub(crate) fn copied(&self, py: Python<'_>) -> Varying {
         let copied = |seen: &Seen| match seen {
@@ -72,7 +84,12 @@ impl Varying {
             Seen::Varies => Seen::Varies,
         };
         let seen = self.seen.iter().map(|(place, seen)| (place.clone(), copied(seen))).collect();
-        Varying { seen, fixed_extents: self.fixed_extents.clone(), facts: self.facts.clone() }
+        Varying {
+            seen,
+            fixed_extents: self.fixed_extents.clone(),
+            fixed_numbers: self.fixed_numbers,
+            facts: self.facts.clone(),
+        }
     }
 
     /// Whether so many answers were given to what a guard asks, this one among them.

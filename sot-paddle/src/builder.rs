@@ -7,7 +7,7 @@
 use crate::alias;
 use crate::arguments;
 use crate::attr;
-use crate::grown::{Extents, Grown, Source};
+use crate::grown::{Extents, Grown, Number, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
 use crate::modes::{Recording, Set};
@@ -96,6 +96,7 @@ impl PaddleBuilder {
                 rounds: None,
                 looked_at: Cell::new(0),
                 extents: Extents::default(),
+                numbers: Vec::new(),
             },
             mode,
             _quiet: quiet,
@@ -460,6 +461,19 @@ impl GraphBuilder for PaddleBuilder {
         self.grown.input_of.insert(id, self.grown.inputs.len());
         self.grown.inputs.push(source);
         Ok(value)
+    }
+
+    fn number_that_varies(&mut self, py: Python<'_>, now: i64) -> Option<usize> {
+        let _building = self.mode.building(py).ok()?;
+        let (data, name) = (intern!(py, "data"), format!("sot_number_{}", self.grown.numbers.len()));
+        let place = &self.grown.handles.any_place;
+        let made = self.grown.handles.pir_ops.bind(py).getattr(data).and_then(|data| {
+            let value = data.call1((name, [-1], self.grown.handles.paddle.bind(py).getattr("int64")?, place))?;
+            value.setattr(intern!(py, "stop_gradient"), true)?;
+            Ok(value)
+        });
+        self.grown.numbers.push(Number { value: made.ok()?.unbind(), now });
+        Some(self.grown.numbers.len() - 1)
     }
 
     fn extents(&mut self, value: &Bound<'_, PyAny>) -> Option<SmallVec<[Extent; 6]>> {

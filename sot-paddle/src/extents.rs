@@ -6,7 +6,7 @@
 //! extents are fixed. Where tensors are joined it leaves open which one is spread (`Broadcast(S0, S1)`); here it is known that the
 //! extents of inputs that vary are 2 at least, so that none of them is.
 
-use crate::grown::{Grown, Source};
+use crate::grown::{Grown, Number, Source};
 use crate::handles::value_id;
 use crate::meta;
 use hashbrown::HashMap;
@@ -37,11 +37,8 @@ pub(crate) fn value<'py>(grown: &mut Grown, py: Python<'py>, extent: &Extent) ->
             return Err(PyValueError::new_err("an extent that no operation computes"));
         }
         Extent::Number(number) => return Ok(number.into_pyobject(py)?.into_any()),
-        Extent::OfInput { input, axis } => {
-            let paddle = grown.handles.paddle.bind(py);
-            let shape = paddle.getattr(intern!(py, "shape"))?.call1((&grown.inputs[*input].value,))?;
-            shape.get_item(*axis)?.call_method1(intern!(py, "astype"), ("int64",))?
-        }
+        Extent::OfInput { input, axis } => extent_along(grown, &grown.inputs[*input].value, py, *axis)?,
+        Extent::OfNumber(number) => extent_along(grown, &grown.numbers[*number].value, py, 0)?,
         Extent::Sum(parts) => both(parts).and_then(|[left, right]| left.add(right))?,
         Extent::Difference(parts) => both(parts).and_then(|[left, right]| left.sub(right))?,
         Extent::Product(parts) => both(parts).and_then(|[left, right]| left.mul(right))?,
@@ -53,6 +50,13 @@ pub(crate) fn value<'py>(grown: &mut Grown, py: Python<'py>, extent: &Extent) ->
     made.setattr(intern!(py, "stop_gradient"), true)?;
     grown.extents.0.insert(extent.clone(), made.clone().unbind());
     Ok(made)
+}
+
+/// The extent of a value along an axis, as an operation of the program.
+fn extent_along<'py>(grown: &Grown, of: &Py<PyAny>, py: Python<'py>, axis: usize) -> PyResult<Bound<'py, PyAny>> {
+    let paddle = grown.handles.paddle.bind(py);
+    let shape = paddle.getattr(intern!(py, "shape"))?.call1((of,))?;
+    shape.get_item(axis)?.call_method1(intern!(py, "astype"), ("int64",))
 }
 
 /// The shape of a value some of whose extents vary. `None`: none does, or it is not known how.
@@ -96,7 +100,7 @@ pub(crate) fn of_value<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResul
 fn value_now(grown: &Grown, py: Python<'_>, extent: &Extent) -> Option<i64> {
     let of_input =
         |input: usize, axis: usize| meta::shape(grown.inputs.get(input)?.tensor.bind(py)).ok()?.get(axis).copied();
-    extent.value(&of_input)
+    extent.value(&of_input, &|number| Some(grown.numbers.get(number)?.now))
 }
 
 /// The extents of a value as Paddle infers them; `None` for one that is no formula of those of the inputs.
@@ -149,12 +153,20 @@ fn inferred<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Option<Ve
     // Names are given where the inputs stand: those of which extents vary.
     let mut names = HashMap::new();
     let varying = grown.inputs.iter().enumerate().filter(|(_, source)| source.meta.shape.contains(&-1));
-    for (input, Source { value, .. }) in varying {
+    let of_input = varying.map(|(input, Source { value, .. })| {
+        let extent: Box<dyn Fn(usize) -> Extent> = Box::new(move |axis| Extent::OfInput { input, axis });
+        (value, extent)
+    });
+    let of_number = grown.numbers.iter().enumerate().map(|(number, Number { value, .. })| {
+        let extent: Box<dyn Fn(usize) -> Extent> = Box::new(move |_| Extent::OfNumber(number));
+        (value, extent)
+    });
+    for (value, extent) in of_input.chain(of_number) {
         let Some(place) = place_of(value.bind(py), Box::new(0..ours.len()))? else { continue };
         let Some(text) = annotation(&copies.get_item(place)?)? else { continue };
         for (axis, name) in shapes_in(&text).into_iter().next().unwrap_or_default().into_iter().enumerate() {
             if name.starts_with('S') {
-                names.entry(name).or_insert(Extent::OfInput { input, axis });
+                names.entry(name).or_insert_with(|| extent(axis));
             }
         }
     }
@@ -263,7 +275,7 @@ fn least(extent: &Extent) -> i64 {
     match extent {
         Extent::Fixed => 0,
         Extent::Number(number) => *number,
-        Extent::OfInput { .. } => 2,
+        Extent::OfInput { .. } | Extent::OfNumber(_) => 2,
         Extent::Sum(parts) => {
             let (left, right) = both(parts);
             left.saturating_add(right)

@@ -14,6 +14,14 @@ pub(crate) struct Source {
     pub(crate) meta: TensorMeta,
 }
 
+/// A number of the program.
+pub(crate) struct Number {
+    /// The input whose extent it is.
+    pub(crate) value: Py<PyAny>,
+    /// What it is in this call.
+    pub(crate) now: i64,
+}
+
 /// What stands for extents in the program, by what they are.
 #[derive(Default)]
 pub(crate) struct Extents(pub(crate) HashMap<Extent, Py<PyAny>>);
@@ -50,6 +58,8 @@ pub(crate) struct Grown {
     pub(crate) looked_at: Cell<usize>,
     /// What stands for extents that vary.
     pub(crate) extents: Extents,
+    /// Numbers of the program that are extents: each is that of an input of one axis, which nobody gives.
+    pub(crate) numbers: Vec<Number>,
 }
 
 impl Grown {

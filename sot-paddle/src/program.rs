@@ -108,6 +108,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         None if op_count > MOST_OPERATIONS => {
             Some(format!("{op_count} operations: Paddle's executor would take too long to start"))
         }
+        None if is_shaped_by_number(py, grown, &reads)? => Some("a number of the program is an extent".to_owned()),
         None if grown.writes => Some("a tensor is written in place".to_owned()),
         None if grown.rounds.is_some() => grown.rounds.clone(),
         None if ambient::tells_of_operations(py, &grown.handles)? => {
@@ -151,6 +152,16 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
     };
     let program = Program::new(py, handles, recipe, results, text)?;
     Ok(Finished { compiled: Some(Box::new(program)), replay_only: None, op_count, effects })
+}
+
+/// Whether an extent is a number of the program, which no input has.
+fn is_shaped_by_number(py: Python<'_>, grown: &Grown, reads: &HashSet<i64>) -> PyResult<bool> {
+    for number in &grown.numbers {
+        if reads.contains(&value_id(number.value.bind(py))?) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether a gradient flows to one of these.

@@ -86,6 +86,8 @@ pub struct Graph {
     pub numbers: Vec<GraphInput>,
     /// Those among them that are extents which the builder computes from inputs, by symbol, and of which inputs.
     pub extents: HashMap<u32, Vec<usize>>,
+    /// Those among them that the builder was told of, as extents of their own, in its numbering.
+    pub own: Vec<GraphInput>,
     /// Those of which the builder knows an example alone, by symbol.
     pub examples: HashSet<u32>,
     pub claims: Vec<Claim>,

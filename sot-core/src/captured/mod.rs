@@ -110,6 +110,8 @@ pub struct Captured {
     pub(crate) marked: bool,
     /// The capture has come to where the framework needs extents that are fixed.
     pub(crate) needs_fixed_extents: Option<Why>,
+    /// As these, of extents that are numbers of the program.
+    pub(crate) needs_fixed_numbers: bool,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, frame::Site>,
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
@@ -175,6 +177,7 @@ impl Default for Captured {
             free_axes: HashMap::new(),
             marked: false,
             needs_fixed_extents: None,
+            needs_fixed_numbers: false,
             draws: HashMap::new(),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),
@@ -203,6 +206,11 @@ impl Default for Captured {
 }
 
 impl Captured {
+    /// Whether extents vary that the program or the framework may ask for.
+    pub(crate) fn extents_vary(&self) -> bool {
+        !self.free_axes.is_empty() || !self.graph.own.is_empty()
+    }
+
     /// Number of simulated instructions so far.
     pub fn steps(&self) -> usize {
         self.steps

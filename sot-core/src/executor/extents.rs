@@ -11,7 +11,7 @@ use super::Executor;
 use super::kinds::{Picked, pick};
 use crate::backend::{Extent, FreeAxis, TensorCheck, TensorMeta, UserFrame};
 use crate::called_by_code::filled;
-use crate::captured::{Claim, What, place, place_of_extent};
+use crate::captured::{Claim, GraphInput, What, place, place_of_extent};
 use crate::cpython::facts;
 use crate::marks::{self, FIRST_THAT_VARIES};
 use crate::numbers::are_alike;
@@ -30,11 +30,20 @@ const MOST_REPEATED: i64 = 64;
 impl<'py> Executor<'py> {
     /// Whether a tensor of this capture has extents that vary.
     pub(super) fn extents_vary(&self) -> bool {
-        !self.captured.free_axes.is_empty()
+        self.captured.extents_vary()
     }
 
-    /// Another attempt fixes all extents; this one ends here.
+    /// Whether an argument of an operation may be an extent that varies: one of a tensor, or a number of the program.
+    pub(super) fn may_take_extents(&self) -> bool {
+        self.extents_vary() || !self.found.fixed_numbers && !self.found.numbers.is_empty()
+    }
+
+    /// Another attempt fixes all extents; this one ends here. Those that are numbers of the program are fixed first.
     pub(super) fn needs_fixed_extents(&mut self, why: Why) -> Stop {
+        if !self.graph.own.is_empty() {
+            self.captured.needs_fixed_numbers = true;
+            return Stop::Fallback(why);
+        }
         let mut why = why;
         if let Some(UserFrame { file, line, .. }) = self.user_frames().last() {
             let file =
@@ -200,6 +209,7 @@ impl<'py> Executor<'py> {
         let (op, [left, right]) = match extent {
             Extent::Fixed => return Ok(None),
             Extent::Number(number) => return self.fold_int(*number).map(Some),
+            Extent::OfNumber(number) => return Ok(self.graph.own.get(*number).map(|own| own.var)),
             Extent::OfInput { input, axis } => {
                 let Some(input) = self.graph.inputs.get(*input) else { return Ok(None) };
                 let Variable {
@@ -242,6 +252,9 @@ impl<'py> Executor<'py> {
             let constant = self.objects.get_ref(self.py, constant);
             return constant.cast_exact::<PyInt>().ok()?.extract().ok().map(Extent::Number);
         }
+        if let Some(number) = self.graph.own.iter().position(|own| self.var(own.var).tracker == tracker) {
+            return Some(Extent::OfNumber(number));
+        }
         let Tracker::Arithmetic { op, left, right: Some(right) } = *self.trackers.get(tracker) else { return None };
         if op == Arithmetic::Extent {
             let axis = self.trackers.get(right).as_constant()?;
@@ -259,9 +272,69 @@ impl<'py> Executor<'py> {
         })
     }
 
-    /// Whether a number follows from extents of inputs.
+    /// Whether a number follows from extents of inputs alone.
     pub(super) fn is_extent(&self, number: VarId) -> bool {
-        self.extent_at(self.var(number).tracker).is_some()
+        self.extent_at(self.var(number).tracker).is_some_and(|extent| extent.numbers().is_empty())
+    }
+
+    /// The numbers of the program that an extent at a path is computed of are from now on extents, too, and guarded to be 2 at least.
+    /// `false`: one of them cannot be one.
+    fn tell_numbers(&mut self, tracker: TrackerId) -> Result<bool, Stop> {
+        let mut leaves = Vec::new();
+        self.numbers_at(tracker, &mut leaves);
+        if leaves.is_empty() {
+            return Ok(true);
+        }
+        if self.found.fixed_numbers {
+            return Ok(false);
+        }
+        let mut told = Vec::new();
+        for leaf in leaves {
+            let is_number = |var: &&Variable| var.tracker == leaf && matches!(var.kind, VarKind::Constant(_));
+            let Some(at) = self.vars.iter().position(|var| is_number(&var)) else { return Ok(false) };
+            let var = VarId(at as u32);
+            let Some(now) = self.int_that_varies(var).filter(|now| *now >= FIRST_THAT_VARIES) else { return Ok(false) };
+            told.push((var, now));
+        }
+        for (var, now) in told {
+            let py = self.py;
+            let Some(number) = self.builder()?.number_that_varies(py, now) else { return Ok(false) };
+            debug_assert_eq!(number, self.graph.own.len());
+            let least = self.fold_int(FIRST_THAT_VARIES)?;
+            if let Some(large) = self.arithmetic(Arithmetic::Ge, var, Some(least))? {
+                self.truth(large)?;
+            }
+            let symbol = self.symbol_of_number(var);
+            self.graph.own.push(GraphInput { var, symbol });
+        }
+        Ok(true)
+    }
+
+    /// An int that varies, as it is now.
+    fn int_that_varies(&mut self, var: VarId) -> Option<i64> {
+        if !self.is_varying_int(var) {
+            return None;
+        }
+        let VarKind::Constant(ConstantVar { object }) = self.var(var).kind else { return None };
+        self.objects.get_ref(self.py, object).extract().ok()
+    }
+
+    /// The paths to numbers of the program that the extent at a path is computed of, which the builder does not know yet.
+    fn numbers_at(&self, tracker: TrackerId, leaves: &mut Vec<TrackerId>) {
+        if self.extent_at(tracker).is_some() || leaves.contains(&tracker) {
+            return;
+        }
+        match *self.trackers.get(tracker) {
+            Tracker::Arithmetic {
+                op: Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply | Arithmetic::FloorDivide,
+                left,
+                right: Some(right),
+            } => {
+                self.numbers_at(left, leaves);
+                self.numbers_at(right, leaves);
+            }
+            _ => leaves.push(tracker),
+        }
     }
 
     /// Whether one of these numbers is given as an extent that varies to the operation that is being recorded.
@@ -434,10 +507,17 @@ impl<'py> Executor<'py> {
         if !self.takes_extents || !self.is_varying_int(number) {
             return Ok(None);
         }
-        let Some(extent) = self.extent_at(self.var(number).tracker) else { return Ok(None) };
+        let tracker = self.var(number).tracker;
+        if !self.tell_numbers(tracker)? {
+            return Ok(None);
+        }
+        let Some(extent) = self.extent_at(tracker) else { return Ok(None) };
         let py = self.py;
         let Some(value) = self.builder()?.extent(py, &extent) else { return Ok(None) };
         let symbol = self.symbol_of_number(number);
+        if !extent.numbers().is_empty() {
+            self.graph.examples.insert(symbol.0);
+        }
         self.graph.extents.insert(symbol.0, extent.inputs());
         Ok(Some(value))
     }

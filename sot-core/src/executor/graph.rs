@@ -151,7 +151,7 @@ impl<'py> Executor<'py> {
                 continue;
             }
             // What is an extent of an input is passed as such, which a compiled form takes, too.
-            let extents = self.extents_vary() && self.backend.takes_extents(self.py, kind, name, Given::At(at));
+            let extents = self.may_take_extents() && self.backend.takes_extents(self.py, kind, name, Given::At(at));
             let items = self.items_of_index(*arg);
             for number in items.iter().flat_map(|items| items.iter()).chain(items.is_none().then_some(arg)) {
                 if !self.is_varying_number(*number) {
@@ -186,7 +186,7 @@ impl<'py> Executor<'py> {
 
     /// The arguments of an operation in which it takes extents that vary. One that is also given elsewhere is a number in both places.
     fn taking_extents(&self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 4]> {
-        if !self.extents_vary() {
+        if !self.may_take_extents() {
             return SmallVec::new();
         }
         let takes = |at: Given<'_>| self.backend.takes_extents(self.py, kind, name, at);

@@ -165,6 +165,8 @@ pub struct Found {
     pub spec: Option<(Arc<InputSpec>, usize)>,
     /// Extents of tensors are the same at each call, whatever earlier captures have found.
     pub fixed_extents: Option<Why>,
+    /// No extent is a number of the program that varies.
+    pub fixed_numbers: bool,
     /// Numbers that earlier captures of the same code have found.
     pub numbers: Arc<Varying>,
     /// What they have found in which places.

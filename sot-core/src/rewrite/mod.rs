@@ -240,6 +240,7 @@ fn used_inputs(captured: &Captured) -> Vec<usize> {
     }
     for extent in captured.graph.claims.iter().flat_map(|claim| &claim.extents) {
         uses.extend(extent.inputs().into_iter().map(|input| captured.graph.inputs[input].symbol.0));
+        uses.extend(extent.numbers().into_iter().map(|number| captured.graph.own[number].symbol.0));
     }
     let all = captured.graph.all_inputs().enumerate();
     all.filter(|(_, input)| uses.contains(&input.symbol.0)).map(|(at, _)| at).collect()

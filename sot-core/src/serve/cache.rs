@@ -113,6 +113,8 @@ pub struct Entry {
     pub general: bool,
     /// Extents of its tensors vary.
     pub extents_vary: bool,
+    /// Some are numbers of the program.
+    shaped_by_numbers: bool,
     /// Its graph is not what it was built to be: the original code serves.
     pub broken: AtomicBool,
 }
@@ -198,7 +200,8 @@ impl Guarded {
         let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
         let ambient = capture.ambient;
         let behind = OnceLock::new();
-        let (extents_vary, broken) = (!capture.captured.free_axes.is_empty(), AtomicBool::new(false));
+        let (extents_vary, broken) = (capture.captured.extents_vary(), AtomicBool::new(false));
+        let shaped_by_numbers = !capture.captured.graph.own.is_empty();
         let entry = Entry {
             ambient,
             action,
@@ -211,6 +214,7 @@ impl Guarded {
             behind,
             general,
             extents_vary,
+            shaped_by_numbers,
             broken,
         };
         Ok(Guarded { guards, entry: Arc::new(entry) })
@@ -504,7 +508,10 @@ impl CodeCache {
                 *numbers = Arc::new(numbers.copied(py));
             }
             if let Some(numbers) = Arc::get_mut(&mut numbers) {
-                numbers.fix_extents(Why::new(Reason::BackendFailed, WRONG_SHAPE));
+                match broken.shaped_by_numbers {
+                    true => numbers.fix_numbers(),
+                    false => numbers.fix_extents(Why::new(Reason::BackendFailed, WRONG_SHAPE)),
+                }
             }
         }
         let old = self.entries.write().map(|mut entries| {
