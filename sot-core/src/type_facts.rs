@@ -167,6 +167,18 @@ pub fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
     }
 }
 
+/// Whether what C has made for the instances of one class is found in another class, or a slot under another name: reading it off an
+/// instance raises, or reads something else.
+pub fn is_borrowed(found: &Bound<'_, PyAny>, ty: &Bound<'_, PyType>, name: &Bound<'_, PyString>) -> bool {
+    let kind = descriptor(found);
+    if !matches!(kind, Descriptor::Member | Descriptor::GetSet | Descriptor::Method | Descriptor::Wrapper) {
+        return false;
+    }
+    let is_of = |owner: Bound<'_, PyAny>| facts::mro(ty).iter().any(|class| class.is(&owner));
+    let is_called_so = || found.getattr("__name__").is_ok_and(|own| own.eq(name).unwrap_or(false));
+    !found.getattr("__objclass__").is_ok_and(is_of) || kind == Descriptor::Member && !is_called_so()
+}
+
 /// Whether the MRO of a class has a name. Runs no code of a metaclass.
 pub fn has(ty: &Bound<'_, PyType>, name: &str) -> bool {
     raw(ty, name).is_some()

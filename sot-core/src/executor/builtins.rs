@@ -627,6 +627,17 @@ impl<'py> Executor<'py> {
                 }
                 Ok(dict)
             }
+            ("slice", [stop], []) => {
+                let none = self.fold_none()?;
+                Ok(self.virtual_var(SliceVar { parts: [none, *stop, none] }))
+            }
+            ("slice", [start, stop, rest @ ..], []) if rest.len() < 2 => {
+                let step = match rest {
+                    [step] => *step,
+                    _ => self.fold_none()?,
+                };
+                Ok(self.virtual_var(SliceVar { parts: [*start, *stop, step] }))
+            }
             ("set" | "frozenset", [], []) => self.make_set(name == "frozenset", None),
             ("set" | "frozenset", [iterable], []) => self.make_set(name == "frozenset", Some(*iterable)),
             ("bool", [value], []) => {

@@ -85,6 +85,7 @@ mod parts_of_lists;
 mod patterns;
 #[cfg(debug_assertions)]
 mod pictured;
+mod places_in_classes;
 mod protocol;
 mod prototypes;
 mod proxies;

@@ -228,6 +228,7 @@ impl<'py> Executor<'py> {
                     self.virtual_var(BoundVar::new(me, name))
                 }
                 VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => continue,
+                VarKind::Tensor(_) if self.class_lookup(class, name)?.is_none() => continue,
                 VarKind::Tensor(_) if me == right && !attempts.is_empty() => self.virtual_var(BoundVar::new(me, name)),
                 _ => return Ok(None),
             };

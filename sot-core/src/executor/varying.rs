@@ -129,7 +129,9 @@ impl<'py> Executor<'py> {
         }
         let Some(place) = self.place_in_class(class, name, found)? else { return Ok(false) };
         self.captured.varying.insert(place, known_by);
-        self.guard_present(place);
+        // Something else may bind, or be found behind what the instance has.
+        let object = self.objects.add(found);
+        self.guard_type(place, object);
         self.found_anew.insert(found.as_ptr() as usize, place);
         Ok(true)
     }
