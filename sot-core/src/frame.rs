@@ -251,6 +251,11 @@ impl Frame {
         self.awaits == Awaits::Delegate && matches!(self.unit.code.instrs[self.ip].op, Op::YieldFrom)
     }
 
+    /// Whether the frame is that of the definition that closes what a generator delegates to.
+    pub fn closes_delegate(&self) -> bool {
+        self.unit.hidden && self.unit.code.name == "close_and_throw"
+    }
+
     /// What a suspended frame delegates to: the receiver of its `yield from`.
     pub fn delegate(&self) -> Option<VarId> {
         let instrs = &self.unit.code.instrs;
@@ -267,7 +272,7 @@ pub fn catches_at(code: &Code, ip: usize) -> bool {
     for _ in 0..=code.regions.len() {
         let Some(region) = handler_at(code, at) else { return false };
         let handler = code.target(region.handler);
-        // 3.12+: what comes back from a `yield from` leaves it, but for what nobody simulates, `throw()` into it.
+        // 3.12+: what comes back from a `yield from` leaves it, but for a StopIteration that is thrown, which nobody simulates.
         let through = matches!(code.instrs.get(handler).map(|i| i.op), Some(Op::CleanupThrow));
         match if through { Some(handler) } else { only_restores(code, handler) } {
             Some(next) => at = next,

@@ -462,7 +462,7 @@ impl<'py> Executor<'py> {
         {
             return Ok(dict);
         }
-        Err(Stop::brk(Reason::UserCode, format!("descriptor {name}")))
+        self.field_of_part(me, descriptor)?.ok_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}")))
     }
 
     /// What reading a non-data attribute of the class through an instance gives.

@@ -84,6 +84,11 @@ impl<'py> Executor<'py> {
                     return Ok(Called::Value(told));
                 }
             }
+            (Some("_warnings"), "_filters_mutated") if args.keywords.is_empty() && positional.is_empty() => {
+                if let Some(none) = self.filters_are_changed(callee)? {
+                    return Ok(Called::Value(none));
+                }
+            }
             (Some("sys"), "settrace" | "setprofile") => return Err(self.events_begin(name)),
             (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
             // They see names, lines and globals, which those of stand-ins are as well.
@@ -102,6 +107,9 @@ impl<'py> Executor<'py> {
             && let Some(called) = self.call_of_c_module(callee, of, &name, args)?
         {
             return Ok(called);
+        }
+        if self.is_pure_class_method(callee, &name) {
+            return self.fold_call(callee, args).map(Called::Value);
         }
         if name == "fromkeys"
             && let Some(entered) = self.enter_from_keys(callee, args)?

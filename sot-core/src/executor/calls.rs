@@ -562,6 +562,9 @@ impl<'py> Executor<'py> {
         if let Some(drawn) = self.draw_by_name(receiver, name, args)? {
             return Ok(Called::Value(drawn));
         }
+        if let Some(called) = self.call_special_of_c(receiver, name, args)? {
+            return Ok(called);
+        }
         self.look(receiver)?.call_method(self, receiver, name, args)
     }
 }

@@ -7,10 +7,11 @@
 use super::Executor;
 use crate::engine::registries;
 use crate::stop::{Reason, Stop, Why};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::{BoundVar, VarId};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
-use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::*;
 
 /// The address of a class, a name, and how many were read of them before.
 type Read = (usize, String, usize);
@@ -22,7 +23,30 @@ registries! {
 /// Dead ones are looked for when there are so many.
 const KEPT: usize = 1024;
 
+/// Class and static methods of C that look at their arguments alone and give a new value.
+const PURE: &[(&str, &[&str])] =
+    &[("int", &["from_bytes"]), ("float", &["fromhex"]), ("str", &["maketrans"]), ("bytes", &["fromhex", "maketrans"])];
+
 impl<'py> Executor<'py> {
+    /// Whether a callable of C is a pure class or static method of a builtin type, bound to that very type.
+    pub(super) fn is_pure_class_method(&self, callee: &Bound<'py, PyAny>, name: &str) -> bool {
+        if type_facts::descriptor(callee) != Descriptor::BuiltinFunction {
+            return false;
+        }
+        let py = self.py;
+        let types = [
+            ("int", py.get_type::<PyInt>()),
+            ("float", py.get_type::<PyFloat>()),
+            ("str", py.get_type::<PyString>()),
+            ("bytes", py.get_type::<PyBytes>()),
+        ];
+        let Ok(bound_to) = callee.getattr("__self__") else { return false };
+        types.iter().any(|(known, ty)| {
+            let given = bound_to.is(ty) || bound_to.is_none() && ty.getattr(name).is_ok_and(|own| own.is(callee));
+            given && PURE.iter().any(|(owner, names)| owner == known && names.contains(&name))
+        })
+    }
+
     /// A class method of C, bound to a class.
     pub(super) fn bound_to_class(
         &mut self,

@@ -514,7 +514,12 @@ impl<'py> Executor<'py> {
                 };
                 let order = if name == "min" { ["__lt__", "__gt__"] } else { ["__gt__", "__lt__"] };
                 let by_code = self.iterates_by_code(iterable)? || self.any_item_has(iterable, &order)?;
-                if key.is_none() && !by_code || !self.can_iterate(iterable)? {
+                // What may be given back is any object.
+                let opaque = match default {
+                    Some(default) => !matches!(self.look(default)?, VarKind::Constant(_)),
+                    None => false,
+                };
+                if key.is_none() && !by_code && !opaque || !self.can_iterate(iterable)? {
                     return Ok(None);
                 }
                 let least = name == "min";

@@ -393,6 +393,15 @@ def items_of_set(table, iterable, nothing):
     return nothing
 
 
+def close_and_throw(close, throw, exception):
+    try:
+        close()
+    except BaseException as failed:
+        exception = failed
+    del close
+    return throw(exception)
+
+
 def close(throw):
     # What is being handled is its context.
     try:

@@ -155,6 +155,15 @@ impl<'py> Executor<'py> {
         Ok((base.is(owner) || is_of_dict).then_some(part))
     }
 
+    /// The field of a named tuple that an instance extends.
+    pub(super) fn field_of_part(&mut self, me: VarId, getter: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(me)? else { return Ok(None) };
+        let (VarKind::Tuple(tuple), Some(place)) = (self.look(part)?, type_facts::place_of_field(getter)) else {
+            return Ok(None);
+        };
+        Ok(tuple.items.get(place).copied())
+    }
+
     /// Whether items of an instance are what its builtin type says, guarded.
     fn leaves_reading_to(&mut self, value: VarId, base: &Bound<'py, PyAny>) -> Result<bool, Stop> {
         let class = self.class_of(value)?;
@@ -243,6 +252,11 @@ impl<'py> Executor<'py> {
             ("__contains__", Some([item])) => {
                 let found = self.contains(part, *item)?;
                 self.fold_bool(found)?
+            }
+            ("__add__" | "__mul__" | "__rmul__" | "__iadd__" | "__imul__", Some([other]))
+                if self.as_sequence(me)?.is_some() =>
+            {
+                return self.joined_by_c(me, part, name, *other).map(Called::Value);
             }
             _ if is_constant => self.fold_method(part, name, args)?,
             _ if name.starts_with("__") => return Err(opaque()),

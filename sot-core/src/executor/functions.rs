@@ -127,6 +127,11 @@ impl<'py> Executor<'py> {
             "__defaults__" => return part(self, made.defaults),
             "__kwdefaults__" => return part(self, made.kwdefaults),
             "__closure__" => return part(self, made.closure),
+            "__globals__" => {
+                let globals = self.objects.get(self.py, made.globals);
+                let at = self.constant_tracker(made.globals);
+                return Ok(Some(self.wrap(&globals, at)));
+            }
             "__code__" => {
                 let code = self.objects.get(self.py, made.code);
                 return Ok(Some(self.pin(&code)));

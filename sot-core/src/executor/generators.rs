@@ -8,7 +8,7 @@ use super::{Awaits, Executor, Frame};
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::{PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyGeneratorExit, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sot_opcodes::{CodeFlags, Op, handling};
@@ -165,11 +165,35 @@ impl<'py> Executor<'py> {
                 Err(Stop::brk(Reason::Generator, "throw() into a new generator"))
             }
             GeneratorState::New(frame) | GeneratorState::Suspended(frame) => {
-                if frame.delegate().is_some() {
-                    return Err(Stop::brk(Reason::Generator, "throw() into yield from"));
+                let delegate = frame.delegate().filter(|_| matches!(g.state, GeneratorState::Suspended(_)));
+                let to = match delegate {
+                    Some(to) => self.asks_to_raise(to)?,
+                    None => None,
+                };
+                if delegate.is_some() {
+                    let ends = self.is_generator_exit(exception)?;
+                    if let (Some(to), true) = (to, ends) {
+                        return self.close_and_throw(generator, frame, to, exception, awaits);
+                    }
+                    if let (Some(_), true) = (to, self.frame().closes_delegate()) {
+                        return Err(Stop::fallback(Reason::Generator, "a delegate that does not end"));
+                    }
+                    // 3.12+: whoever waits takes it for the end of what it waits for.
+                    if to.is_none() && self.is_stop_iteration(exception)? {
+                        return Err(Stop::brk(Reason::Generator, "throw() of StopIteration into yield from"));
+                    }
                 }
                 let caller = self.frames.len() - 1;
                 self.frames[caller].awaits = awaits;
+                if let Some(to) = to {
+                    // What it handles becomes the context of what comes out of the other one.
+                    if !frame.handled.is_empty() {
+                        return Err(Stop::brk(Reason::Generator, "throw() into yield from of a handler"));
+                    }
+                    let frame = Frame::clone(frame);
+                    self.push_delegating(generator, frame)?;
+                    return self.resume_raising(to, exception, Awaits::Send);
+                }
                 // What it handles is the context, since 3.9; what its caller handles is not.
                 let context = frame.handled.last().copied().filter(|_| self.py.version_info() >= (3, 9));
                 if context.is_some() && !self.is_new_exception(exception) {
@@ -181,12 +205,64 @@ impl<'py> Executor<'py> {
                 if matches!(g.state, GeneratorState::New(_)) && self.py.version_info() < (3, 13) {
                     frame.ip -= 1;
                 }
+                if delegate.is_some() {
+                    self.push_delegating(generator, frame)?;
+                    return Err(Stop::Raised(exception));
+                }
                 frame.generator = Some(generator);
                 self.push_frame(frame)?;
                 self.set_generator(generator, GeneratorState::Running);
                 Err(Stop::Raised(exception))
             }
         }
+    }
+
+    /// The frame of a generator that delegates goes on where it asked last.
+    fn push_delegating(&mut self, generator: VarId, mut frame: Frame) -> Result<(), Stop> {
+        if !matches!(frame.unit.code.instrs[frame.ip].op, Op::YieldFrom) {
+            frame.ip -= 1;
+        }
+        frame.generator = Some(generator);
+        self.push_frame(frame)?;
+        self.set_generator(generator, GeneratorState::Running);
+        Ok(())
+    }
+
+    /// What a generator delegates to, if that is given what is thrown into it. `None`: it has no `throw`, nor a `close`, or has ended.
+    fn asks_to_raise(&mut self, to: VarId) -> Result<Option<VarId>, Stop> {
+        match self.look(to)? {
+            VarKind::Generator(g) if g.disguise().is_some() => Ok(None),
+            VarKind::Generator(g) => match g.state {
+                GeneratorState::Finished => Ok(None),
+                GeneratorState::Running => Err(Stop::brk(Reason::WouldRaise, "a generator that is running")),
+                GeneratorState::New(_) | GeneratorState::Suspended(_) => Ok(Some(to)),
+            },
+            VarKind::Iterator(iterator) if !matches!(iterator.state, Iteration::Real { .. }) => Ok(None),
+            _ => Err(Stop::brk(Reason::Generator, "throw() into yield from")),
+        }
+    }
+
+    fn is_generator_exit(&mut self, exception: VarId) -> Result<bool, Stop> {
+        let class = self.class_of(exception)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let end = self.py.get_type::<PyGeneratorExit>();
+        Ok(facts::mro(&class).iter().any(|base| base.is(&end)))
+    }
+
+    /// GeneratorExit is not handed on: what is delegated to is closed, and what that raises takes its place.
+    fn close_and_throw(
+        &mut self,
+        generator: VarId,
+        frame: &Frame,
+        to: VarId,
+        exception: VarId,
+        awaits: Awaits,
+    ) -> Result<Called, Stop> {
+        if !frame.handled.is_empty() || awaits != Awaits::Push {
+            return Err(Stop::brk(Reason::Generator, "GeneratorExit into yield from"));
+        }
+        let close = self.virtual_var(BoundVar::new(to, "close"));
+        let throw = self.virtual_var(BoundVar::new(generator, "throw"));
+        self.enter("close_and_throw", &[close, throw, exception])
     }
 
     /// The innermost frame yields: it leaves the stack and waits in its generator.
@@ -251,7 +327,10 @@ impl<'py> Executor<'py> {
                     self.finish_generator(me);
                     self.fold_none().map(Called::Value)
                 }
-                VarKind::Generator(g) if g.frame().is_none_or(|f| f.delegate().is_none()) => {
+                VarKind::Generator(g) if !matches!(g.state, GeneratorState::Running) => {
+                    if let Some(to) = g.frame().and_then(|frame| frame.delegate()) {
+                        self.asks_to_raise(to)?;
+                    }
                     let throw = self.virtual_var(BoundVar::new(me, "throw"));
                     self.enter("close", &[throw])
                 }

@@ -223,6 +223,7 @@ impl<'py> Executor<'py> {
             let class = self.backend.tensor_class(self.py).map_err(|e| self.internal(&e))?;
             self.class_lookup(&class, name)?;
         }
+        self.modules_are_as_they_are()?;
         // Enter building mode first: arguments may have to be converted in it.
         self.builder()?;
         self.tell_modes()?;

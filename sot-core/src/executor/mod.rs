@@ -60,6 +60,7 @@ mod ids;
 mod inspected;
 mod iteration;
 mod itertools;
+mod joined;
 mod kinds;
 mod layers;
 mod leaf;
@@ -71,6 +72,7 @@ mod members;
 mod membership;
 mod missing;
 mod modes;
+mod module_writes;
 mod mutation;
 mod namespaces;
 mod natives;
@@ -200,6 +202,8 @@ pub struct Executor<'py> {
     dicts_below: HashMap<usize, Option<VarId>>,
     /// Dicts whose keys are known to be plain strings, by address.
     dicts_of_names: HashSet<usize>,
+    /// Dicts of modules to whose attributes the capture writes, and which code that is not simulated may read; the filters of warnings.
+    modules_written: HashSet<sot_sideeffect::Target>,
     key_indexes: Vec<kinds::KeyIndex>,
     shadows: sets::Shadows,
     /// Objects like those that the capture made, by variable, and the histories that they have had.
@@ -295,6 +299,7 @@ impl<'py> Executor<'py> {
             found_anew: HashMap::new(),
             alone: false,
             dicts_of_names: HashSet::new(),
+            modules_written: HashSet::new(),
             dicts_below: HashMap::new(),
             key_indexes: Vec::new(),
             shadows: sets::Shadows::default(),

@@ -15,11 +15,22 @@ use pyo3::types::*;
 use sot_opcodes::{BinaryOp, Conversion};
 
 /// An operator with two operands: name of its methods, and how messages write it.
-struct Methods {
-    plain: String,
-    reflected: String,
-    inplace: Option<String>,
-    sign: &'static str,
+pub(super) struct Methods {
+    pub plain: String,
+    pub reflected: String,
+    pub inplace: Option<String>,
+    pub sign: &'static str,
+}
+
+/// What is left of an operator when all methods have said NotImplemented.
+pub(super) enum Joining {
+    /// A method, and what it is given.
+    Of(VarId, VarId),
+    /// What the sequence says of the other operand.
+    Refused(String),
+    /// No operand is such a sequence.
+    None,
+    Unknown,
 }
 
 /// Name of the methods of an operator, without underscores, and its sign.
@@ -84,7 +95,10 @@ impl<'py> Executor<'py> {
                         let same = self.same_object(left, right)?;
                         return self.fold_bool(same == (name == "is_"));
                     }
-                    "concat" if self.are_sequences(left, right)? => {
+                    "iconcat" if self.are_sequences(left, right)? => {
+                        return self.binary(sot_opcodes::BinaryOp::Add, true, left, right);
+                    }
+                    "concat" if self.are_sequences(left, right)? || self.are_texts(left, right)? => {
                         return self.binary(sot_opcodes::BinaryOp::Add, false, left, right);
                     }
                     "contains" => {
@@ -150,15 +164,20 @@ impl<'py> Executor<'py> {
                 _ => false,
             })
         };
+        let (name, sign) = named(op);
+        let methods = Methods::of(name, sign, inplace);
+        let joins = matches!(op, BinaryOp::Add | BinaryOp::Multiply);
         let of_left = match op {
             BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Remainder => sequence(self, &left_kind, left)?,
             _ => inplace && matches!(left_kind, VarKind::Dict(_)),
         };
         if of_left || op == BinaryOp::Multiply && sequence(self, &right_kind, right)? {
-            return Ok(None);
+            let grows = inplace && matches!(left_kind, VarKind::List(_));
+            if !joins || grows || !self.overrides(left, &methods)? && !self.overrides(right, &methods)? {
+                return Ok(None);
+            }
         }
-        let (name, sign) = named(op);
-        self.enter_operator(Methods::of(name, sign, inplace), left, right)
+        self.enter_operator(methods, left, right)
     }
 
     /// The methods are asked in the interpreter's order, until one does not say NotImplemented.
@@ -190,18 +209,47 @@ impl<'py> Executor<'py> {
             }
             order.insert(0, (left, &left_class, name.as_str(), right));
         }
+        let mut of_sequences = None;
+        for operand in [left, right] {
+            if let VarKind::Instance(_) = self.look(operand)?
+                && self.as_sequence(operand)?.is_some()
+            {
+                of_sequences = Some(of_sequences.unwrap_or(false) || self.overrides(operand, &methods)?);
+            }
+        }
+        if of_sequences == Some(false) && !self.overrides(left, &methods)? && !self.overrides(right, &methods)? {
+            return Ok(None);
+        }
         let not_inverted = self.fold_bool(false)?;
         for (me, class, name, other) in order {
+            let sequence = self.as_sequence(me)?.map(|(_, base)| base);
+            if methods.joins() && sequence.is_some() {
+                let given = name == methods.plain || name == methods.reflected;
+                if given && !self.overrides_as_number(me, &methods)? {
+                    continue;
+                }
+            }
             match self.look(me)? {
                 // Dicts have no operators of their own but `|`.
                 VarKind::Instance(InstanceVar { part: Some(part), .. })
-                    if matches!(self.look(part)?, VarKind::Dict(_)) && methods.sign != "|" => {}
-                VarKind::Instance(_) if !self.extends_object(class)? && !self.extends_number(class) => return Ok(None),
+                    if matches!(self.look(part)?, VarKind::Dict(_))
+                        && (methods.sign != "|" || self.has_of_program(me, name)?) => {}
+                VarKind::Instance(_)
+                    if sequence.is_none() && !self.extends_object(class)? && !self.extends_number(class) =>
+                {
+                    return Ok(None);
+                }
                 _ => {}
             }
             let method = match self.look(me)? {
                 VarKind::Instance(_) => match self.class_lookup(class, name)? {
                     Some(found) if facts::is_function(&found) => self.special_method(me, name)?,
+                    // The list itself grows when all others have refused.
+                    Some(_) if sequence.is_some() && methods.inplace.as_deref() == Some(name) => continue,
+                    Some(found) if sequence.is_some_and(|base| self.is_of_c(base, name, &found)) => {
+                        let function = self.pin(&found);
+                        self.virtual_var(MethodVar { receiver: me, function })
+                    }
                     // What C says comes after what the program says.
                     Some(found) if !attempts.is_empty() => {
                         let function = self.pin(&found);
@@ -227,12 +275,31 @@ impl<'py> Executor<'py> {
                     }
                     self.virtual_var(BoundVar::new(me, name))
                 }
+                // A dict takes any other one.
+                VarKind::Dict(_) if methods.sign == "|" && self.class_lookup(class, name)?.is_some() => {
+                    match self.class_lookup(if me == left { &right_class } else { &left_class }, "keys")? {
+                        None => continue,
+                        Some(_) if attempts.is_empty() => return Ok(None),
+                        Some(_) => self.virtual_var(BoundVar::new(me, name)),
+                    }
+                }
                 VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) => continue,
                 VarKind::Tensor(_) if self.class_lookup(class, name)?.is_none() => continue,
                 VarKind::Tensor(_) if me == right && !attempts.is_empty() => self.virtual_var(BoundVar::new(me, name)),
                 _ => return Ok(None),
             };
             attempts.push(self.virtual_var(TupleVar::new(vec![method, other, not_inverted])));
+        }
+        let mut refusal = None;
+        if methods.joins() {
+            match self.join_at_last(&methods, left, right)? {
+                Joining::Of(method, other) => {
+                    attempts.push(self.virtual_var(TupleVar::new(vec![method, other, not_inverted])));
+                }
+                Joining::Refused(text) => refusal = Some(text),
+                Joining::None => {}
+                Joining::Unknown => return Ok(None),
+            }
         }
         if attempts.is_empty() {
             // The interpreter words it, if anybody sees it.
@@ -246,7 +313,8 @@ impl<'py> Executor<'py> {
             _ => methods.sign.to_owned(),
         };
         let (left_name, right_name) = (class_name(&left_class), class_name(&right_class));
-        let text = format!("unsupported operand type(s) for {sign}: '{left_name}' and '{right_name}'");
+        let text = || format!("unsupported operand type(s) for {sign}: '{left_name}' and '{right_name}'");
+        let text = refusal.unwrap_or_else(text);
         let text = self.fold(PyString::new(self.py, &text).as_any())?;
         let attempts = self.virtual_var(TupleVar::new(attempts));
         self.enter("ordered", &[attempts, text]).map(Some)
@@ -291,6 +359,9 @@ impl<'py> Executor<'py> {
 
     /// A function of module `operator` whose work is a method of the program.
     pub(super) fn enter_operator_function(&mut self, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
+        if let ("call", [callee, rest @ ..]) = (name, args) {
+            return self.call(*callee, &Args::positional(rest.to_vec())).map(Some);
+        }
         match *args {
             [left, right] => {
                 if let Some((op, inplace)) = super::handlers::binary_operator(name) {

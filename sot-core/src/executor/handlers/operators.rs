@@ -295,7 +295,7 @@ impl<'py> Executor<'py> {
     }
 
     /// `list *= count`: its items once more and once more, or none.
-    fn repeat_in_place(&mut self, me: VarId, list: &ListVar, count: VarId) -> Result<(), Stop> {
+    pub(in crate::executor) fn repeat_in_place(&mut self, me: VarId, list: &ListVar, count: VarId) -> Result<(), Stop> {
         let count = self.index_value(count)?.ok_or(Stop::brk(Reason::WouldRaise, "repetition"))?;
         let more = match usize::try_from(count) {
             Ok(1) => return Ok(()),

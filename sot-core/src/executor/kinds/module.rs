@@ -38,6 +38,11 @@ impl Operations for ModuleVar {
         Ok(())
     }
 
+    fn set_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str, new: VarId) -> Result<(), Stop> {
+        let object = ex.objects.get(ex.py, self.object);
+        ex.set_in_module(me, &object, name, new)
+    }
+
     fn no_attribute(&self, ex: &mut Executor<'_>, me: VarId, name: &str) -> Result<Stop, Stop> {
         let module = ex.objects.get(ex.py, self.object);
         if let Some(own) = ex.instance_dict_item(me, &module, "__name__")? {
