@@ -258,6 +258,7 @@ fn reset(py: Python<'_>) {
     registry::reset();
     serve::continuation::reset();
     crate::graph_fn::reset();
+    crate::serve::policy::reset();
     serve::process_hook().clear();
     if let Some(backend) = backend::registered() {
         backend.forgotten(py);

@@ -7,7 +7,7 @@
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::misses::{self, Counts, Miss};
-use super::policy::{Generality, Losses, Server, Trial, Unguarded, Worth};
+use super::policy::{self, Generality, Losses, Server, Trial, Unguarded, Worth};
 use super::resume_point::ResumePoint;
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
@@ -319,6 +319,7 @@ impl CodeCache {
         let found = &entries.iter().find(|e| e.guards.check(py, slots, &mut asked))?.entry;
         let first = count(&found.hits) == 0;
         self.worth.met(found.work, first);
+        policy::OF_ALL.met(found.work, first);
         if first {
             self.losses.regain();
         }
@@ -395,6 +396,7 @@ impl CodeCache {
     pub(super) fn add(&self, guarded: Guarded) {
         self.unguarded.revoke();
         self.worth.made(guarded.entry.work);
+        policy::OF_ALL.made(guarded.entry.work);
         let _ = guarded.entry.behind.set(self.behind.clone());
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);

@@ -122,6 +122,19 @@ const PATIENCE_BEHIND: u64 = 100_000;
 /// What each hit adds to it: the work of a small capture.
 const OF_A_HIT: u64 = 200;
 
+/// Where so much was captured in vain by all, patience is half of what it was: a program that makes new functions as it goes
+/// (test doubles, say) has none of them wait for its own.
+const HALF_OF_PATIENCE: u64 = 500_000;
+
+/// What all captures of the process were worth.
+pub static OF_ALL: Worth = Worth { unmet: AtomicU64::new(0), hits: AtomicU64::new(0) };
+
+/// Patience is as at first.
+pub fn reset() {
+    OF_ALL.unmet.store(0, Ordering::Relaxed);
+    OF_ALL.hits.store(0, Ordering::Relaxed);
+}
+
 /// Whether captures are met again: the work of those that are not against the hits of the others.
 #[derive(Default)]
 pub struct Worth {
@@ -161,7 +174,14 @@ impl Worth {
     }
 
     fn is_more_than(&self, patience: u64) -> bool {
-        self.unmet.load(Ordering::Relaxed) > patience + OF_A_HIT * self.hits.load(Ordering::Relaxed)
+        let patience = patience.saturating_mul(HALF_OF_PATIENCE) / (HALF_OF_PATIENCE + OF_ALL.loss());
+        self.loss() > patience
+    }
+
+    /// Work in vain, less what hits make up for.
+    fn loss(&self) -> u64 {
+        let hits = OF_A_HIT.saturating_mul(self.hits.load(Ordering::Relaxed));
+        self.unmet.load(Ordering::Relaxed).saturating_sub(hits)
     }
 }
 
