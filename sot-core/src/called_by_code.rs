@@ -76,6 +76,23 @@ pub(crate) fn instance_dict(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     )
 }
 
+/// `quiet_class(metaclass, name, bases, names)`: `type.__new__`, but that no base hears of it.
+pub(crate) fn quiet_class(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    helper(
+        py,
+        &FUNCTION,
+        Helper {
+            name: "quiet_class",
+            run: |py, args| {
+                let [metaclass, name, bases, names] =
+                    [0, 1, 2, 3].map(|at| args.get(py, at).expect("four arguments").to_owned());
+                crate::cpython::quiet_class(&metaclass, &name, &bases, &names.cast_into()?)
+            },
+        },
+    )
+}
+
 /// `list_of_class(class, items)`: a list of a class of C with these items, whatever its constructor takes.
 pub(crate) fn list_of_class(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

@@ -79,7 +79,7 @@ impl Captured {
             }
             VarKind::Class(ClassVar { made: Some(made), .. }) => {
                 let names = made.names.iter().flat_map(|(name, value)| [*name, *value]);
-                made.after.into_iter().chain([made.name, made.bases]).chain(names).collect()
+                made.after.into_iter().chain([made.metaclass, made.name, made.bases]).chain(names).collect()
             }
             VarKind::Native(n) => {
                 let named = self.virtual_attributes(var).into_iter().map(|(_, value)| value);

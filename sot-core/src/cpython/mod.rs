@@ -46,6 +46,7 @@ mod native_stack;
 pub mod offsets;
 mod probe;
 pub mod python_api;
+mod quiet_class;
 mod rebuilt_frame;
 mod replace;
 #[cfg(Py_3_11)]
@@ -72,6 +73,7 @@ pub use hook_state::armed as hook_is_armed;
 pub use modules::{builtin, module, operator, prepare as prepare_modules};
 pub use native::{NativeBody, body_of, new_native};
 pub use python_api::{add_python_api, add_test_probes};
+pub use quiet_class::quiet_class;
 pub use slots::{OwnedSlots, Slots};
 pub use trampoline::{Panic, hook_failures, trampoline};
 pub use warnings::warn;

@@ -56,7 +56,12 @@ impl<'py> Executor<'py> {
     /// Whether a class that was found at a path, or as the class of what is there, may be another one at the next call.
     pub(super) fn may_be_made_anew(&self, class: &Bound<'py, PyType>, tracker: TrackerId) -> bool {
         let given = self.has_path(tracker) && !self.is_under_constant(tracker) && !self.is_passing(tracker);
-        if !given || self.found.by_identity || !facts::is_written_class(class) || self.objects.find(class).is_some() {
+        given && !self.found.by_identity && self.is_of_those_made_anew(class)
+    }
+
+    /// Whether nothing tells that a class is the same at each call.
+    fn is_of_those_made_anew(&self, class: &Bound<'py, PyType>) -> bool {
+        if !facts::is_written_class(class) || self.objects.find(class).is_some() {
             return false;
         }
         if !self.has_plain_metaclass(class)
@@ -84,12 +89,23 @@ impl<'py> Executor<'py> {
         self.made_anew(class).is_some() || self.may_be_made_anew(class, tracker)
     }
 
-    /// Whether a metaclass is the same for all classes that the same code makes, and gives them attributes as `type` does.
+    /// Whether a metaclass is known for all classes that the same code makes, or is made anew as they are, and gives them attributes as
+    /// `type` does.
     fn has_plain_metaclass(&self, class: &Bound<'py, PyType>) -> bool {
         let meta = class.get_type();
-        let known = || facts::is_written_class(&meta) && self.is_of_a_module(&meta);
+        let known = || {
+            facts::is_written_class(&meta)
+                && (self.is_of_a_module(&meta)
+                    || self.objects.find(&meta).is_some()
+                    || self.is_of_those_made_anew(&meta))
+        };
+        // A `__getattr__` is asked last, by whoever reads an attribute.
+        let plain = || {
+            let own = type_facts::raw(&self.py.get_type::<PyType>(), "__getattribute__");
+            type_facts::raw(&meta, "__getattribute__").zip(own).is_some_and(|(found, own)| found.is(&own))
+        };
         meta.is(self.py.get_type::<PyType>())
-            || facts::getattr_kind(&meta) == facts::GetattrKind::Type && known() && !type_facts::is_enumeration(class)
+            || (facts::getattr_kind(&meta) == facts::GetattrKind::Type || plain()) && known()
     }
 
     /// Whether a class was met where it is the same at each call.
@@ -109,6 +125,11 @@ impl<'py> Executor<'py> {
         let base = self.var(var).tracker;
         let Ok(class) = class.cast::<PyType>() else { return };
         self.note_overridden(base, class.as_any());
+        let meta = class.get_type();
+        let at = self.trackers.step(base, Access::TypeOf);
+        if self.may_be_made_anew(&meta, at) {
+            self.wrap(meta.as_any(), at);
+        }
         let at = self.trackers.step(base, Access::Attr("__mro__".into()));
         for (index, base) in facts::mro(class).iter().enumerate().skip(1) {
             let at = self.trackers.step(at, Access::SeqItem(index as i64));
@@ -153,9 +174,15 @@ impl<'py> Executor<'py> {
             return;
         }
         let object = self.objects.get(self.py, class);
-        let meta = self.objects.add(object.get_type().as_any());
-        self.guard(base, Check::TypeIs(meta));
+        let meta = object.get_type();
         self.guard(base, Check::Alike(class));
+        match self.made_anew(meta.as_any()) {
+            Some((meta, var)) => self.guard_class_of(base, meta, var),
+            None => {
+                let meta = self.objects.add(meta.as_any());
+                self.guard(base, Check::TypeIs(meta));
+            }
+        }
         let Ok(class) = object.cast::<PyType>() else { return };
         let mro = facts::mro(class);
         let at = self.trackers.step(base, Access::Attr("__mro__".into()));

@@ -31,13 +31,10 @@ impl<'py> Executor<'py> {
         let Some(dict) = facts::class_dict(&object).filter(|_| facts::is_written_class(ty)) else {
             return Err(refused());
         };
-        let made = self.is_made_here(ty);
-        if name.starts_with("__") || self.is_made_anew(class) && !made {
-            return Err(refused());
+        if self.is_made_here(ty) {
+            return self.write_to_made_class(var, name, Some(value));
         }
-        // A function of a class that the simulation makes binds as it would in its body.
-        let is_method = made && matches!(self.look(value)?, VarKind::Function(_));
-        if !is_method && !self.is_given_as_it_is(value)? {
+        if name.starts_with("__") || self.is_made_anew(class) || !self.is_given_as_it_is(value)? {
             return Err(refused());
         }
         let meta = self.metaclass(class);
@@ -50,14 +47,10 @@ impl<'py> Executor<'py> {
             return Err(refused());
         }
         // What is there now is guarded by those who read it.
-        if made && dict.contains(name).unwrap_or(false) {
-            if type_facts::raw(ty, name).is_none_or(|old| type_facts::descriptor(&old) == Descriptor::Member) {
-                return Err(refused());
-            }
-        } else if type_facts::raw(ty, name).is_some_and(|old| type_facts::descriptor(&old) != Descriptor::Plain) {
+        if type_facts::raw(ty, name).is_some_and(|old| type_facts::descriptor(&old) != Descriptor::Plain) {
             return Err(refused());
         }
-        if let Some(old) = dict.get_item(name).ok().flatten().filter(|_| !made) {
+        if let Some(old) = dict.get_item(name).ok().flatten() {
             if self.death_runs_code(&old) {
                 return Err(refused());
             }
@@ -94,7 +87,7 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a value in a class is given as it is to who reads it, guarded.
-    fn is_given_as_it_is(&mut self, value: VarId) -> Result<bool, Stop> {
+    pub(super) fn is_given_as_it_is(&mut self, value: VarId) -> Result<bool, Stop> {
         match self.look(value)? {
             VarKind::Constant(_)
             | VarKind::Tensor(_)

@@ -65,7 +65,7 @@ impl<'py> Executor<'py> {
                 return Ok(Called::Value(made));
             }
             if let Some(made) = self.call_to_make_class(class, args)? {
-                return Ok(Called::Value(made));
+                return Ok(made);
             }
             if let Some(number) = self.call_of_numpy(class, args)? {
                 return Ok(Called::Value(number));
@@ -243,11 +243,12 @@ impl<'py> Executor<'py> {
         class: &Bound<'py, PyAny>,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
-        if type_facts::descriptor(new) != type_facts::Descriptor::StaticMethod {
+        let of_type = type_facts::raw(&self.py.get_type::<PyType>(), "__new__").is_some_and(|own| own.is(new));
+        if !of_type && type_facts::descriptor(new) != type_facts::Descriptor::StaticMethod {
             return Ok(None);
         }
-        let new = self.wrapped_function(new)?;
-        if !facts::is_function(&new) {
+        let new = if of_type { new.clone() } else { self.wrapped_function(new)? };
+        if !of_type && !facts::is_function(&new) {
             return Err(opaque_class(class));
         }
         let (new, class) = (self.pin(&new), self.pin(class));
@@ -267,6 +268,9 @@ impl<'py> Executor<'py> {
         }
         if let Some(made) = self.call_new_of_exception(callee, args)? {
             return Ok(Some(Called::Value(made)));
+        }
+        if let Some(called) = self.call_of_type(callee, args)? {
+            return Ok(Some(called));
         }
         if self.is_of_namespaces("__init__", callee)
             && let Some((me, rest)) = args.positional.split_first()
@@ -292,6 +296,10 @@ impl<'py> Executor<'py> {
             [] if !type_facts::is_namespace(&ty) => self.plain_instance(&ty).map(|made| Some(Called::Value(made))),
             _ => Ok(None),
         }
+    }
+
+    fn is_init_of_type(&self, init: &Bound<'py, PyAny>) -> bool {
+        type_facts::raw(&self.py.get_type::<PyType>(), "__init__").is_some_and(|own| own.is(init))
     }
 
     /// Whether a class has a method from `object`.
@@ -349,6 +357,8 @@ impl<'py> Executor<'py> {
             }
             // It takes whatever a `__new__` of the program has taken.
             Some(init) if self.is_of_object("__init__", &init) => Ok(Called::Value(made)),
+            // And that of classes what a `__new__` of theirs has.
+            Some(init) if self.is_init_of_type(&init) && args.positional.len() == 3 => Ok(Called::Value(made)),
             _ => Err(opaque_class(own.as_any())),
         }
     }

@@ -13,6 +13,7 @@
 use super::copies::Copies;
 use super::exceptions::for_real;
 use super::made_classes::ClassParts;
+use super::metaclasses;
 use super::{Awaits, Executor, Frame};
 use crate::code_unit::records;
 use crate::code_unit::{CodeUnit, HIDDEN_FILE, assemble};
@@ -176,6 +177,9 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("grouper", make(c"grouper", |args| Ok(args.get_item(0)?.unbind()))?),
         ("body_run", make(c"body_run", |args| Ok(args.get_item(0)?.unbind()))?),
         ("class_made", make(c"class_made", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("quiet_class_made", make(c"quiet_class_made", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("plain_names", make(c"plain_names", |args| Ok(args.get_item(0)?.unbind()))?),
+        ("class_checked", make(c"class_checked", metaclasses::checked)?),
         (
             "end_writing",
             make(c"end_writing", |args| {
@@ -556,8 +560,14 @@ impl<'py> Executor<'py> {
             ("body_run", [body, names]) => self.enter_class_body(*body, *names).map(Some),
             ("class_made", [metaclass, cell, name, bases, names]) => {
                 let parts = ClassParts { name: *name, bases: *bases, names: *names };
-                self.class_made(*metaclass, Some(*cell), parts).map(|made| Some(Called::Value(made)))
+                self.class_made(*metaclass, Some(*cell), parts, false).map(|made| Some(Called::Value(made)))
             }
+            ("quiet_class_made", [metaclass, name, bases, names]) => {
+                let parts = ClassParts { name: *name, bases: *bases, names: *names };
+                self.quiet_class_made(*metaclass, parts).map(|made| Some(Called::Value(made)))
+            }
+            ("plain_names", [names]) => self.plain_names(*names).map(|names| Some(Called::Value(names))),
+            ("class_checked", [made, cell]) => self.class_checked(*made, *cell).map(|made| Some(Called::Value(made))),
             ("keys_of", _) => self.enter("keys_of_mapping", args).map(Some),
             ("pair", [item, index]) if self.iterates_by_code(*item)? => {
                 self.enter("pair_of_items", &[*item, *index]).map(Some)

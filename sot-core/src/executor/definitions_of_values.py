@@ -426,3 +426,20 @@ def kept(function, keep, object, name):
 
 def class_of(metaclass, body, name, bases, names):
     return class_made(metaclass, body_run(body, names), name, bases, names)
+
+
+def class_by(metaclass, body, name, bases, keywords, names):
+    cell = body_run(body, names)
+    return class_checked(metaclass(name, bases, names, **keywords), cell)
+
+
+def class_prepared_by(metaclass, body, name, bases, keywords):
+    names = plain_names(metaclass.__prepare__(name, bases, **keywords))
+    cell = body_run(body, names)
+    return class_checked(metaclass(name, bases, names, **keywords), cell)
+
+
+def told_class(metaclass, name, bases, names, keywords):
+    made = quiet_class_made(metaclass, name, bases, names)
+    super(made, made).__init_subclass__(**keywords)
+    return made

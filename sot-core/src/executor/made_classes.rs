@@ -50,21 +50,26 @@ impl<'py> Executor<'py> {
         if self.found.real_classes || self.constant_str(*name).is_none() || !is_made_here(&self.var(*body).kind) {
             return Ok(None);
         }
-        let metaclass = match args.keywords.as_slice() {
-            [] => None,
-            [(word, metaclass)] if word == "metaclass" => Some(*metaclass),
-            _ => return Ok(None),
-        };
-        let Some(metaclass) = self.metaclass_of(metaclass, bases)? else { return Ok(None) };
+        let metaclass = args.keywords.iter().find(|(word, _)| word == "metaclass").map(|(_, given)| *given);
+        let keywords: Vec<_> = args.keywords.iter().filter(|(word, _)| word != "metaclass").cloned().collect();
+        let Some(way) = self.way_to_make(metaclass, bases)? else { return Ok(None) };
         let bases = self.virtual_var(TupleVar::new(bases.to_vec()));
+        if !way.is_plain() || !keywords.is_empty() {
+            return self.enter_told_statement(&way, [*body, *name, bases], &keywords);
+        }
+        let metaclass = self.pin(&way.metaclass);
         let names = self.virtual_var(DictVar::new(Vec::new()));
         self.enter("class_of", &[metaclass, *body, *name, bases, names]).map(Some)
     }
 
     /// `type(name, bases, names)`
-    pub(super) fn call_to_make_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Option<VarId>, Stop> {
+    pub(super) fn call_to_make_class(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<Called>, Stop> {
         let [name, bases, names] = *args.positional.as_slice() else { return Ok(None) };
-        if !args.keywords.is_empty() || self.found.real_classes || !class.is(self.py.get_type::<PyType>()) {
+        if self.found.real_classes || !class.is(self.py.get_type::<PyType>()) {
             return Ok(None);
         }
         let (VarKind::Tuple(given), VarKind::Dict(dict)) = (self.look(bases)?, self.look(names)?) else {
@@ -75,89 +80,69 @@ impl<'py> Executor<'py> {
             || dict.owner.is_some()
             || self.found_outside(names)
             || self.constant_str(name).is_none()
-            || dict.entries.iter().any(|(key, _)| {
-                self.constant_str(*key).is_none_or(|key| key == "__classcell__" || key == "__qualname__")
-            })
         {
             return Ok(None);
         }
         let items = given.items.to_vec();
-        let Some(metaclass) = self.metaclass_of(None, &items)? else { return Ok(None) };
+        let Some(way) = self.way_to_make(None, &items)? else { return Ok(None) };
+        if !way.is_plain() || !args.keywords.is_empty() {
+            // Of bases with another metaclass `type` asks that one.
+            return match way.metaclass.is(class) {
+                true => {
+                    let metaclass = self.pin(class);
+                    self.call_new_of_type(&args.with_first(metaclass))
+                }
+                false => Ok(None),
+            };
+        }
+        if dict
+            .entries
+            .iter()
+            .any(|(key, _)| self.constant_str(*key).is_none_or(|key| key == "__classcell__" || key == "__qualname__"))
+        {
+            return Ok(None);
+        }
+        let metaclass = self.pin(&way.metaclass);
         // Of bases with another metaclass `type` makes that one's.
-        let made = self.class_made(metaclass, None, ClassParts { name, bases, names });
-        made.map(Some).or_else(|stop| match stop {
+        let made = self.class_made(metaclass, None, ClassParts { name, bases, names }, false);
+        made.map(|made| Some(Called::Value(made))).or_else(|stop| match stop {
             Stop::Fallback(why) if why.reason == Reason::Builtin => Ok(None),
             stop => Err(stop),
         })
     }
 
-    /// The metaclass of a class on these bases, if making one runs no code of the program.
-    fn metaclass_of(&mut self, given: Option<VarId>, bases: &[VarId]) -> Result<Option<VarId>, Stop> {
-        let plain = self.py.get_type::<PyType>().into_any();
-        let mut metaclass = plain.clone();
-        if let Some(given) = given {
-            let VarKind::Class(given) = self.look(given)? else { return Ok(None) };
-            metaclass = self.objects.get(self.py, given.object);
-        }
-        for base in bases {
-            let VarKind::Class(base) = self.look(*base)? else { return Ok(None) };
-            let class = self.objects.get(self.py, base.object);
-            let Ok(ty) = class.cast::<PyType>() else { return Ok(None) };
-            let meta = self.metaclass(base.object);
-            if !meta.is(&plain) {
-                metaclass = meta;
-            }
-            if !self.may_be_base(ty)? {
-                return Ok(None);
-            }
-        }
-        if !metaclass.is(&plain) {
-            if !type_facts::is_abc_meta(&metaclass) {
-                return Ok(None);
-            }
-            for name in ["__new__", "__init__", "__call__", "mro", "__prepare__"] {
-                self.class_lookup(&metaclass, name)?;
-            }
-        }
-        Ok(Some(self.pin(&metaclass)))
-    }
-
-    /// Whether making a class on this base runs no code of the program.
-    fn may_be_base(&mut self, class: &Bound<'py, PyType>) -> Result<bool, Stop> {
+    /// Whether making a class on this base is simulated, and whether the base hears of it.
+    pub(super) fn may_be_base(&mut self, class: &Bound<'py, PyType>) -> Result<Option<bool>, Stop> {
         if self.is_made_here(class) || class.is(self.py.get_type::<PyAny>()) {
-            let told = self.class_lookup(class.as_any(), "__init_subclass__")?;
-            return Ok(told.is_some_and(|told| self.is_of_object("__init_subclass__", &told)));
+            return self.hears_of_subclasses(class);
         }
         if !facts::has_mro(class) {
-            return Ok(false);
+            return Ok(None);
         }
         let mro = facts::mro(class);
         let of_framework = |base: Bound<'py, PyAny>| {
             !matches!(self.backend.classify(&base), Kind::Unknown) && facts::class_dict(&base).is_some()
         };
         if mro.iter().any(of_framework) || facts::finds_names_by_code(class) {
-            return Ok(false);
+            return Ok(None);
         }
         self.guard_mro(class);
-        let told = self.class_lookup(class.as_any(), "__init_subclass__")?;
-        if !told.is_some_and(|told| self.is_of_object("__init_subclass__", &told)) {
-            return Ok(false);
-        }
+        let Some(hears) = self.hears_of_subclasses(class)? else { return Ok(None) };
         // A type that is abstract asks what has its abstract names.
-        let Some(names) = self.class_lookup(class.as_any(), "__abstractmethods__")? else { return Ok(true) };
-        let Ok(names) = names.cast_exact::<PyFrozenSet>() else { return Ok(false) };
+        let Some(names) = self.class_lookup(class.as_any(), "__abstractmethods__")? else { return Ok(Some(hears)) };
+        let Ok(names) = names.cast_exact::<PyFrozenSet>() else { return Ok(None) };
         for name in names.iter() {
-            let Ok(name) = name.extract::<String>() else { return Ok(false) };
+            let Ok(name) = name.extract::<String>() else { return Ok(None) };
             let found = self.class_lookup(class.as_any(), &name)?;
             let known = found.is_some_and(|found| {
                 use Descriptor::{ClassMethod, Function, Property, StaticMethod};
                 matches!(type_facts::descriptor(&found), Function | Property | ClassMethod | StaticMethod)
             });
             if !known {
-                return Ok(false);
+                return Ok(None);
             }
         }
-        Ok(true)
+        Ok(Some(hears))
     }
 
     /// Whether a class is the prototype of one that the simulation makes.
@@ -181,7 +166,14 @@ impl<'py> Executor<'py> {
 
     /// The call that made a class, if its body, or what that calls, is under way.
     pub(super) fn class_statement_under_way(&self) -> Option<crate::frame::Site> {
-        let body = self.frames.iter().position(crate::frame::Frame::is_class_body)?;
+        let begins = |frame: &crate::frame::Frame| {
+            // What `__prepare__` gives is to be local 5.
+            frame.is_class_body()
+                || frame.is_hidden()
+                    && frame.unit.code.name == "class_prepared_by"
+                    && frame.locals.get(5).is_some_and(Option::is_none)
+        };
+        let body = self.frames.iter().position(begins)?;
         let caller = self.frames[..body].iter().rfind(|frame| !frame.is_hidden())?;
         let site = (caller.unit.address(), caller.ip);
         (!self.found.denied.contains_key(&site)).then_some(site)
@@ -193,6 +185,7 @@ impl<'py> Executor<'py> {
         metaclass: VarId,
         cell: Option<VarId>,
         parts: ClassParts,
+        quiet: bool,
     ) -> Result<VarId, Stop> {
         let ClassParts { name, bases, names } = parts;
         let (VarKind::Tuple(given), VarKind::Dict(names)) = (self.look(bases)?, self.look(names)?) else {
@@ -243,11 +236,10 @@ impl<'py> Executor<'py> {
         }
         let text = self.constant_str(name).ok_or_else(|| as_it_is("a name"))?;
         let of = PyTuple::new(py, of).map_err(|e| self.internal(&e))?;
-        let VarKind::Class(metaclass) = self.look(metaclass)? else {
+        let VarKind::Class(kind) = self.look(metaclass)? else {
             return Err(Stop::fallback(Reason::InternalError, "no metaclass"));
         };
-        let metaclass = metaclass.object;
-        let kind = self.objects.get(py, metaclass);
+        let kind = self.objects.get(py, kind.object);
         let mut entries: Vec<(VarId, VarId)> = Vec::with_capacity(names.entries.len() + 1);
         for (key, value) in names.entries.iter() {
             if self.constant_str(*key).is_none_or(|key| key != "__classcell__") {
@@ -265,8 +257,11 @@ impl<'py> Executor<'py> {
             namespace.set_item("__module__", object).map_err(|e| self.internal(&e))?;
             entries.push((key, module));
         }
-        let prototype =
-            facts::unlisted_class_of(&kind, text, of, namespace.clone()).map_err(|_| as_it_is("it raises"))?;
+        let prototype = match quiet {
+            true => facts::unlisted_quiet_class(&kind, text, of, namespace.clone()),
+            false => facts::unlisted_class_of(&kind, text, of, namespace.clone()),
+        };
+        let prototype = prototype.map_err(|_| as_it_is("it raises"))?;
         let object = self.objects.add(&prototype);
         let told = |base: Bound<'py, PyAny>| {
             base.cast::<PyType>().is_ok_and(|base| facts::is_heap_type(base) && !self.is_made_here(base))
@@ -278,7 +273,7 @@ impl<'py> Executor<'py> {
             _ => None,
         });
         let after = made_before.filter(|_| listed);
-        let made = MadeClass { metaclass, listed, after, name, bases, names: entries };
+        let made = MadeClass { metaclass, quiet, listed, after, name, bases, names: entries };
         let class = self.virtual_var(ClassVar { object, anew: true, made: Some(Rc::new(made)) });
         stand_for.push((class, prototype.clone()));
         for (var, object) in stand_for {

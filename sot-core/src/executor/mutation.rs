@@ -98,6 +98,7 @@ impl<'py> Executor<'py> {
     pub(super) fn delattr(&mut self, object: VarId, name: &str) -> Result<(), Stop> {
         let class = match self.look(object)? {
             VarKind::Instance(i) => self.objects.get(self.py, i.class),
+            VarKind::Class(class) if class.made.is_some() => return self.write_to_made_class(object, name, None),
             other => return Err(Stop::brk(Reason::Mutation, format!("attribute of {}", other.kind_name()))),
         };
         if !self.class_lookup(&class, "__delattr__")?.is_some_and(|own| type_facts::writes_as_object(&own)) {

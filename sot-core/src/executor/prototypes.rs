@@ -12,6 +12,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_sideeffect::Overlay;
 use sot_tracker::{Access, Check};
 
 impl<'py> Executor<'py> {
@@ -39,6 +40,9 @@ impl<'py> Executor<'py> {
         let VarKind::Class(ClassVar { made: Some(made), .. }) = self.var(var).kind.clone() else { return Ok(None) };
         let mut own = made.names.iter().filter(|(key, _)| self.constant_str(*key).is_some_and(|key| key == name));
         let own = own.next().map(|(_, value)| *value);
+        if let Overlay::Set(written) = self.journal.attr(Self::var_ref(var), name) {
+            return Ok(Some(VarId(written.0)));
+        }
         match (name, own) {
             ("__annotations__", Some(value)) => Ok(Some(value)),
             ("__doc__", Some(value)) if matches!(self.look(value)?, VarKind::Constant(_)) => Ok(Some(value)),
@@ -128,7 +132,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(ListVar { class: None, object: None, .. }) => PyList::empty(py).into_any(),
             VarKind::Dict(DictVar { class: None, object: None, owner: None, .. }) => PyDict::new(py).into_any(),
-            VarKind::Constant(_) | VarKind::Tensor(TensorVar { source: TensorSource::Computed { .. } }) => {
+            VarKind::Constant(_) | VarKind::Tensor(_) => {
                 py.get_type::<PyAny>().call0().map_err(|e| self.internal(&e))?
             }
             VarKind::List(ListVar { class: None, .. }) => PyList::empty(py).into_any(),

@@ -19,6 +19,7 @@ use super::{Awaits, Executor, Frame};
 use crate::frame::Site;
 use crate::variables::{VarId, VarKind, Variable};
 use hashbrown::HashSet;
+use pyo3::{Py, PyAny};
 
 /// A change that can be taken back.
 pub(super) enum Undo {
@@ -32,6 +33,8 @@ pub(super) enum Undo {
     Unseen { list: VarId, count: usize },
     /// A container into which nobody had looked was given one value fewer, or had lost one fewer.
     Stored(VarId),
+    /// A prototype had something else under a name, or nothing.
+    Prototype { class: Py<PyAny>, name: String, before: Option<Py<PyAny>> },
 }
 
 /// What one run of an instruction says of itself to who runs it. A second run begins anew; what a stop is owed to outlives
@@ -138,6 +141,7 @@ impl Executor<'_> {
                 Some(Undo::Unseen { list, count }) => self.take_back_unseen(list, count),
                 // Who looks next finds what is in the journal by then.
                 Some(Undo::Stored(container)) => self.vars[container.0 as usize].looked = false,
+                Some(Undo::Prototype { class, name, before }) => self.take_back_on_prototype(&class, &name, before),
                 None => {}
             }
         }
@@ -177,7 +181,7 @@ impl Executor<'_> {
     pub(super) fn changed_since(&self, mark: &Mark) -> impl Iterator<Item = (VarId, &VarKind)> {
         self.undo.get(mark.log..).unwrap_or_default().iter().filter_map(|undo| match undo {
             Undo::Kind(var, kind) => Some((*var, kind)),
-            Undo::Hash(_) | Undo::Gap(_) | Undo::Unseen { .. } | Undo::Stored(_) => None,
+            Undo::Hash(_) | Undo::Gap(_) | Undo::Unseen { .. } | Undo::Stored(_) | Undo::Prototype { .. } => None,
         })
     }
 

@@ -55,6 +55,11 @@ impl<'py> Executor<'py> {
                         let function = self.wrapped_function(&found)?;
                         Ok(Some(self.pin(&function)))
                     }
+                    // Not by its name: the class may have another one by that.
+                    Descriptor::CClassMethod if matches!(name, "__init_subclass__" | "__prepare__") => {
+                        let (receiver, function) = (self.pin(own.as_any()), self.pin(&found));
+                        Ok(Some(self.virtual_var(MethodVar { receiver, function })))
+                    }
                     Descriptor::Function | Descriptor::BuiltinFunction => Ok(Some(self.pin(&found))),
                     _ => Err(Stop::brk(Reason::ValueKind, "super() in a class method")),
                 };

@@ -298,10 +298,7 @@ impl Rebuild for CellVar {
 
 impl Rebuild for ClassVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        let Some(made) = &self.made else {
-            em.push_object(self.object);
-            return Ok(());
-        };
+        let Some(made) = &self.made else { return Ok(em.push_object(self.object)) };
         if let Some(before) = made.after {
             em.push(before)?;
             em.emit(Op::PopTop);
@@ -319,16 +316,20 @@ impl Rebuild for ClassVar {
                 }
             }
         }
-        let metaclass = em.captured.objects.get(em.py, made.metaclass);
-        em.push_callable(Callable::Object(metaclass));
-        em.push(made.name)?;
-        em.push(made.bases)?;
-        for (name, value) in &made.names {
-            em.push(*name)?;
-            em.push(*value)?;
+        if made.quiet {
+            let quiet = called_by_code::quiet_class(em.py);
+            em.push_callable(Callable::Object(quiet.map_err(|e| Stop::internal(&e))?));
+        }
+        em.push(made.metaclass)?;
+        if !made.quiet {
+            em.pushed_is_callable();
+        }
+        let names = made.names.iter().flat_map(|(name, value)| [*name, *value]);
+        for part in [made.name, made.bases].into_iter().chain(names) {
+            em.push(part)?;
         }
         em.emit(Op::BuildMap(made.names.len() as u32));
-        em.call(3);
+        em.call(3 + u32::from(made.quiet));
         em.remember(me);
         fill_cells(em, &cells)?;
         em.push(me)

@@ -89,7 +89,7 @@ pub(super) fn is_built_in(captured: &Captured, mutation: &Mutation) -> bool {
     match (mutation, mutation.target()) {
         (Mutation::Written { .. } | Mutation::ClassMade { .. }, _) | (_, Target::Globals(_) | Target::Mode(_)) => false,
         (_, Target::Object(object)) => match &captured.var(var(object)).kind {
-            VarKind::Iterator(_) | VarKind::Class(_) => false,
+            VarKind::Iterator(_) | VarKind::Class(_) | VarKind::Module(_) => false,
             // One of the graph has its flags from it.
             VarKind::Tensor(tensor) => matches!(tensor.source, TensorSource::Computed { .. }),
             _ => !captured.is_sourced_container(var(object)),

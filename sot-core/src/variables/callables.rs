@@ -142,7 +142,9 @@ pub struct ClassVar {
 /// What a class statement gives to `type`, or another such metaclass.
 #[derive(Debug)]
 pub struct MadeClass {
-    pub metaclass: ObjectId,
+    pub metaclass: VarId,
+    /// Whom it concerns was told by the simulation.
+    pub quiet: bool,
     /// New code makes it whether somebody needs it or not.
     pub listed: bool,
     /// The one before it that is listed: bases tell of them in this order.

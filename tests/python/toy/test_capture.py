@@ -33,6 +33,7 @@ from capture_cases import (  # noqa: F401
     class_statements,
     class_writes,
     classes_on_bases,
+    classes_told_of,
     classes,
     compared,
     comprehension_cells,

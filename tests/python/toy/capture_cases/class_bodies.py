@@ -20,7 +20,7 @@ class Meta(type):
         return made
 
 
-@case(captures=2, breaks=1, reasons=("builtin",))
+@case(captures=1, breaks=0, reasons=())
 def class_of_a_metaclass_that_calls():
     def f(x):
         class Local(metaclass=Meta):

@@ -475,7 +475,7 @@ def class_changed_after_its_statement():
     return {"f": f, "args": x1}
 
 
-@case(captures=2, breaks=1, reasons=("mutation",))
+@case(captures=1, breaks=0, reasons=())
 def attribute_deleted_from_a_class():
     def f(x):
         class Local:

@@ -124,7 +124,7 @@ class Hooked:
         return y * self.factor
 
 
-@case(graphs=2, captures=4, breaks=1, reasons=("builtin",))
+@case(graphs=2, captures=2, breaks=0, reasons=())
 def base_that_begins_to_hear():
     if "__init_subclass__" in vars(Hooked):
         del Hooked.__init_subclass__
@@ -431,7 +431,7 @@ def special_method_written_to_a_class():
     return {"f": f, "args": x1}
 
 
-@case(captures=2, breaks=1, reasons=("mutation",))
+@case(captures=1, breaks=0, reasons=())
 def attribute_written_and_deleted():
     def f(x):
         class Base:
@@ -519,7 +519,7 @@ def value_of_a_base_that_is_seen_to_live():
     return {"f": f, "args": x1}
 
 
-@case(captures=2, breaks=1, reasons=("mutation",))
+@case(captures=1, breaks=0, reasons=())
 def class_that_is_its_own_attribute():
     Base = base()
 

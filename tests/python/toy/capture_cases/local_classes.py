@@ -318,7 +318,7 @@ class Registered(type):
         return y * cls.factor
 
 
-@case(captures=4, breaks=2, reasons=("builtin", "opaque-call"))
+@case(captures=1, breaks=0, reasons=())
 def local_class_of_a_metaclass():
     def f(x):
         class Local(metaclass=Registered):
@@ -494,7 +494,7 @@ def local_classes_of_two_calls():
 
 
 # The list that hears grows.
-@case(captures=3, breaks=1, reasons=("builtin",))
+@case(captures=1, breaks=0, reasons=())
 def local_base_that_hears_of_subclasses():
     heard = []
 
