@@ -215,6 +215,11 @@ impl GraphFunction {
         })
     }
 
+    /// Whether a run changes something beside its results: what random numbers come next, say.
+    pub fn has_effects(&self) -> bool {
+        self.effects.is_some()
+    }
+
     /// Names the calls of rewritten code that runs this graph.
     pub fn mark(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self) as usize

@@ -142,6 +142,17 @@ pub fn drop_rewritten(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, at_start: 
     replace_head(py, err, &real, &[]).is_ok()
 }
 
+/// An exception came out of rewritten code itself, out of so many of its instructions (`quiet`), the first.
+pub fn is_raised_within(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, quiet: usize) -> bool {
+    let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code) && entry.next().is_none()) else {
+        return false;
+    };
+    let Ok(unit) = CodeUnit::of(&real.code) else { return false };
+    // `tb_lasti` may lie in the caches behind the instruction.
+    let begun = unit.code.instrs.iter().take_while(|instr| i64::from(instr.offset) <= real.offset).count();
+    begun <= quiet
+}
+
 /// An exception left the resume function of `inner`, which ran below so many stand-ins for its callers (`callers`). The entry of its
 /// frame gives way to the user's; those of the callers go: who the exception leaves is found out later.
 /// `closure`: its cells.

@@ -237,7 +237,9 @@ impl<'py> Executor<'py> {
                 self.found_anew.insert(own.as_ptr() as usize, place);
             }
             if self.is_varying_at(place, &own) {
-                self.guard_present(place);
+                // Something else may bind.
+                let own = self.objects.add(&own);
+                self.guard_type(place, own);
                 return Ok(());
             }
             return self.guard_found(&own, place);

@@ -98,6 +98,24 @@ impl<'py> Executor<'py> {
         Ok(false)
     }
 
+    /// `a += b` of a class that leaves `__iadd__` to C's list: of all that lists do, this is a slot of numbers as well, which is asked
+    /// before any `__add__`.
+    pub(super) fn grown_in_place(&mut self, left: VarId, right: VarId) -> Result<Option<Called>, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(left)? else { return Ok(None) };
+        if !matches!(self.look(part)?, VarKind::List(_)) {
+            return Ok(None);
+        }
+        let class = self.class_of(left)?;
+        match self.class_lookup(&class, "__iadd__")? {
+            Some(found) if self.is_of_c("list", "__iadd__", &found) => {
+                let function = self.pin(&found);
+                let method = self.virtual_var(MethodVar { receiver: left, function });
+                self.call(method, &Args::positional(vec![right])).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// What C does with the operands as sequences.
     pub(super) fn join_at_last(&mut self, methods: &Methods, left: VarId, right: VarId) -> Result<Joining, Stop> {
         let (of_left, of_right) = (self.as_sequence(left)?, self.as_sequence(right)?);

@@ -171,7 +171,17 @@ impl<'py> Executor<'py> {
             BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Remainder => sequence(self, &left_kind, left)?,
             _ => inplace && matches!(left_kind, VarKind::Dict(_)),
         };
+        if inplace
+            && op == BinaryOp::Add
+            && let Some(grown) = self.grown_in_place(left, right)?
+        {
+            return Ok(Some(grown));
+        }
         if of_left || op == BinaryOp::Multiply && sequence(self, &right_kind, right)? {
+            if inplace && matches!(left_kind, VarKind::Instance(_)) && !self.overrides(left, &methods)? {
+                // Whoever has slots of sequences is asked alone, and classes of the program have them.
+                return Err(Stop::brk(Reason::WouldRaise, "*="));
+            }
             let grows = inplace && matches!(left_kind, VarKind::List(_));
             if !joins || grows || !self.overrides(left, &methods)? && !self.overrides(right, &methods)? {
                 return Ok(None);

@@ -112,6 +112,11 @@ impl<'a, 'py> Emitter<'a, 'py> {
         (self.b.finish(), self.consts)
     }
 
+    /// How many instructions there are by now.
+    pub(super) fn position(&self) -> usize {
+        self.b.len()
+    }
+
     pub(super) fn location(&self) -> Location {
         self.loc
     }

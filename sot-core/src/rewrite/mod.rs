@@ -74,6 +74,8 @@ pub struct Rewritten {
     pub calls_out: bool,
     /// What it stands for in a traceback.
     pub shown: Shown,
+    /// So many of its instructions, the first, do nothing that anybody sees.
+    pub quiet: usize,
 }
 
 /// How new code has the program go on: by callables of whoever serves it.
@@ -147,6 +149,7 @@ pub fn rewrite(
     let mut em = Emitter::new(py, captured, go_on, head, uses, lifetimes);
     let takes_over = graph.is_none() && head.listed_as.is_some() && ends;
     let emitted = emit_all(&mut em, &plan, takes_over, graph.as_ref(), &outputs);
+    let quiet = emitted.as_ref().map_or(0, |quiet| *quiet);
     // Whatever else there is to say: it could not serve another call.
     if em.names_anew {
         return Err(Refused::NamesAnew);
@@ -163,7 +166,7 @@ pub fn rewrite(
     }
     let text = listing(py, &code, &consts, head.listed_as.as_deref());
     let code = assemble(py, &code, &consts).map_err(|e| Stop::fallback(Reason::InternalError, e))?;
-    Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown })
+    Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown, quiet })
 }
 
 /// A local that new code deletes, and may read behind that before it is bound again.
@@ -180,14 +183,15 @@ fn read_after_deletion(code: &Code) -> Option<Local> {
     deleted.into_iter().find(|(at, local)| live.live_before(at + 1).local(*local)).map(|(_, local)| local)
 }
 
-/// The whole of the new code, in the order in which it runs.
+/// The whole of the new code, in the order in which it runs. Gives how many instructions do nothing that anybody sees: what raises
+/// there is none of the program's doing, and it may run as if there had been no new code.
 fn emit_all(
     em: &mut Emitter<'_, '_>,
     plan: &Tail,
     takes_over: bool,
     graph: Option<&Arc<GraphFunction>>,
     outputs: &[Symbol],
-) -> Result<(), Stop> {
+) -> Result<usize, Stop> {
     em.prologue()?;
     if takes_over {
         em.take_over()?;
@@ -195,9 +199,17 @@ fn emit_all(
     if let Some(graph) = graph {
         em.call_graph(graph, outputs)?;
     }
+    let quiet = em.position();
     em.pass_exceptions()?;
     em.replay_journal()?;
-    plan.emit(em)
+    let changes_nothing = em.position() == quiet && matches!(plan, Tail::Return(_));
+    plan.emit(em)?;
+    let moves_state = takes_over || graph.is_some_and(|graph| graph.has_effects());
+    Ok(match (moves_state, changes_nothing) {
+        (true, _) => 0,
+        (false, true) => em.position(),
+        (false, false) => quiet,
+    })
 }
 
 /// Close the backend's graph. `None`: nothing that was computed is needed.

@@ -23,8 +23,9 @@ use crate::replay::WRONG_SHAPE;
 use crate::stats::{STATS, count};
 use crate::stop::{Reason, Stop, Why};
 use crate::type_facts;
-use crate::user_frames::Shown;
+use crate::user_frames::{self, Shown};
 use crate::varying::Varying;
+use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use sot_tracker::Origin;
@@ -43,7 +44,14 @@ const UNMET_GUARDS: usize = 50_000;
 /// What a cache entry runs.
 pub enum Action {
     /// Rewritten code, as a function of the slots. `shown`: the user's frames that it stands for in a traceback.
-    Run { function: Py<PyAny>, code: Py<PyCode>, calls_out: bool, shown: Shown },
+    Run {
+        function: Py<PyAny>,
+        code: Py<PyCode>,
+        calls_out: bool,
+        shown: Shown,
+        /// So many of its instructions, the first, do nothing that anybody sees.
+        quiet: usize,
+    },
     /// The original code.
     Original { calls_out: bool },
 }
@@ -191,6 +199,7 @@ impl Guarded {
                     code: rewritten.code,
                     calls_out: rewritten.calls_out,
                     shown: rewritten.shown,
+                    quiet: rewritten.quiet,
                 }
             }
         };
@@ -246,6 +255,22 @@ impl Entry {
         if self.report.graph.as_ref().and_then(Weak::upgrade).is_some_and(|graph| graph.choice() == Choice::Closed) {
             self.broken.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Whether its code has raised where it does nothing that anybody sees: the program has not, and can run as if there had been none,
+    /// as it does from then on. An exception that is no error (a key that interrupts) came from elsewhere.
+    pub(super) fn fails_quietly(&self, py: Python<'_>, error: &PyErr) -> bool {
+        let Action::Run { code, quiet, .. } = &self.action else { return false };
+        let fails = *quiet > 0
+            && error.is_instance_of::<PyException>(py)
+            && !error.is_instance_of::<PyMemoryError>(py)
+            && user_frames::is_raised_within(py, error, code, *quiet);
+        if fails {
+            self.broken.store(true, Ordering::Relaxed);
+            STATS.note(Reason::InternalError);
+            capture_all::failed(&Why::new(Reason::InternalError, "new code has raised what the program does not"));
+        }
+        fails
     }
 
     /// Whether its graph is closed because shapes were not what the framework had inferred.
@@ -319,7 +344,7 @@ impl CodeCache {
         let found = &entries.iter().find(|e| e.guards.check(py, slots, &mut asked))?.entry;
         let first = count(&found.hits) == 0;
         self.worth.met(found.work, first);
-        policy::OF_ALL.met(found.work, first);
+        policy::met_by_any(found.work, first);
         if first {
             self.losses.regain();
         }
@@ -396,7 +421,7 @@ impl CodeCache {
     pub(super) fn add(&self, guarded: Guarded) {
         self.unguarded.revoke();
         self.worth.made(guarded.entry.work);
-        policy::OF_ALL.made(guarded.entry.work);
+        policy::made_by_any(guarded.entry.work);
         let _ = guarded.entry.behind.set(self.behind.clone());
         if let Ok(mut entries) = self.entries.write() {
             let entries = Arc::make_mut(&mut entries);

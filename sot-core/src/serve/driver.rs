@@ -63,7 +63,7 @@ pub(super) fn run_entry<'py>(
     match &entry.action {
         Action::Original { calls_out } => origin.run_original(py, hook, *calls_out),
         Action::Run { .. } if entry.broken.load(Ordering::Relaxed) => origin.run_original(py, hook, true),
-        Action::Run { function, code, calls_out, shown } => {
+        Action::Run { function, code, calls_out, shown, .. } => {
             let function = function.bind(py);
             // Where everything is captured, whatever C code calls is, too.
             let calls_out = *calls_out || capture_all::follows_calls_of(code.bind(py));
@@ -97,6 +97,7 @@ pub(super) fn run_entry<'py>(
                     entry.note_if_broken();
                     origin.run_original(py, hook, true)
                 }
+                (Err(error), Some(origin)) if entry.fails_quietly(py, &error) => origin.run_original(py, hook, true),
                 (Err(error), Some(Origin::Continuation(pending)))
                     if user_frames::drop_rewritten(py, &error, code, entry.mark() == 0) =>
                 {

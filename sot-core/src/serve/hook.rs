@@ -180,6 +180,9 @@ impl FrameHook for NestedHook {
                 }
                 call_original(py, function.bind(py), slots.as_slots())
             }
+            (Err(error), Some(slots), Some(function)) if entry.is_some_and(|entry| entry.fails_quietly(py, &error)) => {
+                call_original(py, function.bind(py), slots.as_slots())
+            }
             (Err(error), _, Some(function)) => match entry.map(|entry| &entry.action) {
                 Some(Action::Run { code, shown, .. }) => raised_behind_request(py, &error, code).unwrap_or_else(|| {
                     user_frames::after_rewritten(py, &error, shown, code, function.bind(py));

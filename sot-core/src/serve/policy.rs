@@ -124,10 +124,23 @@ const OF_A_HIT: u64 = 200;
 
 /// Where so much was captured in vain by all, patience is half of what it was: a program that makes new functions as it goes
 /// (test doubles, say) has none of them wait for its own.
-const HALF_OF_PATIENCE: u64 = 500_000;
+const HALF_OF_PATIENCE: u64 = 200_000;
+
+/// What a capture costs however short it is: new code, guards, an entry.
+const OF_A_CAPTURE: usize = 1000;
 
 /// What all captures of the process were worth.
-pub static OF_ALL: Worth = Worth { unmet: AtomicU64::new(0), hits: AtomicU64::new(0) };
+static OF_ALL: Worth = Worth { unmet: AtomicU64::new(0), hits: AtomicU64::new(0) };
+
+/// A capture of some function has cost so much.
+pub fn made_by_any(work: usize) {
+    OF_ALL.made(work + OF_A_CAPTURE);
+}
+
+/// A call of some function has met a capture. `first`: no other did.
+pub fn met_by_any(work: usize, first: bool) {
+    OF_ALL.met(work + OF_A_CAPTURE, first);
+}
 
 /// Patience is as at first.
 pub fn reset() {

@@ -94,6 +94,9 @@ def each_order(base, first, second):
                         log.append(tried(operator.add, left, right))
                         log.append(tried(operator.mul, left, right))
                         log.append(tried(operator.iadd, left, right))
+                        if isinstance(left, list):
+                            # It grows at each call otherwise.
+                            del left[2:]
             return x * len(asked)
 
         kinds = (["__add__"], ["__radd__"], ["__add__", "__radd__"], ["__mul__"], ["__rmul__"], ["__iadd__"])

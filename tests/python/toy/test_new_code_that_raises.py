@@ -1,0 +1,90 @@
+"""New code that raises where the program does not: the program runs as if there had been none.
+
+Captures are made blind to a fact (`blind_to`, a hook for tests), so that what new code loads is not there."""
+
+import pytest
+from toy_framework import toy
+
+t = toy.tensor
+
+
+class Box:
+    def __init__(self, **attributes):
+        self.__dict__.update(attributes)
+
+
+def of_an_attribute(x, box):
+    y = x * 2
+    try:
+        item = box.item
+    except AttributeError as error:
+        item = str(error)
+    return y, item
+
+
+def of_an_attribute_unhandled(x, box):
+    y = x * 2
+    return y, box.item
+
+
+def of_a_key(x, table):
+    y = x * 2
+    try:
+        item = table["k"]
+    except KeyError:
+        item = "none"
+    table["seen"] = 1
+    return y, item
+
+
+def of_an_item(x, items):
+    y = x * 2
+    try:
+        item = items[1]
+    except IndexError as error:
+        item = str(error)
+    items.append(item)
+    return y, item
+
+
+def below(x, box):
+    y = of_an_attribute(x + 1, box)
+    return y[0] * 3, y[1]
+
+
+PROGRAMS = {
+    "attribute": (of_an_attribute, "item", lambda: Box(item=[1]), Box),
+    "unhandled": (of_an_attribute_unhandled, "item", lambda: Box(item=[1]), Box),
+    "key": (of_a_key, "'k'", lambda: {"k": [1]}, dict),
+    "item": (of_an_item, "<list>", lambda: [[1], [2]], list),
+    "below": (below, "item", lambda: Box(item=[1]), Box),
+}
+
+
+def seen(call, value):
+    try:
+        result = call(t([1.0]), value)
+    except Exception as error:
+        trace = error.__traceback__
+        while trace.tb_next:
+            trace = trace.tb_next
+        return type(error), str(error), trace.tb_lineno, vars(value)
+    return result[0].tolist(), result[1], value if isinstance(value, (dict, list)) else vars(value)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_program_runs_as_if_there_had_been_no_new_code(name):
+    program, blind, first, then = PROGRAMS[name]
+    if not hasattr(toy, "blind_to"):
+        pytest.skip("built without hooks for tests")
+    toy.reset()
+    toy.blind_to(blind)
+    try:
+        captured = toy.to_static(program)
+        for make in (first, first, then, then, first):
+            assert seen(captured, make()) == seen(program, make())
+        assert toy.stats()["captures"] == 1
+        # It is a defect, and the entry serves no more.
+        assert toy.stats()["reasons"]["internal-error"] == 1
+    finally:
+        toy.blind_to("")
