@@ -130,6 +130,7 @@ impl Varying {
         for place in captured.varying.values() {
             self.seen.insert(place.clone(), Seen::Varies);
         }
+        self.fixed_numbers |= captured.needs_fixed_numbers;
         self.learn_extents(py, captured);
         let lists = lists_looked_at(captured);
         for guard in &captured.guards {

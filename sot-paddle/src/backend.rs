@@ -16,8 +16,19 @@ use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
 /// Functions and the positional arguments whose number they write or compute with, and do not look at.
-const NUMBERS: &[(&str, usize)] =
-    &[("clip", 1), ("clip", 2), ("full", 1), ("full_like", 1), ("scale", 1), ("scale", 2)];
+const NUMBERS: &[(&str, usize)] = &[
+    ("clip", 1),
+    ("clip", 2),
+    ("full", 1),
+    ("full_like", 1),
+    ("linspace", 0),
+    ("linspace", 1),
+    ("pow", 1),
+    ("roll", 1),
+    ("scale", 1),
+    ("scale", 2),
+    ("to_tensor", 0),
+];
 
 /// Operators of tensors, and the reading and writing of items by a number, or a tuple with numbers in it: no number decides the shape or the
 /// type of what they give or write.
@@ -67,11 +78,19 @@ const EXTENTS: &[&str] = &[
 
 /// Operations of whose arguments this one is a shape, by position and by name, and whose other ints are something else.
 const SHAPES: &[(&str, usize, &str)] = &[
+    ("crop", 1, "shape"),
+    ("crop", 2, "offsets"),
     ("gaussian", 0, "shape"),
     ("interpolate", 1, "size"),
+    ("linspace", 2, "num"),
     ("normal", 2, "shape"),
+    ("pad", 1, "pad"),
     ("randint", 2, "shape"),
+    ("slice", 2, "starts"),
+    ("slice", 3, "ends"),
+    ("split", 1, "num_or_sections"),
     ("standard_normal", 0, "shape"),
+    ("topk", 1, "k"),
     ("uniform", 0, "shape"),
     ("upsample", 1, "size"),
 ];
@@ -148,7 +167,7 @@ impl Backend for PaddleBackend {
     /// An operator looks at the type of a number alone, and so do functions that fill and scale.
     fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
         match kind {
-            CallKind::Method => OPERATORS.contains(&name),
+            CallKind::Method => OPERATORS.contains(&name) || NUMBERS.contains(&(name, at)),
             CallKind::Api => NUMBERS.contains(&(crate::names::bare(name), at)),
             CallKind::Layer => false,
         }

@@ -176,10 +176,11 @@ impl<'py> Executor<'py> {
         taken
     }
 
-    /// The items of a tuple that was made or looked at (`x[:, n]`).
+    /// The items of a tuple or list that was made or looked at (`x[:, n]`).
     fn items_of_index(&self, var: VarId) -> Option<Rc<[VarId]>> {
         match &self.var(var).kind {
             VarKind::Tuple(TupleVar { items, class: None }) => Some(items.iter().copied().collect()),
+            VarKind::List(ListVar { items, class: None, .. }) => Some(items.iter().copied().collect()),
             _ => None,
         }
     }
