@@ -255,6 +255,9 @@ impl<'py> Executor<'py> {
         if let Some(number) = self.graph.own.iter().position(|own| self.var(own.var).tracker == tracker) {
             return Some(Extent::OfNumber(number));
         }
+        if let Tracker::Arithmetic { op: Arithmetic::Negative, left, .. } = *self.trackers.get(tracker) {
+            return Some(Extent::Difference(Box::new([Extent::Number(0), self.extent_at(left)?])));
+        }
         let Tracker::Arithmetic { op, left, right: Some(right) } = *self.trackers.get(tracker) else { return None };
         if op == Arithmetic::Extent {
             let axis = self.trackers.get(right).as_constant()?;
@@ -325,6 +328,7 @@ impl<'py> Executor<'py> {
             return;
         }
         match *self.trackers.get(tracker) {
+            Tracker::Arithmetic { op: Arithmetic::Negative, left, .. } => self.numbers_at(left, leaves),
             Tracker::Arithmetic {
                 op: Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply | Arithmetic::FloorDivide,
                 left,
