@@ -55,18 +55,18 @@ fn binary(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     {
         return Ok(Flow::Entered(Awaits::Push));
     }
-    match ex.enter_set_operator(op, inplace, left, right)? {
+    let mut called = ex.enter_set_operator(op, inplace, left, right)?;
+    if called.is_none() {
+        called = ex.enter_merged(op, inplace, left, right)?;
+    }
+    if called.is_none() {
+        called = ex.enter_binary(op, inplace, left, right)?;
+    }
+    let result = match called {
         Some(Called::Entered(_)) => return Ok(Flow::Entered(Awaits::Push)),
-        Some(Called::Value(result)) => {
-            ex.push(result);
-            return Ok(Flow::Next);
-        }
-        None => {}
-    }
-    if ex.enter_merged(op, inplace, left, right)?.is_some() || ex.enter_binary(op, inplace, left, right)?.is_some() {
-        return Ok(Flow::Entered(Awaits::Push));
-    }
-    let result = ex.binary(op, inplace, left, right)?;
+        Some(Called::Value(result)) => result,
+        None => ex.binary(op, inplace, left, right)?,
+    };
     ex.push(result);
     Ok(Flow::Next)
 }
