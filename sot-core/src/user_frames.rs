@@ -142,15 +142,13 @@ pub fn drop_rewritten(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, at_start: 
     replace_head(py, err, &real, &[]).is_ok()
 }
 
-/// An exception came out of rewritten code itself, out of so many of its instructions (`quiet`), the first.
-pub fn is_raised_within(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, quiet: usize) -> bool {
-    let Some(real) = Entry::first(err, py).filter(|entry| entry.code.is(code) && entry.next().is_none()) else {
-        return false;
-    };
-    let Ok(unit) = CodeUnit::of(&real.code) else { return false };
+/// The instruction of rewritten code itself that has raised an exception, if it is one of so many (`quiet`), the first.
+pub fn raised_within(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, quiet: usize) -> Option<sot_opcodes::Op> {
+    let real = Entry::first(err, py).filter(|entry| entry.code.is(code) && entry.next().is_none())?;
+    let unit = CodeUnit::of(&real.code).ok()?;
     // `tb_lasti` may lie in the caches behind the instruction.
     let begun = unit.code.instrs.iter().take_while(|instr| i64::from(instr.offset) <= real.offset).count();
-    begun <= quiet
+    unit.code.instrs.get(begun.checked_sub(1)?).filter(|_| begun <= quiet).map(|instr| instr.op.clone())
 }
 
 /// An exception left the resume function of `inner`, which ran below so many stand-ins for its callers (`callers`). The entry of its

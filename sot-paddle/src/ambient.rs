@@ -54,8 +54,8 @@ impl Unwritten {
     }
 }
 
-/// The thread that was asked last for its tracer, which was the right one, and where that lies. No two threads of a process have one
-/// number.
+/// The thread that was asked last for its tracer, which was the right one, and where that lies: a dict that is kept for as long. No two
+/// threads of a process have one number.
 struct TracerOf(ThreadId, DictStamp);
 
 impl TracerOf {
@@ -145,9 +145,11 @@ impl Ambient {
         // Each thread has a dict of its own there.
         if let Ok(dict) = global.getattr(intern!(py, "__dict__"))?.cast_exact::<PyDict>()
             && dict.get_item(intern!(py, "_dygraph_tracer_"))?.is_some_and(|own| own.is(&self.tracer))
-            && let Ok(mut tracer) = self.tracer_of.lock()
         {
-            *tracer = Some(TracerOf(std::thread::current().id(), DictStamp::new(dict)));
+            let now = TracerOf(std::thread::current().id(), DictStamp::new(dict));
+            let before = self.tracer_of.lock().ok().and_then(|mut tracer| tracer.replace(now));
+            // The dict of a thread that has ended may die here.
+            drop(before);
         }
         Ok(true)
     }

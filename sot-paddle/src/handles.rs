@@ -124,12 +124,13 @@ impl Handles {
     fn follows(&self, py: Python<'_>, flag: ThreadFlag) -> PyResult<bool> {
         let read = || self.has_grad.bind(py).call0()?.is_truthy();
         let before = read()?;
-        let mut follows = true;
-        for state in [!before, before] {
+        let is_told = |state: bool| -> PyResult<bool> {
             self.set_has_grad.bind(py).call1((state,))?;
-            follows &= flag.get() == Some(state) && read()? == state;
-        }
-        Ok(follows)
+            Ok(flag.get() == Some(state) && read()? == state)
+        };
+        let other = is_told(!before);
+        // As it was, whatever came of that.
+        Ok(is_told(before)? && other?)
     }
 
     /// Whether eager mode is on in this thread.

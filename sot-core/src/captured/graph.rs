@@ -82,11 +82,12 @@ pub enum What {
 #[derive(Default)]
 pub struct Graph {
     pub inputs: Vec<GraphInput>,
-    /// Numbers that vary and are operands: inputs behind the tensors, which the builder does not know.
+    /// Numbers that vary and are operands: inputs behind the tensors, which the builder does not know, unless as extents.
     pub numbers: Vec<GraphInput>,
     /// Those among them that are extents which the builder computes from inputs, by symbol, and of which inputs.
     pub extents: HashMap<u32, Vec<usize>>,
-    /// Those among them that the builder was told of, as extents of their own, in its numbering.
+    /// Those among them that the builder was told of, as extents of their own, in its numbering. They stay known after a rollback, as
+    /// inputs do.
     pub own: Vec<GraphInput>,
     /// Those of which the builder knows an example alone, by symbol.
     pub examples: HashSet<u32>,

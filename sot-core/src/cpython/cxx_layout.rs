@@ -2,17 +2,17 @@
 //!
 //! A handle begins with the addresses of what is behind it: the implementation, and a page of notes on gradients beside it.
 //! The member functions of [`cxx_tensor`](super::cxx_tensor) return references into these, so the offsets of what they return
-//! follow from the addresses; what is returned by value is searched for, in the order of addresses, as the one place that has
-//! the value in all samples. Nothing is known before: a layout that differs between samples is none, and whoever has none
-//! calls the functions. What a layout says is only trusted of an implementation whose table of functions is that of the
-//! samples.
+//! follow from the addresses; what is returned by value is searched for, in the order of addresses, as the first place that has
+//! the value in all samples. Known before is that a handle is two shared pointers in a row: a layout that differs between
+//! samples is none, and whoever has none calls the functions. What a layout says is only trusted of an implementation whose table
+//! of functions is that of the samples.
 
 use super::cxx_tensor::{Extents, Location};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 /// How far behind its beginning something is searched for.
-const REACH: usize = 320;
+const REACH: usize = 256;
 
 /// A tensor with memory, and what the functions say of it.
 pub(super) struct Sample {

@@ -137,8 +137,8 @@ impl CxxTensors {
         self_test(&functions).then_some(functions)
     }
 
-    /// Find out where the facts are kept. `samples` are tensors of several types and ranks. They are looked at in the places
-    /// found as well, and what is not the same there as by the functions was not found.
+    /// Find out where the facts are kept. `samples` are tensors of several types and ranks. They are read in the places found as
+    /// well: what is not the same there as by the functions was not found.
     pub fn learn(&mut self, samples: &[Bound<'_, PyAny>]) {
         let sample = |object: &Bound<'_, PyAny>| {
             let handle = self.is_of_base(object).then(|| self.handle(object.as_ptr()))?;
@@ -157,7 +157,18 @@ impl CxxTensors {
         };
         // SAFETY: the objects are borrowed, so what is behind their handles lives; the library has put more than one
         // implementation in a row on its heap.
-        self.layout = unsafe { Layout::learn(&known) };
+        self.layout = unsafe { Layout::learn(&known) }.filter(|layout| {
+            known.iter().all(|sample| {
+                // SAFETY: as above; the references are valid while the objects are borrowed.
+                unsafe {
+                    layout.read(sample.handle).is_some_and(|(extents, element_type, location)| {
+                        std::ptr::eq(extents, sample.extents)
+                            && element_type == sample.element_type
+                            && location == *sample.location
+                    })
+                }
+            })
+        });
     }
 
     /// The handle inside an object.

@@ -301,13 +301,13 @@ impl<'py> Executor<'py> {
         }
         for (var, now) in told {
             let py = self.py;
+            let least = self.fold_int(FIRST_THAT_VARIES)?;
+            let Some(large) = self.arithmetic(Arithmetic::Ge, var, Some(least))? else { return Ok(false) };
+            self.truth(large)?;
+            let symbol = self.symbol_of_number(var);
+            // Both count alike: nothing may stop between the two.
             let Some(number) = self.builder()?.number_that_varies(py, now) else { return Ok(false) };
             debug_assert_eq!(number, self.graph.own.len());
-            let least = self.fold_int(FIRST_THAT_VARIES)?;
-            if let Some(large) = self.arithmetic(Arithmetic::Ge, var, Some(least))? {
-                self.truth(large)?;
-            }
-            let symbol = self.symbol_of_number(var);
             self.graph.own.push(GraphInput { var, symbol });
         }
         Ok(true)

@@ -108,9 +108,7 @@ impl<'py> Executor<'py> {
         let class = self.class_of(left)?;
         match self.class_lookup(&class, "__iadd__")? {
             Some(found) if self.is_of_c("list", "__iadd__", &found) => {
-                let function = self.pin(&found);
-                let method = self.virtual_var(MethodVar { receiver: left, function });
-                self.call(method, &Args::positional(vec![right])).map(Some)
+                self.joined_by_c(left, part, "__iadd__", right).map(Called::Value).map(Some)
             }
             _ => Ok(None),
         }
@@ -127,7 +125,13 @@ impl<'py> Executor<'py> {
         {
             let class = self.class_of(left)?;
             match self.class_lookup(&class, name)? {
-                Some(found) if self.is_of_c(base, name, &found) => return self.joining(left, base, name, right),
+                Some(found) if self.is_of_c(base, name, &found) => {
+                    // Asked by its name it would say this in other words.
+                    if methods.sign == "*" && self.index_value(right)?.is_none() {
+                        return self.no_count(right);
+                    }
+                    return self.joining(left, base, name, right);
+                }
                 Some(found) if !facts::is_function(&found) => return Ok(Joining::Unknown),
                 _ => {}
             }
@@ -152,6 +156,11 @@ impl<'py> Executor<'py> {
         if self.index_value(count)?.is_some() {
             return self.joining(sequence, base, &methods.plain, count);
         }
+        self.no_count(count)
+    }
+
+    /// What repeats says of what is no int.
+    fn no_count(&mut self, count: VarId) -> Result<Joining, Stop> {
         let class = self.class_of(count)?;
         if self.class_lookup(&class, "__index__")?.is_some() {
             return Ok(Joining::Unknown);

@@ -183,7 +183,7 @@ impl<'py> Executor<'py> {
                 return Err(Stop::brk(Reason::WouldRaise, "*="));
             }
             let grows = inplace && matches!(left_kind, VarKind::List(_));
-            if !joins || grows || !self.overrides(left, &methods)? && !self.overrides(right, &methods)? {
+            if !joins || grows || !self.overrides(left, &methods)? && !self.overrides_as_number(right, &methods)? {
                 return Ok(None);
             }
         }

@@ -148,7 +148,7 @@ pub fn rewrite(
     let ends = !captured.watched().is_empty() || !lifetimes.used_up.is_empty();
     let mut em = Emitter::new(py, captured, go_on, head, uses, lifetimes);
     let takes_over = graph.is_none() && head.listed_as.is_some() && ends;
-    let emitted = emit_all(&mut em, &plan, takes_over, graph.as_ref(), &outputs);
+    let emitted = emit_all(&mut em, &plan, takes_over, ends, graph.as_ref(), &outputs);
     let quiet = emitted.as_ref().map_or(0, |quiet| *quiet);
     // Whatever else there is to say: it could not serve another call.
     if em.names_anew {
@@ -189,6 +189,7 @@ fn emit_all(
     em: &mut Emitter<'_, '_>,
     plan: &Tail,
     takes_over: bool,
+    ends: bool,
     graph: Option<&Arc<GraphFunction>>,
     outputs: &[Symbol],
 ) -> Result<usize, Stop> {
@@ -202,7 +203,8 @@ fn emit_all(
     let quiet = em.position();
     em.pass_exceptions()?;
     em.replay_journal()?;
-    let changes_nothing = em.position() == quiet && matches!(plan, Tail::Return(_));
+    // What lets go of values may have the program's code run.
+    let changes_nothing = !ends && em.position() == quiet && matches!(plan, Tail::Return(_));
     plan.emit(em)?;
     let moves_state = takes_over || graph.is_some_and(|graph| graph.has_effects());
     Ok(match (moves_state, changes_nothing) {

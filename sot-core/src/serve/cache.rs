@@ -25,9 +25,10 @@ use crate::stop::{Reason, Stop, Why};
 use crate::type_facts;
 use crate::user_frames::{self, Shown};
 use crate::varying::Varying;
-use pyo3::exceptions::{PyException, PyMemoryError};
+use pyo3::exceptions::{PyAttributeError, PyIndexError, PyKeyError, PyUnboundLocalError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
+use sot_opcodes::Op;
 use sot_tracker::Origin;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
@@ -257,14 +258,20 @@ impl Entry {
         }
     }
 
-    /// Whether its code has raised where it does nothing that anybody sees: the program has not, and can run as if there had been none,
-    /// as it does from then on. An exception that is no error (a key that interrupts) came from elsewhere.
+    /// Whether its code has not found what it reads, where it does nothing that anybody sees: the program can run as if there had been no
+    /// new code, as it does from then on. What else is raised there may come from elsewhere, without a frame of its own: from another
+    /// thread, or a signal that is handled by C.
     pub(super) fn fails_quietly(&self, py: Python<'_>, error: &PyErr) -> bool {
         let Action::Run { code, quiet, .. } = &self.action else { return false };
-        let fails = *quiet > 0
-            && error.is_instance_of::<PyException>(py)
-            && !error.is_instance_of::<PyMemoryError>(py)
-            && user_frames::is_raised_within(py, error, code, *quiet);
+        let class = error.get_type(py);
+        let found_nothing = |op: &Op| match op {
+            Op::LoadAttr(_) | Op::LoadMethod(_) => class.is(py.get_type::<PyAttributeError>()),
+            Op::BinarySubscr => class.is(py.get_type::<PyKeyError>()) || class.is(py.get_type::<PyIndexError>()),
+            Op::LoadFast { .. } => class.is(py.get_type::<PyUnboundLocalError>()),
+            _ => false,
+        };
+        let fails =
+            *quiet > 0 && user_frames::raised_within(py, error, code, *quiet).is_some_and(|op| found_nothing(&op));
         if fails {
             self.broken.store(true, Ordering::Relaxed);
             STATS.note(Reason::InternalError);
