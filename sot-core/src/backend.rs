@@ -476,10 +476,10 @@ pub trait Backend: Send + Sync + 'static {
     fn is_flag(&self, _class: &Bound<'_, PyAny>, _name: &str) -> bool {
         false
     }
-    /// Whether a number (an exact int or float) as this positional argument of an operation, or as an item of a tuple there, decides nothing but
+    /// Whether a number (an exact int or float) as this argument of an operation, or as an item of a tuple or list there, decides nothing but
     /// numbers of its result, or that it is out of range: neither shape nor type, nor whether it is accepted. One that varies between calls is passed at run time then, where
     /// the graph is replayed; else it is a constant of the graph.
-    fn takes_number(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: usize) -> bool {
+    fn takes_number(&self, _py: Python<'_>, _kind: CallKind, _name: &str, _at: Given<'_>) -> bool {
         false
     }
     /// Whether all ints in this argument of an operation, those in containers too, are extents or positions, for which

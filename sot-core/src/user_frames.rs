@@ -148,7 +148,7 @@ pub fn raised_within(py: Python<'_>, err: &PyErr, code: &Py<PyCode>, quiet: usiz
     let unit = CodeUnit::of(&real.code).ok()?;
     // `tb_lasti` may lie in the caches behind the instruction.
     let begun = unit.code.instrs.iter().take_while(|instr| i64::from(instr.offset) <= real.offset).count();
-    unit.code.instrs.get(begun.checked_sub(1)?).filter(|_| begun <= quiet).map(|instr| instr.op.clone())
+    unit.code.instrs.get(begun.checked_sub(1)?).filter(|_| begun <= quiet).map(|instr| instr.op)
 }
 
 /// An exception left the resume function of `inner`, which ran below so many stand-ins for its callers (`callers`). The entry of its

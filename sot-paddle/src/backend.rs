@@ -15,20 +15,30 @@ use sot_core::code_unit::records::Promises;
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
 
-/// Functions and the positional arguments whose number they write or compute with, and do not look at.
-const NUMBERS: &[(&str, usize)] = &[
-    ("clip", 1),
-    ("clip", 2),
-    ("full", 1),
-    ("full_like", 1),
-    ("linspace", 0),
-    ("linspace", 1),
-    ("pow", 1),
-    ("roll", 1),
-    ("scale", 1),
-    ("scale", 2),
-    ("to_tensor", 0),
+/// Functions and the arguments, by position and by name, whose number they write or compute with, and do not look at.
+const NUMBERS: &[(&str, usize, &str)] = &[
+    ("clip", 1, "min"),
+    ("clip", 2, "max"),
+    ("full", 1, "fill_value"),
+    ("full_like", 1, "fill_value"),
+    ("linspace", 0, "start"),
+    ("linspace", 1, "stop"),
+    ("masked_fill", 2, "value"),
+    ("pow", 1, "y"),
+    ("roll", 1, "shifts"),
+    ("scale", 1, "scale"),
+    ("scale", 2, "bias"),
+    ("to_tensor", 0, "data"),
+    ("uniform", 2, "min"),
+    ("uniform", 3, "max"),
 ];
+
+/// Whether an argument of an operation is in a table.
+fn is_in(table: &[(&str, usize, &str)], name: &str, at: Given<'_>) -> bool {
+    table.iter().any(|(operation, position, named)| {
+        *operation == name && (at == Given::At(*position) || at == Given::Named(named))
+    })
+}
 
 /// Operators of tensors, and the reading and writing of items by a number, or a tuple with numbers in it: no number decides the shape or the
 /// type of what they give or write.
@@ -165,20 +175,17 @@ impl Backend for PaddleBackend {
     }
 
     /// An operator looks at the type of a number alone, and so do functions that fill and scale.
-    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
+    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
         match kind {
-            CallKind::Method => OPERATORS.contains(&name) || NUMBERS.contains(&(name, at)),
-            CallKind::Api => NUMBERS.contains(&(crate::names::bare(name), at)),
+            CallKind::Method => OPERATORS.contains(&name) || is_in(NUMBERS, name, at),
+            CallKind::Api => is_in(NUMBERS, crate::names::bare(name), at),
             CallKind::Layer => false,
         }
     }
 
     fn takes_extents(&self, _py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
         let name = crate::names::bare(name);
-        let is_shape = |(operation, position, named): &(&str, usize, &str)| {
-            *operation == name && (at == Given::At(*position) || at == Given::Named(named))
-        };
-        kind != CallKind::Layer && (EXTENTS.contains(&name) || SHAPES.iter().any(is_shape))
+        kind != CallKind::Layer && (EXTENTS.contains(&name) || is_in(SHAPES, name, at))
     }
 
     fn borrows_memory(&self, name: &str) -> bool {

@@ -139,7 +139,7 @@ impl Backend for LazyPaddle {
         self.get(class.py()).is_ok_and(|b| b.is_flag(class, name))
     }
 
-    fn takes_number(&self, py: Python<'_>, kind: CallKind, name: &str, at: usize) -> bool {
+    fn takes_number(&self, py: Python<'_>, kind: CallKind, name: &str, at: Given<'_>) -> bool {
         self.get(py).is_ok_and(|b| b.takes_number(py, kind, name, at))
     }
 

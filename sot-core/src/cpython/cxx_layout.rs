@@ -7,12 +7,27 @@
 //! samples is none, and whoever has none calls the functions. What a layout says is only trusted of an implementation whose table
 //! of functions is that of the samples.
 
-use super::cxx_tensor::{Extents, Location};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 /// How far behind its beginning something is searched for.
 const REACH: usize = 256;
+
+/// A reference to `int64_t[9]` and a rank.
+#[repr(C)]
+pub(super) struct Extents {
+    pub(super) values: [i64; 9],
+    pub(super) rank: i32,
+}
+
+/// Where memory is: a device number, a kind of memory, and a type of device for kinds that are added at run time.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Location {
+    pub(super) device: i8,
+    pub(super) kind: i8,
+    device_type: usize,
+}
 
 /// A tensor with memory, and what the functions say of it.
 pub(super) struct Sample {

@@ -11,7 +11,7 @@
 //! throw is called only where the library's own predicates say that it does not: extents and type of a defined dense
 //! handle, location of one with memory.
 
-use super::cxx_layout::{Flag, Layout, Sample};
+use super::cxx_layout::{Extents, Flag, Layout, Location, Sample};
 use super::symbols::{Library, Symbol};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -19,22 +19,6 @@ use pyo3::types::PyType;
 use smallvec::SmallVec;
 use std::ffi::{CStr, c_char, c_void};
 use std::ops::RangeInclusive;
-
-/// A reference to `int64_t[9]` and a rank.
-#[repr(C)]
-pub(super) struct Extents {
-    values: [i64; 9],
-    rank: i32,
-}
-
-/// Where memory is: a device number, a kind of memory, and a type of device for kinds that are added at run time.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Location {
-    device: i8,
-    kind: i8,
-    device_type: usize,
-}
 
 type Predicate = unsafe extern "C" fn(*const c_void) -> bool;
 type Code = unsafe extern "C" fn(*const c_void) -> i32;
@@ -292,11 +276,9 @@ impl TensorFlag {
         let attribute = name.to_str().ok()?;
         let handle = sample.as_ptr().cast::<u8>().wrapping_add(offset).cast::<c_void>();
         let set = |up: bool| sample.setattr(attribute, up).is_ok() && getter.truth(sample.as_borrowed()) == Some(up);
+        let is_known_target = cfg!(all(target_os = "linux", target_pointer_width = "64"));
         // SAFETY: the sample is borrowed; the target is one whose objects embed handles, as the caller says.
-        let place = match cfg!(all(target_os = "linux", target_pointer_width = "64")) {
-            true => unsafe { Flag::learn(handle.cast_const(), set) },
-            false => None,
-        };
+        let place = if is_known_target { unsafe { Flag::learn(handle.cast_const(), set) } } else { None };
         Some(TensorFlag { getter, base: class.unbind(), offset, place })
     }
 

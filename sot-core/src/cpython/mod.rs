@@ -73,7 +73,7 @@ pub use hook_state::armed as hook_is_armed;
 pub use modules::{builtin, module, operator, prepare as prepare_modules};
 pub use native::{NativeBody, body_of, new_native};
 pub use python_api::{add_python_api, add_test_probes};
-pub use quiet_class::quiet_class;
+pub use quiet_class::{quiet_class, unlisted_quiet_class};
 pub use slots::{OwnedSlots, Slots};
 pub use trampoline::{Panic, hook_failures, trampoline};
 pub use warnings::warn;

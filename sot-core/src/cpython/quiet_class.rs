@@ -7,7 +7,7 @@
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyCFunction, PyDict, PyTuple, PyType};
+use pyo3::types::{PyCFunction, PyDict, PyString, PyTuple, PyType};
 
 use super::facts;
 
@@ -74,4 +74,15 @@ pub fn quiet_class<'py>(
     all.set_item(MARK, Bound::new(py, Quiet)?)?;
     all.update(names.as_mapping())?;
     py.get_type::<PyType>().call_method1("__new__", (metaclass, name, bases, all))
+}
+
+/// The same, which its bases do not list.
+pub fn unlisted_quiet_class<'py>(
+    metaclass: &Bound<'py, PyAny>,
+    name: &str,
+    bases: &Bound<'py, PyTuple>,
+    names: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let name = PyString::new(metaclass.py(), name);
+    facts::unlisted(quiet_class(metaclass, name.as_any(), bases.as_any(), names)?)
 }

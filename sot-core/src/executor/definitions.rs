@@ -177,7 +177,10 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("grouper", make(c"grouper", |args| Ok(args.get_item(0)?.unbind()))?),
         ("body_run", make(c"body_run", |args| Ok(args.get_item(0)?.unbind()))?),
         ("class_made", make(c"class_made", |args| Ok(args.get_item(0)?.unbind()))?),
-        ("quiet_class_made", make(c"quiet_class_made", |args| Ok(args.get_item(0)?.unbind()))?),
+        (
+            "quiet_class_made",
+            make(c"quiet_class_made", |_| Err(PyRuntimeError::new_err("a class that new code makes")))?,
+        ),
         ("plain_names", make(c"plain_names", |args| Ok(args.get_item(0)?.unbind()))?),
         ("class_checked", make(c"class_checked", metaclasses::checked)?),
         (

@@ -23,7 +23,8 @@ const MOST_SEARCHED: usize = 256;
 impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
     fn refused(&mut self, error: BuildError) -> Stop {
-        match self.extents_vary() {
+        // Memory from outside is not the graph's, whatever its extents are.
+        match self.extents_vary() && error.why.reason != Reason::InplaceTensor {
             true => self.needs_fixed_extents(error.why),
             false => Stop::Break(error.why),
         }
@@ -144,14 +145,16 @@ impl<'py> Executor<'py> {
     fn numbers_taken(&mut self, kind: CallKind, name: &str, args: &Args) -> SmallVec<[VarId; 2]> {
         let mut taken = SmallVec::new();
         // One that is also given elsewhere, as in a slice, is what it is there.
-        let mut elsewhere: Vec<VarId> = args.keywords.iter().map(|(_, value)| *value).collect();
-        for (at, arg) in args.positional.iter().enumerate() {
+        let mut elsewhere: Vec<VarId> = Vec::new();
+        let positional = args.positional.iter().enumerate().map(|(at, arg)| (Given::At(at), arg));
+        let named = args.keywords.iter().map(|(name, arg)| (Given::Named(name), arg));
+        for (at, arg) in positional.chain(named) {
             if !self.backend.takes_number(self.py, kind, name, at) {
                 elsewhere.push(*arg);
                 continue;
             }
             // What is an extent of an input is passed as such, which a compiled form takes, too.
-            let extents = self.may_take_extents() && self.backend.takes_extents(self.py, kind, name, Given::At(at));
+            let extents = self.may_take_extents() && self.backend.takes_extents(self.py, kind, name, at);
             let items = self.items_of_index(*arg);
             for number in items.iter().flat_map(|items| items.iter()).chain(items.is_none().then_some(arg)) {
                 if !self.is_varying_number(*number) {

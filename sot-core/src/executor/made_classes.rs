@@ -258,7 +258,7 @@ impl<'py> Executor<'py> {
             entries.push((key, module));
         }
         let prototype = match quiet {
-            true => facts::unlisted_quiet_class(&kind, text, of, namespace.clone()),
+            true => crate::cpython::unlisted_quiet_class(&kind, &text, &of, &namespace),
             false => facts::unlisted_class_of(&kind, text, of, namespace.clone()),
         };
         let prototype = prototype.map_err(|_| as_it_is("it raises"))?;

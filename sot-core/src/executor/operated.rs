@@ -8,7 +8,7 @@ use super::compared::class_name;
 use super::handlers::conversion_name;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
-use crate::type_facts;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -230,6 +230,11 @@ impl<'py> Executor<'py> {
         if of_sequences == Some(false) && !self.overrides(left, &methods)? && !self.overrides(right, &methods)? {
             return Ok(None);
         }
+        let is_text = |sequence: Option<(VarId, &str)>| sequence.is_some_and(|(_, base)| base == "str");
+        if methods.sign == "%" && is_text(self.as_sequence(left)?) && is_text(self.as_sequence(right)?) {
+            // Behind a method of the program the text on the right formats, too.
+            return Err(Stop::brk(Reason::UserCode, "% of two texts"));
+        }
         let not_inverted = self.fold_bool(false)?;
         for (me, class, name, other) in order {
             let sequence = self.as_sequence(me)?.map(|(_, base)| base);
@@ -261,7 +266,13 @@ impl<'py> Executor<'py> {
                         self.virtual_var(MethodVar { receiver: me, function })
                     }
                     // What C says comes after what the program says.
-                    Some(found) if !attempts.is_empty() => {
+                    Some(found)
+                        if !attempts.is_empty()
+                            && matches!(
+                                type_facts::descriptor(&found),
+                                Descriptor::Method | Descriptor::Wrapper | Descriptor::BuiltinFunction
+                            ) =>
+                    {
                         let function = self.pin(&found);
                         self.virtual_var(MethodVar { receiver: me, function })
                     }

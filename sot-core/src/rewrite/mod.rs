@@ -10,6 +10,7 @@
 //! with all that is still alive, to the continuation.
 
 mod breaks;
+mod cells;
 mod emit;
 mod exits;
 mod generators;

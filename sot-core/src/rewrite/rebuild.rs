@@ -1,5 +1,6 @@
 //! Code that builds the values that the simulation made, kind by kind.
 
+use super::cells::{empty_cells, fill_cells};
 use super::emit::{Callable, Emitter};
 use crate::called_by_code;
 use crate::natives::Native;
@@ -158,33 +159,6 @@ impl MadeFunction {
     }
 }
 
-/// Make the cells of a closure that do not exist yet, empty: what is in them may be the function.
-fn empty_cells(em: &mut Emitter<'_, '_>, closure: Option<VarId>) -> Result<Vec<VarId>, Stop> {
-    let Some(VarKind::Tuple(closure)) = closure.map(|c| em.captured.var(c).kind.clone()) else { return Ok(Vec::new()) };
-    let mut made = Vec::new();
-    for cell in closure.items.iter().copied() {
-        if matches!(em.captured.var(cell).kind, VarKind::Cell(_)) && em.must_be_built_once(cell) {
-            let cell_type = em.cell_type()?;
-            em.push_callable(cell_type);
-            em.call(0);
-            em.remember(cell);
-            made.push(cell);
-        }
-    }
-    Ok(made)
-}
-
-fn fill_cells(em: &mut Emitter<'_, '_>, cells: &[VarId]) -> Result<(), Stop> {
-    for cell in cells {
-        if let VarKind::Cell(CellVar { content: Some(content), .. }) = em.captured.var(*cell).kind {
-            em.push(content)?;
-            em.push(*cell)?;
-            em.store_attr("cell_contents");
-        }
-    }
-    Ok(())
-}
-
 /// `enumerate`, `zip`, `map` and `filter` ask what they are given for its iterator. That was done when the original was made, and an
 /// iterator whose class is the program's, which would notice the second time, is what something else says.
 fn push_inner(em: &mut Emitter<'_, '_>, inner: VarId) -> Result<(), Stop> {
@@ -298,7 +272,10 @@ impl Rebuild for CellVar {
 
 impl Rebuild for ClassVar {
     fn rebuild(&self, em: &mut Emitter<'_, '_>, me: VarId) -> Result<(), Stop> {
-        let Some(made) = &self.made else { return Ok(em.push_object(self.object)) };
+        let Some(made) = &self.made else {
+            em.push_object(self.object);
+            return Ok(());
+        };
         if let Some(before) = made.after {
             em.push(before)?;
             em.emit(Op::PopTop);

@@ -9,8 +9,8 @@ use crate::tensor::Tensor;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple, PyType};
 use sot_core::backend::{
-    AmbientCheck, Backend, CallKind, FreeAxis, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts, Surroundings,
-    Switch, TensorCheck, TensorMeta,
+    AmbientCheck, Backend, CallKind, FreeAxis, Given, GraphBuilder, Kind, LayerCall, LayerStore, Mode, Parts,
+    Surroundings, Switch, TensorCheck, TensorMeta,
 };
 use sot_core::stop::{Reason, Why};
 use std::collections::HashMap;
@@ -177,7 +177,7 @@ impl Backend for Toy {
     }
 
     /// A number is a tensor whose element type follows from its own.
-    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, _at: usize) -> bool {
+    fn takes_number(&self, _py: Python<'_>, kind: CallKind, name: &str, _at: Given<'_>) -> bool {
         kind == CallKind::Method
             && matches!(name, "__add__" | "__sub__" | "__mul__" | "__truediv__" | "__gt__" | "__lt__")
     }

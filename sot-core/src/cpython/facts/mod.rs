@@ -40,5 +40,5 @@ pub use types::{
     ClassForm, Field, GetattrKind, TypeStamp, class_dict, class_form, field, finds_names_by_code, getattr_kind,
     has_mro, is_abstract, is_class_of_context_variables, is_deque, is_heap_type, is_named_below, is_written_class,
     lacks_attribute, makes_plain_instances, mro, name_in_messages, tells_names, type_flags, type_lookup, type_version,
-    unlisted_class, unlisted_class_of, unlisted_quiet_class, writes_attributes_by_default,
+    unlisted, unlisted_class, unlisted_class_of, writes_attributes_by_default,
 };

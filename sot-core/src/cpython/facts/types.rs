@@ -149,18 +149,8 @@ pub fn unlisted_class_of<'py>(
     unlisted(metaclass.call1((name, bases, namespace))?)
 }
 
-/// The same, of any metaclass, without a word to it or to a base.
-pub fn unlisted_quiet_class<'py>(
-    metaclass: &Bound<'py, PyAny>,
-    name: impl IntoPyObject<'py>,
-    bases: Bound<'py, PyTuple>,
-    namespace: Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let name = name.into_bound_py_any(metaclass.py())?;
-    unlisted(crate::cpython::quiet_class(metaclass, &name, bases.as_any(), &namespace)?)
-}
-
-fn unlisted(class: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+/// A class that its bases do not list among their subclasses.
+pub fn unlisted(class: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = class.py();
     // SAFETY: a live class; references without a callback are one object, which its bases have.
     unsafe {
