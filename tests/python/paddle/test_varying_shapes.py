@@ -240,3 +240,41 @@ def test_gradients_flow_to_what_was_cut():
             except ValueError as error:
                 grads.append(str(error))
         assert grads[0] == grads[1], n
+
+
+class Memory(paddle.nn.Layer):
+    """Keys of all steps so far, in a buffer that each step writes a part of."""
+
+    def __init__(self):
+        super().__init__()
+        self.keys, self.end = paddle.zeros([64, 4]), 0
+
+    def forward(self, x):
+        start, self.end = self.end, self.end + x.shape[0]
+        self.keys[start : self.end] = x
+        return self.keys[: self.end].sum() + x
+
+
+def test_a_buffer_that_is_written_by_parts_is_a_break_and_few_captures():
+    plain, ours = Memory(), Memory()
+    captured = sot.to_static(ours)
+    for step in range(24):
+        x = paddle.ones([2, 4]) * step
+        assert told(captured, x) == told(plain, x), step
+        assert ours.end == plain.end
+    assert ours.keys.numpy().tobytes() == plain.keys.numpy().tobytes()
+    stats = sot.stats()
+    assert stats["captures"] <= 6 and stats["reasons"].keys() == {"in-place-tensor"}, stats
+
+
+def by_keywords(x, n):
+    y = x.clip(max=n) + paddle.clip(x, min=n) + paddle.roll(x, shifts=n, axis=1)
+    return y + paddle.scale(x, scale=n, bias=n) + paddle.full_like(x, fill_value=n) + paddle.masked_fill(x, x > 0, n)
+
+
+def test_numbers_by_keyword():
+    captured = sot.to_static(by_keywords)
+    x = paddle.arange(8, dtype="float32").reshape([2, 4])
+    for n in ORDINARY + ODD:
+        assert told(captured, x, n) == told(by_keywords, x, n), n
+    assert sot.stats()["captures"] <= 5

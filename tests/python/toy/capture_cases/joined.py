@@ -224,3 +224,30 @@ def class_methods_of_constants():
         return x * 2
 
     return {"f": f, "args": x1}
+
+
+class Unsaid:
+    def __iadd__(self, other):
+        return NotImplemented
+
+    __add__ = None
+
+
+class Formats(str):
+    def __mod__(self, other):
+        return NotImplemented
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def who_is_asked_behind_NotImplemented():
+    def f(x, log):
+        y = x * 2
+        one, text, plain = Unsaid(), Formats("a%s"), Formats("a")
+        try:
+            one += 1
+        except TypeError as error:
+            log.append(str(error))
+        log.append((tried(operator.mod, text, "c"), tried(operator.mod, plain, "c"), tried(operator.mod, text, 1)))
+        return y
+
+    return {"f": f, "args": x1}
