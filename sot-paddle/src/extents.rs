@@ -226,6 +226,9 @@ fn parsed(formula: &str, names: &HashMap<String, Extent>) -> Option<Extent> {
     if let Ok(number) = formula.parse() {
         return Some(Extent::Number(number));
     }
+    if let Some(negated) = formula.strip_prefix('-') {
+        return Some(Extent::Difference(Box::new([Extent::Number(0), parsed(negated, names)?])));
+    }
     let Some((function, arguments)) = formula.strip_suffix(')').and_then(|formula| formula.split_once('(')) else {
         return names.get(formula).cloned();
     };
@@ -354,6 +357,15 @@ mod tests {
         assert_eq!(parsed("Mul(S1, Add(S0, -2))", &names()), Some(Extent::Product(Box::new([of(1), sum]))));
         let three = Extent::Sum(Box::new([Extent::Sum(Box::new([of(0), of(0)])), of(1)]));
         assert_eq!(parsed("Add(S0, S0, S1)", &names()), Some(three));
+    }
+
+    #[test]
+    fn what_is_behind_a_number_is_read() {
+        let of = |axis| Extent::OfInput { input: 0, axis };
+        let negated = Extent::Difference(Box::new([Extent::Number(0), of(0)]));
+        let behind = Extent::Sum(Box::new([Extent::Number(64), negated]));
+        assert_eq!(parsed("Add(64, -S0)", &names()), Some(behind));
+        assert_eq!(parsed("-S7", &names()), None);
     }
 
     #[test]

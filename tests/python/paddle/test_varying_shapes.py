@@ -96,6 +96,13 @@ def decided_by_its_shape(x, n):
     return x + part.sum()
 
 
+def asked_for_what_is_behind(x, n):
+    part = TABLE[n:]
+    if part.shape[0] < 5:
+        return x - part.shape[0]
+    return x * part.shape[0] + (part @ part.t())[-1].sum()
+
+
 def looped_over(x, n):
     out = []
     for i in range(3):
