@@ -310,6 +310,12 @@ impl<'py> Executor<'py> {
                         self.enter_question("hash", &[value])?.ok_or_else(|| fallback("__hash__"))
                     }
                     Some(none) if none.is_none() => {
+                        if let Some(part) = part
+                            && matches!(self.look(part)?, VarKind::Set(_))
+                        {
+                            // Sets look for such a one as if it were frozen.
+                            return Err(fallback("__hash__ of a set"));
+                        }
                         let text = format!("unhashable type: '{}'", super::compared::class_name(class.as_any()));
                         Err(self.raise_error::<PyTypeError>(&text))
                     }
