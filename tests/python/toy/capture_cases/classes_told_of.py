@@ -667,7 +667,10 @@ def bases_of_two_metaclasses():
     return {"f": f, "args": x1}
 
 
-@(case(captures=2, breaks=1, reasons=("builtin",)) if sys.version_info >= (3, 11) else open_case)
+decided_by_version = case(captures=2, breaks=1, reasons=("builtin",)) if sys.version_info >= (3, 11) else open_case
+
+
+@decided_by_version
 def local_enumeration_is_captured_once():
     def f(x):
         class K(enum.Enum):
