@@ -67,7 +67,9 @@ impl<'py> Executor<'py> {
             Some(value) => Some(self.stand_in_for(value)?),
             None => None,
         };
-        self.put_on_prototype(&prototype, name, object.as_ref()).map_err(|e| self.internal(&e))?;
+        let put = self.put_on_prototype(&prototype, name, object.as_ref());
+        // A name that no class can have, say: the program sees what it raises.
+        put.map_err(|_| Stop::brk(Reason::WouldRaise, format!("{name} of a class")))?;
         self.undo.push(Undo::Prototype {
             class: prototype.unbind(),
             name: name.to_owned(),

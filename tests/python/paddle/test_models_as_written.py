@@ -210,7 +210,6 @@ def test_decoding(name, sampled, counting):
     at_most(seen.captures, captures)
 
 
-@pytest.mark.xfail(strict=True, raises=NotReached, reason="to_tensor([t]) takes the number t for fixed")
 def test_denoising_loop(counting):
     """The loop of a pipeline: the time is a number that varies, and the last step has no noise."""
     eager, net = twins(CASES["denoising"])

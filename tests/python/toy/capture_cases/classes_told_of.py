@@ -757,3 +757,18 @@ def local_enumerations_that_live_on():
         return x + K.A.value, K.B.value, K.A is kept[0].A, K is kept[-1], K.A == kept[0].A, hash(K.A) == hash(kept[0].A)
 
     return {"f": f, "args": x1}
+
+
+@case(graphs=None, captures=None, breaks=None, reasons=None)
+def names_that_no_class_can_have():
+    def f(x):
+        A = type("A", (), {})
+        said = []
+        for name in ("x\0y", "\udcdc", b"a", 123, "B"):
+            try:
+                A.__name__ = name
+            except (ValueError, TypeError) as error:
+                said.append(type(error).__name__)
+        return x * 2, said, A.__name__
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
