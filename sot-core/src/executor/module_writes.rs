@@ -42,12 +42,10 @@ impl<'py> Executor<'py> {
         if self.frames.iter().any(|frame| frame.builtins == globals) {
             return Err(refused());
         }
-        self.dict_below(&dict, None, true)?;
-        self.note_rewritten(&dict, name);
+        self.set_global_in(globals, name, value)?;
         if libraries::comes_with_python(self.py, &file) || libraries::of_framework(self.py, &file) {
             self.modules_written.insert(Target::Globals(globals));
         }
-        self.journal_record(Mutation::SetGlobal { globals, name: name.into(), value: Self::var_ref(value) });
         Ok(())
     }
 

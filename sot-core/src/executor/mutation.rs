@@ -293,7 +293,11 @@ impl<'py> Executor<'py> {
     }
 
     pub fn store_global(&mut self, name: &str, value: VarId) -> Result<(), Stop> {
-        let globals: ObjectId = self.frame().globals;
+        self.set_global_in(self.frame().globals, name, value)
+    }
+
+    /// A name in the globals of a module, which are its attributes, too.
+    pub(super) fn set_global_in(&mut self, globals: ObjectId, name: &str, value: VarId) -> Result<(), Stop> {
         let dict = self.objects.get(self.py, globals);
         let dict = dict.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         self.dict_below(dict, None, true)?;
