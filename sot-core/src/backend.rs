@@ -553,6 +553,11 @@ pub trait Backend: Send + Sync + 'static {
     }
     /// Python code under these path prefixes is the framework's: never captured as a frame of its own.
     fn skip_paths(&self, py: Python<'_>) -> Vec<String>;
+    /// Whether the graph breaks inside of a function of the framework. Where it does not, the call of the function is the break, as for
+    /// the standard library: helpers that do much in Python and nothing on tensors.
+    fn is_taken_apart(&self, _file: &str, _function: &str) -> bool {
+        true
+    }
     /// The type whose instances are tensors, for `isinstance` on a symbolic value: the class of an input tensor is
     /// kept with it, the class of a computed one is this.
     fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;

@@ -221,6 +221,11 @@ impl Frame {
         self.raised_again = place;
     }
 
+    /// Where it stands.
+    pub fn site(&self) -> Site {
+        (self.unit.address(), self.ip)
+    }
+
     /// Whether the frame is one of a definition: plain Python has none in its place.
     pub fn is_hidden(&self) -> bool {
         self.unit.hidden

@@ -173,9 +173,10 @@ impl FrameShape {
     }
 }
 
-/// Whether a function may call `super()` without arguments, which reads its first local and its cell `__class__`.
+/// Whether a function may call `super()` without arguments, which reads its first local and its cell `__class__`. Without
+/// that cell it raises, and the first local decides what it says.
 pub fn uses_super(code: &sot_opcodes::Code) -> bool {
-    code.freevars.iter().any(|name| name == "__class__")
+    code.freevars.iter().any(|name| name == "__class__") || code.names.iter().any(|name| name == "super")
 }
 
 /// A stack of frames, outermost first, and the frames of generators that those refer to.

@@ -49,6 +49,7 @@ const PYTHON_MODULES: &[&str] = &[
 
 /// Answered by [`crate::fold`].
 const FOLDABLE: &[(&str, &str)] = &[
+    ("paddle.base.data_feeder", "convert_dtype"),
     ("paddle.base.dygraph.base", "enabled"),
     ("paddle.base.dygraph.base", "in_sot_simulation_mode"),
     ("paddle.base.dygraph.base", "in_to_static_mode"),
@@ -102,6 +103,10 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.amp", "is_bfloat16_supported"),
     ("paddle.amp", "is_float16_supported"),
     ("paddle.amp.auto_cast", "amp_state"),
+    ("paddle.base.data_feeder", "check_dtype"),
+    ("paddle.base.data_feeder", "check_shape"),
+    ("paddle.base.data_feeder", "check_type"),
+    ("paddle.base.data_feeder", "check_variable_and_dtype"),
     ("paddle.base.dygraph.base", "_switch_tracer_mode_guard_"),
     ("paddle.base.dygraph.base", "no_grad"),
     ("paddle.base.dygraph.base", "param_guard"),

@@ -268,6 +268,10 @@ impl Backend for PaddleBackend {
         crate::classify::skip_paths(py, &self.handles)
     }
 
+    fn is_taken_apart(&self, file: &str, function: &str) -> bool {
+        crate::classify::is_taken_apart(file, function)
+    }
+
     fn tensor_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(self.handles.tensor.bind(py).clone().into_any())
     }

@@ -178,3 +178,21 @@ pub(crate) fn skip_paths(py: Python<'_>, handles: &Handles) -> Vec<String> {
     let paths = handles.paddle.bind(py).getattr(intern!(py, "__path__"));
     paths.and_then(|p| p.extract::<Vec<String>>()).unwrap_or_default()
 }
+
+/// What layers run when they are called: it computes on tensors wherever it stands.
+const COMPUTES: &[&str] = &["__call__", "_dygraph_call_func", "forward"];
+
+/// Files of layers and models, below the package, as opposed to those that make, convert, save, measure and train them.
+const LAYERS: &[&str] = &["/distribution/", "/incubate/nn/layer/", "/nn/layer/", "/text/models/", "/vision/models/"];
+
+/// Making an object of theirs is one break.
+const MAKES: &str = "__init__";
+
+/// What layers can do beside computing: parameters, state, hooks, conversion.
+const OF_ALL_LAYERS: &str = "/nn/layer/layers.py";
+
+/// Whether the graph breaks inside of such a function of Paddle's.
+pub(crate) fn is_taken_apart(file: &str, function: &str) -> bool {
+    let in_parts = || !file.ends_with(OF_ALL_LAYERS) && LAYERS.iter().any(|part| file.contains(part));
+    COMPUTES.contains(&function) || function != MAKES && in_parts()
+}

@@ -1,10 +1,11 @@
 //! Layers: which are called as one statement, which are simulated, and what their calls depend on.
 //!
-//! A leaf is a layer of `paddle.nn` without hooks or overrides whose sub-layers are leaves too. Its `forward` runs on
-//! symbolic values under Paddle's own static branch, which the tests compare with eager; classes whose static branch
-//! does something else are listed in [`SIMULATED`].
+//! A leaf is a layer of `paddle.nn` without hooks or overrides whose sub-layers are leaves too, and that holds nothing of the
+//! program's ([`inert`]). Its `forward` runs on symbolic values under Paddle's own static branch, which the tests compare with eager;
+//! classes whose static branch does something else are listed in [`SIMULATED`].
 
 use crate::handles::Handles;
+use crate::inert;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
@@ -84,6 +85,8 @@ fn is_leaf(handles: &Handles, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
         && !SIMULATED.contains(&name.as_str())
         && plain_call(handles, layer, &dict)
         && !dict.contains(intern!(py, "forward")).unwrap_or(true)
+        && inert::forward(&class)
+        && inert::attributes(handles, &dict)
         && (OWN_FORWARD.contains(&name.as_str()) || sublayers(&dict).iter().all(|l| is_leaf(handles, l, depth - 1)))
 }
 

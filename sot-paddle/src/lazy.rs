@@ -222,6 +222,10 @@ impl Backend for LazyPaddle {
         self.get(callee.py()).ok()?.switch(callee, args, kwargs, at)
     }
 
+    fn is_taken_apart(&self, file: &str, function: &str) -> bool {
+        crate::classify::is_taken_apart(file, function)
+    }
+
     fn skip_paths(&self, py: Python<'_>) -> Vec<String> {
         match self.get(py) {
             Ok(backend) => backend.skip_paths(py),

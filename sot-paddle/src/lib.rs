@@ -31,6 +31,7 @@ mod extents;
 mod fold;
 mod grown;
 mod handles;
+mod inert;
 mod inspect;
 pub mod install;
 mod layers;

@@ -427,8 +427,12 @@ impl<'py> Executor<'py> {
         self.may_simulate(callee)?;
         match self.backend.classify(callee) {
             Kind::Api => {
+                if let Some(called) = self.called_by_body(callee, args) {
+                    return called;
+                }
                 let name = api_name(callee);
-                return self.record_call(CallKind::Api, &name, Some(callee), args).map(Called::Value);
+                let recorded = self.record_call(CallKind::Api, &name, Some(callee), args);
+                return recorded.map(Called::Value).map_err(|stop| self.refused_by(callee, stop));
             }
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
             Kind::Switch => return self.call_switch(callee, args).map(Called::Value),

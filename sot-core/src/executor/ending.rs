@@ -23,7 +23,7 @@ impl<'py> Executor<'py> {
         if let (Err(Stop::Break(_)), Some(at)) = (&ended, self.looks_at_names_again()) {
             let why = Why::new(Reason::FrameInspection, "locals() before and behind a break");
             let caller = (at >= self.given).then(|| at - 1);
-            let site = caller.map(|caller| (self.frames[caller].unit.address(), self.frames[caller].ip));
+            let site = caller.map(|caller| self.frames[caller].site());
             return Err((site.filter(|site| !self.found.denied.contains_key(site)), why));
         }
         let mut followed = Vec::new();
@@ -39,10 +39,14 @@ impl<'py> Executor<'py> {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
             Err(Stop::Break(why)) if self.begun().is_none() && !self.must_stay_whole() => {
+                if let Some((site, why)) = self.call_by_body() {
+                    return Err((Some(site), why));
+                }
                 return match self
                     .class_statement_under_way()
                     .or_else(|| self.call_of_library())
                     .or_else(|| self.generator_of_framework())
+                    .or_else(|| self.call_of_framework())
                     .or_else(|| self.hands_iterators_on())
                 {
                     Some(site) => Err((Some(site), why)),
@@ -62,11 +66,14 @@ impl<'py> Executor<'py> {
         if self.in_one_piece.is_some_and(|frame| frame < self.given) {
             return Err((None, why));
         }
+        if let Some((site, why)) = self.call_by_body() {
+            return Err((Some(site), why));
+        }
         let real = why.reason == Reason::FrameInspection || self.in_one_piece.is_some();
         if real && self.frames.len() > self.given.max(1) {
             // All frames that the simulation entered must be real: break at the call that entered the first of them.
             let caller = &self.frames[self.given.max(1) - 1];
-            let site = (caller.unit.address(), caller.ip);
+            let site = caller.site();
             // Variables are the frame's own only where it is the user's code, or its resume function.
             let variables = self.frames[self.given.max(1) - 1..].iter().any(|frame| frame.unit.reads_frame_locals());
             return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
@@ -120,7 +127,7 @@ impl<'py> Executor<'py> {
         let caller = self.frames.iter().rposition(|frame| !frame.is_hidden() && !library(frame))?;
         let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
         let frame = &self.frames[caller];
-        let site = (frame.unit.address(), frame.ip);
+        let site = frame.site();
         (entered_here && !self.found.denied.contains_key(&site)).then_some(site)
     }
 
@@ -131,7 +138,7 @@ impl<'py> Executor<'py> {
         let framework = |frame: &Frame| paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()));
         let first = self.frames.iter().position(|frame| frame.generator.is_some() && framework(frame))?;
         let frame = self.frames.get(first.checked_sub(1)?)?;
-        let site = (frame.unit.address(), frame.ip);
+        let site = frame.site();
         let inside = first >= self.given && self.frames[first..].iter().all(framework);
         (inside && !self.found.denied.contains_key(&site)).then_some(site)
     }
@@ -153,7 +160,7 @@ impl<'py> Executor<'py> {
         let frames = self.frames.get(..below)?;
         let shown = frames.iter().rposition(|frame| !frame.is_hidden())?;
         let frame = if shown + 1 < self.given { frames.last()? } else { &frames[shown] };
-        let site = (frame.unit.address(), frame.ip);
+        let site = frame.site();
         (!self.found.denied.contains_key(&site)).then_some(site)
     }
 }

@@ -48,8 +48,19 @@ impl<'py> Executor<'py> {
         match base {
             "tuple" => self.py.get_type::<PyTuple>(),
             "list" => self.py.get_type::<PyList>(),
+            "bytes" => self.py.get_type::<PyBytes>(),
             _ => self.py.get_type::<PyString>(),
         }
+    }
+
+    /// The same, and constants of bytes: they join and repeat, but no class of the program keeps them as a part.
+    fn as_operand(&mut self, value: VarId) -> Result<Option<(VarId, &'static str)>, Stop> {
+        if let VarKind::Constant(_) = self.look(value)?
+            && self.constant_value(value).is_some_and(|value| value.is_exact_instance_of::<PyBytes>())
+        {
+            return Ok(Some((value, "bytes")));
+        }
+        self.as_sequence(value)
     }
 
     /// Whether what a class has under a name is the method of the builtin type.
@@ -116,7 +127,7 @@ impl<'py> Executor<'py> {
 
     /// What C does with the operands as sequences.
     pub(super) fn join_at_last(&mut self, methods: &Methods, left: VarId, right: VarId) -> Result<Joining, Stop> {
-        let (of_left, of_right) = (self.as_sequence(left)?, self.as_sequence(right)?);
+        let (of_left, of_right) = (self.as_operand(left)?, self.as_operand(right)?);
         let (left_is_asked, right_is_asked) =
             (self.overrides_as_number(left, methods)?, self.overrides_as_number(right, methods)?);
         let is_instance = matches!(self.look(left)?, VarKind::Instance(_));
@@ -142,6 +153,12 @@ impl<'py> Executor<'py> {
                 Some((_, other)) if other == base => self.joining(left, base, &methods.plain, right),
                 _ => {
                     let class = self.class_of(right)?;
+                    if base == "bytes" {
+                        return match self.class_lookup(&class, "__buffer__")? {
+                            Some(_) => Ok(Joining::Unknown),
+                            None => Ok(Joining::Refused(format!("can't concat {} to bytes", class_name(&class)))),
+                        };
+                    }
                     let class = class_name(&class);
                     Ok(Joining::Refused(format!("can only concatenate {base} (not \"{class}\") to {base}")))
                 }

@@ -1,5 +1,5 @@
-//! `isinstance` and `issubclass` where the program answers: a metaclass with a check of its own, or a value that says that its
-//! class is another one.
+//! `isinstance` and `issubclass` where the program answers: a metaclass with a check of its own, an object that is asked in the place
+//! of a class (`typing.Sequence`), or a value that says that its class is another one.
 
 use super::Executor;
 use crate::cpython::facts;
@@ -29,9 +29,12 @@ impl<'py> Executor<'py> {
         if !self.is_checked_by_code(value, class, of_value)? {
             return Ok(None);
         }
-        let VarKind::Class(candidate) = self.look(class)? else { return Ok(None) };
-        let candidate = self.objects.get(self.py, candidate.object);
         let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
+        let VarKind::Class(candidate) = self.look(class)? else {
+            let method = self.special_method(class, method)?;
+            return self.enter("truth_of", &[method, value]).map(Some);
+        };
+        let candidate = self.objects.get(self.py, candidate.object);
         match self.class_lookup(candidate.get_type().as_any(), method)? {
             Some(found) if self.is_code(&found) && self.membership(&candidate, method)? == Membership::User => {
                 let method = self.special_method(class, method)?;
@@ -52,6 +55,7 @@ impl<'py> Executor<'py> {
 
     /// Whether the answer for one class, or for one of a tuple of them, is code of the program.
     fn is_checked_by_code(&mut self, value: VarId, class: VarId, of_value: bool) -> Result<bool, Stop> {
+        let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
         let candidate = match self.look(class)? {
             VarKind::Class(candidate) => self.objects.get(self.py, candidate.object),
             VarKind::Tuple(TupleVar { items, class: None }) => {
@@ -64,9 +68,12 @@ impl<'py> Executor<'py> {
                     Ok(false)
                 });
             }
+            VarKind::Instance(_) => {
+                let asked = self.class_of(class)?;
+                return Ok(self.class_lookup(&asked, method)?.is_some_and(|found| self.is_code(&found)));
+            }
             _ => return Ok(false),
         };
-        let method = if of_value { "__instancecheck__" } else { "__subclasscheck__" };
         let own = self.class_of(value)?;
         if of_value && own.is(&candidate) {
             return Ok(false);

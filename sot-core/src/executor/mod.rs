@@ -22,6 +22,7 @@ mod appended;
 mod asked_first;
 mod attribute_dicts;
 mod attributes;
+mod bodies;
 #[cfg(test)]
 mod branches;
 mod builtin_methods;
@@ -240,6 +241,10 @@ pub struct Executor<'py> {
     /// The instruction has come to code of the program where it could enter no frame: it is simulated once more, by definitions
     /// wherever there is one.
     by_definition: bool,
+    /// The framework has refused a call of the function at this address: it is simulated by its body.
+    by_body: Option<usize>,
+    /// Calls of functions that are simulated by their bodies, and why the framework has refused them.
+    bodies: HashMap<Site, Why>,
     /// Parts of containers that were copied because the container was written to.
     copied: usize,
     /// The length of the graph, and what was spent when it came to that.
@@ -320,6 +325,8 @@ impl<'py> Executor<'py> {
             #[cfg(debug_assertions)]
             learned: HashSet::new(),
             by_definition: false,
+            by_body: None,
+            bodies: HashMap::new(),
             copied: 0,
             busy: (0, 0),
             room: thread::frames_left(py).min(MAX_DEPTH),
@@ -626,7 +633,7 @@ impl<'py> Executor<'py> {
         let frame = self.frames.last().expect("a frame");
         let denied = match self.found.denied.is_empty() {
             true => None,
-            false => self.found.denied.get(&(frame.unit.address(), frame.ip)).cloned(),
+            false => self.found.denied.get(&frame.site()).cloned(),
         };
         #[cfg(feature = "test-hooks")]
         let noted = crate::simulated::wanted().then(|| (frame.unit.clone(), frame.ip));
@@ -643,6 +650,13 @@ impl<'py> Executor<'py> {
             self.by_definition = true;
             ran = handlers::run(self, op);
             self.by_definition = false;
+        }
+        if let Err(Stop::Break(_)) = &ran
+            && let Some(refused) = self.step.refused_call.take()
+        {
+            self.rollback(&mark);
+            self.step = state::Step::default();
+            ran = self.run_by_body(op, refused);
         }
         if let Err(stop) = &ran
             && self.is_worth_a_rehearsal(stop, op)

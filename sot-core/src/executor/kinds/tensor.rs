@@ -120,6 +120,16 @@ impl Operations for TensorVar {
     }
 
     fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
-        ex.record_call(CallKind::Method, name, None, &args.with_first(me)).map(Called::Value)
+        let args = args.with_first(me);
+        if ex.runs_by_body()
+            && let Some(called) = ex.method_of_tensors(name).and_then(|method| ex.called_by_body(&method, &args))
+        {
+            return called;
+        }
+        let recorded = ex.record_call(CallKind::Method, name, None, &args).map(Called::Value);
+        recorded.map_err(|stop| match ex.method_of_tensors(name) {
+            Some(method) => ex.refused_by(&method, stop),
+            None => stop,
+        })
     }
 }

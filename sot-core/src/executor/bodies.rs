@@ -1,0 +1,103 @@
+//! Python code of the framework that is simulated like the program's own: functions that do not accept symbolic values, and helpers.
+//!
+//! What such code does inside is none of the program's business. Where it breaks, the call that entered it breaks: one break instead
+//! of one at each thing that it does, and for a function that was refused the reason is the framework's.
+
+use super::{Executor, Flow};
+use crate::frame::{Frame, Site};
+use crate::stop::{Reason, Stop, Why};
+use crate::variables::{Args, Called, FunctionVar};
+use pyo3::prelude::*;
+use sot_opcodes::Op;
+
+/// A function of the framework that has refused a call, by its address, and why.
+pub(super) type RefusedCall = (usize, Why);
+
+impl<'py> Executor<'py> {
+    /// The framework gives a call back. If the function is written in Python, the instruction is run once more, by its body.
+    pub(super) fn refused_by(&mut self, callee: &Bound<'py, PyAny>, stop: Stop) -> Stop {
+        if let Stop::Break(why) = &stop
+            && matches!(why.reason, Reason::ApiRejected | Reason::InplaceTensor)
+            && crate::cpython::facts::is_function(callee)
+        {
+            self.step.refused_call = Some((callee.as_ptr() as usize, why.clone()));
+        }
+        stop
+    }
+
+    /// Whether the instruction is run again because a call was refused.
+    pub(super) fn runs_by_body(&self) -> bool {
+        self.by_body.is_some()
+    }
+
+    /// What all tensors have under a name.
+    pub(super) fn method_of_tensors(&self, name: &str) -> Option<Bound<'py, PyAny>> {
+        self.backend.tensor_class(self.py).and_then(|class| class.getattr(name)).ok()
+    }
+
+    /// The call of a function whose body is to be simulated.
+    pub(super) fn called_by_body(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Option<Result<Called, Stop>> {
+        self.by_body.take_if(|address| *address == callee.as_ptr() as usize)?;
+        let function = self.objects.add(callee);
+        Some(self.call_function(&FunctionVar::Object(function), args))
+    }
+
+    /// Run an instruction again whose call was refused. The stop of the refusal stays where there is no body to enter.
+    pub(super) fn run_by_body(&mut self, op: Op, (callee, why): RefusedCall) -> Result<Flow, Stop> {
+        let Some(site) = self.frames.last().map(Frame::site) else { return Err(Stop::Break(why)) };
+        let before = self.by_body.replace(callee);
+        let ran = super::handlers::run(self, op);
+        self.by_body = before;
+        match ran {
+            Ok(Flow::Entered(_)) | Err(Stop::Entered(_)) => {
+                self.bodies.insert(site, why);
+                ran
+            }
+            _ => Err(Stop::Break(why)),
+        }
+    }
+
+    /// Where the body of a refused function breaks: the call of it, and why that was refused.
+    pub(super) fn call_by_body(&self) -> Option<(Site, Why)> {
+        if self.bodies.is_empty() {
+            return None;
+        }
+        let entered = self.given.max(1)..self.frames.len();
+        let (first, why) = entered.into_iter().find_map(|i| Some((i, self.bodies.get(&self.frames[i - 1].site())?)))?;
+        let paths = self.backend.skip_paths(self.py);
+        let site = self.call_below(first, |frame| self.is_of_framework(&paths, frame))?;
+        Some((site, why.clone()))
+    }
+
+    /// Where a helper of the framework breaks: the call of it. Functions that the backend has captured in parts are left as they are.
+    pub(super) fn call_of_framework(&self) -> Option<Site> {
+        let paths = self.backend.skip_paths(self.py);
+        let helper = |frame: &Frame| {
+            self.is_of_framework(&paths, frame)
+                && (frame.is_hidden() || !self.backend.is_taken_apart(&frame.unit.file, &frame.unit.code.name))
+        };
+        let innermost = self.shown_frame()?;
+        if !paths.iter().any(|path| innermost.unit.file.starts_with(path.as_str())) || !helper(innermost) {
+            return None;
+        }
+        let first = self.frames.iter().rposition(|frame| !helper(frame))? + 1;
+        self.call_below(first, helper)
+    }
+
+    /// Whether a frame runs code of the framework, or of a library on its behalf.
+    fn is_of_framework(&self, paths: &[String], frame: &Frame) -> bool {
+        frame.is_hidden()
+            || paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()))
+            || crate::libraries::is_standard_library(self.py, &frame.unit.file)
+    }
+
+    /// The call in the user's frame that entered the frames from `first` on, all of which are such ones and were entered here.
+    fn call_below(&self, first: usize, such: impl Fn(&Frame) -> bool) -> Option<Site> {
+        if first < self.given || first >= self.frames.len() || !self.frames[first..].iter().all(such) {
+            return None;
+        }
+        let caller = self.frames[..first].iter().rposition(|frame| !frame.is_hidden())?;
+        let site = self.frames[caller].site();
+        (caller + 1 >= self.given && !self.found.denied.contains_key(&site)).then_some(site)
+    }
+}

@@ -1,0 +1,109 @@
+//! What Paddle's own code may be run with while a program is built: it must run no code of the user's.
+//!
+//! A layer of Paddle's that was given a function of the program (`activation=`), or an object of a class of the program, would call it
+//! for real while its operations are built. Such a layer is simulated, and so is what it calls.
+
+use crate::handles::Handles;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyCFunction, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyModule, PySet,
+    PyString, PyTuple, PyType,
+};
+use sot_core::cpython::facts::imported;
+
+/// Containers inside each other that are looked through.
+const DEPTH: u32 = 4;
+
+/// Namespaces in which layers find the functions that they call.
+const NAMESPACES: &[&str] = &["paddle", "paddle._C_ops", "paddle.nn.functional", "paddle.tensor"];
+
+/// Whether the instance dict of a layer holds values of Python and of Paddle alone.
+pub(crate) fn attributes(handles: &Handles, dict: &Bound<'_, PyDict>) -> bool {
+    dict.values().iter().all(|value| is_inert(handles, &value, DEPTH))
+}
+
+/// Whether the `forward` of a class, and what it calls by name, are Paddle's own: somebody may have put others in their places.
+pub(crate) fn forward(class: &Bound<'_, PyType>) -> bool {
+    let py = class.py();
+    let own = || {
+        let forward = class.getattr(intern!(py, "forward"))?;
+        let names =
+            forward.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_names"))?.cast_into::<PyTuple>()?;
+        let theirs = |name: &Bound<'_, PyAny>| {
+            NAMESPACES.iter().filter_map(|module| imported(py, module)).any(|module| {
+                let held = name.cast::<PyString>().ok().and_then(|name| module.getattr(name).ok());
+                held.is_some_and(|held| held.is_exact_instance_of::<PyFunction>() && !is_of_paddle(&held))
+            })
+        };
+        PyResult::Ok(is_of_paddle(&forward) && !names.iter().any(|name| theirs(&name)))
+    };
+    own().unwrap_or(false)
+}
+
+/// Whether a function was written in a module of Paddle's.
+fn is_of_paddle(function: &Bound<'_, PyAny>) -> bool {
+    let py = function.py();
+    let module = function.getattr(intern!(py, "__globals__")).and_then(|globals| globals.get_item("__name__"));
+    module.and_then(|name| name.extract::<String>()).is_ok_and(|name| is_within_paddle(&name))
+}
+
+fn is_within_paddle(module: &str) -> bool {
+    module == "paddle" || module.starts_with("paddle.")
+}
+
+fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let class = value.get_type();
+    let scalar = value.is_none()
+        || value.is_exact_instance_of::<PyBool>()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyFloat>()
+        || value.is_exact_instance_of::<PyComplex>()
+        || value.is_exact_instance_of::<PyString>()
+        || value.is_exact_instance_of::<PyBytes>()
+        || value.is_exact_instance_of::<PyModule>()
+        || value.is_exact_instance_of::<PyCFunction>();
+    if scalar || handles.is_tensor(value) {
+        return true;
+    }
+    if value.is_exact_instance_of::<PyFunction>() {
+        return is_of_paddle(value);
+    }
+    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_inert(handles, &item, depth - 1);
+    if let Ok(items) = value.cast_exact::<PyList>() {
+        return items.iter().all(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PyTuple>() {
+        return items.iter().all(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PySet>() {
+        return items.iter().all(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PyFrozenSet>() {
+        return items.iter().all(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PyDict>() {
+        return items.iter().all(|(key, item)| inside(key) && inside(item));
+    }
+    if let Ok(class) = value.cast::<PyType>() {
+        return is_class_of_libraries(class);
+    }
+    let py = value.py();
+    let is_method = class.qualname().is_ok_and(|name| name == "method");
+    if is_method && class.module().is_ok_and(|module| module == "builtins") {
+        let part = |name| value.getattr(name).ok();
+        return match (part(intern!(py, "__func__")), part(intern!(py, "__self__"))) {
+            (Some(function), Some(receiver)) => is_of_paddle(&function) && is_class_of_libraries(&receiver.get_type()),
+            _ => false,
+        };
+    }
+    is_class_of_libraries(&class)
+}
+
+/// Whether a class is Python's, numpy's or Paddle's own. Layers among the sub-layers are looked at by themselves.
+fn is_class_of_libraries(class: &Bound<'_, PyType>) -> bool {
+    let module = class.getattr(intern!(class.py(), "__module__")).and_then(|module| module.extract::<String>());
+    module.is_ok_and(|module| {
+        is_within_paddle(&module) || matches!(module.as_str(), "collections" | "numpy") || module == "builtins"
+    })
+}
