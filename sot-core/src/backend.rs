@@ -203,6 +203,16 @@ pub struct BuildError {
     pub why: Why,
     /// The exception that the framework raised, if any: kept for reports, never shown to the user's program.
     pub cause: Option<PyErr>,
+    /// What stands against the call is in what the function does inside, and not in what it is given: where it is written in Python, its
+    /// body is simulated instead.
+    pub inside: bool,
+}
+
+impl BuildError {
+    /// A refusal without an exception of the framework.
+    pub fn new(why: Why) -> BuildError {
+        BuildError { why, cause: None, inside: false }
+    }
 }
 
 /// What reading an attribute of a symbolic tensor gives.
@@ -333,7 +343,7 @@ pub trait GraphBuilder {
         _tensor: &Bound<'py, PyAny>,
         _axes: &[usize],
     ) -> Result<Bound<'py, PyAny>, BuildError> {
-        Err(BuildError { why: Why::new(Reason::ApiRejected, "extents that vary"), cause: None })
+        Err(BuildError::new(Why::new(Reason::ApiRejected, "extents that vary")))
     }
     /// A number of the program that may be another one at each call, though at least 2, and is `now` in this one: from now on it may be
     /// an [`Extent`], by the number that is given back, and each graph with such a one is [`Finished::replay_only`]. What is refused
@@ -367,11 +377,11 @@ pub trait GraphBuilder {
     /// An ambient mode has another value for all that follows. The real mode stays as it is.
     fn switch(&mut self, mode: Mode, _value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let why = Why::new(Reason::AmbientMode, format!("mode {mode} changes within a graph"));
-        Err(BuildError { why, cause: None })
+        Err(BuildError::new(why))
     }
     /// The flag of a tensor ([`Backend::is_flag`]) has another value for all that follows. The tensor behind an input stays as it is.
     fn set_flag(&mut self, _tensor: &Bound<'_, PyAny>, name: &str, _on: bool) -> Result<(), BuildError> {
-        Err(BuildError { why: Why::new(Reason::TensorAttribute, name), cause: None })
+        Err(BuildError::new(Why::new(Reason::TensorAttribute, name)))
     }
     /// Whether an object is a symbolic value of this builder.
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool;
@@ -554,7 +564,7 @@ pub trait Backend: Send + Sync + 'static {
     /// Python code under these path prefixes is the framework's: never captured as a frame of its own.
     fn skip_paths(&self, py: Python<'_>) -> Vec<String>;
     /// Whether the graph breaks inside of a function of the framework. Where it does not, the call of the function is the break, as for
-    /// the standard library: helpers that do much in Python and nothing on tensors.
+    /// the standard library: helpers that do much in Python and nothing on tensors. Nothing below an `__init__` is taken apart.
     fn is_taken_apart(&self, _file: &str, _function: &str) -> bool {
         true
     }

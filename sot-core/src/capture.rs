@@ -5,7 +5,7 @@
 //! The simulation gives up a [`Captured`]: nothing after it asks the machine. Whatever fails here ends in one that runs the original
 //! code, guarded by what was read so far, so that other cases still get their chance.
 
-use crate::backend::{AmbientCheck, Backend};
+use crate::backend::{AmbientCheck, Backend, Kind};
 use crate::capture_all;
 use crate::captured::{Captured, Outcome, Written};
 use crate::code_unit::CodeUnit;
@@ -341,6 +341,9 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     ex.entry_unit = Some(unit.clone());
     ex.entry_globals = Some(globals);
     ex.push_frame(frame)?;
+    if unit.code.name == "__init__" && makes_a_layer(ex, slots) {
+        return Err(Stop::fallback(Reason::FrameworkFunction, "a layer is made"));
+    }
     match unit.keeps_its_frame(ex.py, comes_with_python) {
         true => Err(Stop::fallback(Reason::FrameInspection, unit.code.name.clone())),
         false => Ok(head),
@@ -449,6 +452,12 @@ fn enter_continuation(ex: &mut Executor<'_>, shape: &Shape, number: u32, slots: 
     let globals = outermost.globals.bind(ex.py);
     ex.entry_globals = Some(ex.objects.add(globals));
     Ok(Head { arguments: shape.slot_names(), freevars: Vec::new(), listed_as: Some(resume_name(number)) })
+}
+
+/// Whether the first argument is a layer. What makes one runs once in its life, and is little else than calls of the framework that no
+/// graph has.
+fn makes_a_layer(ex: &Executor<'_>, slots: Slots<'_>) -> bool {
+    slots.get(ex.py, 0).is_some_and(|receiver| ex.backend.classify(&receiver.to_owned()) == Kind::Layer)
 }
 
 /// Why a call is denied, told with the line inside of it that the simulation stopped at.

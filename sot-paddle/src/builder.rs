@@ -14,7 +14,7 @@ use crate::modes::{Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
-use crate::{exact, extents, layers, meta, program};
+use crate::{exact, extents, inert, layers, meta, program};
 use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
@@ -43,7 +43,7 @@ pub(crate) struct PaddleBuilder {
 
 /// A refusal without an exception of the framework.
 pub(crate) fn refuse(reason: Reason, detail: impl Into<String>) -> BuildError {
-    BuildError { why: Why::new(reason, detail), cause: None }
+    BuildError::new(Why::new(reason, detail))
 }
 
 /// A refusal because the framework raised.
@@ -53,7 +53,7 @@ pub(crate) fn rejected(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
     let detail =
         format!("{name}: {}: {first}", cause.get_type(py).name().map_or_else(|_| "error".into(), |n| n.to_string()));
     forget_frames(py, &cause);
-    BuildError { why: Why::new(Reason::ApiRejected, detail), cause: Some(cause) }
+    BuildError { cause: Some(cause), ..refuse(Reason::ApiRejected, detail) }
 }
 
 /// Take the tracebacks off an exception: their frames hold symbolic values, which must not outlive the program.
@@ -226,7 +226,11 @@ impl PaddleBuilder {
         inspect::values_in(&self.grown.handles, result, &mut values);
         match inspect::look(&self.grown.handles, &mut self.seen, &values) {
             Ok(None) => Ok(()),
-            Ok(Some(why)) => Err(refuse(why.reason, format!("{op_name}: {}", why.detail))),
+            Ok(Some(why)) => {
+                // Written one by one, the operations of the function write tensors that are its own.
+                let inside = why.reason == Reason::InplaceTensor;
+                Err(BuildError { inside, ..refuse(why.reason, format!("{op_name}: {}", why.detail)) })
+            }
             Err(e) => Err(rejected(result.py(), op_name, e)),
         }
     }
@@ -496,12 +500,16 @@ impl GraphBuilder for PaddleBuilder {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
+        if inert::calls_back(op) {
+            let why = format!("{}: it calls a function of the program", op.name);
+            return Err(BuildError { inside: true, ..refuse(Reason::ApiRejected, why) });
+        }
         let write = Write::of(&self.grown, op);
         let forbidden = if write.is_some() { alias::forbidden_arguments(op) } else { alias::forbidden(op) };
         if let Some(why) =
             forbidden.or_else(|| arguments::differs(&self.grown, op)).or_else(|| arguments::holds_large_int(op))
         {
-            return Err(BuildError { why, cause: None });
+            return Err(BuildError::new(why));
         }
         match write {
             Some(write) => self.write(op, &write, at),
@@ -577,10 +585,9 @@ impl GraphBuilder for PaddleBuilder {
         self.close(py).map_err(|e| rejected(py, "finish", e))?;
         finished.map_err(|e| {
             forget_frames(py, &e);
-            BuildError {
-                why: Why::new(Reason::BackendFailed, e.value(py).to_string().lines().next().unwrap_or_default()),
-                cause: Some(e),
-            }
+            let text = e.value(py).to_string();
+            let why = refuse(Reason::BackendFailed, text.lines().next().unwrap_or_default());
+            BuildError { cause: Some(e), ..why }
         })
     }
 }

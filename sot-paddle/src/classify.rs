@@ -185,14 +185,10 @@ const COMPUTES: &[&str] = &["__call__", "_dygraph_call_func", "forward"];
 /// Files of layers and models, below the package, as opposed to those that make, convert, save, measure and train them.
 const LAYERS: &[&str] = &["/distribution/", "/incubate/nn/layer/", "/nn/layer/", "/text/models/", "/vision/models/"];
 
-/// Making an object of theirs is one break.
-const MAKES: &str = "__init__";
-
 /// What layers can do beside computing: parameters, state, hooks, conversion.
 const OF_ALL_LAYERS: &str = "/nn/layer/layers.py";
 
 /// Whether the graph breaks inside of such a function of Paddle's.
 pub(crate) fn is_taken_apart(file: &str, function: &str) -> bool {
-    let in_parts = || !file.ends_with(OF_ALL_LAYERS) && LAYERS.iter().any(|part| file.contains(part));
-    COMPUTES.contains(&function) || function != MAKES && in_parts()
+    COMPUTES.contains(&function) || !file.ends_with(OF_ALL_LAYERS) && LAYERS.iter().any(|part| file.contains(part))
 }

@@ -10,6 +10,7 @@ use pyo3::types::{
     PyBool, PyBytes, PyCFunction, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyList, PyModule, PySet,
     PyString, PyTuple, PyType,
 };
+use sot_core::backend::OpCall;
 use sot_core::cpython::facts::imported;
 
 /// Containers inside each other that are looked through.
@@ -39,6 +40,36 @@ pub(crate) fn forward(class: &Bound<'_, PyType>) -> bool {
         PyResult::Ok(is_of_paddle(&forward) && !names.iter().any(|name| theirs(&name)))
     };
     own().unwrap_or(false)
+}
+
+/// Whether an operation is given a function of the program, which would be called while it is built.
+pub(crate) fn calls_back(op: &OpCall<'_, '_>) -> bool {
+    let is_one = |value: &Bound<'_, PyAny>| is_function_of_program(value, DEPTH);
+    op.args.iter().any(|value| is_one(&value))
+        || op.kwargs.is_some_and(|kwargs| kwargs.values().iter().any(|v| is_one(&v)))
+}
+
+fn is_function_of_program(value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    if value.is_exact_instance_of::<PyFunction>() {
+        return !is_of_paddle(value);
+    }
+    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_function_of_program(&item, depth - 1);
+    if let Ok(items) = value.cast_exact::<PyList>() {
+        return items.iter().any(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PyTuple>() {
+        return items.iter().any(inside);
+    }
+    if let Ok(items) = value.cast_exact::<PyDict>() {
+        return items.values().iter().any(inside);
+    }
+    is_builtin_class(&value.get_type(), "method")
+        && value.getattr(intern!(value.py(), "__func__")).is_ok_and(|function| !is_of_paddle(&function))
+}
+
+/// Whether a class is the one of this name that Python itself has.
+fn is_builtin_class(class: &Bound<'_, PyType>, name: &str) -> bool {
+    class.qualname().is_ok_and(|own| own == name) && class.module().is_ok_and(|module| module == "builtins")
 }
 
 /// Whether a function was written in a module of Paddle's.
@@ -89,8 +120,7 @@ fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
         return is_class_of_libraries(class);
     }
     let py = value.py();
-    let is_method = class.qualname().is_ok_and(|name| name == "method");
-    if is_method && class.module().is_ok_and(|module| module == "builtins") {
+    if is_builtin_class(&class, "method") {
         let part = |name| value.getattr(name).ok();
         return match (part(intern!(py, "__func__")), part(intern!(py, "__self__"))) {
             (Some(function), Some(receiver)) => is_of_paddle(&function) && is_class_of_libraries(&receiver.get_type()),

@@ -1,11 +1,12 @@
-//! Python code of the framework that is simulated like the program's own: functions that do not accept symbolic values, and helpers.
+//! Python code of the framework that is simulated like the program's own: functions that write tensors of their own in place or call what
+//! they are given, which a program would hide, and helpers.
 //!
 //! What such code does inside is none of the program's business. Where it breaks, the call that entered it breaks: one break instead
 //! of one at each thing that it does, and for a function that was refused the reason is the framework's.
 
 use super::{Executor, Flow};
 use crate::frame::{Frame, Site};
-use crate::stop::{Reason, Stop, Why};
+use crate::stop::{Stop, Why};
 use crate::variables::{Args, Called, FunctionVar};
 use pyo3::prelude::*;
 use sot_opcodes::Op;
@@ -14,10 +15,12 @@ use sot_opcodes::Op;
 pub(super) type RefusedCall = (usize, Why);
 
 impl<'py> Executor<'py> {
-    /// The framework gives a call back. If the function is written in Python, the instruction is run once more, by its body.
+    /// The framework gives a call back. If what stands against it is in its parts and the function is written in Python, the instruction
+    /// is run once more, by its body. For other refusals that is no way out: what the framework does not accept as a whole may end the
+    /// process when its parts are given the same.
     pub(super) fn refused_by(&mut self, callee: &Bound<'py, PyAny>, stop: Stop) -> Stop {
         if let Stop::Break(why) = &stop
-            && matches!(why.reason, Reason::ApiRejected | Reason::InplaceTensor)
+            && self.step.refused_inside
             && crate::cpython::facts::is_function(callee)
         {
             self.step.refused_call = Some((callee.as_ptr() as usize, why.clone()));
@@ -69,19 +72,24 @@ impl<'py> Executor<'py> {
         Some((site, why.clone()))
     }
 
-    /// Where a helper of the framework breaks: the call of it. Functions that the backend has captured in parts are left as they are.
+    /// Where a helper of the framework breaks, or what makes an object of the framework: the call of it. Functions that the backend has
+    /// captured in parts are left as they are.
     pub(super) fn call_of_framework(&self) -> Option<Site> {
         let paths = self.backend.skip_paths(self.py);
-        let helper = |frame: &Frame| {
-            self.is_of_framework(&paths, frame)
-                && (frame.is_hidden() || !self.backend.is_taken_apart(&frame.unit.file, &frame.unit.code.name))
-        };
         let innermost = self.shown_frame()?;
-        if !paths.iter().any(|path| innermost.unit.file.starts_with(path.as_str())) || !helper(innermost) {
+        if !paths.iter().any(|path| innermost.unit.file.starts_with(path.as_str())) {
             return None;
         }
-        let first = self.frames.iter().rposition(|frame| !helper(frame))? + 1;
-        self.call_below(first, helper)
+        let outermost = self.frames.iter().rposition(|frame| !self.is_of_framework(&paths, frame))? + 1;
+        let is_whole = |first: usize| {
+            let mut makes = false;
+            self.frames[first..].iter().filter(|frame| !frame.is_hidden()).all(|frame| {
+                makes |= frame.unit.code.name == "__init__";
+                makes || !self.backend.is_taken_apart(&frame.unit.file, &frame.unit.code.name)
+            })
+        };
+        let first = (outermost..self.frames.len()).find(|first| is_whole(*first))?;
+        self.call_below(first, |_| true)
     }
 
     /// Whether a frame runs code of the framework, or of a library on its behalf.

@@ -23,6 +23,7 @@ const MOST_SEARCHED: usize = 256;
 impl<'py> Executor<'py> {
     /// The framework refuses: the graph breaks, unless it is for extents that vary.
     fn refused(&mut self, error: BuildError) -> Stop {
+        self.step.refused_inside = error.inside;
         // Memory from outside is not the graph's, whatever its extents are.
         match self.extents_vary() && error.why.reason != Reason::InplaceTensor {
             true => self.needs_fixed_extents(error.why),

@@ -49,6 +49,8 @@ pub(super) struct Step {
     pub(super) thrown: Option<(VarId, Option<VarId>)>,
     /// Arguments that a call did not take, in the order in which the frame that was to have them lets go.
     pub(super) refused: Option<Vec<VarId>>,
+    /// What stands against a call that the framework has refused is in its parts.
+    pub(super) refused_inside: bool,
     /// The framework has refused a call.
     pub(super) refused_call: Option<super::bodies::RefusedCall>,
     /// The very tuple that the call hands over as its arguments.

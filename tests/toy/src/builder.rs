@@ -31,12 +31,13 @@ pub(crate) struct Builder {
 const METHODS: &[&str] = &["sum", "mean", "max", "exp", "relu", "clone", "detach", "astype", "reshape", "split"];
 
 fn no(reason: Reason, detail: impl Into<String>) -> BuildError {
-    BuildError { why: Why::new(reason, detail), cause: None }
+    BuildError::new(Why::new(reason, detail))
 }
 
 /// The framework raised: what the user will see when the operation runs eagerly after the break.
 fn raised(py: Python<'_>, name: &str, cause: PyErr) -> BuildError {
-    BuildError { why: Why::new(Reason::ApiRejected, format!("{name}: {}", cause.value(py))), cause: Some(cause) }
+    let text = format!("{name}: {}", cause.value(py));
+    BuildError { cause: Some(cause), ..no(Reason::ApiRejected, text) }
 }
 
 /// Names that write to an operand. Symbolic values have no memory to write to.
