@@ -4,6 +4,7 @@
 //! Amp is compared by its module-level record while it is off (one identity check) and fact by fact while it is on.
 
 use crate::handles::Handles;
+use crate::inert;
 use crate::static_mode::eager_tracer;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -330,6 +331,9 @@ pub(crate) fn unsupported(py: Python<'_>, handles: &Handles) -> Option<Why> {
     }
     if translator(py).and_then(|translator| translates(&translator)).is_ok_and(|on| !on) {
         return Some(Why::new(Reason::AmbientMode, "paddle.jit.enable_to_static(False) is in force"));
+    }
+    if let Some(name) = inert::replaced_builtin(py) {
+        return Some(Why::new(Reason::AmbientMode, format!("builtins.{name} was replaced")));
     }
     if !pir {
         return Some(Why::new(Reason::FrameworkUnusable, "Paddle's FLAGS_enable_pir_api is off"));

@@ -19,6 +19,56 @@ const DEPTH: u32 = 4;
 /// Namespaces in which layers find the functions that they call.
 const NAMESPACES: &[&str] = &["paddle", "paddle._C_ops", "paddle.nn.functional", "paddle.tensor"];
 
+/// Builtins that Paddle's Python code, and what it does at each operation of a program, cannot do without.
+const BUILTINS: &[&str] = &[
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "callable",
+    "dict",
+    "enumerate",
+    "filter",
+    "float",
+    "getattr",
+    "hasattr",
+    "hash",
+    "id",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "range",
+    "repr",
+    "reversed",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "str",
+    "sum",
+    "super",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
+];
+
+/// A builtin that somebody has put a function of their own in the place of.
+pub(crate) fn replaced_builtin(py: Python<'_>) -> Option<&'static str> {
+    let builtins = imported(py, "builtins")?;
+    BUILTINS.iter().copied().find(|name| {
+        let held = builtins.getattr(*name);
+        !held.is_ok_and(|held| held.is_exact_instance_of::<PyCFunction>() || held.is_exact_instance_of::<PyType>())
+    })
+}
+
 /// Whether the instance dict of a layer holds values of Python and of Paddle alone.
 pub(crate) fn attributes(handles: &Handles, dict: &Bound<'_, PyDict>) -> bool {
     dict.values().iter().all(|value| is_inert(handles, &value, DEPTH))
