@@ -157,6 +157,8 @@ pub struct Surroundings<'a, 'py> {
     pub is_value: &'a dyn Fn(&Bound<'py, PyAny>) -> bool,
     /// What a mode is here.
     pub mode: &'a dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
+    /// Whether the framework's own code asks.
+    pub of_framework: bool,
 }
 
 /// What an operation is, as the four statements of StatementIR see it.
@@ -550,6 +552,16 @@ pub trait Backend: Send + Sync + 'static {
     /// Make a mode of this thread what [`Backend::mode`] gave, or a switch says.
     fn set_mode(&self, _mode: Mode, _value: &Bound<'_, PyAny>) -> PyResult<()> {
         Ok(())
+    }
+    /// Whether operations depend on a mode while the modes are these: where they do not, neither builders nor replays are told what it
+    /// is.
+    fn mode_matters<'py>(
+        &self,
+        _py: Python<'py>,
+        _mode: Mode,
+        _at: &dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        Ok(true)
     }
     /// What a call of a [`Kind::Switch`] function does; `None` if it must run eagerly (it raises, say).
     fn switch<'py>(

@@ -60,5 +60,6 @@ pub mod stop;
 pub mod type_facts;
 pub mod user_frames;
 pub mod variables;
+mod unheard;
 mod varying;
 mod weak_keys;

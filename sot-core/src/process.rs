@@ -1,4 +1,5 @@
-//! What functions of C say about the process: its number, its thread, its limits; and whether it has one thread.
+//! What functions of C say about the process: its number, its thread, its limits; whether it has one thread, and whether somebody would
+//! hear of a warning.
 //!
 //! Such a call has no effect, and nothing that captured code does changes the answer. It is asked where a guard or new code follows
 //! the path to it.
@@ -6,6 +7,7 @@
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::thread;
+use crate::unheard::Warning;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
@@ -45,6 +47,11 @@ pub(crate) fn is_alone(py: Python<'_>) -> PyResult<Py<PyAny>> {
     new_native(py, Box::new(Question::Alone))
 }
 
+/// The question whether giving a warning comes to nothing.
+pub(crate) fn is_unheard(py: Python<'_>, warning: Warning) -> PyResult<Py<PyAny>> {
+    new_native(py, Box::new(Question::Unheard(warning)))
+}
+
 /// What it is answered now; `None`: this is no question.
 pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let body = body_of(question)?.as_any().downcast_ref::<Question>()?;
@@ -54,6 +61,7 @@ pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyA
 enum Question {
     Function(Py<PyAny>, Option<usize>),
     Alone,
+    Unheard(Warning),
 }
 
 impl Question {
@@ -64,6 +72,7 @@ impl Question {
                 item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
             }
             Question::Alone => Ok(PyBool::new(py, thread::is_alone(py)).to_owned().into_any()),
+            Question::Unheard(warning) => Ok(PyBool::new(py, warning.is_unheard(py)).to_owned().into_any()),
         }
     }
 }
@@ -81,6 +90,7 @@ impl NativeBody for Question {
         match self {
             Question::Function(function, _) => visit(function),
             Question::Alone => {}
+            Question::Unheard(warning) => warning.traverse(visit),
         }
     }
 

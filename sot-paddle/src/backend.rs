@@ -4,7 +4,7 @@ use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::compare;
 use crate::handles::Handles;
-use crate::{ambient, control, fold, layers, meta, modes, tensor_check};
+use crate::{ambient, amp, control, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
@@ -246,22 +246,43 @@ impl Backend for PaddleBackend {
         modes::NAMES
     }
 
-    fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {
-        modes::grad(py, &self.handles)
+    fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
+        match mode {
+            modes::GRAD => modes::grad(py, &self.handles),
+            _ => amp::read(py, &self.handles, mode),
+        }
     }
 
-    fn set_mode(&self, _mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        modes::set_grad(&self.handles, value)
+    fn set_mode(&self, mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        match mode {
+            modes::GRAD => modes::set_grad(&self.handles, value),
+            _ => amp::write(&self.handles, mode, value),
+        }
+    }
+
+    fn mode_matters<'py>(
+        &self,
+        py: Python<'py>,
+        mode: Mode,
+        at: &dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        match mode {
+            modes::GRAD => Ok(true),
+            _ => amp::matters(py, &self.handles, mode, at),
+        }
     }
 
     fn switch<'py>(
         &self,
-        _callee: &Bound<'py, PyAny>,
+        callee: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
         _at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
-        modes::switch(args, kwargs)
+        match amp::is_one(&self.handles, callee) {
+            true => amp::switch(&self.handles, callee, args, kwargs),
+            false => modes::switch(args, kwargs),
+        }
     }
 
     fn skip_paths(&self, py: Python<'_>) -> Vec<String> {

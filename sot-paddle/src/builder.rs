@@ -5,12 +5,13 @@
 //! be a value computed at capture time and frozen into the graph: such a call is refused.
 
 use crate::alias;
+use crate::amp::Casting;
 use crate::arguments;
 use crate::attr;
 use crate::grown::{Extents, Grown, Number, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
-use crate::modes::{Recording, Set};
+use crate::modes::{GRAD, Recording, Set};
 use crate::quiet::Quiet;
 use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
@@ -39,6 +40,8 @@ pub(crate) struct PaddleBuilder {
     recorder_key: Py<PyAny>,
     seen: Seen,
     recording: Recording,
+    /// `None`: nothing is cast here.
+    casting: Option<Casting>,
 }
 
 /// A refusal without an exception of the framework.
@@ -77,6 +80,7 @@ impl PaddleBuilder {
         let recorded = PyDict::new(py);
         let foreign = PySet::empty(py)?;
         let key = (main.as_ptr() as usize).into_pyobject(py)?.into_any();
+        let casting = Casting::at_entry(py, handles)?;
         let quiet = Quiet::begin(py, handles);
         let mode = StaticMode::enter(py, handles, &main, &startup)?;
         handles.recorder_sets.bind(py).set_item(&key, &foreign)?;
@@ -105,6 +109,7 @@ impl PaddleBuilder {
             recorder_key: key.unbind(),
             seen: Seen::default(),
             recording: Recording::at_entry(grad),
+            casting,
         })
     }
 
@@ -396,7 +401,10 @@ impl PaddleBuilder {
         let handles = self.grown.handles.clone();
         let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
-        let invoked = self.invoke(py, op);
+        let invoked = match &self.casting {
+            Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
+            None => self.invoke(py, op),
+        };
         let given_back = mode.give_back(py);
         let invoked = invoked.and_then(|result| given_back.map(|()| result));
         if let (Some(_), Ok(result)) = (newest, &invoked) {
@@ -542,8 +550,14 @@ impl GraphBuilder for PaddleBuilder {
         Ok(Attr::Value(result))
     }
 
-    fn switch(&mut self, _mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
+    fn switch(&mut self, mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let py = value.py();
+        if mode != GRAD {
+            if let Some(casting) = &mut self.casting {
+                casting.change(mode, value);
+            }
+            return Ok(());
+        }
         let on = value.is_truthy().map_err(|e| rejected(py, "grad_mode", e))?;
         self.recording.change(py, &self.grown, on).map_err(|e| rejected(py, "grad_mode", e))
     }

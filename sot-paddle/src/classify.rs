@@ -37,6 +37,7 @@ impl Classifier {
             "IPUPlace",
             "CustomPlace",
             "DataType",
+            "AmpLevel",
         ] {
             if let Ok(class) = core.getattr(name).and_then(|c| Ok(c.cast_into::<PyType>()?)) {
                 constants.push(class.unbind());
@@ -116,6 +117,9 @@ fn is_method_of(obj: &Bound<'_, PyAny>, module: &str, qualname: &str) -> bool {
 
 fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let py = obj.py();
+    if let Some(kind) = handles.amp.as_ref().and_then(|accessors| accessors.kind_of(obj)) {
+        return kind;
+    }
     let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
         return Kind::Unknown;
     };

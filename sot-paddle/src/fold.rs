@@ -1,5 +1,6 @@
 //! Functions whose result follows from guarded facts: answered as eager would, although a program is being built.
 
+use crate::amp;
 use crate::handles::Handles;
 use crate::modes;
 use crate::static_mode;
@@ -17,6 +18,9 @@ pub(crate) fn fold<'py>(
     at: &Surroundings<'_, 'py>,
 ) -> Option<Bound<'py, PyAny>> {
     let py = callee.py();
+    if amp::is_one(handles, callee) {
+        return amp::fold(handles, callee, args, at);
+    }
     let name = callee.getattr(intern!(py, "__name__")).ok()?.cast_into::<PyString>().ok()?;
     let constant = |b: bool| Some(PyBool::new(py, b).to_owned().into_any());
     let plain = args.is_empty() && kwargs.is_none_or(|k| k.is_empty());

@@ -3,6 +3,7 @@
 //! Everything here is reached by public or semi-public Python names, so a Paddle release that moves one is a clear
 //! error at start-up (`PaddleBackend::new`), not a wrong graph later. What has moved is in [`releases`].
 
+use crate::amp::Accessors;
 use crate::number_parameters::NumberParameters;
 use crate::releases;
 use pyo3::intern;
@@ -56,6 +57,8 @@ pub(crate) struct Handles {
     pub(crate) set_has_grad: Py<PyAny>,
     grad_flag: PyOnceLock<Option<ThreadFlag>>,
     pub(crate) number_parameters: NumberParameters,
+    /// What reads and writes the state of amp, where it is as in the releases that are known.
+    pub(crate) amp: Option<Accessors>,
     /// The stack of the program that is shown to Paddle while it builds.
     pub(crate) stack: Py<PyList>,
 }
@@ -90,6 +93,7 @@ impl Handles {
             set_has_grad: core.getattr("_set_has_grad")?.unbind(),
             grad_flag: PyOnceLock::new(),
             number_parameters: NumberParameters::default(),
+            amp: Accessors::find(&core).ok(),
             stack: PyList::empty(py).unbind(),
             paddle: paddle.unbind(),
             framework: framework.unbind(),

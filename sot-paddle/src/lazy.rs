@@ -212,6 +212,15 @@ impl Backend for LazyPaddle {
         self.need(value.py())?.set_mode(mode, value)
     }
 
+    fn mode_matters<'py>(
+        &self,
+        py: Python<'py>,
+        mode: Mode,
+        at: &dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<bool> {
+        self.need(py)?.mode_matters(py, mode, at)
+    }
+
     fn switch<'py>(
         &self,
         callee: &Bound<'py, PyAny>,

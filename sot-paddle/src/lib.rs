@@ -2,7 +2,7 @@
 //!
 //! Map (each module's doc is its contract):
 //! - what objects are: [`classify`], [`api_table`], [`layers`], [`fold`], [`attr`];
-//! - what is guarded: [`meta`], [`tensor_check`], [`ambient`];
+//! - what is guarded: [`meta`], [`tensor_check`], [`ambient`]; what captured code may change of the latter: [`modes`], [`amp`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
 //!   [`number_parameters`];
 //! - closing a graph: [`prune`], [`exact`], [`not_run`], [`program`];
@@ -16,6 +16,7 @@
 
 mod alias;
 mod ambient;
+mod amp;
 mod api_table;
 mod arguments;
 mod attr;

@@ -61,7 +61,7 @@ impl PyBackend {
     ) -> Option<Bound<'py, PyAny>> {
         let is_value = |o: &Bound<'py, PyAny>| o.get_type().name().is_ok_and(|n| n == "Value");
         let mode = |mode| self.0.mode(callee.py(), mode);
-        self.0.fold(callee, args, kwargs, &Surroundings { is_value: &is_value, mode: &mode })
+        self.0.fold(callee, args, kwargs, &Surroundings { is_value: &is_value, mode: &mode, of_framework: false })
     }
     fn begin(&self, py: Python<'_>) -> PyResult<Builder> {
         Ok(Builder { inner: Some(self.0.begin(py)?), at: Vec::new() })

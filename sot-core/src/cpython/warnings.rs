@@ -60,7 +60,7 @@ fn warns_of_bytes(py: Python<'_>) -> bool {
 }
 
 /// The list that C asks: that of the module, as the program has left it.
-fn filters(py: Python<'_>) -> Option<Bound<'_, PyList>> {
+pub(crate) fn filters(py: Python<'_>) -> Option<Bound<'_, PyList>> {
     // SAFETY: borrowed from the interpreter, for as long as it is held.
     let modules = unsafe { Bound::from_borrowed_ptr_or_opt(py, ffi::PyImport_GetModuleDict()) };
     let modules = modules?.cast_into::<PyDict>().ok()?;

@@ -91,10 +91,9 @@ impl<'py> Executor<'py> {
             }
             (Some("sys"), "settrace" | "setprofile") => return Err(self.events_begin(name)),
             (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
-            // They see names, lines and globals, which those of stand-ins are as well.
-            (Some("sys"), "_getframemodulename") | (Some("_warnings"), "warn") => {
-                return Err(Stop::brk(Reason::FrameInspection, name));
-            }
+            (Some("_warnings"), "warn") => return self.call_warn(callee, args).map(Called::Value),
+            // It sees names, which those of stand-ins are as well.
+            (Some("sys"), "_getframemodulename") => return Err(Stop::brk(Reason::FrameInspection, name)),
             _ => {}
         }
         if let Some(result) = self.call_of_numpy(callee, args)? {

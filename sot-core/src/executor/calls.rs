@@ -457,7 +457,7 @@ impl<'py> Executor<'py> {
             })?;
         self.claim_all(args)?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
-        let at = Surroundings { is_value: &is_value, mode: &mode };
+        let at = Surroundings { is_value: &is_value, mode: &mode, of_framework: self.is_framework_asking() };
         let kept = |result: &Bound<'py, PyAny>| {
             facts::is_heap_type(&result.get_type()) && self.backend.classify(result) == Kind::Unknown
         };

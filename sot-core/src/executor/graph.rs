@@ -280,7 +280,7 @@ impl<'py> Executor<'py> {
             kwargs: keywords,
             result: pattern,
         };
-        self.record_modes();
+        self.record_modes()?;
         self.record_flags_of_inputs();
         self.graph.push(statement, Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
         Ok(result_var)
@@ -294,7 +294,7 @@ impl<'py> Executor<'py> {
         objects.append(&mut of_result);
         let statement =
             Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
-        self.record_modes();
+        self.record_modes()?;
         self.record_flags_of_inputs();
         self.graph.push(statement, Behind { callee: Callee::Attribute, objects });
         Ok(var)

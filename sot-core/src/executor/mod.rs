@@ -108,6 +108,7 @@ mod texts;
 mod value_types;
 mod varying;
 mod varying_places;
+mod warned;
 mod wrap;
 mod written;
 

@@ -8,6 +8,7 @@ use super::Executor;
 use super::calls::api_name;
 use crate::backend::{Mode, Surroundings};
 use crate::captured::{Behind, Callee};
+use crate::libraries;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -31,7 +32,7 @@ impl<'py> Executor<'py> {
     pub(super) fn call_switch(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
         let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
-        let at = Surroundings { is_value: &is_value, mode: &mode };
+        let at = Surroundings { is_value: &is_value, mode: &mode, of_framework: self.is_framework_asking() };
         let Some(switch) = self.backend.switch(callee, &tuple, kwargs.as_ref(), &at) else {
             return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
         };
@@ -54,9 +55,24 @@ impl<'py> Executor<'py> {
         self.captured.modes.iter().map(here).collect()
     }
 
+    /// Those of them that an operation depends on.
+    fn modes_of_operations(&self) -> PyResult<Vec<(Mode, ObjectId)>> {
+        let mut modes = self.modes_here();
+        let at = |mode| self.mode_object(mode);
+        let matters = modes.iter().map(|(mode, _)| self.backend.mode_matters(self.py, *mode, &at));
+        let mut matters = matters.collect::<PyResult<Vec<bool>>>()?.into_iter();
+        modes.retain(|_| matters.next().unwrap_or(true));
+        Ok(modes)
+    }
+
+    /// Whether the instruction under way is one of the framework's own code.
+    pub(super) fn is_framework_asking(&self) -> bool {
+        libraries::of_framework(self.py, &self.frame().unit.code.filename)
+    }
+
     /// An operation is about to be built: the builder knows the modes.
     pub(super) fn tell_modes(&mut self) -> Result<(), Stop> {
-        for (mode, value) in self.modes_here() {
+        for (mode, value) in self.modes_of_operations().map_err(|e| self.internal(&e))? {
             let known = self.built_in.iter().position(|(known, _)| *known == mode);
             let before = known.map_or_else(|| self.mode_at_entry(mode), |at| Some(self.built_in[at].1));
             if before != Some(value) {
@@ -73,8 +89,8 @@ impl<'py> Executor<'py> {
     }
 
     /// A statement is about to be appended: those before it leave the modes as it needs them.
-    pub(super) fn record_modes(&mut self) {
-        for (mode, value) in self.modes_here() {
+    pub(super) fn record_modes(&mut self) -> Result<(), Stop> {
+        for (mode, value) in self.modes_of_operations().map_err(|e| self.internal(&e))? {
             let before = self.graph.mode_at_end(mode).or_else(|| self.mode_at_entry(mode));
             if before == Some(value) {
                 continue;
@@ -93,5 +109,6 @@ impl<'py> Executor<'py> {
             };
             self.graph.push(statement, Behind { callee: Callee::Mode { mode, value }, objects });
         }
+        Ok(())
     }
 }
