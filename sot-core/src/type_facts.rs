@@ -167,6 +167,14 @@ pub fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
     }
 }
 
+/// The function that an `instancemethod` of C binds as a function of Python binds, in a class that C has made.
+pub fn function_of_instance_method<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let ty = object.get_type();
+    let named = |attribute: PyResult<Bound<'_, PyString>>, name: &str| attribute.is_ok_and(|own| own == name);
+    let is_one = !facts::is_heap_type(&ty) && named(ty.name(), "instancemethod") && named(ty.module(), "builtins");
+    is_one.then(|| object.getattr("__func__").ok()).flatten()
+}
+
 /// Whether what C has made for the instances of one class is found in another class, or a slot under another name: reading it off an
 /// instance raises, or reads something else.
 pub fn is_borrowed(found: &Bound<'_, PyAny>, ty: &Bound<'_, PyType>, name: &Bound<'_, PyString>) -> bool {

@@ -542,7 +542,13 @@ impl GraphBuilder for PaddleBuilder {
         let _building = self.mode.building(py).map_err(|e| rejected(py, name, e))?;
         // The value itself is an operation of the program.
         let newest = self.recording.newest(py, &self.grown, 1).map_err(|e| rejected(py, name, e))?;
-        let attr = attr::read(&self.grown.handles, value, name, own).map_err(|e| rejected(py, name, e))?;
+        let handles = &self.grown.handles;
+        let read = || attr::read(handles, value, name, own);
+        let attr = match &self.casting {
+            Some(casting) => casting.within(py, handles, read),
+            None => read(),
+        };
+        let attr = attr.map_err(|e| rejected(py, name, e))?;
         let Attr::Value(result) = attr else { return Ok(attr) };
         let result = self.new_view(value, result).map_err(|e| rejected(py, name, e))?;
         Recording::settle(newest, std::slice::from_ref(&result)).map_err(|e| rejected(py, name, e))?;

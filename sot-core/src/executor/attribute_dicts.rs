@@ -7,6 +7,7 @@
 use super::Executor;
 use super::state::Undo;
 use crate::backend::LayerStore;
+use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
@@ -72,10 +73,11 @@ impl<'py> Executor<'py> {
                 _ => None,
             })
             .collect();
-        if changes.is_empty() {
-            return Ok(self.wrap(dict, tracker));
-        }
         let names = self.wrap(dict, tracker);
+        self.owners_of_dicts.insert(names, owner);
+        if changes.is_empty() {
+            return Ok(names);
+        }
         // Since then nobody has written to either.
         if self.var(names).looked {
             return Ok(names);
@@ -106,6 +108,44 @@ impl<'py> Executor<'py> {
             self.learn(names).looked = false;
         }
         looked.map(|()| names)
+    }
+
+    /// `owner.__dict__[name] = value` of an instance from before the frame, as its `__setattr__` may end: the attribute is set. `false`: it
+    /// is another dict, or somebody might see the difference.
+    pub(super) fn store_in_own_dict(&mut self, names: VarId, key: VarId, value: VarId) -> Result<bool, Stop> {
+        let Some(owner) = self.owners_of_dicts.get(&names).copied() else { return Ok(false) };
+        let VarKind::Dict(DictVar { class: None, object: Some(object), .. }) = self.var(names).kind else {
+            return Ok(false);
+        };
+        let dict = self.objects.get(self.py, object);
+        let known = match self.var(owner).kind {
+            VarKind::Instance(InstanceVar { object: Some(object), .. }) => self.objects.get(self.py, object),
+            _ => return Ok(false),
+        };
+        let Some(own) = facts::instance_dict(&known).filter(|own| own.is(&dict)) else { return Ok(false) };
+        let is_name = self.constant_value(key).is_some_and(|key| key.is_exact_instance_of::<PyString>());
+        let Some(name) = self.constant_str(key).filter(|_| is_name) else { return Ok(false) };
+        let globals = self.frames.iter().any(|frame| frame.globals == object || frame.builtins == object);
+        if globals
+            || self.is_written(names)
+            || !own.is_exact_instance_of::<PyDict>()
+            || self.is_outside_dict(owner, &name)?
+            || self.journal.changes_of(Target::Globals(object)).next().is_some()
+        {
+            return Ok(false);
+        }
+        let below = self.dicts_below.entry(own.as_ptr() as usize).or_insert(Some(owner));
+        if *below.get_or_insert(owner) != owner {
+            return Ok(false);
+        }
+        self.has_names_only(&own)?;
+        if self.var(names).looked {
+            self.undo.push(Undo::Stored(names));
+            self.add_stored_item(names, key, Some(value))?;
+        }
+        self.note_own_rewritten(owner, &name);
+        self.journal_record(Mutation::SetAttr { object: Self::var_ref(owner), name, value: Self::var_ref(value) });
+        Ok(true)
     }
 
     /// Whether a value that was set as an attribute is kept in a dict of the framework's own instead of the owner's.

@@ -6,6 +6,7 @@
 use super::Executor;
 use super::kinds::Operations;
 use super::written::extends_builtin;
+use crate::backend::Kind;
 use crate::cpython::facts::{self, GetattrKind};
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -504,9 +505,26 @@ impl<'py> Executor<'py> {
             | Descriptor::TupleGetter
             | Descriptor::Other => match self.attribute_by_get(found, Some(me), Some(class))? {
                 Some(value) => Ok(value),
-                None => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+                None => match self.function_of_framework(found) {
+                    Some(function) => Ok(self.virtual_var(MethodVar { receiver: me, function })),
+                    None => Err(Stop::brk(Reason::UserCode, format!("descriptor {name}"))),
+                },
             },
         }
+    }
+
+    /// The function of C that a method of a class of C is, if the framework knows it.
+    fn function_of_framework(&mut self, found: &Bound<'py, PyAny>) -> Option<VarId> {
+        let function = type_facts::function_of_instance_method(found)?;
+        (self.backend.classify(&function) != Kind::Unknown).then(|| self.pin(&function))
+    }
+
+    /// `Class.name`, if it is a constant of the framework that the class, one of C, keeps for its own: a member of an enumeration. How its
+    /// metaclass looks it up is the framework's affair.
+    fn constant_of_class(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<Option<VarId>, Stop> {
+        let Some(found) = self.class_lookup(class, name)? else { return Ok(None) };
+        let kept = found.get_type().is(class) && self.backend.classify(&found) == Kind::Constant;
+        Ok((kept && class.getattr(name).is_ok_and(|read| read.is(&found))).then(|| self.plain_attribute(&found)))
     }
 
     /// A class method, bound. What it wraps may be a descriptor itself.
@@ -540,6 +558,9 @@ impl<'py> Executor<'py> {
             // A metaclass with a `__getattr__` alone looks up as `type` does, until nothing is found.
             let plain = type_facts::raw(&self.py.get_type::<PyType>(), "__getattribute__");
             if hook && !own.zip(plain).is_some_and(|(own, plain)| own.is(&plain)) {
+                if let Some(constant) = self.constant_of_class(class, name)? {
+                    return Ok(Some(constant));
+                }
                 return Err(Stop::brk(Reason::UserCode, format!("metaclass of {}", facts::name_in_messages(&ty))));
             }
         }

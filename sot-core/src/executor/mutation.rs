@@ -177,7 +177,7 @@ impl<'py> Executor<'py> {
 
     /// `container[key] = value`
     pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
-        if self.store_by_key(container, key, Some(value))? {
+        if self.store_in_own_dict(container, key, value)? || self.store_by_key(container, key, Some(value))? {
             return Ok(());
         }
         self.look(container)?.set_item(self, container, key, value)

@@ -3,6 +3,7 @@
 
 use super::{Executor, Flow};
 use crate::awaits::Awaits;
+use crate::backend::Kind;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
@@ -50,7 +51,9 @@ impl<'py> Executor<'py> {
         let args: Vec<VarId> = [object].into_iter().chain(value).collect();
         if type_facts::is_exact_property(&descriptor) {
             let setter = self.part_of_descriptor(&descriptor, by_property)?;
-            return Ok(facts::is_function(&setter).then(|| (self.pin(&setter), args)));
+            // One of the framework's is a change of a mode.
+            let called = facts::is_function(&setter) || self.backend.classify(&setter) == Kind::Switch;
+            return Ok(called.then(|| (self.pin(&setter), args)));
         }
         match self.class_lookup(descriptor.get_type().as_any(), of_descriptor)? {
             Some(function) if facts::is_function(&function) => {
