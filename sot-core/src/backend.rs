@@ -541,9 +541,13 @@ pub trait Backend: Send + Sync + 'static {
         None
     }
     /// Names of the ambient modes that captured code may change, for StatementIR. Each is a fact that
-    /// [`Backend::ambient`] checks.
+    /// [`Backend::ambient`] checks, unless it says otherwise ([`Backend::is_mode_ambient`]).
     fn modes(&self) -> &'static [&'static str] {
         &[]
+    }
+    /// Whether [`Backend::ambient`] checks a mode. If not, captures that ask for it have a guard of their own.
+    fn is_mode_ambient(&self, _mode: Mode) -> bool {
+        true
     }
     /// What a mode is in this thread.
     fn mode<'py>(&self, py: Python<'py>, _mode: Mode) -> PyResult<Bound<'py, PyAny>> {
@@ -563,7 +567,8 @@ pub trait Backend: Send + Sync + 'static {
     ) -> PyResult<bool> {
         Ok(true)
     }
-    /// What a call of a [`Kind::Switch`] function does; `None` if it must run eagerly (it raises, say).
+    /// What a call of a [`Kind::Switch`] function does; `None` if it must run eagerly (it raises, say). It does not depend on the order of
+    /// sets that are given, which is not known.
     fn switch<'py>(
         &self,
         _callee: &Bound<'py, PyAny>,

@@ -1,9 +1,10 @@
-//! What functions of C say about the process: its number, its thread, its limits; whether it has one thread, and whether somebody would
-//! hear of a warning.
+//! What functions of C say about the process: its number, its thread, its limits; whether it has one thread, whether somebody would hear
+//! of a warning, and what a mode of the framework is.
 //!
 //! Such a call has no effect, and nothing that captured code does changes the answer. It is asked where a guard or new code follows
 //! the path to it.
 
+use crate::backend::{Mode, none_registered, registered};
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::thread;
@@ -52,6 +53,11 @@ pub(crate) fn is_unheard(py: Python<'_>, warning: Warning) -> PyResult<Py<PyAny>
     new_native(py, Box::new(Question::Unheard(warning)))
 }
 
+/// The question what a mode of the framework is in this thread.
+pub(crate) fn what_mode_is(py: Python<'_>, mode: Mode) -> PyResult<Py<PyAny>> {
+    new_native(py, Box::new(Question::Mode(mode)))
+}
+
 /// What it is answered now; `None`: this is no question.
 pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let body = body_of(question)?.as_any().downcast_ref::<Question>()?;
@@ -62,6 +68,7 @@ enum Question {
     Function(Py<PyAny>, Option<usize>),
     Alone,
     Unheard(Warning),
+    Mode(Mode),
 }
 
 impl Question {
@@ -72,6 +79,7 @@ impl Question {
                 item.map_or(Ok(answer.clone()), |item| answer.get_item(item))
             }
             Question::Alone => Ok(PyBool::new(py, thread::is_alone(py)).to_owned().into_any()),
+            Question::Mode(mode) => registered().ok_or_else(none_registered)?.mode(py, *mode),
             Question::Unheard(warning) => Ok(PyBool::new(py, warning.is_unheard(py)).to_owned().into_any()),
         }
     }
@@ -89,7 +97,7 @@ impl NativeBody for Question {
     fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         match self {
             Question::Function(function, _) => visit(function),
-            Question::Alone => {}
+            Question::Alone | Question::Mode(_) => {}
             Question::Unheard(warning) => warning.traverse(visit),
         }
     }

@@ -246,6 +246,11 @@ impl Backend for PaddleBackend {
         modes::NAMES
     }
 
+    /// While the level is O0 nobody asks for the rest of amp but who reads it.
+    fn is_mode_ambient(&self, mode: Mode) -> bool {
+        mode == modes::GRAD
+    }
+
     fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
         match mode {
             modes::GRAD => modes::grad(py, &self.handles),

@@ -204,6 +204,10 @@ impl Backend for LazyPaddle {
         crate::modes::NAMES
     }
 
+    fn is_mode_ambient(&self, mode: Mode) -> bool {
+        Python::attach(|py| self.get(py).map_or(true, |backend| backend.is_mode_ambient(mode)))
+    }
+
     fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
         self.need(py)?.mode(py, mode)
     }

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{Code, CodeFlags};
 use sot_tracker::{Access, Check, FunctionPart, ObjectId, TrackerId};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -26,6 +27,9 @@ pub(super) struct FunctionParts {
     kwdefaults: Vec<(String, VarId)>,
     closure: Vec<VarId>,
 }
+
+/// Arguments as Python has them: positional, by name.
+type GivenArguments<'py> = (Bound<'py, PyTuple>, Option<Bound<'py, PyDict>>);
 
 impl<'py> Executor<'py> {
     /// Call a Python function: push a frame.
@@ -442,26 +446,44 @@ impl<'py> Executor<'py> {
         self.call_simulated_builtin(callee, args)
     }
 
-    fn call_foldable(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+    /// Arguments of a function of the framework that builds nothing. `orders`: it may ask for the order of sets.
+    pub(super) fn arguments_of_answered(&mut self, args: &Args, orders: bool) -> Result<GivenArguments<'py>, Stop> {
         let mut whole = Vec::with_capacity(args.positional.len());
         for arg in &args.positional {
             // An object that only its type matters for may be anything.
             let kind = self.look(*arg)?;
-            let object = kind.pinned().or_else(|| self.known_object(*arg)).map(|o| self.objects.get(self.py, o));
+            let object = match (&kind, orders) {
+                (VarKind::Set(set), false) => Some(self.members_in_some_order(set.state)?),
+                _ => kind.pinned().or_else(|| self.known_object(*arg)).map(|o| self.objects.get(self.py, o)),
+            };
             whole.push((*arg, object.filter(|_| !matches!(kind, VarKind::Constant(_) | VarKind::Tensor(_)))));
         }
-        let (tuple, kwargs) =
-            self.convert_arguments(args, |ex, arg| match whole.iter().find(|(var, _)| *var == arg) {
-                Some((_, Some(object))) => Ok(object.clone()),
-                _ => ex.argument(arg),
-            })?;
+        self.convert_arguments(args, |ex, arg| match whole.iter().find(|(var, _)| *var == arg) {
+            Some((_, Some(object))) => Ok(object.clone()),
+            _ => ex.argument(arg),
+        })
+    }
+
+    fn call_foldable(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+        let (tuple, kwargs) = self.arguments_of_answered(args, true)?;
         self.claim_all(args)?;
-        let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
+        let asked = RefCell::new(Vec::new());
+        let is_value = |o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some();
+        let mode = |mode| {
+            asked.borrow_mut().push(mode);
+            self.mode_object(mode)
+        };
         let at = Surroundings { is_value: &is_value, mode: &mode, of_framework: self.is_framework_asking() };
         let kept = |result: &Bound<'py, PyAny>| {
             facts::is_heap_type(&result.get_type()) && self.backend.classify(result) == Kind::Unknown
         };
-        match self.backend.fold(callee, &tuple, kwargs.as_ref(), &at) {
+        let answer = self.backend.fold(callee, &tuple, kwargs.as_ref(), &at);
+        let asked = asked.take();
+        let is_kept = answer.as_ref().is_some_and(kept);
+        for mode in asked {
+            self.guard_mode(mode)?;
+        }
+        match answer {
             Some(result) if self.backend.classify(result.get_type().as_any()) == Kind::Record => {
                 match args.keywords.len() {
                     0 | 1 => Ok(self.made_record(callee, &result, args)),
@@ -469,7 +491,7 @@ impl<'py> Executor<'py> {
                 }
             }
             // What the framework keeps is the object itself; the ambient state knows it.
-            Some(result) if kept(&result) => Ok(self.pin(&result)),
+            Some(result) if is_kept => Ok(self.pin(&result)),
             Some(result) => self.fold(&result),
             None => Err(Stop::brk(Reason::FrameworkFunction, api_name(callee))),
         }

@@ -192,6 +192,8 @@ pub struct Executor<'py> {
     builder: Option<Box<dyn GraphBuilder>>,
     /// The modes that the builder was told last.
     built_in: Vec<(Mode, ObjectId)>,
+    /// The modes that there are guards of, beside the ambient ones.
+    modes_guarded: Vec<Mode>,
     /// The operation that is being recorded takes extents that vary in the argument that is looked at.
     takes_extents: bool,
     /// Numbers that the operation which is being recorded takes at run time, whatever they are.
@@ -302,6 +304,7 @@ impl<'py> Executor<'py> {
             captured: Captured::default(),
             builder: None,
             built_in: Vec::new(),
+            modes_guarded: Vec::new(),
             takes_extents: false,
             takes_numbers: SmallVec::new(),
             built_flags: HashMap::new(),

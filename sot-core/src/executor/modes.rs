@@ -9,6 +9,7 @@ use super::calls::api_name;
 use crate::backend::{Mode, Surroundings};
 use crate::captured::{Behind, Callee};
 use crate::libraries;
+use crate::process;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -28,14 +29,29 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// What a mode is where the capture starts matters.
+    pub(super) fn guard_mode(&mut self, mode: Mode) -> Result<(), Stop> {
+        let at_entry = matches!(self.journal.mode(mode), Overlay::Untouched);
+        if !at_entry || self.backend.is_mode_ambient(mode) || self.modes_guarded.contains(&mode) {
+            return Ok(());
+        }
+        let question = process::what_mode_is(self.py, mode).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let answer = process::answer(&question).ok_or(Stop::brk(Reason::AmbientMode, "a mode that cannot be told"))?;
+        let answer = self.answered_by_path(&question, &answer);
+        self.constant_value(answer);
+        self.modes_guarded.push(mode);
+        Ok(())
+    }
+
     /// Call a function that changes a mode.
     pub(super) fn call_switch(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
-        let (tuple, kwargs) = self.convert_arguments(args, |ex, arg| ex.argument(arg))?;
+        let (tuple, kwargs) = self.arguments_of_answered(args, false)?;
         let (is_value, mode) = (|o: &Bound<'py, PyAny>| self.graph.var_of(o).is_some(), |mode| self.mode_object(mode));
         let at = Surroundings { is_value: &is_value, mode: &mode, of_framework: self.is_framework_asking() };
         let Some(switch) = self.backend.switch(callee, &tuple, kwargs.as_ref(), &at) else {
             return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
         };
+        self.guard_mode(switch.mode)?;
         if !self.captured.modes.iter().any(|(known, _)| *known == switch.mode) {
             let before = self.backend.mode(self.py, switch.mode).map_err(|e| self.internal(&e))?;
             let before = self.objects.add(&before);

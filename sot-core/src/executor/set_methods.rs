@@ -519,6 +519,16 @@ impl<'py> Executor<'py> {
 
     // ----- as objects
 
+    /// A set of these members, for whoever does not ask for their order.
+    pub(super) fn members_in_some_order(&mut self, state: SetState) -> Result<Bound<'py, PyAny>, Stop> {
+        let content = self.content(state)?;
+        let mut members = Vec::with_capacity(content.members.len());
+        for var in content.vars() {
+            members.push(self.plain_copy(var, &mut Copies::default())?);
+        }
+        Ok(PySet::new(self.py, members).map_err(|e| self.internal(&e))?.into_any())
+    }
+
     /// A real set of plain members, in the same order.
     pub(super) fn plain_set(
         &mut self,
