@@ -95,8 +95,11 @@ const FOLDABLE: &[(&str, &str)] = &[
 ];
 
 /// What changes a mode.
-const SWITCHES: &[(&str, &str)] =
-    &[("paddle.base.dygraph.base", "_set_grad_enabled"), ("paddle.base.libpaddle", "_set_has_grad")];
+const SWITCHES: &[(&str, &str)] = &[
+    ("paddle.base.dygraph.base", "_set_grad_enabled"),
+    ("paddle.base.libpaddle", "_set_has_grad"),
+    ("paddle.framework.framework", "set_default_dtype"),
+];
 
 /// Ordinary Python code among what is not.
 const PYTHON: &[(&str, &str)] = &[

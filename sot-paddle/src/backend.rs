@@ -4,7 +4,7 @@ use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::compare;
 use crate::handles::Handles;
-use crate::{ambient, amp, control, fold, layers, meta, modes, tensor_check};
+use crate::{ambient, amp, control, default_dtype, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sot_core::backend::{
@@ -248,12 +248,13 @@ impl Backend for PaddleBackend {
 
     /// While the level is O0 nobody asks for the rest of amp but who reads it.
     fn is_mode_ambient(&self, mode: Mode) -> bool {
-        mode == modes::GRAD
+        matches!(mode, modes::GRAD | default_dtype::DEFAULT)
     }
 
     fn mode<'py>(&self, py: Python<'py>, mode: Mode) -> PyResult<Bound<'py, PyAny>> {
         match mode {
             modes::GRAD => modes::grad(py, &self.handles),
+            default_dtype::DEFAULT => default_dtype::read(py, &self.handles),
             _ => amp::read(py, &self.handles, mode),
         }
     }
@@ -261,6 +262,7 @@ impl Backend for PaddleBackend {
     fn set_mode(&self, mode: Mode, value: &Bound<'_, PyAny>) -> PyResult<()> {
         match mode {
             modes::GRAD => modes::set_grad(&self.handles, value),
+            default_dtype::DEFAULT => default_dtype::write(&self.handles, value),
             _ => amp::write(&self.handles, mode, value),
         }
     }
@@ -272,7 +274,7 @@ impl Backend for PaddleBackend {
         at: &dyn Fn(Mode) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<bool> {
         match mode {
-            modes::GRAD => Ok(true),
+            modes::GRAD | default_dtype::DEFAULT => Ok(true),
             _ => amp::matters(py, &self.handles, mode, at),
         }
     }
@@ -284,9 +286,12 @@ impl Backend for PaddleBackend {
         kwargs: Option<&Bound<'py, PyDict>>,
         _at: &Surroundings<'_, 'py>,
     ) -> Option<Switch<'py>> {
-        match amp::is_one(&self.handles, callee) {
-            true => amp::switch(&self.handles, callee, args, kwargs),
-            false => modes::switch(args, kwargs),
+        match callee {
+            callee if amp::is_one(&self.handles, callee) => amp::switch(&self.handles, callee, args, kwargs),
+            callee if callee.getattr("__name__").is_ok_and(|name| name.eq("set_default_dtype").unwrap_or(false)) => {
+                default_dtype::switch(&self.handles, args, kwargs)
+            }
+            _ => modes::switch(args, kwargs),
         }
     }
 

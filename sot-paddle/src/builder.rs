@@ -8,6 +8,7 @@ use crate::alias;
 use crate::amp::Casting;
 use crate::arguments;
 use crate::attr;
+use crate::default_dtype::{Changed, DEFAULT};
 use crate::grown::{Extents, Grown, Number, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
@@ -42,6 +43,7 @@ pub(crate) struct PaddleBuilder {
     recording: Recording,
     /// `None`: nothing is cast here.
     casting: Option<Casting>,
+    default_dtype: Changed,
 }
 
 /// A refusal without an exception of the framework.
@@ -110,6 +112,7 @@ impl PaddleBuilder {
             seen: Seen::default(),
             recording: Recording::at_entry(grad),
             casting,
+            default_dtype: Changed::default(),
         })
     }
 
@@ -401,10 +404,11 @@ impl PaddleBuilder {
         let handles = self.grown.handles.clone();
         let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
-        let invoked = match &self.casting {
+        let invoke = || match &self.casting {
             Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
             None => self.invoke(py, op),
         };
+        let invoked = self.default_dtype.within(py, &handles, invoke)?;
         let given_back = mode.give_back(py);
         let invoked = invoked.and_then(|result| given_back.map(|()| result));
         if let (Some(_), Ok(result)) = (newest, &invoked) {
@@ -558,6 +562,9 @@ impl GraphBuilder for PaddleBuilder {
 
     fn switch(&mut self, mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let py = value.py();
+        if mode == DEFAULT {
+            return self.default_dtype.to(value);
+        }
         if mode != GRAD {
             if let Some(casting) = &mut self.casting {
                 casting.change(mode, value);

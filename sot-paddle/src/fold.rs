@@ -1,6 +1,7 @@
 //! Functions whose result follows from guarded facts: answered as eager would, although a program is being built.
 
 use crate::amp;
+use crate::default_dtype::DEFAULT;
 use crate::handles::Handles;
 use crate::modes;
 use crate::static_mode;
@@ -32,6 +33,7 @@ pub(crate) fn fold<'py>(
             constant((at.is_value)(&subject) || handles.is_tensor(&subject))
         }
         "is_grad_enabled" | "_has_grad" if plain => (at.mode)(modes::GRAD).ok(),
+        "get_default_dtype" if plain => (at.mode)(DEFAULT).ok(),
         "_dygraph_tracer" if plain => static_mode::eager_tracer(py, handles).ok(),
         // Of a tensor it tells where that is.
         "get_device" if !plain => None,

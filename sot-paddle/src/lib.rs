@@ -2,7 +2,8 @@
 //!
 //! Map (each module's doc is its contract):
 //! - what objects are: [`classify`], [`api_table`], [`layers`], [`fold`], [`attr`];
-//! - what is guarded: [`meta`], [`tensor_check`], [`ambient`]; what captured code may change of the latter: [`modes`], [`amp`];
+//! - what is guarded: [`meta`], [`tensor_check`], [`ambient`]; what captured code may change of the latter: [`modes`], [`amp`],
+//!   [`default_dtype`];
 //! - building: [`static_mode`] (enter and leave), [`builder`], [`inspect`], [`alias`],
 //!   [`number_parameters`];
 //! - closing a graph: [`prune`], [`exact`], [`not_run`], [`program`];
@@ -25,6 +26,7 @@ mod builder;
 mod classify;
 mod compare;
 mod control;
+mod default_dtype;
 mod effects;
 mod exact;
 mod executors;

@@ -1,4 +1,5 @@
-//! The modes that captured code may change; here: whether gradients are recorded. The others are those of [`crate::amp`].
+//! The modes that captured code may change; here: whether gradients are recorded. The others are those of [`crate::amp`] and
+//! [`crate::default_dtype`].
 //!
 //! Eager asks it for each operation, programs do not know it. A program that is entered while gradients are recorded gives
 //! what eager gives if the results of operations called without are said to stop gradients ([`Recording`]). One that is entered
@@ -15,7 +16,8 @@ use sot_core::backend::{Mode, Switch};
 pub(crate) const GRAD: Mode = 0;
 
 /// Names of the modes.
-pub(crate) const NAMES: &[&str] = &["grad_mode", "amp_level", "amp_dtype", "amp_promote", "amp_op_lists"];
+pub(crate) const NAMES: &[&str] =
+    &["grad_mode", "amp_level", "amp_dtype", "amp_promote", "amp_op_lists", "default_dtype"];
 
 /// The mode of this thread.
 pub(crate) fn grad<'py>(py: Python<'py>, handles: &Handles) -> PyResult<Bound<'py, PyAny>> {
