@@ -102,6 +102,10 @@ fn written(py: Python<'_>, captured: &Captured) -> Vec<Written> {
                     }
                 }
             }
+            Mutation::SetInDict { object, name, value } if exchanges(*value) => {
+                let dict = facts::instance_dict(owner(*object)?)?;
+                (dict.as_ptr(), name.clone(), facts::value_of_name(&dict, name)?)
+            }
             Mutation::SetItem { object: dict, key, value } if exchanges(*value) => {
                 let dict = owner(*dict)?.cast::<PyDict>().ok()?;
                 let key = object(captured.known_object(VarId(key.0))?).cast_exact::<PyString>().ok()?.to_string();

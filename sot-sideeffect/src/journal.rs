@@ -79,6 +79,11 @@ impl Journal {
         self.overlay(SlotKey::Attr(object, name))
     }
 
+    /// `object.__dict__[name]` as the journal sees it, where the class of the object has a descriptor of that name.
+    pub fn in_dict(&self, object: VarRef, name: &str) -> Overlay {
+        self.overlay(SlotKey::InDict(object, name))
+    }
+
     /// `globals[name]` as the journal sees it.
     pub fn global(&self, globals: ObjectId, name: &str) -> Overlay {
         self.overlay(SlotKey::Global(globals, name))

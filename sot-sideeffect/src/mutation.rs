@@ -22,6 +22,17 @@ pub enum Mutation {
         object: VarRef,
         name: String,
     },
+    /// `object.__dict__[name] = value` of a name for which the class of the object has a descriptor, which is not asked.
+    SetInDict {
+        object: VarRef,
+        name: String,
+        value: VarRef,
+    },
+    /// `del object.__dict__[name]` of such a name.
+    DelInDict {
+        object: VarRef,
+        name: String,
+    },
     /// `object[key] = value` of a list, a dict or anything else.
     SetItem {
         object: VarRef,
@@ -158,6 +169,8 @@ impl Mutation {
         match self {
             Mutation::SetAttr { object, name, value } => stores(SlotKey::Attr(*object, name), value),
             Mutation::DelAttr { object, name } => nothing(SlotKey::Attr(*object, name)),
+            Mutation::SetInDict { object, name, value } => stores(SlotKey::InDict(*object, name), value),
+            Mutation::DelInDict { object, name } => nothing(SlotKey::InDict(*object, name)),
             Mutation::SetGlobal { globals, name, value } => stores(SlotKey::Global(*globals, name), value),
             Mutation::DelGlobal { globals, name } => nothing(SlotKey::Global(*globals, name)),
             Mutation::SetCell { cell, value } => stores(SlotKey::Cell(*cell), value),
@@ -220,6 +233,8 @@ impl fmt::Display for Mutation {
         match self {
             Mutation::SetAttr { name, value, .. } => write!(f, "{at}.{name} = {value}"),
             Mutation::DelAttr { name, .. } => write!(f, "del {at}.{name}"),
+            Mutation::SetInDict { name, value, .. } => write!(f, "{at}.__dict__[{name:?}] = {value}"),
+            Mutation::DelInDict { name, .. } => write!(f, "del {at}.__dict__[{name:?}]"),
             Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
             Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
             Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),

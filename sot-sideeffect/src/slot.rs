@@ -27,6 +27,8 @@ pub enum Target {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
     Attr(VarRef, String),
+    /// The item of the dict of an object's attributes, where its class has a descriptor of that name.
+    InDict(VarRef, String),
     Global(ObjectId, String),
     Cell(VarRef),
     /// Items of a list, dict, set or other container, as a whole.
@@ -48,6 +50,7 @@ impl Slot {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SlotKey<'a> {
     Attr(VarRef, &'a str),
+    InDict(VarRef, &'a str),
     Global(ObjectId, &'a str),
     Cell(VarRef),
     Content(VarRef),
@@ -59,6 +62,7 @@ impl Slot {
     pub(crate) fn key(&self) -> SlotKey<'_> {
         match self {
             Slot::Attr(object, name) => SlotKey::Attr(*object, name),
+            Slot::InDict(object, name) => SlotKey::InDict(*object, name),
             Slot::Global(globals, name) => SlotKey::Global(*globals, name),
             Slot::Cell(cell) => SlotKey::Cell(*cell),
             Slot::Content(object) => SlotKey::Content(*object),
@@ -72,9 +76,11 @@ impl SlotKey<'_> {
     /// The object that the slot belongs to.
     pub(crate) fn target(self) -> Target {
         match self {
-            SlotKey::Attr(object, _) | SlotKey::Cell(object) | SlotKey::Content(object) | SlotKey::Position(object) => {
-                Target::Object(object)
-            }
+            SlotKey::Attr(object, _)
+            | SlotKey::InDict(object, _)
+            | SlotKey::Cell(object)
+            | SlotKey::Content(object)
+            | SlotKey::Position(object) => Target::Object(object),
             SlotKey::Global(globals, _) => Target::Globals(globals),
             SlotKey::Mode(mode) => Target::Mode(mode),
         }
@@ -83,6 +89,7 @@ impl SlotKey<'_> {
     pub(crate) fn to_slot(self) -> Slot {
         match self {
             SlotKey::Attr(object, name) => Slot::Attr(object, name.to_owned()),
+            SlotKey::InDict(object, name) => Slot::InDict(object, name.to_owned()),
             SlotKey::Global(globals, name) => Slot::Global(globals, name.to_owned()),
             SlotKey::Cell(cell) => Slot::Cell(cell),
             SlotKey::Content(object) => Slot::Content(object),

@@ -400,7 +400,7 @@ impl Captured {
             VarKind::Exception(e) => {
                 held = e.state.group.iter().flat_map(|group| [group.message, group.exceptions]).collect();
                 held.extend(e.state.about.iter().map(|(_, value)| *value));
-                held.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                held.extend(self.virtual_attributes(var).into_iter().map(|attribute| attribute.value));
                 held.extend(e.state.args);
                 held.extend(self.held_by_traceback(var));
                 held.extend(e.state.cause.flatten());

@@ -23,6 +23,7 @@ pub use histories::{Answers, Histories, SetLayout, SetOperand, SetStep};
 pub(crate) use lifetimes::SEARCHED;
 pub use lifetimes::Watched;
 pub(crate) use lifetimes::{Dropping, Released, Taken};
+pub use parts::Attribute;
 pub use places::Written;
 pub(crate) use places::{Place, class_place, is_replaceable, place, place_of_extent, written_at};
 

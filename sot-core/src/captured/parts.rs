@@ -51,7 +51,7 @@ impl Captured {
             VarKind::List(l) => l.items.to_vec(),
             VarKind::Deque(d) => d.items.to_vec(),
             VarKind::ByteArray(_) => Vec::new(),
-            VarKind::Dict(DictVar { owner: Some(owner), .. }) => vec![*owner],
+            VarKind::Dict(DictVar { owner: Some(owner), object: None, .. }) => vec![*owner],
             VarKind::Dict(d) => d.factory.into_iter().chain(d.entries.iter().flat_map(|e| [e.0, e.1])).collect(),
             VarKind::Set(s) => self.parts_of_set(s),
             VarKind::View(v) => vec![v.dict],
@@ -72,7 +72,7 @@ impl Captured {
                 Iteration::Range { .. } | Iteration::Real { .. } | Iteration::Exhausted => Vec::new(),
             },
             VarKind::Function(FunctionVar::Made(made)) => {
-                let named = self.virtual_attributes(var).into_iter().map(|(_, value)| value);
+                let named = self.virtual_attributes(var).into_iter().map(|attribute| attribute.value);
                 let first = made.defaults.into_iter().chain(made.kwdefaults);
                 let rest = [made.annotations, made.closure, made.qualname].into_iter().flatten();
                 first.chain(named).chain(rest).collect()
@@ -82,7 +82,7 @@ impl Captured {
                 made.after.into_iter().chain([made.metaclass, made.name, made.bases]).chain(names).collect()
             }
             VarKind::Native(n) => {
-                let named = self.virtual_attributes(var).into_iter().map(|(_, value)| value);
+                let named = self.virtual_attributes(var).into_iter().map(|attribute| attribute.value);
                 let made_of = n.positional.iter().copied().chain(n.keywords.iter().map(|(_, value)| *value));
                 made_of.chain(named).collect()
             }
@@ -92,7 +92,7 @@ impl Captured {
             VarKind::Cell(c) => c.content.into_iter().collect(),
             VarKind::Instance(instance) => {
                 let mut parts = instance.part.map_or_else(Vec::new, |part| self.content(part));
-                parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                parts.extend(self.virtual_attributes(var).into_iter().map(|attribute| attribute.value));
                 parts
             }
             VarKind::Generator(g) => self.values(g),
@@ -101,7 +101,7 @@ impl Captured {
                 let state = &e.state;
                 let mut parts: Vec<VarId> = state.args.iter().copied().collect();
                 parts.extend(state.group.iter().flat_map(|group| [group.message, group.exceptions]));
-                parts.extend(self.virtual_attributes(var).into_iter().map(|(_, value)| value));
+                parts.extend(self.virtual_attributes(var).into_iter().map(|attribute| attribute.value));
                 parts.extend(state.cause.flatten());
                 parts.extend(state.context);
                 parts.extend(state.traceback);
@@ -157,27 +157,42 @@ impl Captured {
     }
 
     /// Final attributes of an instance that the simulation made, in the order in which they were first set.
-    pub fn virtual_attributes(&self, instance: VarId) -> Vec<(String, VarId)> {
-        let mut attributes: Vec<(&str, Option<VarId>)> = Vec::new();
-        let mut places: HashMap<&str, usize> = HashMap::new();
+    pub fn virtual_attributes(&self, instance: VarId) -> Vec<Attribute> {
+        let mut attributes: Vec<(&str, bool, Option<VarId>)> = Vec::new();
+        let mut places: HashMap<(&str, bool), usize> = HashMap::new();
         for entry in self.journal.changes_of(Target::Object(VarRef(instance.0))) {
-            match &entry.mutation {
-                Mutation::SetAttr { name, value, .. } => match places.get(&**name) {
-                    Some(at) => attributes[*at].1 = Some(var_of(*value)),
-                    None => {
-                        places.insert(name, attributes.len());
-                        attributes.push((name, Some(var_of(*value))));
-                    }
-                },
-                // One that comes back is the last.
-                Mutation::DelAttr { name, .. } => {
-                    if let Some(at) = places.remove(&**name) {
-                        attributes[at].1 = None;
-                    }
+            let (name, in_dict, value) = match &entry.mutation {
+                Mutation::SetAttr { name, value, .. } => (&**name, false, Some(var_of(*value))),
+                Mutation::SetInDict { name, value, .. } => (&**name, true, Some(var_of(*value))),
+                Mutation::DelAttr { name, .. } => (&**name, false, None),
+                Mutation::DelInDict { name, .. } => (&**name, true, None),
+                _ => continue,
+            };
+            match (places.get(&(name, in_dict)).copied(), value) {
+                (Some(at), Some(value)) => attributes[at].2 = Some(value),
+                (None, Some(value)) => {
+                    places.insert((name, in_dict), attributes.len());
+                    attributes.push((name, in_dict, Some(value)));
                 }
-                _ => {}
+                // One that comes back is the last.
+                (Some(at), None) => {
+                    places.remove(&(name, in_dict));
+                    attributes[at].2 = None;
+                }
+                (None, None) => {}
             }
         }
-        attributes.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        let attribute = |(name, in_dict, value): (&str, bool, Option<VarId>)| {
+            Some(Attribute { name: name.to_owned(), in_dict, value: value? })
+        };
+        attributes.into_iter().filter_map(attribute).collect()
     }
+}
+
+/// An attribute of a value that the simulation made.
+pub struct Attribute {
+    pub name: String,
+    /// It is an item of the dict of attributes, under a name for which the class has a descriptor.
+    pub in_dict: bool,
+    pub value: VarId,
 }

@@ -1,12 +1,17 @@
-//! The `__dict__` of instances and functions that the simulation made, or has written to.
+//! The `__dict__` of instances, and of functions that the simulation made or has written to.
 //!
 //! Attributes are entries of the journal ([`Captured::virtual_attributes`](crate::captured::Captured::virtual_attributes)), and
 //! so they stay. Once somebody asks for the dict there is one, whose `owner` is the value: what is set on either shows in the
-//! other. New code makes the value, and then asks that for its dict.
+//! other. New code makes the value, and then asks that for its dict. The dict of an instance from before the frame has an owner, too:
+//! until somebody looks at all of it, what was written to the instance is what was stored in it.
+//!
+//! An item under a name for which the class has a descriptor (a validated field that keeps its value there) is no attribute that
+//! anybody could set: the journal knows it apart ([`Mutation::SetInDict`]).
 
 use super::Executor;
 use super::state::Undo;
 use crate::backend::LayerStore;
+use crate::captured::Attribute;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
@@ -41,8 +46,8 @@ impl<'py> Executor<'py> {
             return Ok(known);
         }
         let mut entries = Vec::new();
-        for (name, value) in self.virtual_attributes(owner) {
-            if !self.is_outside_dict(owner, &name)? {
+        for Attribute { name, in_dict, value } in self.virtual_attributes(owner) {
+            if in_dict || !self.is_outside_dict(owner, &name)? {
                 entries.push((self.fold(PyString::intern(self.py, &name).as_any())?, value));
             }
         }
@@ -65,6 +70,10 @@ impl<'py> Executor<'py> {
         dict: &Bound<'py, PyAny>,
         tracker: TrackerId,
     ) -> Result<VarId, Stop> {
+        let known = self.wrap(dict, tracker);
+        if self.owns_dict(owner, known, dict, tracker) {
+            return Ok(known);
+        }
         let changes: Vec<(String, Option<VarId>)> = (self.journal)
             .changes_of(Target::Object(Self::var_ref(owner)))
             .filter_map(|entry| match &entry.mutation {
@@ -73,11 +82,10 @@ impl<'py> Executor<'py> {
                 _ => None,
             })
             .collect();
-        let names = self.wrap(dict, tracker);
-        self.owners_of_dicts.insert(names, owner);
         if changes.is_empty() {
-            return Ok(names);
+            return Ok(self.wrap(dict, tracker));
         }
+        let names = self.wrap(dict, tracker);
         // Since then nobody has written to either.
         if self.var(names).looked {
             return Ok(names);
@@ -110,42 +118,78 @@ impl<'py> Executor<'py> {
         looked.map(|()| names)
     }
 
-    /// `owner.__dict__[name] = value` of an instance from before the frame, as its `__setattr__` may end: the attribute is set. `false`: it
-    /// is another dict, or somebody might see the difference.
-    pub(super) fn store_in_own_dict(&mut self, names: VarId, key: VarId, value: VarId) -> Result<bool, Stop> {
-        let Some(owner) = self.owners_of_dicts.get(&names).copied() else { return Ok(false) };
-        let VarKind::Dict(DictVar { class: None, object: Some(object), .. }) = self.var(names).kind else {
-            return Ok(false);
-        };
-        let dict = self.objects.get(self.py, object);
-        let known = match self.var(owner).kind {
-            VarKind::Instance(InstanceVar { object: Some(object), .. }) => self.objects.get(self.py, object),
-            _ => return Ok(false),
-        };
-        let Some(own) = facts::instance_dict(&known).filter(|own| own.is(&dict)) else { return Ok(false) };
+    /// The instance from before the frame whose dict this is.
+    pub(super) fn own_dict_of(&self, dict: VarId) -> Option<VarId> {
+        match self.var(dict).kind {
+            VarKind::Dict(DictVar { object: Some(_), owner, .. }) => owner,
+            _ => None,
+        }
+    }
+
+    /// Whether what happens to a dict from before the frame is what happens to its owner, from now on. Somebody else may have it, or has
+    /// written to it.
+    fn owns_dict(&mut self, owner: VarId, dict: VarId, object: &Bound<'py, PyAny>, tracker: TrackerId) -> bool {
+        if self.own_dict_of(dict).is_some() {
+            return self.own_dict_of(dict) == Some(owner);
+        }
+        let Variable { kind, tracker: found_at, looked, .. } = self.var(dict);
+        let is_plain = matches!(kind, VarKind::Dict(DictVar { class: None, object: Some(_), .. }));
+        let is_instance = matches!(self.var(owner).kind, VarKind::Instance(InstanceVar { object: Some(_), .. }));
+        let alone = self.dicts_below.get(&(object.as_ptr() as usize)).is_none_or(|below| *below == Some(owner));
+        if !is_plain || !is_instance || !alone || *looked || *found_at != tracker || self.is_written(dict) {
+            return false;
+        }
+        if let VarKind::Dict(dict) = &mut self.learn(dict).kind {
+            dict.owner = Some(owner);
+        }
+        true
+    }
+
+    /// What was written to an instance from before the frame, as items of its dict.
+    pub(super) fn written_in_dict(&mut self, owner: VarId) -> Result<Vec<(VarId, Option<VarId>)>, Stop> {
+        let changes: Vec<(String, bool, Option<VarId>)> = (self.journal)
+            .changes_of(Target::Object(Self::var_ref(owner)))
+            .filter_map(|entry| match &entry.mutation {
+                Mutation::SetAttr { name, value, .. } => Some((name.clone(), false, Some(VarId(value.0)))),
+                Mutation::DelAttr { name, .. } => Some((name.clone(), false, None)),
+                Mutation::SetInDict { name, value, .. } => Some((name.clone(), true, Some(VarId(value.0)))),
+                Mutation::DelInDict { name, .. } => Some((name.clone(), true, None)),
+                _ => None,
+            })
+            .collect();
+        let mut written = Vec::with_capacity(changes.len());
+        for (name, in_dict, value) in changes {
+            if in_dict || !self.is_outside_dict(owner, &name)? {
+                written.push((self.fold(PyString::intern(self.py, &name).as_any())?, value));
+            }
+        }
+        Ok(written)
+    }
+
+    /// A key of a dict of attributes that is a name.
+    pub(super) fn name_in_dict(&mut self, key: VarId) -> Option<String> {
         let is_name = self.constant_value(key).is_some_and(|key| key.is_exact_instance_of::<PyString>());
-        let Some(name) = self.constant_str(key).filter(|_| is_name) else { return Ok(false) };
-        let globals = self.frames.iter().any(|frame| frame.globals == object || frame.builtins == object);
-        if globals
-            || self.is_written(names)
-            || !own.is_exact_instance_of::<PyDict>()
-            || self.is_outside_dict(owner, &name)?
-            || self.journal.changes_of(Target::Globals(object)).next().is_some()
-        {
-            return Ok(false);
+        self.constant_str(key).filter(|_| is_name)
+    }
+
+    /// `owner.__dict__[name] = value`, or `del owner.__dict__[name]`.
+    pub(super) fn write_in_dict(&mut self, owner: VarId, name: &str, value: Option<VarId>) -> Result<(), Stop> {
+        let in_dict = self.is_outside_dict(owner, name)?;
+        if !in_dict {
+            // New code sets it as `object` does where the class has a way of its own.
+            let class = self.class_of(owner)?;
+            self.class_lookup(&class, if value.is_some() { "__setattr__" } else { "__delattr__" })?;
         }
-        let below = self.dicts_below.entry(own.as_ptr() as usize).or_insert(Some(owner));
-        if *below.get_or_insert(owner) != owner {
-            return Ok(false);
-        }
-        self.has_names_only(&own)?;
-        if self.var(names).looked {
-            self.undo.push(Undo::Stored(names));
-            self.add_stored_item(names, key, Some(value))?;
-        }
-        self.note_own_rewritten(owner, &name);
-        self.journal_record(Mutation::SetAttr { object: Self::var_ref(owner), name, value: Self::var_ref(value) });
-        Ok(true)
+        self.own_dict_changes(owner)?;
+        self.note_own_rewritten(owner, name);
+        let (object, name) = (Self::var_ref(owner), name.to_owned());
+        self.journal_record(match (value.map(Self::var_ref), in_dict) {
+            (Some(value), false) => Mutation::SetAttr { object, name, value },
+            (Some(value), true) => Mutation::SetInDict { object, name, value },
+            (None, false) => Mutation::DelAttr { object, name },
+            (None, true) => Mutation::DelInDict { object, name },
+        });
+        Ok(())
     }
 
     /// Whether a value that was set as an attribute is kept in a dict of the framework's own instead of the owner's.
@@ -169,6 +213,12 @@ impl<'py> Executor<'py> {
     /// An attribute in the dict of a value is set or deleted: so it is in the dict, if somebody has that.
     pub(super) fn show_in_dict(&mut self, owner: VarId, name: &str, value: Option<VarId>) -> Result<(), Stop> {
         let names = match &self.var(owner).kind {
+            VarKind::Instance(InstanceVar { object: Some(object), .. }) => {
+                let dict = facts::instance_dict(self.objects.get_ref(self.py, *object));
+                let known = dict.and_then(|dict| self.known.get(&(dict.as_ptr() as usize)).copied());
+                // One into which nobody has looked finds it in the journal.
+                known.filter(|dict| self.own_dict_of(*dict) == Some(owner) && self.var(*dict).looked)
+            }
             VarKind::Instance(instance) => instance.names,
             VarKind::Function(FunctionVar::Made(made)) => made.names,
             _ => None,
@@ -191,20 +241,11 @@ impl<'py> Executor<'py> {
         let changes: Vec<(VarId, Option<VarId>)> = gone.chain(set).collect();
         let mut named = Vec::with_capacity(changes.len());
         for (key, value) in changes {
-            let is_name = self.constant_value(key).is_some_and(|key| key.is_exact_instance_of::<PyString>());
-            let name = self.constant_str(key).filter(|_| is_name);
-            let name = name.ok_or(Stop::brk(Reason::Mutation, "a key of __dict__ that is no name"))?;
-            if self.is_outside_dict(owner, &name)? {
-                return Err(Stop::brk(Reason::Mutation, format!("{name} of a __dict__, which the class has too")));
-            }
-            named.push((name, value));
+            let name = self.name_in_dict(key);
+            named.push((name.ok_or(Stop::brk(Reason::Mutation, "a key of __dict__ that is no name"))?, value));
         }
         for (name, value) in named {
-            let object = Self::var_ref(owner);
-            self.journal_record(match value {
-                Some(value) => Mutation::SetAttr { object, name, value: Self::var_ref(value) },
-                None => Mutation::DelAttr { object, name },
-            });
+            self.write_in_dict(owner, &name, value)?;
         }
         Ok(())
     }

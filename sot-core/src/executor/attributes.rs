@@ -186,6 +186,11 @@ impl<'py> Executor<'py> {
         if self.journal.attr(Self::var_ref(var), name) == Overlay::Deleted {
             return Ok(None);
         }
+        match self.journal.in_dict(Self::var_ref(var), name) {
+            Overlay::Set(value) => return Ok(Some(VarId(value.0))),
+            Overlay::Deleted => return Ok(None),
+            Overlay::Untouched => {}
+        }
         self.dict_below(&dict, Some(var), false)?;
         if !self.journal.is_empty()
             && let Some(id) = self.objects.find(dict.as_any())

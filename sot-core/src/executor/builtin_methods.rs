@@ -10,7 +10,8 @@ use sot_sideeffect::Mutation;
 
 impl<'py> Executor<'py> {
     pub(super) fn record_if_sourced(&mut self, var: VarId, mutation: Mutation) {
-        if self.is_sourced_container(var) {
+        // What becomes of the dict of an instance was recorded of the instance.
+        if self.is_sourced_container(var) && self.own_dict_of(var).is_none() {
             self.journal_record(mutation);
         }
     }

@@ -179,9 +179,17 @@ impl Executor<'_> {
 
     /// A journal entry follows: what a value that the simulation made had in that place.
     pub(super) fn note_replaced(&mut self, mutation: &Mutation) {
-        let (Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name }) = mutation else { return };
+        let old = match mutation {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+                self.journal.attr(*object, name)
+            }
+            Mutation::SetInDict { object, name, .. } | Mutation::DelInDict { object, name } => {
+                self.journal.in_dict(*object, name)
+            }
+            _ => return,
+        };
         if self.ends_matter()
-            && let Overlay::Set(old) = self.journal.attr(*object, name)
+            && let Overlay::Set(old) = old
         {
             self.note_taken_references(vec![VarId(old.0)]);
         }

@@ -105,7 +105,9 @@ impl<'py> Executor<'py> {
             VarKind::Instance(InstanceVar { part, .. }) => part,
             _ => None,
         };
-        let mut targets = std::iter::once(var).chain(part).map(|var| Target::Object(Self::var_ref(var)));
+        // The dict of an instance is written to by writing to the instance.
+        let owner = self.own_dict_of(var);
+        let mut targets = std::iter::once(var).chain(part).chain(owner).map(|var| Target::Object(Self::var_ref(var)));
         targets.any(|target| self.journal.changes_of(target).next().is_some())
     }
 
@@ -130,7 +132,9 @@ impl<'py> Executor<'py> {
         writes: bool,
     ) -> Result<(), Stop> {
         let address = dict.as_ptr() as usize;
-        let known = self.known.get(&address).is_some_and(|&var| writes || self.is_written(var));
+        let known = self.known.get(&address).is_some_and(|&var| {
+            (owner.is_none() || self.own_dict_of(var) != owner) && (writes || self.is_written(var))
+        });
         let before = self.dicts_below.get(&address).copied().flatten();
         let other = match (before, owner) {
             (Some(other), Some(owner)) => other != owner && (writes || self.is_written(other)),
@@ -163,7 +167,10 @@ impl<'py> Executor<'py> {
     /// A dict or set is read as such: no owner, and no name of a frame whose globals it is, has written to it meanwhile.
     pub(super) fn is_read_as_it_is(&self, dict: ObjectId) -> Result<(), Stop> {
         let by_name = self.journal.changes_of(Target::Globals(dict)).next().is_some();
-        match by_name || self.is_written_by_owner(self.objects.get_ref(self.py, dict)) {
+        let address = self.objects.get_ref(self.py, dict).as_ptr() as usize;
+        let known = self.known.get(&address).and_then(|var| self.own_dict_of(*var));
+        let is_own = known.is_some() && self.dicts_below.get(&address).is_none_or(|owner| *owner == known);
+        match by_name || !is_own && self.is_written_by_owner(self.objects.get_ref(self.py, dict)) {
             true => Err(Stop::brk(Reason::Mutation, "a dict that has several names")),
             false => Ok(()),
         }
@@ -175,8 +182,13 @@ impl<'py> Executor<'py> {
         let address = self.objects.get_ref(self.py, object).as_ptr() as usize;
         let under_instance =
             matches!(self.trackers.get(self.var(dict).tracker), Tracker::Step { access: Access::InstanceDict, .. });
+        let owner = self.own_dict_of(dict);
+        let (under_instance, below) = match owner {
+            Some(_) => (false, self.dicts_below.get(&address).is_some_and(|below| *below != owner)),
+            None => (under_instance, self.dicts_below.contains_key(&address)),
+        };
         let of_a_frame = self.frames.iter().any(|f| f.globals == object || f.builtins == object);
-        if under_instance || of_a_frame || self.dicts_below.contains_key(&address) {
+        if under_instance || of_a_frame || below {
             return Err(Stop::brk(Reason::Mutation, "a dict that has several names"));
         }
         Ok(())

@@ -382,6 +382,10 @@ impl<'py> Executor<'py> {
                 };
                 real(object).and_then(old).into_iter().collect()
             }
+            Mutation::SetInDict { object, name, .. } | Mutation::DelInDict { object, name } => {
+                let old = |object: Bound<'py, PyAny>| facts::instance_dict(&object)?.get_item(name).ok()?;
+                real(object).and_then(old).into_iter().collect()
+            }
             Mutation::SetGlobal { globals, name, .. } | Mutation::DelGlobal { globals, name } => {
                 let globals = self.objects.get(py, *globals);
                 globals.cast_into::<PyDict>().ok().and_then(|dict| dict.get_item(name).ok()?).into_iter().collect()

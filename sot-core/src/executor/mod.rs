@@ -206,8 +206,6 @@ pub struct Executor<'py> {
     found_anew: HashMap<usize, TrackerId>,
     /// Dicts that are read or written below their owner, by address, and the owner if it is a variable.
     dicts_below: HashMap<usize, Option<VarId>>,
-    /// Whose `__dict__` a dict is that the program asked for.
-    owners_of_dicts: HashMap<VarId, VarId>,
     /// Dicts whose keys are known to be plain strings, by address.
     dicts_of_names: HashSet<usize>,
     /// Dicts of modules to whose attributes the capture writes, and which code that is not simulated may read; the filters of warnings.
@@ -314,7 +312,6 @@ impl<'py> Executor<'py> {
             dicts_of_names: HashSet::new(),
             modules_written: HashSet::new(),
             dicts_below: HashMap::new(),
-            owners_of_dicts: HashMap::new(),
             key_indexes: Vec::new(),
             shadows: sets::Shadows::default(),
             made: HashMap::new(),

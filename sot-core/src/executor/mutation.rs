@@ -177,7 +177,7 @@ impl<'py> Executor<'py> {
 
     /// `container[key] = value`
     pub fn set_item(&mut self, container: VarId, key: VarId, value: VarId) -> Result<(), Stop> {
-        if self.store_in_own_dict(container, key, value)? || self.store_by_key(container, key, Some(value))? {
+        if self.store_by_key(container, key, Some(value))? {
             return Ok(());
         }
         self.look(container)?.set_item(self, container, key, value)
@@ -185,7 +185,7 @@ impl<'py> Executor<'py> {
 
     /// An item of a container was set.
     pub(super) fn note_item_set(&mut self, container: VarId, key: VarId, value: VarId) {
-        if self.is_sourced_container(container) {
+        if self.is_sourced_container(container) && self.own_dict_of(container).is_none() {
             self.journal_record(Mutation::SetItem {
                 object: Self::var_ref(container),
                 key: Self::var_ref(key),
@@ -204,7 +204,7 @@ impl<'py> Executor<'py> {
 
     /// An item of a container was deleted.
     pub(super) fn note_item_deleted(&mut self, container: VarId, key: VarId) {
-        if self.is_sourced_container(container) {
+        if self.is_sourced_container(container) && self.own_dict_of(container).is_none() {
             let (object, key) = (Self::var_ref(container), Self::var_ref(key));
             self.journal_record(Mutation::DelItem { object, key });
         }

@@ -229,9 +229,9 @@ impl<'py> Executor<'py> {
             return Ok(Some(native.positional[part]));
         }
         if native.object.is_none()
-            && let Some((_, value)) = self.virtual_attributes(me).into_iter().rev().find(|(known, _)| known == name)
+            && let Some(known) = self.virtual_attributes(me).into_iter().rev().find(|known| known.name == name)
         {
-            return Ok(Some(value));
+            return Ok(Some(known.value));
         }
         if native.native == Native::Match {
             match name {

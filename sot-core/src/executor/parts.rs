@@ -23,15 +23,22 @@ const MOST_STORED: usize = 48;
 impl Executor<'_> {
     /// What a container into which nobody has looked was given and lost since: keys, and values where it has them. All of its entries in
     /// the journal are of that kind, or append, as whatever else is done to it looks into it first.
-    pub(super) fn stored_before_look(&self, container: VarId) -> Vec<(VarId, Option<VarId>)> {
+    pub(super) fn stored_before_look(&mut self, container: VarId) -> Result<Vec<(VarId, Option<VarId>)>, Stop> {
+        match self.own_dict_of(container) {
+            Some(owner) => self.written_in_dict(owner),
+            None => Ok(self.stored_in_itself(container)),
+        }
+    }
+
+    /// The same of one that is no dict of an instance.
+    pub(super) fn stored_in_itself(&self, container: VarId) -> Vec<(VarId, Option<VarId>)> {
         let changes = self.journal.changes_of(Target::Object(Self::var_ref(container)));
-        changes
-            .filter_map(|entry| match &entry.mutation {
-                Mutation::SetItem { key, value, .. } => Some((VarId(key.0), Some(VarId(value.0)))),
-                Mutation::DelItem { key, .. } | Mutation::DictPop { key, .. } => Some((VarId(key.0), None)),
-                _ => None,
-            })
-            .collect()
+        let stored = changes.filter_map(|entry| match &entry.mutation {
+            Mutation::SetItem { key, value, .. } => Some((VarId(key.0), Some(VarId(value.0)))),
+            Mutation::DelItem { key, .. } | Mutation::DictPop { key, .. } => Some((VarId(key.0), None)),
+            _ => None,
+        });
+        stored.collect()
     }
 
     /// Whether a container loses this value without a look at more than its type.
@@ -51,7 +58,8 @@ impl Executor<'_> {
 
     /// Whether so much was stored that who asks for one key would go through too many.
     pub(super) fn is_stored_to_much(&self, container: VarId) -> bool {
-        self.journal.changes_of(Target::Object(Self::var_ref(container))).nth(MOST_STORED).is_some()
+        let written = self.own_dict_of(container).unwrap_or(container);
+        self.journal.changes_of(Target::Object(Self::var_ref(written))).nth(MOST_STORED).is_some()
     }
 
     /// `container[key]` without a look at the whole.

@@ -43,7 +43,7 @@ impl<'py> Executor<'py> {
     pub(super) fn unseen_dict(&self, dict: VarId) -> Option<ObjectId> {
         let variable = self.var(dict);
         match variable.kind {
-            VarKind::Dict(DictVar { object: Some(object), owner: None, .. }) => {
+            VarKind::Dict(DictVar { object: Some(object), .. }) => {
                 (!variable.looked && self.has_path(variable.tracker)).then_some(object)
             }
             _ => None,
@@ -57,7 +57,12 @@ impl<'py> Executor<'py> {
 
     /// A look into a dict has found what was there before the frame: what happened since comes on top.
     pub(super) fn add_stored(&mut self, dict: VarId) -> Result<(), Stop> {
-        for (key, value) in self.stored_before_look(dict) {
+        let stored = self.stored_before_look(dict)?;
+        if !stored.is_empty() && self.own_dict_of(dict).is_some() {
+            // Who wrote to the owner knew nothing of this dict.
+            self.undo.push(Undo::Stored(dict));
+        }
+        for (key, value) in stored {
             self.add_stored_item(dict, key, value)?;
         }
         Ok(())
@@ -198,7 +203,7 @@ impl<'py> Executor<'py> {
 
     /// What was stored by a key since the frame began.
     fn stored_by_key(&mut self, dict: VarId, key: VarId) -> Result<Stored, Stop> {
-        for (other, value) in self.stored_before_look(dict).into_iter().rev() {
+        for (other, value) in self.stored_before_look(dict)?.into_iter().rev() {
             match self.is_same_key(key, other)? {
                 Some(true) => return Ok(Stored::Here(value)),
                 Some(false) => {}
@@ -258,11 +263,14 @@ impl<'py> Executor<'py> {
 
     /// How many keys more such a dict has than before the frame. `None`: nobody can tell without a look.
     pub(super) fn keys_stored(&mut self, dict: VarId, object: ObjectId) -> Result<Option<i64>, Stop> {
+        if self.own_dict_of(dict).is_some() && !self.stored_before_look(dict)?.is_empty() {
+            return Ok(None);
+        }
         let real = self.objects.get(self.py, object);
         let real = real.cast::<PyDict>().map_err(|e| self.internal(&e.into()))?;
         let mut keys: Vec<(VarId, bool)> = Vec::new();
         let mut more = 0;
-        for (key, value) in self.stored_before_look(dict) {
+        for (key, value) in self.stored_before_look(dict)? {
             let mut at = None;
             for (place, (other, _)) in keys.iter().enumerate() {
                 match self.is_same_key(key, *other)? {
@@ -295,14 +303,26 @@ impl<'py> Executor<'py> {
 
     /// `dict[key] = value`, and `del dict[key]`, of such a dict. `false`: it is done as ever.
     pub(super) fn store_in_dict(&mut self, dict: VarId, key: VarId, value: Option<VarId>) -> Result<bool, Stop> {
-        if self.unseen_dict(dict).is_none()
-            || value.is_some_and(|value| !self.ends_unseen(value))
-            || self.is_stored_to_much(dict)
-        {
+        if self.unseen_dict(dict).is_none() || self.is_stored_to_much(dict) {
+            return Ok(false);
+        }
+        let owner = self.own_dict_of(dict);
+        if owner.is_none() && value.is_some_and(|value| !self.ends_unseen(value)) {
             return Ok(false);
         }
         if self.dict_has_one_name(dict).is_err() {
             return Ok(false);
+        }
+        if let Some(owner) = owner {
+            if self.is_varying(key) {
+                return Ok(false);
+            }
+            let Some(name) = self.name_in_dict(key) else { return Ok(false) };
+            // As who sets an attribute, nobody asks what was there.
+            if value.is_some() {
+                self.undo.push(Undo::Stored(dict));
+                return self.write_in_dict(owner, &name, value).map(|()| true);
+            }
         }
         // What a weak reference refers to may die.
         if !matches!(self.var(key).kind, VarKind::Constant(_) | VarKind::Tuple(_)) {
@@ -321,6 +341,9 @@ impl<'py> Executor<'py> {
             (None, Some(_)) => {}
         }
         self.undo.push(Undo::Stored(dict));
+        if let (Some(owner), Some(name)) = (owner, self.name_in_dict(key)) {
+            return self.write_in_dict(owner, &name, value).map(|()| true);
+        }
         let (object, key) = (Self::var_ref(dict), Self::var_ref(key));
         self.journal_record(match value {
             Some(value) => Mutation::SetItem { object, key, value: Self::var_ref(value) },

@@ -133,7 +133,7 @@ impl<'py> Executor<'py> {
 
     /// What was stored at an index since the frame began. One that varies counts from the start of the list.
     pub(super) fn stored_at(&mut self, list: VarId, index: Index) -> Result<Stored, Stop> {
-        for (other, value) in self.stored_before_look(list).into_iter().rev() {
+        for (other, value) in self.stored_in_itself(list).into_iter().rev() {
             let known = if self.is_varying(other) { None } else { self.constant_int(other) };
             let (left, right) = match (index, known) {
                 (Index::Varies(index), _) if index == other => return Ok(Stored::Here(value)),
@@ -208,7 +208,7 @@ impl<'py> Executor<'py> {
 
     /// A look into a list has found what was there before the frame: what was stored since comes on top.
     pub(super) fn add_stored_items(&mut self, list: VarId, items: &mut [VarId]) {
-        for (key, value) in self.stored_before_look(list) {
+        for (key, value) in self.stored_in_itself(list) {
             let Some(index) = self.constant_int(key) else { continue };
             let at = if index < 0 { index + items.len() as i64 } else { index };
             if let (Some(place), Some(value)) = (usize::try_from(at).ok().and_then(|at| items.get_mut(at)), value) {

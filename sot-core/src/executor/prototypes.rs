@@ -4,6 +4,7 @@
 
 use super::Executor;
 use super::made_classes::as_it_is;
+use crate::captured::Attribute;
 use crate::cpython::facts;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
@@ -95,7 +96,7 @@ impl<'py> Executor<'py> {
                     class.call1((code, self.objects.get(py, made.globals), py.None(), py.None(), cells))
                 };
                 let function = function().map_err(|e| self.internal(&e))?;
-                for (name, set) in self.virtual_attributes(value) {
+                for Attribute { name, value: set, .. } in self.virtual_attributes(value) {
                     // Who makes abstract classes asks for it.
                     if name == "__isabstractmethod__" {
                         let set = self.constant_value(set).ok_or_else(|| as_it_is("an abstract method"))?;

@@ -119,7 +119,7 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let in_part = self.unseen_list(sequence).is_some() && self.appended_before_look(sequence).is_empty();
-        if in_part && !self.stored_before_look(sequence).is_empty() {
+        if in_part && !self.stored_in_itself(sequence).is_empty() {
             if !self.is_from_start(key)? {
                 return Ok(None);
             }

@@ -3,7 +3,7 @@
 
 use super::emit::{Callable, Emitter};
 use crate::called_by_code::{Ended, Held, Passed, list_of_class};
-use crate::captured::PlainLookup;
+use crate::captured::{Attribute, PlainLookup};
 use crate::cpython::native::NativeBody;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
@@ -11,7 +11,7 @@ use crate::user_frames::InlinedFrame;
 use crate::variables::*;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 
@@ -144,9 +144,21 @@ impl<'py> Emitter<'_, 'py> {
 
     /// The attributes that the simulation left a new value with.
     pub(super) fn set_attributes(&mut self, me: VarId) -> Result<(), Stop> {
-        for (name, value) in self.captured.virtual_attributes(me) {
-            self.set_attribute(me, &name, value)?;
+        for Attribute { name, in_dict, value } in self.captured.virtual_attributes(me) {
+            match in_dict {
+                true => self.set_in_dict(me, &name, value)?,
+                false => self.set_attribute(me, &name, value)?,
+            }
         }
+        Ok(())
+    }
+
+    /// `object.__dict__[name] = value`
+    pub(super) fn set_in_dict(&mut self, object: VarId, name: &str, value: VarId) -> Result<(), Stop> {
+        self.push(value)?;
+        self.push_own(object, "__dict__")?;
+        self.push_constant(PyString::intern(self.py, name).as_any());
+        self.emit(Op::StoreSubscr);
         Ok(())
     }
 
@@ -212,7 +224,7 @@ impl<'py> Emitter<'_, 'py> {
             self.push(me)?;
             self.store_attr(name);
         }
-        for (name, value) in self.captured.virtual_attributes(me) {
+        for Attribute { name, value, .. } in self.captured.virtual_attributes(me) {
             self.push(value)?;
             self.push(me)?;
             self.store_attr(&name);

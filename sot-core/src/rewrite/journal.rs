@@ -149,6 +149,12 @@ impl<'py> Emitter<'_, 'py> {
                 self.set_attribute(var(object), &name, var(value))?;
             }
             Mutation::DelAttr { object, name } => self.delete_attribute(var(object), &name)?,
+            Mutation::SetInDict { object, name, value } => self.set_in_dict(var(object), &name, var(value))?,
+            Mutation::DelInDict { object, name } => {
+                self.push_own(var(object), "__dict__")?;
+                self.push_constant(pyo3::types::PyString::intern(self.py, &name).as_any());
+                self.emit(Op::DeleteSubscr);
+            }
             Mutation::SetItem { object, key, value } if self.is_part(object) => {
                 self.method(object, "__setitem__", &[key, value])?;
             }

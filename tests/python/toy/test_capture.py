@@ -132,6 +132,7 @@ from capture_cases import (  # noqa: F401
     names_of_frames,
     namespaces,
     overridden,
+    own_dicts,
     own_frame,
     pairs_that_are_none,
     parts_that_exist,
