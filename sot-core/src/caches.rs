@@ -1,17 +1,20 @@
 //! Caches of C (`functools.lru_cache`), and what they remember.
 //!
 //! One key is looked at, and what the cache has for it is found where a guard or new code follows the path to the question. A
-//! result that was remembered is counted where the side effects are replayed, by a call of the cache.
+//! result that was remembered is counted where the side effects are replayed, by a call of the cache. So is one that was not, before
+//! the function is simulated; and what that comes to is remembered there, by a call of the cache in which the result stands for its
+//! function.
 
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
-use crate::cpython::{result_in_cache, table_of_cache};
+use crate::cpython::{call_with_function, has_room, result_in_cache, table_of_cache, take_back_miss};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
 
-pub(crate) use crate::cpython::is_cache;
+pub(crate) use crate::cpython::{function_of_cache, is_cache};
 
 /// What a call of a cache is given: it compares by value, or by identity alone.
 pub(crate) struct Call<'py> {
@@ -65,6 +68,9 @@ fn is_equal(kept: &Bound<'_, PyAny>, asked: &Bound<'_, PyAny>) -> Option<bool> {
             || value.is_exact_instance_of::<PyBool>()
             || value.is_exact_instance_of::<PyBytes>()
             || value.is_exact_instance_of::<PyTuple>()
+            // Types of arguments, and what stands before keywords.
+            || value.is_exact_instance_of::<PyType>()
+            || value.get_type().is(value.py().get_type::<PyAny>())
     };
     (is_plain(kept) && is_plain(asked)).then(|| kept.eq(asked).ok()).flatten()
 }
@@ -88,6 +94,12 @@ pub(crate) enum Memory {
     Nothing,
     /// Nobody asks for more than that it is counted.
     Count,
+    /// Whether so many results more are remembered without one that is let go of.
+    Room(usize),
+    /// As `Count`, of a call that is not remembered: its function is about to be called.
+    Missed,
+    /// The call has come to what is given.
+    Keep,
 }
 
 struct Asked {
@@ -119,15 +131,75 @@ pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyA
     match asked.what {
         Memory::Result => found,
         Memory::Nothing => Some(PyBool::new(py, found.is_none()).to_owned().into_any()),
-        Memory::Count => None,
+        Memory::Room(more) => Some(PyBool::new(py, has_room(asked.cache.bind(py), more)).to_owned().into_any()),
+        Memory::Count | Memory::Missed | Memory::Keep => None,
+    }
+}
+
+/// Whether a question counts what its cache does not remember, if it is a question about this cache.
+pub(crate) fn is_miss_of(question: &Bound<'_, PyAny>, cache: &Bound<'_, PyAny>) -> bool {
+    let asked = body_of(question).and_then(|body| body.as_any().downcast_ref::<Asked>());
+    asked.is_some_and(|asked| asked.cache.is(cache) && matches!(asked.what, Memory::Missed))
+}
+
+/// Whether a question is what the result of this call is given to; `None`: only code could tell whether it is this call.
+pub(crate) fn keeps_same(question: &Bound<'_, PyAny>, call: &Bound<'_, PyAny>) -> Option<bool> {
+    let py = question.py();
+    let asked = |question| Some(body_of(question)?.as_any().downcast_ref::<Asked>());
+    let (Some(Some(kept)), Some(Some(call))) = (asked(question), asked(call)) else { return Some(false) };
+    match matches!(kept.what, Memory::Keep) && kept.cache.is(&call.cache) {
+        true => is_equal(kept.key.bind(py), call.key.bind(py)),
+        false => Some(false),
+    }
+}
+
+impl Asked {
+    /// Call the cache with this in the place of what its function comes to, or with an exception in it. Who else calls the cache meanwhile
+    /// (a finalizer) is answered by the function.
+    fn call_with<'py>(&self, py: Python<'py>, result: Option<Py<PyAny>>) -> PyResult<()> {
+        let cache = self.cache.bind(py);
+        let own = function_of_cache(cache).map(Bound::unbind);
+        let (given, raises) = (self.positional.clone_ref(py), result.is_none());
+        let stand_in = PyCFunction::new_closure(py, None, None, move |args, keywords| -> PyResult<Py<PyAny>> {
+            let py = args.py();
+            let given = given.bind(py);
+            let is_given =
+                args.len() == given.len() && args.iter().zip(given.iter()).all(|(arg, given)| arg.is(&given));
+            match (is_given, &own, &result) {
+                (false, Some(own), _) => own.bind(py).call(args, keywords).map(Bound::unbind),
+                (_, _, Some(result)) => Ok(result.clone_ref(py)),
+                _ => Err(PyRuntimeError::new_err("counted")),
+            }
+        })?;
+        let keywords = self.keywords.as_ref().map(|keywords| keywords.bind(py));
+        let called = call_with_function(cache, stand_in.as_any(), self.positional.bind(py), keywords);
+        match called {
+            Err(error) if !(raises && error.is_instance_of::<PyRuntimeError>(py)) => Err(error),
+            _ => Ok(()),
+        }
     }
 }
 
 impl NativeBody for Asked {
     /// What is remembered is asked for, as the program did. Where another thread has cleared the cache meanwhile there is nothing
     /// to count any more.
-    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+    fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
         let cache = self.cache.bind(py);
+        match (&self.what, args.get(py, 0)) {
+            (Memory::Missed, _) => {
+                self.call_with(py, None)?;
+                return Ok(py.None().into_bound(py));
+            }
+            (Memory::Keep, Some(result)) => {
+                // Where somebody has called it with the same meanwhile that is remembered: this one, too, is no answer any more.
+                if found(cache, self.key.bind(py)).is_none() {
+                    self.call_with(py, Some(result.to_owned().unbind()))?;
+                    take_back_miss(cache);
+                }
+                return Ok(py.None().into_bound(py));
+            }
+            _ => {}
+        }
         if found(cache, self.key.bind(py)).is_some() {
             cache.call(self.positional.bind(py), self.keywords.as_ref().map(|keywords| keywords.bind(py)))?;
         }

@@ -20,6 +20,12 @@ struct Places {
     result: usize,
     /// Stands between positional arguments and keywords in a key.
     mark: Py<PyAny>,
+    /// Of the function that is asked for what is not remembered, in a cache.
+    function: usize,
+    /// Of how often it was, in a cache.
+    misses: usize,
+    /// Of how many results are remembered at most, in a cache; negative: as many as there are.
+    most: usize,
 }
 
 fn places(py: Python<'_>) -> Option<&Places> {
@@ -56,12 +62,31 @@ fn find(py: Python<'_>) -> PyResult<Option<Places>> {
             mark = Some(key.get_item(0)?.unbind());
         }
     }
+    let counted = make(None, false)?;
+    let fresh = words_of(&counted)?;
+    for key in ["a", "b", "c", "a", "b"] {
+        counted.call1((key,))?;
+    }
+    let misses = places_that_tell(&fresh, &words_of(&counted)?, 0, 3);
+    let most = places_that_tell(&words_of(&make(Some(4), false)?)?, &words_of(&make(Some(9), false)?)?, 4, 9);
+    let function = place_of(&counted, list.as_any())?;
+    let (Some(function), &[misses], &[most]) = (function, &misses[..], &most[..]) else { return Ok(None) };
     let places = [place_of(&limited, table.as_any())?, place_of(&plain, of_plain.as_any())?, place_of(&link, &result)?];
     let ([Some(table), Some(of_plain), Some(result)], &[typed], Some(mark)) = (places, &flags[..], mark) else {
         return Ok(None);
     };
     let link = link.get_type().unbind();
-    Ok((table == of_plain).then(|| Places { class: class.unbind(), table, typed, link, result, mark }))
+    Ok((table == of_plain).then(|| Places {
+        class: class.unbind(),
+        table,
+        typed,
+        link,
+        result,
+        mark,
+        function,
+        misses,
+        most,
+    }))
 }
 
 fn referents<'py>(object: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -94,6 +119,18 @@ fn place_of(object: &Bound<'_, PyAny>, held: &Bound<'_, PyAny>) -> PyResult<Opti
         (Some(at), None) => Some(at * width),
         _ => None,
     })
+}
+
+fn words_of(object: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let words = bytes_of(object)? / size_of::<usize>();
+    // SAFETY: a live object has as many bytes as its type says.
+    Ok((0..words).map(|at| unsafe { *object.as_ptr().cast::<usize>().add(at) }).collect())
+}
+
+/// Where one object of a type has this word, and another one that.
+fn places_that_tell(first: &[usize], second: &[usize], has: usize, other: usize) -> Vec<usize> {
+    let words = first.iter().zip(second).enumerate();
+    words.filter(|(_, words)| *words == (&has, &other)).map(|(at, _)| at * size_of::<usize>()).collect()
 }
 
 /// Where the first of two objects of a type has a C int that is 0, and the second one that is 1.
@@ -137,5 +174,59 @@ pub fn result_in_cache<'py>(held: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny
     unsafe {
         let result = *held.as_ptr().cast::<u8>().add(places.result).cast::<*mut ffi::PyObject>();
         Bound::from_borrowed_ptr_or_opt(py, result)
+    }
+}
+
+/// The function that a cache asks for what it does not remember.
+pub fn function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let py = cache.py();
+    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    // SAFETY: a live cache, in which that is.
+    unsafe {
+        let function = *cache.as_ptr().cast::<u8>().add(places.function).cast::<*mut ffi::PyObject>();
+        Bound::from_borrowed_ptr_or_opt(py, function)
+    }
+}
+
+/// Whether a cache remembers so many results more without letting go of one.
+pub fn has_room(cache: &Bound<'_, PyAny>, more: usize) -> bool {
+    let (Some(places), Some((table, ..))) = (places(cache.py()), table_of_cache(cache)) else { return false };
+    // SAFETY: a live cache, as its table was found in it.
+    let most = unsafe { *cache.as_ptr().cast::<u8>().add(places.most).cast::<isize>() };
+    usize::try_from(most).map_or(true, |most| table.len() + more <= most)
+}
+
+/// Call a cache while this stands in the place of its function.
+pub fn call_with_function<'py>(
+    cache: &Bound<'py, PyAny>,
+    function: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let own = exchange_function(cache, function.clone());
+    let result = cache.call(args, keywords);
+    if let Some(own) = own {
+        exchange_function(cache, own);
+    }
+    result
+}
+
+fn exchange_function<'py>(cache: &Bound<'py, PyAny>, function: Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let py = cache.py();
+    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    // SAFETY: a live cache, which owns a reference to the function that is there: it gets one to the other, and gives its own.
+    unsafe {
+        let place = cache.as_ptr().cast::<u8>().add(places.function).cast::<*mut ffi::PyObject>();
+        Bound::from_owned_ptr_or_opt(py, std::mem::replace(&mut *place, function.into_ptr()))
+    }
+}
+
+/// A cache was asked for something twice where the program asked once: the function was called once.
+pub fn take_back_miss(cache: &Bound<'_, PyAny>) {
+    let Some(places) = places(cache.py()).filter(|places| cache.get_type().is(&places.class)) else { return };
+    // SAFETY: a live cache, in which the number is.
+    unsafe {
+        let misses = cache.as_ptr().cast::<u8>().add(places.misses).cast::<isize>();
+        *misses -= 1;
     }
 }

@@ -62,7 +62,9 @@ pub mod traceback;
 pub mod trampoline;
 pub mod warnings;
 
-pub use caches::{is_cache, result_in_cache, table_of_cache};
+pub use caches::{
+    call_with_function, function_of_cache, has_room, is_cache, result_in_cache, table_of_cache, take_back_miss,
+};
 pub use call::{call_method_vectorcall, call_slots, call_slots_kw};
 pub use code::{VERSION, build_code, new_function, read_code};
 pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};

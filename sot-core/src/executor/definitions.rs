@@ -171,6 +171,8 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
                 Ok(PyBool::new(args.py(), quiet).to_owned().into_any().unbind())
             })?,
         ),
+        ("cache_missed", make(c"cache_missed", |args| Ok(args.get_item(0)?.call0()?.unbind()))?),
+        ("cache_keeps", make(c"cache_keeps", |args| Ok(args.get_item(0)?.call1((args.get_item(1)?,))?.unbind()))?),
         // Those who ask are not run for real.
         ("changes_of", make(c"changes_of", |args| Ok(args.get_item(0)?.unbind()))?),
         ("constructed", make(c"constructed", constructed)?),
@@ -708,6 +710,8 @@ impl<'py> Executor<'py> {
                 let ask = self.objects.get(self.py, ask);
                 self.fold_call(&ask, &Args::positional(vec![*answers]))
             }
+            ("cache_missed", [question]) => self.cache_missed(*question),
+            ("cache_keeps", [question, result]) => self.cache_keeps(*question, *result),
             ("way_to_compare", [keys]) => {
                 let way = self.way_to_compare(*keys)?;
                 self.fold_int(way)

@@ -148,3 +148,11 @@ def substituted(function, text, found, spans):
     if at < len(text):
         parts.append(text[at:])
     return text[:0].join(parts)
+
+
+def cached(function, args, keywords, missed, keep):
+    # That it was called is counted before.
+    cache_missed(missed)
+    result = function(*args, **keywords)
+    cache_keeps(keep, result)
+    return result

@@ -22,6 +22,7 @@ from capture_cases import (  # noqa: F401
     break_positions,
     byte_arrays,
     caches,
+    caches_filled,
     calls,
     calls_in_between,
     calls_in_the_middle,

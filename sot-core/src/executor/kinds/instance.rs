@@ -57,8 +57,8 @@ impl Operations for InstanceVar {
                 return Ok(Called::Value(drawn));
             }
         }
-        if let Some(value) = ex.call_cache(me, args)? {
-            return Ok(Called::Value(value));
+        if let Some(called) = ex.call_cache(me, args)? {
+            return Ok(called);
         }
         if let Some(value) = ex.referent(me, args)? {
             return Ok(Called::Value(value));

@@ -1,5 +1,6 @@
 //! Calls of caches of C (`functools.lru_cache`): what a cache remembers is a value with a path, and that it was asked for is a side
-//! effect. What it does not remember it calls its function for, which is a break: who captures the second call meets the result.
+//! effect. What it does not remember is what its function comes to, which is simulated as any is, between two entries of the journal: that
+//! it was asked in vain, and what it remembers from then on. A cache that would let go of something for that is a break.
 
 use super::Executor;
 use crate::caches::{self, Call, Memory};
@@ -14,7 +15,7 @@ use sot_tracker::{Access, Tracker};
 
 impl<'py> Executor<'py> {
     /// `cache(*args)`; `None`: it is no cache of C, or only a call can tell.
-    pub(in crate::executor) fn call_cache(&mut self, me: VarId, args: &Args) -> Result<Option<VarId>, Stop> {
+    pub(in crate::executor) fn call_cache(&mut self, me: VarId, args: &Args) -> Result<Option<Called>, Stop> {
         let VarKind::Instance(InstanceVar { object: Some(cache), pinned, .. }) = self.var(me).kind else {
             return Ok(None);
         };
@@ -36,28 +37,123 @@ impl<'py> Executor<'py> {
         else {
             return Ok(None);
         };
-        let Some(remembered) = caches::answer(&result) else {
-            let yes = PyBool::new(self.py, true).to_owned().into_any();
-            let unknown = self.answered_by_path(&nothing, &yes);
-            self.constant_value(unknown);
-            return Err(Stop::brk(Reason::UserCode, "a call that is not in its cache"));
+        let value = match (self.kept_here(&result)?, caches::answer(&result)) {
+            (Some(kept), _) => kept,
+            (None, Some(remembered)) => {
+                let value = self.answered_by_path(&result, &remembered);
+                let question = self.objects.add(&result);
+                let base = self.constant_tracker(question);
+                let at = self.trackers.step(base, Access::IterSource);
+                self.guard_present(at);
+                value
+            }
+            (None, None) => {
+                self.is_answered_yes(&nothing);
+                return self.call_behind_cache(&cache, &call, args).map(Some);
+            }
         };
-        let value = self.answered_by_path(&result, &remembered);
-        let question = self.objects.add(&result);
-        let base = self.constant_tracker(question);
-        let at = self.trackers.step(base, Access::IterSource);
-        self.guard_present(at);
         let count = self.pin(&count);
         self.journal_record(Mutation::Method {
             object: Self::var_ref(count),
             name: "__call__".to_owned(),
             args: Vec::new(),
         });
-        Ok(Some(value))
+        Ok(Some(Called::Value(value)))
+    }
+
+    /// A question that is answered by yes, guarded.
+    fn is_answered_yes(&mut self, question: &Bound<'py, PyAny>) {
+        let yes = PyBool::new(self.py, true).to_owned().into_any();
+        let answer = self.answered_by_path(question, &yes);
+        self.constant_value(answer);
+    }
+
+    /// The call of the function of a cache for what that does not remember.
+    fn call_behind_cache(&mut self, cache: &Bound<'py, PyAny>, call: &Call<'py>, args: &Args) -> Result<Called, Stop> {
+        let refused = || Stop::brk(Reason::UserCode, "a call that is not in its cache");
+        let function = caches::function_of_cache(cache).filter(facts::is_function).ok_or_else(refused)?;
+        let known = self.questions_asked().filter(|asked| caches::is_miss_of(asked, cache)).count();
+        if !self.has_room_for(cache, call, known + 1) {
+            return Err(refused());
+        }
+        let question = |what| caches::question(cache, call, what).map(|question| question.into_bound(cache.py()));
+        let (Some(missed), Some(keep)) = (question(Memory::Missed), question(Memory::Keep)) else {
+            return Err(refused());
+        };
+        let (function, missed, keep) = (self.pin(&function), self.pin(&missed), self.pin(&keep));
+        let positional = self.virtual_var(TupleVar::new(args.positional.clone()));
+        let mut keywords = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            keywords.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let keywords = self.virtual_var(DictVar::new(keywords));
+        self.enter("cached", &[function, positional, keywords, missed, keep])
+    }
+
+    /// Whether a cache remembers so many results more, guarded.
+    fn has_room_for(&mut self, cache: &Bound<'py, PyAny>, call: &Call<'py>, more: usize) -> bool {
+        let Some(room) = caches::question(cache, call, Memory::Room(more)) else { return false };
+        let room = room.into_bound(self.py);
+        let has = caches::answer(&room).is_some_and(|has| has.is_truthy().unwrap_or(false));
+        if has {
+            self.is_answered_yes(&room);
+        }
+        has
+    }
+
+    /// What caches were told since the frame began.
+    fn questions_asked(&self) -> impl Iterator<Item = Bound<'py, PyAny>> {
+        self.journal.entries().iter().filter_map(|entry| match &entry.mutation {
+            Mutation::Method { object, .. } => {
+                self.known_object(VarId(object.0)).map(|object| self.objects.get(self.py, object))
+            }
+            _ => None,
+        })
+    }
+
+    /// What a cache has remembered for a call since the frame began.
+    fn kept_here(&self, call: &Bound<'py, PyAny>) -> Result<Option<VarId>, Stop> {
+        for entry in self.journal.entries().iter().rev() {
+            let Mutation::Method { object, args, .. } = &entry.mutation else { continue };
+            let ([value], Some(object)) = (&args[..], self.known_object(VarId(object.0))) else { continue };
+            match caches::keeps_same(self.objects.get_ref(self.py, object), call) {
+                Some(true) => return Ok(Some(VarId(value.0))),
+                Some(false) => {}
+                None => return Err(Stop::brk(Reason::UserCode, "a call that may be in its cache")),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A cache was asked in vain.
+    pub(in crate::executor) fn cache_missed(&mut self, question: VarId) -> Result<VarId, Stop> {
+        self.tell_cache(question, Vec::new())
+    }
+
+    /// What it was asked for has come to this.
+    pub(in crate::executor) fn cache_keeps(&mut self, question: VarId, result: VarId) -> Result<VarId, Stop> {
+        // Nobody has called it with the same meanwhile.
+        if let Some(known) = self.known_object(question) {
+            let known = self.objects.get(self.py, known);
+            if self.kept_here(&known)?.is_some() {
+                return Err(Stop::brk(Reason::UserCode, "a call that is in its cache by now"));
+            }
+        }
+        self.tell_cache(question, vec![Self::var_ref(result)])
+    }
+
+    fn tell_cache(&mut self, question: VarId, args: Vec<sot_sideeffect::VarRef>) -> Result<VarId, Stop> {
+        // One of an earlier capture tells: there may be no room any more.
+        if !self.is_constant(self.var(question).tracker) {
+            return Err(Stop::brk(Reason::UserCode, "a call behind a break that goes to a cache"));
+        }
+        let object = Self::var_ref(question);
+        self.journal_record(Mutation::Method { object, name: "__call__".to_owned(), args });
+        self.fold_none()
     }
 
     /// Whether a value was found in a variable of a function around this one: it is the same at each call, as a rule.
-    fn is_in_a_cell(&self, value: VarId) -> bool {
+    pub(in crate::executor) fn is_in_a_cell(&self, value: VarId) -> bool {
         let path = self.trackers.path(self.var(value).tracker);
         path.iter().any(|step| matches!(self.trackers.get(*step), Tracker::Step { access: Access::CellContent, .. }))
     }
