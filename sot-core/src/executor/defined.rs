@@ -139,6 +139,11 @@ impl<'py> Executor<'py> {
                     || value.is_exact_instance_of::<PyRange>()
                     || value.is_exact_instance_of::<PyFrozenSet>()
             }),
+            // A list with methods of its own, too.
+            VarKind::Instance(InstanceVar { part: Some(_), .. }) => {
+                let class = self.class_of(iterable)?;
+                self.class_lookup(&class, "__iter__")?.is_some()
+            }
             _ => self.iterates_by_code(iterable)?,
         })
     }

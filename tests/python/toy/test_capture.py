@@ -105,6 +105,7 @@ from capture_cases import (  # noqa: F401
     joined,
     layer_attributes,
     let_pass,
+    lists_reduced,
     looked_at_by_callees,
     looked_at_in_many_ways,
     library,
