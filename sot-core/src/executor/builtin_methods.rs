@@ -303,6 +303,7 @@ impl<'py> Executor<'py> {
         self.may_ask_scalar(me, name)?;
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
+            let items = self.texts_to_join(items)?;
             let items = self.virtual_var(TupleVar::new(items));
             return self.fold_method(me, name, &Args::positional(vec![items]));
         }

@@ -105,6 +105,7 @@ mod state;
 mod supers;
 mod templates;
 mod texts;
+mod texts_of_c;
 mod value_types;
 mod varying;
 mod varying_places;

@@ -447,7 +447,10 @@ impl<'py> Executor<'py> {
             ("repr", [value]) if !matches!(self.look(*value)?, VarKind::Instance(_)) => {
                 self.enter_text_of_container(*value)
             }
-            ("repr" | "ascii", [value]) => self.enter_answer(name, *value, &["__repr__"], &[]),
+            ("repr" | "ascii", [value]) => match self.written_by_c(name, *value, None)? {
+                Some(text) => Ok(Some(text)),
+                None => self.enter_answer(name, *value, &["__repr__"], &[]),
+            },
             ("format", [value]) => {
                 let spec = self.fold(PyString::new(self.py, "").as_any())?;
                 self.enter_format(*value, spec)
@@ -462,6 +465,9 @@ impl<'py> Executor<'py> {
 
     /// Builtin types that ask one method of their argument.
     pub(super) fn enter_conversion(&mut self, name: &str, value: VarId) -> Result<Option<Called>, Stop> {
+        if let Some(text) = self.written_by_c(name, value, None)? {
+            return Ok(Some(text));
+        }
         let methods: &[&str] = match name {
             "str" if self.is_exception(value) => return self.enter_text_of_exception(value, "str"),
             "str" if !matches!(self.look(value)?, VarKind::Instance(_)) => return self.enter_text_of_container(value),
@@ -522,6 +528,16 @@ impl<'py> Executor<'py> {
                 false => Ok(None),
             };
         };
+        if let Some(text) = self.written_by_c("format", value, Some(spec))? {
+            return Ok(Some(text));
+        }
+        // Text and numbers of C ask for the text where nobody says how they are written, as `object` does.
+        if matches!(self.look(value)?, VarKind::Instance(_))
+            && self.constant_str(spec).is_some_and(|spec| spec.is_empty())
+            && self.value_of_c(value, &["__format__"])?.is_some()
+        {
+            return self.enter_conversion("str", value);
+        }
         // What is no text is refused before anybody is asked.
         let text = self.py.get_type::<PyString>();
         if !self.class_of(spec)?.is(&text) {

@@ -241,7 +241,8 @@ impl<'py> Executor<'py> {
             // What has items is taken for a mapping.
             VarKind::Instance(_) => {
                 let class = self.class_of(right)?;
-                if self.class_lookup(&class, "__getitem__")?.is_some() {
+                // Text is none, though it has items.
+                if self.class_lookup(&class, "__getitem__")?.is_some() && !self.extends_text(right)? {
                     return Ok(None);
                 }
                 (Way::One, vec![right], Vec::new())
@@ -309,10 +310,16 @@ impl<'py> Executor<'py> {
             return Ok(None);
         };
         let mut values = Vec::new();
-        let mut by_code = false;
+        let (mut by_code, mut of_c) = (false, false);
+        // A template may ask for a part of a value.
+        let whole = way != Way::Method || !text.to_string().contains(['.', '[']);
         let mut part = |ex: &mut Self, value: VarId| -> Result<Option<Part>, Stop> {
             if ex.is_plain(value)? {
                 return Ok(Some(Part::Plain(ex.require_plain(value)?.unbind())));
+            }
+            if whole && let Some(content) = ex.content_as_written(value)? {
+                of_c = true;
+                return Ok(Some(Part::Plain(content.unbind())));
             }
             if !ex.writes_by_code(value)? {
                 return Ok(None);
@@ -330,7 +337,7 @@ impl<'py> Executor<'py> {
             let Some(part) = part(self, value)? else { return Ok(None) };
             formatting.named.push((self.require_plain(name)?.unbind(), part));
         }
-        if !by_code || !formatting.tried(self.py).map_err(|e| self.internal(&e))? {
+        if !(by_code || of_c) || !formatting.tried(self.py).map_err(|e| self.internal(&e))? {
             return Ok(None);
         }
         let ask = PyCFunction::new_closure(self.py, Some(c"ask"), None, move |args, _| formatting.ask(args));

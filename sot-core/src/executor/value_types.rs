@@ -29,6 +29,42 @@ const ASKED: &[(&str, &[&str])] = &[
 /// What comparisons ask of their operands.
 pub(super) const COMPARED: &[&str] = &["__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"];
 
+/// Special methods of C that ask the content of a value alone, and nothing of its class.
+const OF_CONTENT: &[&str] = &[
+    "__abs__",
+    "__add__",
+    "__and__",
+    "__bool__",
+    "__contains__",
+    "__eq__",
+    "__float__",
+    "__floordiv__",
+    "__ge__",
+    "__getitem__",
+    "__gt__",
+    "__index__",
+    "__int__",
+    "__invert__",
+    "__le__",
+    "__len__",
+    "__lt__",
+    "__mod__",
+    "__mul__",
+    "__ne__",
+    "__neg__",
+    "__or__",
+    "__pos__",
+    "__radd__",
+    "__repr__",
+    "__rmul__",
+    "__rsub__",
+    "__rtruediv__",
+    "__str__",
+    "__sub__",
+    "__truediv__",
+    "__xor__",
+];
+
 /// Another object of the same value, or this one where the interpreter has but one.
 fn is_copied<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = value.py();
@@ -60,7 +96,7 @@ impl<'py> Executor<'py> {
             _ => None,
         });
         let Some(object) = instance.object.or(part) else { return Ok(None) };
-        if part.is_none() && !instance.pinned && !type_facts::is_enumeration(&class) {
+        if part.is_none() && !instance.pinned && !type_facts::is_enumeration(&class) && !self.is_in_a_cell(var) {
             return Ok(None);
         }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?;
@@ -134,7 +170,7 @@ impl<'py> Executor<'py> {
     }
 
     /// What C says of the values that were asked: of one in the place of an instance it says the wrong class where it tells classes.
-    fn refused_by_c(&mut self, error: &PyErr, operands: &[VarId]) -> Stop {
+    pub(super) fn refused_by_c(&mut self, error: &PyErr, operands: &[VarId]) -> Stop {
         let made = |var: &VarId| matches!(&self.var(*var).kind, VarKind::Instance(InstanceVar { object: None, .. }));
         if error.is_instance_of::<PyTypeError>(self.py) && operands.iter().any(made) {
             return Stop::brk(Reason::WouldRaise, "a value that extends a builtin type");
@@ -142,7 +178,7 @@ impl<'py> Executor<'py> {
         self.would_raise(error)
     }
 
-    fn result_of_c(
+    pub(super) fn result_of_c(
         &mut self,
         result: &Bound<'py, PyAny>,
         values: &[Bound<'py, PyAny>],
@@ -208,10 +244,11 @@ impl<'py> Executor<'py> {
         let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
         let base = class.cast::<PyType>().ok().and_then(type_facts::base_of_c);
-        if name.starts_with("__") || !base.is_some_and(|base| base.is(owner)) {
+        if name.starts_with("__") && !OF_CONTENT.contains(&name) || !base.is_some_and(|base| base.is(owner)) {
             return Ok(None);
         }
-        let Some(object) = self.value_of_c(value, &[name])? else { return Ok(None) };
+        // This very method was found, whatever the class has under that name.
+        let Some(object) = self.value_of_c(value, &[])? else { return Ok(None) };
         self.knows_codec(callee, &args.with_first(value).positional, &args.keywords)?;
         let (positional, keywords) = self.convert_arguments(args, Self::require_plain)?;
         let all = std::iter::once(object.clone()).chain(positional.iter());

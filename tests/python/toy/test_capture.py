@@ -164,6 +164,7 @@ from capture_cases import (  # noqa: F401
     streams,
     subclasses,
     texts,
+    texts_extended,
     threads_beside,
     threads_taking,
     thrown,
