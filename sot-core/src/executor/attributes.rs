@@ -40,6 +40,11 @@ impl<'py> Executor<'py> {
     /// `value.name`; `None` where Python raises AttributeError, known by a lookup that ran no code at all. What code
     /// of the program raises is not `None`: only the code itself can say what it raises.
     pub fn find_attribute(&mut self, var: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        if !self.frames_asked.is_empty()
+            && let Some(part) = self.part_of_frame(var, name)?
+        {
+            return Ok(Some(part));
+        }
         if let Some(appender) = self.appender_of_unseen(var, name) {
             return Ok(Some(appender));
         }

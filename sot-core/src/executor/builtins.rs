@@ -90,7 +90,12 @@ impl<'py> Executor<'py> {
                 }
             }
             (Some("sys"), "settrace" | "setprofile") => return Err(self.events_begin(name)),
-            (Some("sys"), "_getframe") => return Err(self.frame_inspection(name, positional)),
+            (Some("sys"), "_getframe") => {
+                return match self.frame_asked_at_once(positional) {
+                    Some(frame) if args.keywords.is_empty() => Ok(Called::Value(frame)),
+                    _ => Err(self.frame_inspection(name, positional)),
+                };
+            }
             (Some("_warnings"), "warn") => return self.call_warn(callee, args).map(Called::Value),
             // It sees names, which those of stand-ins are as well.
             (Some("sys"), "_getframemodulename") => return Err(Stop::brk(Reason::FrameInspection, name)),

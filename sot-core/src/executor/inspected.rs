@@ -38,6 +38,77 @@ impl Executor<'_> {
         }
     }
 
+    /// `sys._getframe(..)` whose result is asked at once for what the simulation knows of a frame: its code or the line where it is. Nobody
+    /// has the frame object, which stands for that frame until then.
+    pub(super) fn frame_asked_at_once(&mut self, args: &[VarId]) -> Option<VarId> {
+        let level = match args {
+            [] => 0,
+            [level] => u32::try_from(self.constant_int(*level)?).ok()?,
+            _ => return None,
+        };
+        let innermost = self.frames.len() - 1;
+        if !self.is_result(innermost) {
+            return None;
+        }
+        let (back, holder) = self.asked_at_once(innermost)?;
+        let furthest = level.checked_add(back).filter(|level| *level < MANY)?;
+        self.frame_at(innermost, furthest)?;
+        // It is still there when it is asked.
+        let asked = self.frame_at(innermost, level).filter(|asked| *asked <= holder)?;
+        Some(self.stand_for_frame(asked))
+    }
+
+    fn stand_for_frame(&mut self, frame: usize) -> VarId {
+        let mark = self.virtual_var(TupleVar::new(Vec::new()));
+        self.frames_asked.insert(mark, frame);
+        mark
+    }
+
+    /// Whether the result of a frame's instruction is asked for nothing but that by the next one, so many frames further out, and by
+    /// which frame.
+    fn asked_at_once(&self, holder: usize) -> Option<(u32, usize)> {
+        let frame = &self.frames[holder];
+        let code = &frame.unit.code;
+        let (mut back, mut at) = (0, frame.ip + 1);
+        loop {
+            let op = code.instrs.get(at)?.op;
+            at += 1;
+            match op {
+                Op::LoadAttr(name) => match code.names.get(name.0 as usize)?.as_str() {
+                    "f_code" | "f_lineno" => return Some((back, holder)),
+                    "f_back" => back += 1,
+                    _ => return None,
+                },
+                Op::ReturnValue if back == 0 && frame.skipped.is_none() && !code.is_generator_like() => {
+                    let caller = holder.checked_sub(1)?;
+                    let is_pushed = self.frames[caller].awaits == Awaits::Push && self.is_result(caller);
+                    return if is_pushed { self.asked_at_once(caller) } else { None };
+                }
+                // One way of a conditional expression goes on behind the other.
+                op if !op.falls_through() => at = op.target().map(|to| code.target(to)).filter(|to| *to >= at)?,
+                _ => return None,
+            }
+        }
+    }
+
+    /// An attribute of what stands for a frame. `None`: it is something else.
+    pub(super) fn part_of_frame(&mut self, mark: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let Some(&asked) = self.frames_asked.get(&mark) else { return Ok(None) };
+        let frame = &self.frames[asked];
+        match name {
+            "f_code" => {
+                let code = frame.unit.object.clone_ref(self.py).into_bound(self.py).into_any();
+                Ok(Some(self.pin(&code)))
+            }
+            "f_lineno" => self.fold_int(frame.unit.line(frame.ip).into()).map(Some),
+            "f_back" => {
+                let back = self.frame_at(asked, 1).ok_or(Stop::fallback(Reason::InternalError, "f_back"))?;
+                Ok(Some(self.stand_for_frame(back)))
+            }
+            _ => Err(Stop::fallback(Reason::InternalError, "a part of a frame")),
+        }
+    }
+
     /// `sys.settrace(..)` and its like: from here on each frame that begins or ends is told of, and no piece of a function may be one.
     pub(super) fn events_begin(&mut self, name: String) -> Stop {
         self.in_one_piece = Some(0);

@@ -229,6 +229,8 @@ pub struct Executor<'py> {
     step: state::Step,
     /// What lists hold that are being sorted, by marks of the sorts, each of which one instruction makes and nobody else has.
     emptied: HashMap<VarId, Rc<Vec<VarId>>>,
+    /// The frames for which values stand that nobody but the next instruction has.
+    frames_asked: HashMap<VarId, usize>,
     /// Dicts that the capture made, and where keys were first taken out of them.
     gaps: HashMap<VarId, Site>,
     /// Class methods of C that were read, by class and name: how often.
@@ -322,6 +324,7 @@ impl<'py> Executor<'py> {
             spare: Vec::new(),
             step: state::Step::default(),
             emptied: HashMap::new(),
+            frames_asked: HashMap::new(),
             gaps: HashMap::new(),
             class_methods: HashMap::new(),
             found_hashes: HashSet::new(),

@@ -75,6 +75,7 @@ from capture_cases import (  # noqa: F401
     frames_left,
     finally_blocks,
     frame_objects,
+    frames_asked_at_once,
     function_attributes,
     generator_breaks,
     generator_ends,
