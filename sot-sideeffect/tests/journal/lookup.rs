@@ -78,6 +78,8 @@ fn every_mutation_has_a_text() {
         Mutation::ClassMade { class: object },
         Mutation::SetMode { mode: 0, value },
         Mutation::DelGlobal { globals: G, name: name() },
+        Mutation::SetInDict { object, name: name(), value },
+        Mutation::DelInDict { object, name: name() },
     ];
     let mut journal = Journal::new();
     for (line, mutation) in all.into_iter().enumerate() {
@@ -108,5 +110,7 @@ fn every_mutation_has_a_text() {
     class v0 is made  # f.py:20
     mode_0 = v2  # f.py:21
     del globals_0["n"]  # f.py:22
+    v0.__dict__["n"] = v2  # f.py:23
+    del v0.__dict__["n"]  # f.py:24
     "#);
 }

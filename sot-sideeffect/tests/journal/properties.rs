@@ -15,6 +15,8 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     prop_oneof![
         4 => (object(), name(), value()).prop_map(|(object, name, value)| Mutation::SetAttr { object, name, value }),
         2 => (object(), name()).prop_map(|(object, name)| Mutation::DelAttr { object, name }),
+        2 => (object(), name(), value()).prop_map(|(object, name, value)| Mutation::SetInDict { object, name, value }),
+        1 => (object(), name()).prop_map(|(object, name)| Mutation::DelInDict { object, name }),
         2 => (object(), value(), value()).prop_map(|(object, key, value)| Mutation::SetItem { object, key, value }),
         1 => (object(), value()).prop_map(|(object, key)| Mutation::DelItem { object, key }),
         2 => (globals(), name()).prop_map(|(globals, name)| Mutation::DelGlobal { globals, name }),
@@ -56,6 +58,7 @@ fn overlays(journal: &Journal) -> String {
         for name in ["a", "b"] {
             out.push(format!("{:?}", journal.attr(VarRef(n), name)));
             out.push(format!("{}", journal.version(&Slot::Attr(VarRef(n), name.into()))));
+            out.push(format!("{:?}", journal.in_dict(VarRef(n), name)));
             out.push(format!("{:?}", journal.global(ObjectId(n % 2), name)));
         }
         out.push(format!("{:?}", journal.cell(VarRef(n))));
@@ -108,6 +111,8 @@ proptest! {
             for name in ["a", "b"] {
                 let overlay = journal.attr(VarRef(n as u32), name);
                 prop_assert!(agree(overlay, find(&now.attrs, name), find(&then.attrs, name)));
+                let overlay = journal.in_dict(VarRef(n as u32), name);
+                prop_assert!(agree(overlay, find(&now.in_dict, name), find(&then.in_dict, name)));
                 let overlay = journal.global(ObjectId(n as u32 % 2), name);
                 prop_assert!(agree(overlay, find(&heap.globals[n % 2], name), find(&start.globals[n % 2], name)));
             }

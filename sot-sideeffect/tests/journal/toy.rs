@@ -7,6 +7,8 @@ pub(crate) type Names = Vec<(String, VarRef)>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Object {
     pub(crate) attrs: Names,
+    /// What the dict of its attributes has under names for which its class has descriptors.
+    pub(crate) in_dict: Names,
     pub(crate) cell: Option<VarRef>,
     pub(crate) list: Vec<VarRef>,
     pub(crate) dict: Vec<(VarRef, VarRef)>,
@@ -45,6 +47,8 @@ impl Heap {
         match mutation {
             Mutation::SetAttr { object, name, value } => set(&mut self.at(*object).attrs, name, *value),
             Mutation::DelAttr { object, name } => return remove(&mut self.at(*object).attrs, name),
+            Mutation::SetInDict { object, name, value } => set(&mut self.at(*object).in_dict, name, *value),
+            Mutation::DelInDict { object, name } => return remove(&mut self.at(*object).in_dict, name),
             Mutation::SetGlobal { globals, name, value } => set(&mut self.globals[globals.index()], name, *value),
             Mutation::DelGlobal { globals, name } => return remove(&mut self.globals[globals.index()], name),
             Mutation::SetCell { cell, value } => self.at(*cell).cell = Some(*value),
@@ -115,6 +119,8 @@ fn is_of_list(mutation: &Mutation) -> Option<(VarRef, bool)> {
         | Mutation::DictClear { object } => Some((*object, false)),
         Mutation::SetAttr { .. }
         | Mutation::DelAttr { .. }
+        | Mutation::SetInDict { .. }
+        | Mutation::DelInDict { .. }
         | Mutation::SetGlobal { .. }
         | Mutation::DelGlobal { .. }
         | Mutation::SetCell { .. }
