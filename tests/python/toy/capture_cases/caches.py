@@ -52,8 +52,8 @@ def remembered_in_a_cache_of_limited_size():
     return {"f": f, "args": x1, "watch": order}
 
 
-# A break for what is not remembered yet, and one graph from the second call on.
-@case(graphs=4, captures=6, breaks=2, reasons=("user-code",))
+# What is not remembered yet is simulated, and found from the second call on.
+@case(graphs=2, captures=2)
 def remembered_from_the_second_call_on():
     width, watch = counted()
 
