@@ -408,7 +408,7 @@ impl PaddleBuilder {
             Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
             None => self.invoke(py, op),
         };
-        let invoked = self.default_dtype.within(py, &handles, invoke)?;
+        let invoked = self.default_dtype.within(py, &handles, invoke).and_then(|invoked| invoked);
         let given_back = mode.give_back(py);
         let invoked = invoked.and_then(|result| given_back.map(|()| result));
         if let (Some(_), Ok(result)) = (newest, &invoked) {
@@ -563,7 +563,10 @@ impl GraphBuilder for PaddleBuilder {
     fn switch(&mut self, mode: Mode, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
         let py = value.py();
         if mode == DEFAULT {
-            return self.default_dtype.to(value);
+            return match self.default_dtype.to(value) {
+                true => Ok(()),
+                false => Err(refuse(Reason::AmbientMode, "another default dtype, which other threads would see")),
+            };
         }
         if mode != GRAD {
             if let Some(casting) = &mut self.casting {

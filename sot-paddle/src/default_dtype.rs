@@ -3,14 +3,12 @@
 //! Paddle keeps it for the process, as an attribute of a class. Operations are built under the one that the
 //! simulated program has: it is set for as long as Paddle's code builds, so that no other thread may be there to see it.
 
-use crate::builder::{refuse, rejected};
 use crate::handles::Handles;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use sot_core::backend::{BuildError, Mode, Switch};
+use sot_core::backend::{Mode, Switch};
 use sot_core::cpython::thread;
-use sot_core::stop::Reason;
 
 pub(crate) const DEFAULT: Mode = 5;
 
@@ -57,25 +55,20 @@ pub(crate) fn write(handles: &Handles, value: &Bound<'_, PyAny>) -> PyResult<()>
 pub(crate) struct Changed(Option<Py<PyAny>>);
 
 impl Changed {
-    pub(crate) fn to(&mut self, value: &Bound<'_, PyAny>) -> Result<(), BuildError> {
-        if !thread::is_alone(value.py()) {
-            return Err(refuse(Reason::AmbientMode, "another default dtype, which other threads would see"));
+    /// `false`: other threads would see it.
+    pub(crate) fn to(&mut self, value: &Bound<'_, PyAny>) -> bool {
+        let alone = thread::is_alone(value.py());
+        if alone {
+            self.0 = Some(value.clone().unbind());
         }
-        self.0 = Some(value.clone().unbind());
-        Ok(())
+        alone
     }
 
     /// Build under it.
-    pub(crate) fn within<T>(
-        &self,
-        py: Python<'_>,
-        handles: &Handles,
-        build: impl FnOnce() -> T,
-    ) -> Result<T, BuildError> {
+    pub(crate) fn within<T>(&self, py: Python<'_>, handles: &Handles, build: impl FnOnce() -> T) -> PyResult<T> {
         let Some(value) = &self.0 else { return Ok(build()) };
-        let fail = |e| rejected(py, "default_dtype", e);
-        let set = Set { handles, before: read(py, handles).map_err(fail)?.unbind() };
-        write(handles, value.bind(py)).map_err(fail)?;
+        let set = Set { handles, before: read(py, handles)?.unbind() };
+        write(handles, value.bind(py))?;
         let built = build();
         drop(set);
         Ok(built)

@@ -3,7 +3,7 @@
 //! Everything here is reached by public or semi-public Python names, so a Paddle release that moves one is a clear
 //! error at start-up (`PaddleBackend::new`), not a wrong graph later. What has moved is in [`releases`].
 
-use crate::amp::Accessors;
+use crate::amp_accessors::Accessors;
 use crate::number_parameters::NumberParameters;
 use crate::releases;
 use pyo3::intern;

@@ -18,6 +18,7 @@
 mod alias;
 mod ambient;
 mod amp;
+mod amp_accessors;
 mod api_table;
 mod arguments;
 mod attr;
