@@ -138,8 +138,7 @@ def one_graph_for_those_who_refuse():
     return {"f": f, "args": x1}
 
 
-# Text of a class of the program is not asked as text yet.
-@case(breaks=2, captures=3, reasons=("opaque-value",))
+@case()
 def lists_and_texts_of_their_own():
     def f(x, log):
         own = Own([1]) + [2] + Own([3])
