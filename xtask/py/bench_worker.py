@@ -6,6 +6,7 @@ whatever else the machine does meets all of them alike. Requests, one a line on 
     {"do": "setup", "workload": "resnet18"}   make the model and its inputs, warm the tool up on another function
     {"do": "cold"}                            the first call: ms, graphs, breaks
     {"do": "calls", "count": 100}             that many calls, timed together: microseconds for each
+    {"do": "series"}                          one call for each argument of a workload that varies: ms, calls, captures
 
 An answer is one line: the result, or {"error": ".."} when the workload raised.
 """
@@ -35,15 +36,20 @@ class Eager:
     def counts(self):
         return {"graphs": 0, "breaks": 0}
 
+    def captures(self):
+        return 0
+
 
 class PaddleSot:
     """Counts graphs by Paddle's cache of compiled StatementIR, and breaks by its information collector."""
 
     def __init__(self):
+        from paddle.jit.sot.opcode_translator.executor.executor_cache import OpcodeExecutorCache
         from paddle.jit.sot.symbolic.compile_cache import CompileSIRCache
         from paddle.jit.sot.utils import envs, info_collector
 
         self.graphs = CompileSIRCache()
+        self.entries = OpcodeExecutorCache()
         self.collected = info_collector.InfoCollector()
         # Collected at capture only, so it costs a hit nothing.
         envs.ENV_SOT_COLLECT_INFO.set({"breakgraph_reason": []})
@@ -54,6 +60,9 @@ class PaddleSot:
     def counts(self):
         breaks = self.collected.get_info_dict(self.break_info_type()).get("BreakGraphReasonInfo", [])
         return {"graphs": len(self.graphs.cache), "breaks": len(breaks)}
+
+    def captures(self):
+        return self.entries.translate_count
 
     def break_info_type(self):
         from paddle.jit.sot.utils.info_collector import BreakGraphReasonInfo
@@ -76,6 +85,9 @@ class Sot:
     def counts(self):
         stats = self.sot.stats()
         return {"graphs": stats["graphs"], "breaks": stats["breaks"]}
+
+    def captures(self):
+        return self.sot.stats()["captures"]
 
 
 SYSTEMS = {"eager": Eager, "paddle": PaddleSot, "sot": Sot}
@@ -195,6 +207,137 @@ WORKLOADS = {
 }
 
 
+class Decoder(nn.Layer):
+    """One step of attention over the keys and values of all steps before it."""
+
+    def __init__(self, width=32, heads=4):
+        super().__init__()
+        self.heads = heads
+        self.queries, self.keys, self.values, self.out = (nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, x, cache):
+        def split(t):
+            return t.reshape([t.shape[0], t.shape[1], self.heads, -1]).transpose([0, 2, 1, 3])
+
+        q, k, v = split(self.queries(x)), split(self.keys(x)), split(self.values(x))
+        if cache is not None:
+            k, v = paddle.concat([cache[0], k], axis=2), paddle.concat([cache[1], v], axis=2)
+        weights = nn.functional.softmax(q @ k.transpose([0, 1, 3, 2]) / 3.0, axis=-1)
+        mixed = (weights @ v).transpose([0, 2, 1, 3]).reshape([x.shape[0], x.shape[1], -1])
+        return self.out(mixed), (k, v)
+
+
+def batch_sizes():
+    from paddle.vision import models
+
+    net = models.resnet18()
+    net.eval()
+    images = paddle.randn([64, 3, 32, 32])
+
+    def make(system):
+        captured = system.capture(net)
+
+        def series():
+            with paddle.no_grad():
+                for size in range(1, 65):
+                    yield captured(images[:size])
+
+        return series
+
+    return make
+
+
+def lengths():
+    layer = nn.TransformerEncoderLayer(d_model=64, nhead=4, dim_feedforward=128)
+    layer.eval()
+    tokens = paddle.randn([2, 128, 64])
+
+    def make(system):
+        captured = system.capture(layer)
+
+        def series():
+            with paddle.no_grad():
+                for length in range(1, 129):
+                    yield captured(tokens[:, :length])
+
+        return series
+
+    return make
+
+
+def decoding():
+    step = Decoder()
+    tokens = paddle.randn([1, 128, 32])
+
+    def make(system):
+        captured = system.capture(step)
+
+        def series():
+            cache = None
+            with paddle.no_grad():
+                for at in range(128):
+                    result, cache = captured(tokens[:, at : at + 1], cache)
+                    yield result
+
+        return series
+
+    return make
+
+
+def learning_rates():
+    weights, gradient = paddle.randn([64, 64]), paddle.randn([64, 64])
+
+    def update(weights, gradient, rate):
+        return weights - rate * (gradient + 0.01 * weights)
+
+    def make(system):
+        captured = system.capture(update)
+
+        def series():
+            now, rate = weights, 0.1
+            for _ in range(100):
+                now = captured(now, gradient, rate)
+                rate *= 0.97
+                yield now
+
+        return series
+
+    return make
+
+
+def counting():
+    class Steps:
+        n = 0
+
+        def step(self, x):
+            self.n += 1
+            return x * self.n if self.n > 3 else x + self.n
+
+    x = paddle.randn([64, 64])
+
+    def make(system):
+        steps = Steps()
+        captured = system.capture(steps.step)
+
+        def series():
+            for _ in range(100):
+                yield captured(x)
+
+        return series
+
+    return make
+
+
+# What is another argument at each call.
+VARYING = {
+    "batch sizes 1..64": batch_sizes,
+    "lengths 1..128": lengths,
+    "kv cache, 128 steps": decoding,
+    "learning rates": learning_rates,
+    "a counter": counting,
+}
+
+
 class Worker:
     def __init__(self, system):
         self.system = SYSTEMS[system]()
@@ -203,7 +346,7 @@ class Worker:
 
     def setup(self, request):
         paddle.seed(0)
-        make = WORKLOADS[request["workload"]]()
+        make = (WORKLOADS | VARYING)[request["workload"]]()
         # The tool's own imports and first-use work are a cost of a process, not of this capture: told separately.
         other = self.system.capture(lambda x: x + 1)
         start = time.perf_counter()
@@ -231,6 +374,15 @@ class Worker:
         for _ in range(count):
             call()
         return {"us": (time.perf_counter() - start) * 1e6 / count}
+
+    def series(self, request):
+        before = self.system.captures()
+        start = time.perf_counter()
+        results = list(self.call())
+        took = (time.perf_counter() - start) * 1e3
+        captures = self.system.captures() - before
+        sums = [float(result.astype("float64").sum()) for result in results]
+        return {"ms": took, "calls": len(results), "captures": captures, "sums": sums}
 
     def about(self, request):
         about = {"python": sys.version.split()[0], "paddle": paddle.__version__}

@@ -11,13 +11,16 @@
 //!
 //! Medians over rounds, with half the distance between the quartiles as spread.
 //!
-//! `cargo xtask bench guards` measures guards alone: see [`mod@guards`].
+//! `cargo xtask bench guards` measures guards alone, `cargo xtask bench varying` programs whose arguments are others at each call: see
+//! [`mod@guards`] and [`mod@varying`].
 
 mod guards;
 mod table;
+mod varying;
 mod worker;
 
 pub(crate) use guards::run as guards;
+pub(crate) use varying::run as varying;
 
 use crate::console::Step;
 use crate::environment::{self, Environment, Needs};
@@ -144,6 +147,8 @@ struct Results {
 pub(crate) enum What {
     /// What guards cost: by kind, of whole models, and as entries and facts grow in number
     Guards,
+    /// Programs whose arguments are others at each call: captures and times
+    Varying,
 }
 
 pub(crate) struct Options<'a> {

@@ -210,6 +210,13 @@ fn run(task: Task) -> Result<()> {
         Task::Matrix { minutes, except } => matrix::run(minutes, &except),
         Task::Golden { python } => golden::run(python.asked()),
         Task::Bench { python, what: Some(bench::What::Guards), quick, .. } => bench::guards(python.asked(), quick),
+        Task::Bench { python, what: Some(bench::What::Varying), quick, .. } => bench::varying(&bench::Options {
+            python: python.asked(),
+            quick,
+            only: &[],
+            json: None,
+            paddle_defaults: false,
+        }),
         Task::Bench { python, what: None, quick, only, json, paddle_defaults } => bench::run(&bench::Options {
             python: python.asked(),
             quick,

@@ -98,7 +98,7 @@ fn workload(measured: &Measured) -> Option<&'static Workload> {
     WORKLOADS.iter().find(|w| w.name == measured.workload)
 }
 
-fn name(system: System) -> &'static str {
+pub(super) fn name(system: System) -> &'static str {
     match system {
         System::Eager => "eager Paddle",
         System::Paddle => "Paddle SOT",
