@@ -341,7 +341,10 @@ impl<'py> Executor<'py> {
             (None, Some(_)) => {}
         }
         self.undo.push(Undo::Stored(dict));
-        if let (Some(owner), Some(name)) = (owner, self.name_in_dict(key)) {
+        // A key that is asked for its value varies no more.
+        if let Some(owner) = owner
+            && let Some(name) = self.name_in_dict(key)
+        {
             return self.write_in_dict(owner, &name, value).map(|()| true);
         }
         let (object, key) = (Self::var_ref(dict), Self::var_ref(key));
