@@ -103,10 +103,9 @@ pub fn of(reason: Reason) -> Advice {
             "let one operation do what a long loop does, or capture the body of the loop alone",
             "for i in range(10**6):\n    n = n * 31 % 65537",
         ),
-        Mutation => advice(
-            "change the object outside of the captured function",
-            "vars(config)['scale'] = 3\ny = x * config.scale",
-        ),
+        Mutation => {
+            advice("change the object outside of the captured function", "vars(config)[3] = 'three'\ny = x * 3")
+        }
         ShortLived => advice(
             "make the functions, classes and layers that it is given outside of the loop that calls it",
             "for n in range(1000):\n    f(x, lambda y: y * n)",

@@ -512,7 +512,7 @@ impl GraphBuilder for PaddleBuilder {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
-        if inert::calls_back(op) {
+        if inert::calls_back(&self.grown.handles, op) {
             let why = format!("{}: it calls a function of the program", op.name);
             return Err(BuildError { inside: true, ..refuse(Reason::ApiRejected, why) });
         }

@@ -4,6 +4,7 @@
 //! for real while its operations are built. Such a layer is simulated, and so is what it calls.
 
 use crate::handles::Handles;
+use crate::layers;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -92,18 +93,16 @@ pub(crate) fn forward(class: &Bound<'_, PyType>) -> bool {
     own().unwrap_or(false)
 }
 
-/// Whether an operation is given a function of the program, which would be called while it is built.
-pub(crate) fn calls_back(op: &OpCall<'_, '_>) -> bool {
-    let is_one = |value: &Bound<'_, PyAny>| is_function_of_program(value, DEPTH);
+/// Whether an operation is given something of the program to call, which would be called while it is built.
+pub(crate) fn calls_back(handles: &Handles, op: &OpCall<'_, '_>) -> bool {
+    let is_one = |value: &Bound<'_, PyAny>| is_of_program(handles, value, DEPTH);
     op.args.iter().any(|value| is_one(&value))
-        || op.kwargs.is_some_and(|kwargs| kwargs.values().iter().any(|v| is_one(&v)))
+        || op.kwargs.is_some_and(|k| k.values().iter().any(|value| is_one(&value)))
 }
 
-fn is_function_of_program(value: &Bound<'_, PyAny>, depth: u32) -> bool {
-    if value.is_exact_instance_of::<PyFunction>() {
-        return !is_of_paddle(value);
-    }
-    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_function_of_program(&item, depth - 1);
+/// Whether a value, or a part of it, can be called and is neither Python's nor Paddle's own.
+fn is_of_program(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_of_program(handles, &item, depth - 1);
     if let Ok(items) = value.cast_exact::<PyList>() {
         return items.iter().any(inside);
     }
@@ -113,8 +112,50 @@ fn is_function_of_program(value: &Bound<'_, PyAny>, depth: u32) -> bool {
     if let Ok(items) = value.cast_exact::<PyDict>() {
         return items.values().iter().any(inside);
     }
-    is_builtin_class(&value.get_type(), "method")
-        && value.getattr(intern!(value.py(), "__func__")).is_ok_and(|function| !is_of_paddle(&function))
+    value.is_callable() && !handles.is_value(value) && !is_inert_callable(handles, value, DEPTH)
+}
+
+/// Whether calling an object runs no code of the program, as far as its own code goes.
+fn is_inert_callable(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let py = value.py();
+    if value.is_exact_instance_of::<PyFunction>() {
+        return is_of_paddle(value) && keeps_inert(handles, value, depth);
+    }
+    let class = value.get_type();
+    let is = |name: &str| is_builtin_class(&class, name);
+    if is("method") {
+        let part = |name| value.getattr(name).ok();
+        return match (part(intern!(py, "__func__")), part(intern!(py, "__self__"))) {
+            (Some(function), Some(receiver)) => {
+                is_inert_callable(handles, &function, depth) && is_class_of_libraries(&receiver.get_type())
+            }
+            _ => false,
+        };
+    }
+    if value.is_exact_instance_of::<PyCFunction>() {
+        // A method of C works on what it is bound to.
+        let bound = value.getattr(intern!(py, "__self__"));
+        return bound.is_ok_and(|bound| bound.is_none() || bound.is_instance_of::<PyModule>());
+    }
+    if let Ok(class) = value.cast::<PyType>() {
+        return is_class_of_libraries(class);
+    }
+    let layer = handles.layer.bind(py);
+    match value.is_instance(layer) {
+        Ok(true) => layers::is_leaf(handles, value, DEPTH as usize),
+        _ => class.module().is_ok_and(|module| module.to_str().is_ok_and(is_within_paddle)),
+    }
+}
+
+/// Whether what a function of Paddle's keeps to call is Paddle's as well: it may be a decorator's, with the program's function in a cell.
+fn keeps_inert(handles: &Handles, function: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let py = function.py();
+    let Ok(cells) = function.getattr(intern!(py, "__closure__")) else { return false };
+    let Ok(cells) = cells.cast::<PyTuple>() else { return true };
+    cells.iter().all(|cell| match cell.getattr(intern!(py, "cell_contents")) {
+        Ok(kept) => !kept.is_callable() || depth > 0 && is_inert_callable(handles, &kept, depth - 1),
+        Err(_) => true,
+    })
 }
 
 /// Whether a class is the one of this name that Python itself has.
@@ -134,7 +175,6 @@ fn is_within_paddle(module: &str) -> bool {
 }
 
 fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
-    let class = value.get_type();
     let scalar = value.is_none()
         || value.is_exact_instance_of::<PyBool>()
         || value.is_exact_instance_of::<PyInt>()
@@ -142,13 +182,9 @@ fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
         || value.is_exact_instance_of::<PyComplex>()
         || value.is_exact_instance_of::<PyString>()
         || value.is_exact_instance_of::<PyBytes>()
-        || value.is_exact_instance_of::<PyModule>()
-        || value.is_exact_instance_of::<PyCFunction>();
+        || value.is_exact_instance_of::<PyModule>();
     if scalar || handles.is_tensor(value) {
         return true;
-    }
-    if value.is_exact_instance_of::<PyFunction>() {
-        return is_of_paddle(value);
     }
     let inside = |item: Bound<'_, PyAny>| depth > 0 && is_inert(handles, &item, depth - 1);
     if let Ok(items) = value.cast_exact::<PyList>() {
@@ -166,24 +202,18 @@ fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
     if let Ok(items) = value.cast_exact::<PyDict>() {
         return items.iter().all(|(key, item)| inside(key) && inside(item));
     }
-    if let Ok(class) = value.cast::<PyType>() {
-        return is_class_of_libraries(class);
+    // Layers among the sub-layers are looked at by themselves.
+    let is_layer = value.is_instance(handles.layer.bind(value.py())).unwrap_or(false);
+    match value.is_callable() && !is_layer {
+        true => is_inert_callable(handles, value, DEPTH),
+        false => is_class_of_libraries(&value.get_type()),
     }
-    let py = value.py();
-    if is_builtin_class(&class, "method") {
-        let part = |name| value.getattr(name).ok();
-        return match (part(intern!(py, "__func__")), part(intern!(py, "__self__"))) {
-            (Some(function), Some(receiver)) => is_of_paddle(&function) && is_class_of_libraries(&receiver.get_type()),
-            _ => false,
-        };
-    }
-    is_class_of_libraries(&class)
 }
 
-/// Whether a class is Python's, numpy's or Paddle's own. Layers among the sub-layers are looked at by themselves.
+/// Whether a class is Python's, numpy's or Paddle's own.
 fn is_class_of_libraries(class: &Bound<'_, PyType>) -> bool {
     let module = class.getattr(intern!(class.py(), "__module__")).and_then(|module| module.extract::<String>());
     module.is_ok_and(|module| {
-        is_within_paddle(&module) || matches!(module.as_str(), "collections" | "numpy") || module == "builtins"
+        is_within_paddle(&module) || matches!(module.as_str(), "builtins" | "collections" | "numpy")
     })
 }

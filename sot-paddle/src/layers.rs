@@ -76,7 +76,7 @@ fn own_class(class: &Bound<'_, PyType>) -> Option<String> {
     held.is(class).then_some(name)
 }
 
-fn is_leaf(handles: &Handles, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
+pub(crate) fn is_leaf(handles: &Handles, layer: &Bound<'_, PyAny>, depth: usize) -> bool {
     let class = layer.get_type();
     let Some(name) = own_class(&class) else { return false };
     let Ok(dict) = instance_dict(layer) else { return false };

@@ -8,6 +8,11 @@ use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
 
+/// What C may ask of a number that it writes in a way that is named (`"%d"`, `format(n, "f")`).
+const IN_A_WAY: &[&str] = &["__format__", "__float__", "__index__", "__int__", "__trunc__"];
+/// The same of what a template writes, which may name none.
+const IN_A_TEMPLATE: &[&str] = &["__format__", "__float__", "__index__", "__int__", "__trunc__", "__str__", "__repr__"];
+
 /// What a text is asked of, by the builtin that writes it.
 fn asked(builtin: &str) -> Option<&'static [&'static str]> {
     match builtin {
@@ -28,7 +33,7 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<Called>, Stop> {
         // What is written in a way that is named is the content, whatever the text of the value.
         let in_a_way = spec.and_then(|spec| self.constant_str(spec)).is_some_and(|spec| !spec.is_empty());
-        let methods = if in_a_way { Some(&["__format__"][..]) } else { asked(builtin) };
+        let methods = if in_a_way { Some(IN_A_WAY) } else { asked(builtin) };
         let Some(methods) = methods.filter(|_| matches!(self.var(value).kind, VarKind::Instance(_))) else {
             return Ok(None);
         };
@@ -51,7 +56,7 @@ impl<'py> Executor<'py> {
         if !matches!(self.look(value)?, VarKind::Instance(_)) {
             return Ok(None);
         }
-        let object = self.value_of_c(value, &["__format__", "__str__", "__repr__"])?;
+        let object = self.value_of_c(value, IN_A_TEMPLATE)?;
         Ok(object.as_ref().and_then(content))
     }
 

@@ -2,7 +2,7 @@
 //! it is a break.
 
 use super::Executor;
-use crate::cpython::{facts, module};
+use crate::cpython::{facts, module, warnings};
 use crate::process;
 use crate::stop::{Reason, Stop};
 use crate::unheard::Warning;
@@ -60,7 +60,8 @@ impl<'py> Executor<'py> {
         }
         let globals = self.objects.get(self.py, globals).cast_into::<PyDict>().map_err(|_| heard())?;
         let registry = globals.get_item("__warningregistry__").ok().flatten().ok_or_else(heard)?;
-        if self.known.contains_key(&(registry.as_ptr() as usize)) {
+        let known = |object: &Bound<'py, PyAny>| self.known.contains_key(&(object.as_ptr() as usize));
+        if known(&registry) || warnings::filters(self.py).is_none_or(|filters| known(filters.as_any())) {
             return Err(heard());
         }
         let warning =

@@ -254,6 +254,56 @@ def test_a_loss_is_given_a_distance():
     agree(world, paddle.rand([3, 4]), graphs=2, breaks=["value-kind"])
 
 
+class Distance(nn.Layer):
+    def __init__(self, log):
+        super().__init__()
+        self.log = log
+
+    def forward(self, a, b):
+        self.log.append("layer")
+        return (a - b).abs().sum(-1)
+
+
+def distance_of(log):
+    def distance(a, b):
+        log.append("function")
+        return (a - b).abs().sum(-1)
+
+    return distance
+
+
+def class_of(log):
+    class Made:
+        def __new__(cls, a, b):
+            log.append("class")
+            return (a - b).abs().sum(-1)
+
+    return Made
+
+
+CALLED = {
+    "a layer of the program": Distance,
+    "what a decorator of the framework gives": lambda log: paddle.no_grad()(distance_of(log)),
+    "the wrapper of a method": lambda log: distance_of(log).__call__,
+    "a class": class_of,
+    "a layer of the framework": lambda log: nn.PairwiseDistance(2),
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_whatever_an_operation_is_given_to_call(name):
+    found = []
+    x = paddle.rand([3, 4])
+    for door in (lambda f: f, sot.to_static):
+        log = []
+        given = CALLED[name](log)
+        called = door(
+            lambda x: F.triplet_margin_with_distance_loss(x, x + 1, x * 2, distance_function=given)  # noqa: B023
+        )
+        found.append([observed(called, x, log) for _ in range(CALLS)])
+    assert found[1] == found[0]
+
+
 # What writes tensors of its own in place.
 WRITES = {
     "isin": lambda x: paddle.isin(x, x[:1]),

@@ -128,6 +128,7 @@ impl Executor<'_> {
             "__traceback__" => return self.traceback_below(exception),
             _ if e.object.is_some() => return self.given_field(exception, name),
             "__cause__" => e.state.cause.flatten(),
+            _ if e.state.context.is_none() && e.state.context_of_caller => return self.handled_by_callers(),
             _ => e.state.context,
         };
         set.map_or_else(|| self.fold_none(), Ok)

@@ -126,6 +126,18 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// What the callers of the capture handle, where that is nothing: it would be the context of what is raised here.
+    pub(in crate::executor) fn handled_by_callers(&mut self) -> Result<VarId, Stop> {
+        let handled = || Stop::brk(Reason::OpaqueValue, "the exception that a caller handles");
+        let sys = crate::cpython::module(self.py, "sys").and_then(|sys| sys.getattr("exc_info"));
+        let question = sys.and_then(|exc_info| process::question(&exc_info, Some(1)));
+        let question = question.map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let answer = process::answer(&question).filter(|answer| answer.is_none()).ok_or_else(handled)?;
+        let answer = self.answered_by_path(&question, &answer);
+        self.constant_value(answer);
+        Ok(answer)
+    }
+
     /// What a question is answered now, known by the path to it.
     pub(in crate::executor) fn answered_by_path(
         &mut self,

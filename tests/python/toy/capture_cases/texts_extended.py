@@ -151,3 +151,40 @@ def another_text_at_each_call():
         return x1() + (Name("ab" * calls[0]),)
 
     return {"f": f, "args": args}
+
+
+class Whole(float):
+    def __int__(self):
+        TOLD.append("int")
+        return 42
+
+
+class Real(int):
+    def __float__(self):
+        TOLD.append("float")
+        return 9.5
+
+
+TOLD = []
+WHOLE, REAL = Whole(2.7), Real(3)
+
+
+@open_case
+def numbers_asked_as_other_numbers():
+    def f(x):
+        TOLD.clear()
+        percents = "%d" % WHOLE, "%i %s" % (WHOLE, "a"), "%f" % REAL, "%g" % (REAL,), "%(n)e" % {"n": REAL}
+        formats = "{:f}".format(REAL), "{0:g} {0:d}".format(REAL), f"{REAL:f}", f"{REAL:>4}", format(REAL, ".2f")
+        return x * 2.0, percents, formats, list(TOLD)
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def numbers_made_here_that_are_asked():
+    def f(x):
+        TOLD.clear()
+        whole, real = Whole(2.5), Real(7)
+        return x * 2.0, "%d" % whole, "%f" % real, f"{real:f}", "{:e}".format(real), list(TOLD)
+
+    return {"f": f, "args": x1}

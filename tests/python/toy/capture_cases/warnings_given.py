@@ -101,3 +101,19 @@ for name, template in {
 }.items():
     substitutes(name, "()", template, "ab")
     substitutes(f"{name}_in_bytes", b"()", template.encode(), b"ab")
+
+
+@open_case
+def filters_changed_on_the_way():
+    def f(x):
+        warnings.filters.insert(0, ("error", None, UserWarning, None, 0))
+        try:
+            warnings.warn("told")
+            told = "nothing"
+        except UserWarning as error:
+            told = str(error)
+        finally:
+            del warnings.filters[0]
+        return x + 1.0, told
+
+    return {"f": f, "args": x1}
