@@ -8,7 +8,9 @@
 use crate::cpython::facts;
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
-use crate::cpython::{call_with_function, has_room, result_in_cache, table_of_cache, take_back_miss};
+use crate::cpython::{
+    call_with_function, has_room, is_unlimited, own_function_of_cache, result_in_cache, table_of_cache, take_back_miss,
+};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
@@ -158,13 +160,23 @@ impl Asked {
     /// (a finalizer) is answered by the function.
     fn call_with<'py>(&self, py: Python<'py>, result: Option<Py<PyAny>>) -> PyResult<()> {
         let cache = self.cache.bind(py);
-        let own = function_of_cache(cache).map(Bound::unbind);
+        let own = own_function_of_cache(cache).map(Bound::unbind);
         let (given, raises) = (self.positional.clone_ref(py), result.is_none());
+        let named = self.keywords.as_ref().map(|keywords| keywords.clone_ref(py));
         let stand_in = PyCFunction::new_closure(py, None, None, move |args, keywords| -> PyResult<Py<PyAny>> {
             let py = args.py();
             let given = given.bind(py);
-            let is_given =
-                args.len() == given.len() && args.iter().zip(given.iter()).all(|(arg, given)| arg.is(&given));
+            let same = |(arg, given): (Bound<'_, PyAny>, Bound<'_, PyAny>)| arg.is(&given);
+            let names = |keywords: Option<&Bound<'_, PyDict>>| keywords.map_or(0, |keywords| keywords.len());
+            let named = named.as_ref().map(|named| named.bind(py));
+            let is_named = names(keywords) == names(named)
+                && named.is_none_or(|named| {
+                    named.iter().all(|(name, given)| {
+                        let arg = keywords.and_then(|keywords| keywords.get_item(name).ok().flatten());
+                        arg.is_some_and(|arg| arg.is(&given))
+                    })
+                });
+            let is_given = is_named && args.len() == given.len() && args.iter().zip(given.iter()).all(same);
             match (is_given, &own, &result) {
                 (false, Some(own), _) => own.bind(py).call(args, keywords).map(Bound::unbind),
                 (_, _, Some(result)) => Ok(result.clone_ref(py)),
@@ -191,10 +203,17 @@ impl NativeBody for Asked {
                 return Ok(py.None().into_bound(py));
             }
             (Memory::Keep, Some(result)) => {
-                // Where somebody has called it with the same meanwhile that is remembered: this one, too, is no answer any more.
-                if found(cache, self.key.bind(py)).is_none() {
-                    self.call_with(py, Some(result.to_owned().unbind()))?;
-                    take_back_miss(cache);
+                // Where somebody has called it with the same meanwhile, a cache with a limit remembers that: this one, too, is no answer any
+                // more. One without a limit remembers what comes last.
+                match (found(cache, self.key.bind(py)), table_of_cache(cache)) {
+                    (None, _) => {
+                        self.call_with(py, Some(result.to_owned().unbind()))?;
+                        take_back_miss(cache);
+                    }
+                    (Some(_), Some((table, ..))) if is_unlimited(cache) => {
+                        table.set_item(self.key.bind(py), result.to_owned())?;
+                    }
+                    _ => {}
                 }
                 return Ok(py.None().into_bound(py));
             }

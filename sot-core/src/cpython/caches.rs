@@ -7,6 +7,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use std::sync::Mutex;
 
 /// Offsets, in bytes.
 struct Places {
@@ -188,6 +189,13 @@ pub fn function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, Py
     }
 }
 
+/// Whether a cache never lets go of a result.
+pub fn is_unlimited(cache: &Bound<'_, PyAny>) -> bool {
+    let Some(places) = places(cache.py()).filter(|places| cache.get_type().is(&places.class)) else { return false };
+    // SAFETY: a live cache, in which the number is.
+    unsafe { *cache.as_ptr().cast::<u8>().add(places.most).cast::<isize>() < 0 }
+}
+
 /// Whether a cache remembers so many results more without letting go of one.
 pub fn has_room(cache: &Bound<'_, PyAny>, more: usize) -> bool {
     let (Some(places), Some((table, ..))) = (places(cache.py()), table_of_cache(cache)) else { return false };
@@ -196,6 +204,10 @@ pub fn has_room(cache: &Bound<'_, PyAny>, more: usize) -> bool {
     usize::try_from(most).map_or(true, |most| table.len() + more <= most)
 }
 
+/// Caches whose function something stands in for, by address: their own functions, and how many stand-ins there are. Another thread may
+/// come between, and they need not end in turn.
+static STOOD_FOR: Mutex<Vec<(usize, Py<PyAny>, usize)>> = Mutex::new(Vec::new());
+
 /// Call a cache while this stands in the place of its function.
 pub fn call_with_function<'py>(
     cache: &Bound<'py, PyAny>,
@@ -203,12 +215,43 @@ pub fn call_with_function<'py>(
     args: &Bound<'py, PyTuple>,
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let own = exchange_function(cache, function.clone());
+    let py = cache.py();
+    let address = cache.as_ptr() as usize;
+    let Some(before) = exchange_function(cache, function.clone()) else { return cache.call(args, keywords) };
+    {
+        let mut stood_for = STOOD_FOR.lock().unwrap_or_else(|e| e.into_inner());
+        match stood_for.iter_mut().find(|(of, ..)| *of == address) {
+            Some((.., count)) => *count += 1,
+            None => stood_for.push((address, before.clone().unbind(), 1)),
+        }
+    }
     let result = cache.call(args, keywords);
-    if let Some(own) = own {
-        exchange_function(cache, own);
+    let own = {
+        let mut stood_for = STOOD_FOR.lock().unwrap_or_else(|e| e.into_inner());
+        let at = stood_for.iter().position(|(of, ..)| *of == address);
+        at.and_then(|at| {
+            stood_for[at].2 -= 1;
+            (stood_for[at].2 == 0).then(|| stood_for.swap_remove(at).1)
+        })
+    };
+    let is_mine = function_of_cache(cache).is_some_and(|now| now.is(function));
+    match own {
+        // The last one puts back what was there before all.
+        Some(own) => drop(exchange_function(cache, own.into_bound(py))),
+        None if is_mine => drop(exchange_function(cache, before)),
+        None => {}
     }
     result
+}
+
+/// The function of a cache itself, whatever stands in for it.
+pub fn own_function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let address = cache.as_ptr() as usize;
+    let stood_for = STOOD_FOR.lock().unwrap_or_else(|e| e.into_inner());
+    match stood_for.iter().find(|(of, ..)| *of == address) {
+        Some((_, own, _)) => Some(own.bind(cache.py()).clone()),
+        None => function_of_cache(cache),
+    }
 }
 
 fn exchange_function<'py>(cache: &Bound<'py, PyAny>, function: Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {

@@ -313,11 +313,16 @@ impl<'py> Executor<'py> {
         let (mut by_code, mut of_c) = (false, false);
         // A template may ask for a part of a value.
         let whole = way != Way::Method || !text.to_string().contains(['.', '[']);
+        let alone = way == Way::Method && is_one_field(&text);
         let mut part = |ex: &mut Self, value: VarId| -> Result<Option<Part>, Stop> {
             if ex.is_plain(value)? {
                 return Ok(Some(Part::Plain(ex.require_plain(value)?.unbind())));
             }
             if whole && let Some(content) = ex.content_as_written(value)? {
+                // What is written alone may be the object itself.
+                if alone && matches!(ex.var(value).kind, VarKind::Instance(InstanceVar { object: None, .. })) {
+                    return Ok(None);
+                }
                 of_c = true;
                 return Ok(Some(Part::Plain(content.unbind())));
             }
@@ -346,4 +351,10 @@ impl<'py> Executor<'py> {
         let values = self.virtual_var(TupleVar::new(values));
         self.enter("asked", &[ask, values]).map(Some)
     }
+}
+
+/// Whether a template is one field and nothing beside it.
+fn is_one_field(template: &Bound<'_, PyAny>) -> bool {
+    let text = template.to_string();
+    text.starts_with('{') && text.ends_with('}') && text.matches('{').count() == 1
 }

@@ -80,6 +80,9 @@ fn is_copied<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     None
 }
 
+/// Methods of text that give the text itself back, whatever its class, where there is nothing to do.
+const GIVE_THE_OBJECT: &[&str] = &["__format__", "__mod__", "format", "format_map", "partition", "rpartition"];
+
 impl<'py> Executor<'py> {
     /// The object of a value whose class leaves these methods to a value type of C, if it is such a type's or extends one.
     pub(super) fn value_of_c(&mut self, var: VarId, methods: &[&str]) -> Result<Option<Bound<'py, PyAny>>, Stop> {
@@ -254,7 +257,32 @@ impl<'py> Executor<'py> {
         let all = std::iter::once(object.clone()).chain(positional.iter());
         let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;
         let result = callee.call(all, keywords.as_ref()).map_err(|e| self.refused_by_c(&e, &[value]))?;
+        if instance.object.is_none() && GIVE_THE_OBJECT.contains(&name) {
+            self.is_not_the_object(&object, &result)?;
+        }
         self.result_of_c(&result, &[object], &[value]).map(Some)
+    }
+
+    /// C may give back the very object that it is asked, of a class that extends text too. Of one that the simulation made its content was
+    /// asked: whether the same text is the object cannot be told then.
+    pub(super) fn is_not_the_object(
+        &mut self,
+        content: &Bound<'py, PyAny>,
+        result: &Bound<'py, PyAny>,
+    ) -> Result<(), Stop> {
+        let is_it = |text: &Bound<'py, PyAny>| {
+            content.is_exact_instance_of::<PyString>()
+                && text.is_exact_instance_of::<PyString>()
+                && text.eq(content).unwrap_or(true)
+        };
+        let found = match result.cast_exact::<PyTuple>() {
+            Ok(parts) => parts.iter().any(|part| is_it(&part)),
+            Err(_) => is_it(result),
+        };
+        match found {
+            true => Err(Stop::brk(Reason::OpaqueValue, "a text that may be the object itself")),
+            false => Ok(()),
+        }
     }
 
     /// Such a value as an index.
