@@ -38,7 +38,7 @@ impl<'py> Executor<'py> {
         let why = match ended {
             Ok(value) => return Ok(Outcome::Return(value)),
             Err(Stop::Raised(exception)) => return Ok(Outcome::Raise(exception)),
-            Err(Stop::Break(why)) if self.begun().is_none() && !self.must_stay_whole() => {
+            Err(Stop::Break(why)) if self.begun().is_none() && !self.must_stay_whole() && !self.holds_frame_asked() => {
                 if let Some((site, why)) = self.call_by_body() {
                     return Err((Some(site), why));
                 }

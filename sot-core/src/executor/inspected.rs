@@ -64,6 +64,12 @@ impl Executor<'_> {
         mark
     }
 
+    /// Whether what stands for a frame is an operand that waits: no rewritten code has it.
+    pub(super) fn holds_frame_asked(&self) -> bool {
+        let stands = |operand: &VarId| self.frames_asked.contains_key(operand);
+        !self.frames_asked.is_empty() && self.frames.iter().any(|frame| frame.stack.iter().any(stands))
+    }
+
     /// Whether the result of a frame's instruction is asked for nothing but that by the next one, so many frames further out, and by
     /// which frame.
     fn asked_at_once(&self, holder: usize) -> Option<(u32, usize)> {
