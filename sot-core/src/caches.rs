@@ -15,6 +15,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use crate::cpython::{function_of_cache, is_cache};
 
@@ -77,15 +79,27 @@ fn is_equal(kept: &Bound<'_, PyAny>, asked: &Bound<'_, PyAny>) -> Option<bool> {
     (is_plain(kept) && is_plain(asked)).then(|| kept.eq(asked).ok()).flatten()
 }
 
-fn found<'py>(cache: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let (table, _, _) = table_of_cache(cache)?;
-    let hash = key.hash().ok()?;
+/// What a cache has for a key.
+enum Found<'py> {
+    Here(Bound<'py, PyAny>),
+    Not,
+    /// Only a call tells: code compares the key with one that is kept.
+    CodeTells,
+}
+
+fn found<'py>(cache: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> Found<'py> {
+    let (Some((table, _, _)), Ok(hash)) = (table_of_cache(cache), key.hash()) else { return Found::CodeTells };
     for kept in facts::keys_of_hash(&table, key, hash) {
-        if is_equal(&kept, key)? {
-            return result_in_cache(&table.get_item(kept).ok()??);
+        match is_equal(&kept, key) {
+            Some(true) => {
+                let held = table.get_item(kept).ok().flatten();
+                return held.and_then(|held| result_in_cache(&held)).map_or(Found::CodeTells, Found::Here);
+            }
+            Some(false) => {}
+            None => return Found::CodeTells,
         }
     }
-    None
+    Found::Not
 }
 
 /// What a cache has for a call.
@@ -125,14 +139,17 @@ pub(crate) fn question(cache: &Bound<'_, PyAny>, call: &Call<'_>, what: Memory) 
     new_native(py, Box::new(Asked { cache, key, positional, keywords, what })).ok()
 }
 
-/// What it is answered now; `None`: nothing is remembered, or this is no such question.
+/// What it is answered now; `None`: nothing is remembered, only code can tell, or this is no such question.
 pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let asked = body_of(question)?.as_any().downcast_ref::<Asked>()?;
     let py = question.py();
     let found = found(asked.cache.bind(py), asked.key.bind(py));
     match asked.what {
-        Memory::Result => found,
-        Memory::Nothing => Some(PyBool::new(py, found.is_none()).to_owned().into_any()),
+        Memory::Result => match found {
+            Found::Here(result) => Some(result),
+            Found::Not | Found::CodeTells => None,
+        },
+        Memory::Nothing => Some(PyBool::new(py, matches!(found, Found::Not)).to_owned().into_any()),
         Memory::Room(more) => Some(PyBool::new(py, has_room(asked.cache.bind(py), more)).to_owned().into_any()),
         Memory::Count | Memory::Missed | Memory::Keep => None,
     }
@@ -157,12 +174,14 @@ pub(crate) fn keeps_same(question: &Bound<'_, PyAny>, call: &Bound<'_, PyAny>) -
 
 impl Asked {
     /// Call the cache with this in the place of what its function comes to, or with an exception in it. Who else calls the cache meanwhile
-    /// (a finalizer) is answered by the function.
-    fn call_with<'py>(&self, py: Python<'py>, result: Option<Py<PyAny>>) -> PyResult<()> {
+    /// (a finalizer) is answered by the function. Whether the cache has asked what stands there.
+    fn call_with(&self, py: Python<'_>, result: Option<Py<PyAny>>) -> PyResult<bool> {
         let cache = self.cache.bind(py);
         let own = own_function_of_cache(cache).map(Bound::unbind);
         let (given, raises) = (self.positional.clone_ref(py), result.is_none());
         let named = self.keywords.as_ref().map(|keywords| keywords.clone_ref(py));
+        let asked = Arc::new(AtomicBool::new(false));
+        let is_asked = asked.clone();
         let stand_in = PyCFunction::new_closure(py, None, None, move |args, keywords| -> PyResult<Py<PyAny>> {
             let py = args.py();
             let given = given.bind(py);
@@ -177,6 +196,7 @@ impl Asked {
                     })
                 });
             let is_given = is_named && args.len() == given.len() && args.iter().zip(given.iter()).all(same);
+            asked.fetch_or(is_given, Ordering::Relaxed);
             match (is_given, &own, &result) {
                 (false, Some(own), _) => own.bind(py).call(args, keywords).map(Bound::unbind),
                 (_, _, Some(result)) => Ok(result.clone_ref(py)),
@@ -187,7 +207,7 @@ impl Asked {
         let called = call_with_function(cache, stand_in.as_any(), self.positional.bind(py), keywords);
         match called {
             Err(error) if !(raises && error.is_instance_of::<PyRuntimeError>(py)) => Err(error),
-            _ => Ok(()),
+            _ => Ok(is_asked.load(Ordering::Relaxed)),
         }
     }
 }
@@ -206,11 +226,12 @@ impl NativeBody for Asked {
                 // Where somebody has called it with the same meanwhile, a cache with a limit remembers that: this one, too, is no answer any
                 // more. One without a limit remembers what comes last.
                 match (found(cache, self.key.bind(py)), table_of_cache(cache)) {
-                    (None, _) => {
-                        self.call_with(py, Some(result.to_owned().unbind()))?;
-                        take_back_miss(cache);
+                    (Found::Not, _) => {
+                        if self.call_with(py, Some(result.to_owned().unbind()))? {
+                            take_back_miss(cache);
+                        }
                     }
-                    (Some(_), Some((table, ..))) if is_unlimited(cache) => {
+                    (Found::Here(_), Some((table, ..))) if is_unlimited(cache) => {
                         table.set_item(self.key.bind(py), result.to_owned())?;
                     }
                     _ => {}
@@ -219,7 +240,7 @@ impl NativeBody for Asked {
             }
             _ => {}
         }
-        if found(cache, self.key.bind(py)).is_some() {
+        if let Found::Here(_) = found(cache, self.key.bind(py)) {
             cache.call(self.positional.bind(py), self.keywords.as_ref().map(|keywords| keywords.bind(py)))?;
         }
         Ok(py.None().into_bound(py))

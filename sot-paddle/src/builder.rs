@@ -512,7 +512,8 @@ impl GraphBuilder for PaddleBuilder {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
-        if inert::calls_back(&self.grown.handles, op) {
+        let handles = self.grown.handles.clone();
+        if inert::calls_back(&handles, &|layer| layers::is_leaf(&handles, layer, DEEPEST_LEAF), op) {
             let why = format!("{}: it calls a function of the program", op.name);
             return Err(BuildError { inside: true, ..refuse(Reason::ApiRejected, why) });
         }
@@ -621,6 +622,9 @@ impl GraphBuilder for PaddleBuilder {
         })
     }
 }
+
+/// Layers inside each other of one that an operation is given.
+const DEEPEST_LEAF: usize = 8;
 
 /// Names that `tensor.to` takes for element types; others are devices.
 const ELEMENT_TYPES: &[&str] = &[

@@ -4,7 +4,6 @@
 //! for real while its operations are built. Such a layer is simulated, and so is what it calls.
 
 use crate::handles::Handles;
-use crate::layers;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -61,12 +60,18 @@ const BUILTINS: &[&str] = &[
     "zip",
 ];
 
-/// A builtin that somebody has put a function of their own in the place of.
+/// A builtin that somebody has put something of their own in the place of: what Python has is named as its place, and of its module.
 pub(crate) fn replaced_builtin(py: Python<'_>) -> Option<&'static str> {
     let builtins = imported(py, "builtins")?;
     BUILTINS.iter().copied().find(|name| {
-        let held = builtins.getattr(*name);
-        !held.is_ok_and(|held| held.is_exact_instance_of::<PyCFunction>() || held.is_exact_instance_of::<PyType>())
+        let is_own = |held: Bound<'_, PyAny>| {
+            let of_c = held.is_exact_instance_of::<PyCFunction>()
+                || held.cast_exact::<PyType>().is_ok_and(|class| is_builtin_class(class, name));
+            let named = |attribute| held.getattr(attribute).and_then(|text| text.extract::<String>());
+            of_c && named("__name__").is_ok_and(|own| own == *name)
+                && named("__module__").is_ok_and(|module| module == "builtins")
+        };
+        !builtins.getattr(*name).is_ok_and(is_own)
     })
 }
 
@@ -93,16 +98,19 @@ pub(crate) fn forward(class: &Bound<'_, PyType>) -> bool {
     own().unwrap_or(false)
 }
 
+/// Whether a layer is one of Paddle's own that holds nothing of the program's.
+pub(crate) type IsLeaf<'a> = &'a dyn Fn(&Bound<'_, PyAny>) -> bool;
+
 /// Whether an operation is given something of the program to call, which would be called while it is built.
-pub(crate) fn calls_back(handles: &Handles, op: &OpCall<'_, '_>) -> bool {
-    let is_one = |value: &Bound<'_, PyAny>| is_of_program(handles, value, DEPTH);
+pub(crate) fn calls_back(handles: &Handles, is_leaf: IsLeaf<'_>, op: &OpCall<'_, '_>) -> bool {
+    let is_one = |value: &Bound<'_, PyAny>| is_of_program(handles, is_leaf, value, DEPTH);
     op.args.iter().any(|value| is_one(&value))
         || op.kwargs.is_some_and(|k| k.values().iter().any(|value| is_one(&value)))
 }
 
 /// Whether a value, or a part of it, can be called and is neither Python's nor Paddle's own.
-fn is_of_program(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
-    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_of_program(handles, &item, depth - 1);
+fn is_of_program(handles: &Handles, is_leaf: IsLeaf<'_>, value: &Bound<'_, PyAny>, depth: u32) -> bool {
+    let inside = |item: Bound<'_, PyAny>| depth > 0 && is_of_program(handles, is_leaf, &item, depth - 1);
     if let Ok(items) = value.cast_exact::<PyList>() {
         return items.iter().any(inside);
     }
@@ -112,7 +120,17 @@ fn is_of_program(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> boo
     if let Ok(items) = value.cast_exact::<PyDict>() {
         return items.values().iter().any(inside);
     }
-    value.is_callable() && !handles.is_value(value) && !is_inert_callable(handles, value, DEPTH)
+    if !value.is_callable() || handles.is_value(value) {
+        return false;
+    }
+    match is_layer(handles, value) {
+        true => !is_leaf(value),
+        false => !is_inert_callable(handles, value, DEPTH),
+    }
+}
+
+fn is_layer(handles: &Handles, value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance(handles.layer.bind(value.py())).unwrap_or(false)
 }
 
 /// Whether calling an object runs no code of the program, as far as its own code goes.
@@ -140,11 +158,7 @@ fn is_inert_callable(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) ->
     if let Ok(class) = value.cast::<PyType>() {
         return is_class_of_libraries(class);
     }
-    let layer = handles.layer.bind(py);
-    match value.is_instance(layer) {
-        Ok(true) => layers::is_leaf(handles, value, DEPTH as usize),
-        _ => class.module().is_ok_and(|module| module.to_str().is_ok_and(is_within_paddle)),
-    }
+    !is_layer(handles, value) && class.module().is_ok_and(|module| module.to_str().is_ok_and(is_within_paddle))
 }
 
 /// Whether what a function of Paddle's keeps to call is Paddle's as well: it may be a decorator's, with the program's function in a cell.
@@ -203,8 +217,7 @@ fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {
         return items.iter().all(|(key, item)| inside(key) && inside(item));
     }
     // Layers among the sub-layers are looked at by themselves.
-    let is_layer = value.is_instance(handles.layer.bind(value.py())).unwrap_or(false);
-    match value.is_callable() && !is_layer {
+    match value.is_callable() && !is_layer(handles, value) {
         true => is_inert_callable(handles, value, DEPTH),
         false => is_class_of_libraries(&value.get_type()),
     }

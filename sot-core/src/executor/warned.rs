@@ -59,17 +59,23 @@ impl<'py> Executor<'py> {
             return Err(heard());
         }
         let globals = self.objects.get(self.py, globals).cast_into::<PyDict>().map_err(|_| heard())?;
-        let registry = globals.get_item("__warningregistry__").ok().flatten().ok_or_else(heard)?;
+        let registry = globals.get_item("__warningregistry__").ok().flatten();
         let known = |object: &Bound<'py, PyAny>| self.known.contains_key(&(object.as_ptr() as usize));
-        if known(&registry) || warnings::filters(self.py).is_none_or(|filters| known(filters.as_any())) {
+        if registry.as_ref().is_some_and(known)
+            || warnings::filters(self.py).is_none_or(|filters| known(filters.as_any()))
+        {
             return Err(heard());
         }
         let warning =
             Warning { text: text.unbind(), category: category.into_any().unbind(), line, globals: globals.unbind() };
         let question = process::is_unheard(self.py, warning).map_err(|e| self.internal(&e))?.into_bound(self.py);
-        let unheard = process::answer(&question).filter(|unheard| unheard.is_truthy().unwrap_or(false));
-        let unheard = self.answered_by_path(&question, &unheard.ok_or_else(heard)?);
-        self.constant_value(unheard);
+        let answer = process::answer(&question).ok_or_else(heard)?;
+        // Where it is heard that is guarded as well: most are heard once.
+        let unheard = self.answered_by_path(&question, &answer);
+        let unheard = self.constant_value(unheard).is_some_and(|unheard| unheard.is_truthy().unwrap_or(false));
+        if !unheard {
+            return Err(heard());
+        }
         self.fold_none()
     }
 }

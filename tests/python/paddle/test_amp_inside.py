@@ -598,3 +598,30 @@ def test_its_own_dict(counting):
     translated = sot.to_static(function)
     for _ in range(CALLS):
         assert call(translated) == wanted
+
+
+def test_the_first_call_of_all_warns():
+    """The warning is heard once: a break in that call, and one graph from the next one on."""
+    module = sys.modules["paddle.amp.auto_cast"]
+
+    def function(x):
+        with paddle.amp.auto_cast():
+            return linear(x)
+
+    heard = []
+    for door in (lambda f: f, sot.to_static):
+        vars(module).pop("__warningregistry__", None)
+        called = door(function)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            called(paddle.ones([2, 3]))
+            called(paddle.ones([2, 3]))
+            before = sot.stats()
+            for _ in range(3):
+                called(paddle.ones([2, 3]))
+            after = sot.stats()
+            report = sot.explain(function)(paddle.ones([2, 3]))
+        heard.append(len(told))
+    assert heard == [1, 1]
+    assert (after["captures"] - before["captures"], after["hits"] - before["hits"]) == (0, 3)
+    assert (len(report.graphs), list(report.breaks)) == (1, [])

@@ -128,6 +128,9 @@ impl Operations for InstanceVar {
             _ => return method_of_c(self.kind_name(), ex, me, name, args),
         };
         let attribute = ex.constant_str(attribute).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))?;
+        // New code writes it by a statement, unless the class has a way of its own.
+        let class = ex.class_of(me)?;
+        ex.class_lookup(&class, name)?;
         ex.enter_write_by_object(me, &attribute, new)
     }
 }

@@ -48,6 +48,9 @@ impl<'py> Executor<'py> {
                 value
             }
             (None, None) => {
+                if !caches::answer(&nothing).is_some_and(|nothing| nothing.is_truthy().unwrap_or(false)) {
+                    return Ok(None);
+                }
                 self.is_answered_yes(&nothing);
                 return self.call_behind_cache(&cache, &call, args).map(Some);
             }

@@ -243,3 +243,95 @@ def the_same_call_within():
 def types_that_tell_keys_apart_when_filled():
     width, watch = counted(typed=True)
     return {"f": lambda x: (x * width(2), width(2.0), width(True), width(1)), "args": x1, "watch": watch}
+
+
+class Word(str):
+    pass
+
+
+class Loose:
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        TOLD.append("compared")
+        return self.value == other
+
+    def __hash__(self):
+        return hash(self.value)
+
+
+TOLD = []
+
+
+# A key that is kept and that code compares with the key that is asked for: only a call tells what the cache has.
+KEPT = {
+    "word": (Word("ab"), "ab"),
+    "loose": (Loose(3), 3),
+    "loose_number": (Loose(2.5), 2.5),
+    "loose_of_another_value": (Loose(4), 4.0),
+}
+
+
+def kept_under(name, given, limit):
+    kept, asked = given
+
+    def make():
+        calls = []
+
+        @functools.lru_cache(maxsize=limit)
+        def made(key, more=0):
+            calls.append(more)
+            return (key, len(calls))
+
+        made(kept, 1)
+        made(kept)
+
+        def f(x):
+            TOLD.clear()
+            found = made(asked, 1)[1], made(asked)[1], len(calls), tuple(made.cache_info())
+            return x * 2.0, found, list(TOLD)
+
+        return {"f": f, "args": x1}
+
+    make.__name__ = "kept_under_" + name
+    return make
+
+
+for NAME, GIVEN in KEPT.items():
+    for LIMIT in (None, 8):
+        open_case(kept_under(NAME + ("_of_many" if LIMIT is None else "_of_eight"), GIVEN, LIMIT))
+
+
+@open_case
+def the_outer_of_two_calls_with_one_key():
+    def of(limit):
+        calls = []
+
+        @functools.lru_cache(maxsize=limit)
+        def made(key):
+            calls.append(key)
+            if len(calls) % 3 == 1:
+                return made(key), "outer", len(calls)
+            return "inner", len(calls)
+
+        return made
+
+    free, bounded = of(None), of(8)
+
+    def f(x):
+        return x * 2.0, free(0), free(0), bounded(0), bounded(0), tuple(free.cache_info()), tuple(bounded.cache_info())
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def keywords_tell_calls_apart():
+    @functools.lru_cache(maxsize=8)
+    def made(key, *, scale=1):
+        return [key, scale]
+
+    def f(x):
+        return x * 2.0, made(1), made(1, scale=2), made(scale=2, key=1), tuple(made.cache_info())
+
+    return {"f": f, "args": x1}

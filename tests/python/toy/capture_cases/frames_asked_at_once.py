@@ -108,3 +108,29 @@ def no_such_frame():
             return x * 2.0, str(error)
 
     return {"f": f, "args": x1}
+
+
+class Told:
+    def __del__(self):
+        ENDED.append("told")
+
+
+ENDED = []
+
+
+def caller_of(value):
+    return sys._getframe(1)
+
+
+def caller_with_a_value():
+    value = Told()
+    return sys._getframe(1)
+
+
+@open_case
+def values_that_end_before_a_frame_is_asked():
+    def f(x):
+        ENDED.clear()
+        return x * 2.0, caller_of(Told()).f_lineno > 0, caller_with_a_value().f_code.co_name, len(ENDED)
+
+    return {"f": f, "args": x1}

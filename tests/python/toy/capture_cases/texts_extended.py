@@ -188,3 +188,37 @@ def numbers_made_here_that_are_asked():
         return x * 2.0, "%d" % whole, "%f" % real, f"{real:f}", "{:e}".format(real), list(TOLD)
 
     return {"f": f, "args": x1}
+
+
+WHOLE_TEXTS = {
+    "format": lambda s: s.format(),
+    "format_of_something": lambda s: s.format(1),
+    "format_map": lambda s: s.format_map({}),
+    "partition": lambda s: s.partition("q")[0],
+    "rpartition": lambda s: s.rpartition("q")[2],
+    "spec": lambda s: "{:s}".format(s),
+    "field": lambda s: "{}".format(s),
+    "literal": lambda s: f"{s:s}",
+    "percent": lambda s: s % (),
+    "mod": lambda s: s.__mod__(()),
+    "strip": lambda s: s.strip(),
+    "slice": lambda s: s[:],
+    "beside": lambda s: "{}.".format(s),
+}
+
+
+def whole_text(name, function):
+    def make():
+        def f(x, v):
+            s = Name(v)
+            made = function(s)
+            return x * 2.0, type(made).__name__, made is s, made + ""
+
+        return {"f": f, "args": lambda: x1() + ("aBc",)}
+
+    make.__name__ = "text_that_may_be_the_object_" + name
+    return make
+
+
+for NAME, FUNCTION in WHOLE_TEXTS.items():
+    open_case(whole_text(NAME, FUNCTION))
