@@ -64,6 +64,20 @@ impl<'py> Executor<'py> {
         self.fold_none().map(Some)
     }
 
+    /// A dict is written to: it may be that of a module which code reads that is not simulated.
+    pub(super) fn note_module_written(&mut self, container: VarId) {
+        let Some(object) = self.known_object(container) else { return };
+        let object = self.objects.get(self.py, object);
+        let Ok(dict) = object.cast_exact::<PyDict>() else { return };
+        if dict.contains("__spec__").unwrap_or(false)
+            && file_of_module(dict).is_some_and(|file| {
+                libraries::comes_with_python(self.py, &file) || libraries::of_framework(self.py, &file)
+            })
+        {
+            self.modules_written.insert(Target::Object(Self::var_ref(container)));
+        }
+    }
+
     /// An operation of the framework runs now, in modules as they are.
     pub(super) fn modules_are_as_they_are(&self) -> Result<(), Stop> {
         let written = |target: &Target| self.journal.changes_of(*target).next().is_some();

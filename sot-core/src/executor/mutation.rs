@@ -186,6 +186,7 @@ impl<'py> Executor<'py> {
     /// An item of a container was set.
     pub(super) fn note_item_set(&mut self, container: VarId, key: VarId, value: VarId) {
         if self.is_sourced_container(container) && self.own_dict_of(container).is_none() {
+            self.note_module_written(container);
             self.journal_record(Mutation::SetItem {
                 object: Self::var_ref(container),
                 key: Self::var_ref(key),
@@ -205,6 +206,7 @@ impl<'py> Executor<'py> {
     /// An item of a container was deleted.
     pub(super) fn note_item_deleted(&mut self, container: VarId, key: VarId) {
         if self.is_sourced_container(container) && self.own_dict_of(container).is_none() {
+            self.note_module_written(container);
             let (object, key) = (Self::var_ref(container), Self::var_ref(key));
             self.journal_record(Mutation::DelItem { object, key });
         }

@@ -466,3 +466,40 @@ def test_builtins_are_replaced(name, monkeypatch):
 
 
 real_range = range
+
+
+WRITES_TO_A_MODULE = {
+    "an item of its dict": lambda mine: vars(F).__setitem__("gelu", mine),
+    "a statement": lambda mine: exec("F.gelu = mine", {"F": F, "mine": mine}),
+    "setattr": lambda mine: setattr(F, "gelu", mine),
+    "update": lambda mine: F.__dict__.update(gelu=mine),
+}
+
+
+@pytest.mark.parametrize("name", WRITES_TO_A_MODULE)
+def test_a_function_is_replaced_on_the_way(name, monkeypatch):
+    monkeypatch.setattr(F, "gelu", F.gelu)
+    own, write, layer = F.gelu, WRITES_TO_A_MODULE[name], nn.GELU()
+
+    def mine(x, *args):
+        return x * 17
+
+    def by_item(x):
+        vars(F)["gelu"] = mine
+        return layer(x), F.gelu(x)
+
+    def f(x):
+        write(mine)
+        return layer(x), F.gelu(x)
+
+    x = paddle.ones([2])
+    for function in (f, by_item):
+        found = []
+        for door in (lambda f: f, sot.to_static):
+            called = door(function)
+            rounds = []
+            for _ in range(CALLS):
+                rounds.append(picture(called(x)))
+                F.gelu = own
+            found.append(rounds)
+        assert found[1] == found[0]
