@@ -227,7 +227,8 @@ impl NativeBody for Asked {
                 // more. One without a limit remembers what comes last.
                 match (found(cache, self.key.bind(py)), table_of_cache(cache)) {
                     (Found::Not, _) => {
-                        if self.call_with(py, Some(result.to_owned().unbind()))? {
+                        let asked = self.call_with(py, Some(result.to_owned().unbind()))?;
+                        if asked {
                             take_back_miss(cache);
                         }
                     }
