@@ -63,12 +63,10 @@ def of_outputs(output):
 
 # What does not reach its one graph yet: by test and case, the cause.
 JOINED = "the extents of a sum of two tensors that vary are unknown behind several joins: a capture for each size"
-COLD = "a call of a function with lru_cache breaks where it is not in its cache yet"
+COLD = "a call of a function with lru_cache breaks where a number that varies is among its arguments"
 HEARD = "auto_cast says that it has no effect, and here each call hears of it: a break (test_amp_inside.py: one graph without)"
 KEPT = "the Size that the head keeps varies, and is taken for fixed first: a capture more; with any size one for each"
 BREAKS = {
-    ("eval", "llama_first"): COLD,
-    ("eval", "vit_features"): COLD,
     ("sizes", "t5"): JOINED,
     ("sizes", "vit_features"): COLD,
     ("sizes", "detector"): KEPT,
