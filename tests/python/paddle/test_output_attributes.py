@@ -4,6 +4,8 @@ No measured time decides who that is: replay serves the first calls, the compile
 """
 
 import os
+import subprocess
+import sys
 import warnings
 
 os.environ["SOT_MEASURE"] = "0"
@@ -232,3 +234,19 @@ def test_what_paddle_tells_of_each_operation(name, how, capfd):
         return seen
 
     assert told(sot.to_static(LOOKED_AT[name])) == told(LOOKED_AT[name])
+
+
+def test_names_of_tensors_are_counted_as_plain():
+    """In a process of its own: what captures for the first time makes tensors of its own."""
+    program = (
+        "import sys, paddle, sot\n"
+        "f = lambda: (paddle.to_tensor(1.0).name, paddle.to_tensor([2.0]).name)\n"
+        "f = sot.to_static(f) if sys.argv[1] == 'captured' else f\n"
+        "print([f() for _ in range(4)])"
+    )
+    environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+    told = [
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program, door], env=environment, capture_output=True, text=True).stdout
+        for door in ("plain", "captured")
+    ]
+    assert told[0] == told[1] and "generated_tensor_0" in told[0]
