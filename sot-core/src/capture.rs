@@ -342,6 +342,7 @@ fn enter_function(ex: &mut Executor<'_>, function: &Bound<'_, PyAny>, slots: Slo
     ex.entry_globals = Some(globals);
     ex.push_frame(frame)?;
     if unit.code.name == "__init__" && makes_a_layer(ex, slots) {
+        ex.is_plain_by_nature = true;
         return Err(Stop::fallback(Reason::FrameworkFunction, "a layer is made"));
     }
     match unit.keeps_its_frame(ex.py, comes_with_python) {
@@ -520,10 +521,13 @@ fn complaint(py: Python<'_>, captured: &Captured, breaks: &[Break]) -> Option<St
 
 /// The original code serves.
 fn fallback(py: Python<'_>, captured: Captured, ambient: Arc<dyn AmbientCheck>, why: Why, started: Instant) -> Capture {
-    STATS.add(&STATS.captures);
-    STATS.add(&STATS.fallbacks);
-    STATS.note(why.reason);
-    let breaks = vec![break_at(&captured, &why, true)];
+    let mut breaks = Vec::new();
+    if !captured.is_plain_by_nature {
+        STATS.add(&STATS.captures);
+        STATS.add(&STATS.fallbacks);
+        STATS.note(why.reason);
+        breaks.push(break_at(&captured, &why, true));
+    }
     let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
     let complaint = complaint(py, &captured, &breaks);
     Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, work: 0, complaint }

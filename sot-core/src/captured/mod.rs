@@ -113,6 +113,8 @@ pub struct Captured {
     pub(crate) needs_fixed_extents: Option<Why>,
     /// As these, of extents that are numbers of the program.
     pub(crate) needs_fixed_numbers: bool,
+    /// The frame runs as plain Python because nothing in it is for a graph, which is no loss that anybody is told of.
+    pub(crate) is_plain_by_nature: bool,
     /// Numbers that are drawn, and the calls that draw them.
     pub(crate) draws: HashMap<TrackerId, frame::Site>,
     /// The generators of bits below the streams that were drawn from, with the stream: two streams may share one.
@@ -179,6 +181,7 @@ impl Default for Captured {
             marked: false,
             needs_fixed_extents: None,
             needs_fixed_numbers: false,
+            is_plain_by_nature: false,
             draws: HashMap::new(),
             drawn_from: Vec::new(),
             relied_on: Vec::new(),
