@@ -324,9 +324,10 @@ def table(results, counts):
     lines += ["| not run | %d | |" % counts["not run"], "", "| example of | state |", "|---|---|"]
     for name, (state, details) in sorted(results.items()):
         if state != "not run":
-            words = {"captured": "captured", "differs": "differs"}.get(state)
-            words = words or "%d breaks: %s" % (len(details), details[0][1]) if state == "broken" else words
-            lines.append("| `%s` | %s |" % (name, words.replace("|", "\\|").replace("1 breaks", "1 break")[:170]))
+            words = state
+            if state == "broken":
+                words = "%d %s: %s" % (len(details), "break" if len(details) == 1 else "breaks", details[0][1])
+            lines.append("| `%s` | %s |" % (name, words.replace("|", "\\|")[:170]))
     return "\n".join(lines) + "\n"
 
 
