@@ -3,6 +3,7 @@
 //! A name that is in no table runs eagerly: a break is always right, a wrong graph never is. The lists of exceptions
 //! come from comparing each function eager and built (tests/python/paddle_backend/test_differential.py).
 
+use crate::names::within;
 use crate::written;
 use sot_core::stop::{Reason, Why};
 
@@ -192,10 +193,6 @@ pub(crate) fn is_eager_method(module: &str, name: &str) -> bool {
         && EAGER_METHODS.iter().any(|(package, names)| within(module, &[package]) && names.contains(&name))
 }
 
-fn within(module: &str, list: &[&str]) -> bool {
-    list.iter().any(|m| module == *m || module.strip_prefix(m).is_some_and(|rest| rest.starts_with('.')))
-}
-
 /// Whether a name is that of an operation that writes its first argument.
 pub(crate) fn in_place_name(name: &str) -> bool {
     name.ends_with('_') && !name.ends_with("__")
@@ -203,7 +200,7 @@ pub(crate) fn in_place_name(name: &str) -> bool {
 
 /// The verdict on `module.name`; `None` if it is not Paddle's.
 pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
-    if module != "paddle" && !module.starts_with("paddle.") {
+    if !within(module, &["paddle"]) {
         return None;
     }
     let listed = |list: &[(&str, &str)]| list.iter().any(|(m, n)| *m == module && *n == name);

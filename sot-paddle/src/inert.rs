@@ -4,6 +4,7 @@
 //! for real while its operations are built. Such a layer is simulated, and so is what it calls.
 
 use crate::handles::Handles;
+use crate::names;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -87,8 +88,9 @@ pub(crate) fn forward(class: &Bound<'_, PyType>) -> bool {
         let forward = class.getattr(intern!(py, "forward"))?;
         let names =
             forward.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_names"))?.cast_into::<PyTuple>()?;
+        let modules: Vec<_> = NAMESPACES.iter().filter_map(|module| imported(py, module)).collect();
         let theirs = |name: &Bound<'_, PyAny>| {
-            NAMESPACES.iter().filter_map(|module| imported(py, module)).any(|module| {
+            modules.iter().any(|module| {
                 let held = name.cast::<PyString>().ok().and_then(|name| module.getattr(name).ok());
                 held.is_some_and(|held| held.is_exact_instance_of::<PyFunction>() && !is_of_paddle(&held))
             })
@@ -140,8 +142,7 @@ fn is_inert_callable(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) ->
         return is_of_paddle(value) && keeps_inert(handles, value, depth);
     }
     let class = value.get_type();
-    let is = |name: &str| is_builtin_class(&class, name);
-    if is("method") {
+    if is_builtin_class(&class, "method") {
         let part = |name| value.getattr(name).ok();
         return match (part(intern!(py, "__func__")), part(intern!(py, "__self__"))) {
             (Some(function), Some(receiver)) => {
@@ -185,7 +186,7 @@ fn is_of_paddle(function: &Bound<'_, PyAny>) -> bool {
 }
 
 fn is_within_paddle(module: &str) -> bool {
-    module == "paddle" || module.starts_with("paddle.")
+    names::within(module, &["paddle"])
 }
 
 fn is_inert(handles: &Handles, value: &Bound<'_, PyAny>, depth: u32) -> bool {

@@ -10,3 +10,8 @@ pub(crate) fn bare(name: &str) -> &str {
 pub(crate) fn borrows_memory(name: &str) -> bool {
     matches!(name, "data_ptr" | "get_tensor")
 }
+
+/// Whether a module is one of these, or below one.
+pub(crate) fn within(module: &str, list: &[&str]) -> bool {
+    list.iter().any(|m| module == *m || module.strip_prefix(m).is_some_and(|rest| rest.starts_with('.')))
+}

@@ -151,10 +151,15 @@ pub fn is_cache(value: &Bound<'_, PyAny>) -> bool {
     super::facts::is_named_below(&ty, "functools.") && places(value.py()).is_some_and(|places| ty.is(&places.class))
 }
 
+/// The places in a cache; `None`: it is none.
+fn places_in<'a>(cache: &Bound<'a, PyAny>) -> Option<&'a Places> {
+    places(cache.py()).filter(|places| cache.get_type().is(&places.class))
+}
+
 /// What a cache has by keys, whether types tell these apart, and what stands before the keywords.
 pub fn table_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyDict>, bool, Bound<'py, PyAny>)> {
     let py = cache.py();
-    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    let places = places_in(cache)?;
     // SAFETY: a live cache, in which these are.
     let (table, typed) = unsafe {
         let base = cache.as_ptr().cast::<u8>();
@@ -181,7 +186,7 @@ pub fn result_in_cache<'py>(held: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny
 /// The function that a cache asks for what it does not remember.
 pub fn function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = cache.py();
-    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    let places = places_in(cache)?;
     // SAFETY: a live cache, in which that is.
     unsafe {
         let function = *cache.as_ptr().cast::<u8>().add(places.function).cast::<*mut ffi::PyObject>();
@@ -191,7 +196,7 @@ pub fn function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py, Py
 
 /// Whether a cache never lets go of a result.
 pub fn is_unlimited(cache: &Bound<'_, PyAny>) -> bool {
-    let Some(places) = places(cache.py()).filter(|places| cache.get_type().is(&places.class)) else { return false };
+    let Some(places) = places_in(cache) else { return false };
     // SAFETY: a live cache, in which the number is.
     unsafe { *cache.as_ptr().cast::<u8>().add(places.most).cast::<isize>() < 0 }
 }
@@ -256,7 +261,7 @@ pub fn own_function_of_cache<'py>(cache: &Bound<'py, PyAny>) -> Option<Bound<'py
 
 fn exchange_function<'py>(cache: &Bound<'py, PyAny>, function: Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let py = cache.py();
-    let places = places(py).filter(|places| cache.get_type().is(&places.class))?;
+    let places = places_in(cache)?;
     // SAFETY: a live cache, which owns a reference to the function that is there: it gets one to the other, and gives its own.
     unsafe {
         let place = cache.as_ptr().cast::<u8>().add(places.function).cast::<*mut ffi::PyObject>();
@@ -266,7 +271,7 @@ fn exchange_function<'py>(cache: &Bound<'py, PyAny>, function: Bound<'py, PyAny>
 
 /// A cache was asked for something twice where the program asked once: the function was called once.
 pub fn take_back_miss(cache: &Bound<'_, PyAny>) {
-    let Some(places) = places(cache.py()).filter(|places| cache.get_type().is(&places.class)) else { return };
+    let Some(places) = places_in(cache) else { return };
     // SAFETY: a live cache, in which the number is.
     unsafe {
         let misses = cache.as_ptr().cast::<u8>().add(places.misses).cast::<isize>();

@@ -68,7 +68,8 @@ impl<'py> Executor<'py> {
         let entered = self.given.max(1)..self.frames.len();
         let (first, why) = entered.into_iter().find_map(|i| Some((i, self.bodies.get(&self.frames[i - 1].site())?)))?;
         let paths = self.backend.skip_paths(self.py);
-        let site = self.call_below(first, |frame| self.is_of_framework(&paths, frame))?;
+        let inside = self.frames[first..].iter().all(|frame| self.is_of_framework(&paths, frame));
+        let site = self.call_below(first).filter(|_| inside)?;
         Some((site, why.clone()))
     }
 
@@ -77,7 +78,7 @@ impl<'py> Executor<'py> {
     pub(super) fn call_of_framework(&self) -> Option<Site> {
         let paths = self.backend.skip_paths(self.py);
         let innermost = self.shown_frame()?;
-        if !paths.iter().any(|path| innermost.unit.file.starts_with(path.as_str())) {
+        if !is_below(&paths, innermost) {
             return None;
         }
         let outermost = self.frames.iter().rposition(|frame| !self.is_of_framework(&paths, frame))? + 1;
@@ -89,23 +90,26 @@ impl<'py> Executor<'py> {
             })
         };
         let first = (outermost..self.frames.len()).find(|first| is_whole(*first))?;
-        self.call_below(first, |_| true)
+        self.call_below(first)
     }
 
     /// Whether a frame runs code of the framework, or of a library on its behalf.
     fn is_of_framework(&self, paths: &[String], frame: &Frame) -> bool {
-        frame.is_hidden()
-            || paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()))
-            || crate::libraries::is_standard_library(self.py, &frame.unit.file)
+        frame.is_hidden() || is_below(paths, frame) || crate::libraries::is_standard_library(self.py, &frame.unit.file)
     }
 
-    /// The call in the user's frame that entered the frames from `first` on, all of which are such ones and were entered here.
-    fn call_below(&self, first: usize, such: impl Fn(&Frame) -> bool) -> Option<Site> {
-        if first < self.given || first >= self.frames.len() || !self.frames[first..].iter().all(such) {
+    /// The call that entered the frames from `first` on, if this capture did.
+    pub(super) fn call_below(&self, first: usize) -> Option<Site> {
+        if first < self.given || first >= self.frames.len() {
             return None;
         }
         let caller = self.frames[..first].iter().rposition(|frame| !frame.is_hidden())?;
         let site = self.frames[caller].site();
         (caller + 1 >= self.given && !self.found.denied.contains_key(&site)).then_some(site)
     }
+}
+
+/// Whether the code of a frame is in a file below one of these.
+pub(super) fn is_below(paths: &[String], frame: &Frame) -> bool {
+    paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()))
 }

@@ -2,6 +2,7 @@
 //! to the call that began it, or gives the frame back to plain Python.
 
 use super::Executor;
+use super::bodies::is_below;
 use crate::captured::Outcome;
 use crate::cpython::facts;
 use crate::frame::{Frame, Site};
@@ -125,17 +126,14 @@ impl<'py> Executor<'py> {
             return None;
         }
         let caller = self.frames.iter().rposition(|frame| !frame.is_hidden() && !library(frame))?;
-        let entered_here = caller + 1 >= self.given && caller + 1 < self.frames.len();
-        let frame = &self.frames[caller];
-        let site = frame.site();
-        (entered_here && !self.found.denied.contains_key(&site)).then_some(site)
+        self.call_below(caller + 1)
     }
 
     /// Where a generator of the framework breaks: who asks it. It becomes a real one, with one break, instead of a break at
     /// each thing that it does for each of its items.
     fn generator_of_framework(&self) -> Option<Site> {
         let paths = self.frames.iter().any(|f| f.generator.is_some()).then(|| self.backend.skip_paths(self.py))?;
-        let framework = |frame: &Frame| paths.iter().any(|path| frame.unit.file.starts_with(path.as_str()));
+        let framework = |frame: &Frame| is_below(&paths, frame);
         let first = self.frames.iter().position(|frame| frame.generator.is_some() && framework(frame))?;
         let frame = self.frames.get(first.checked_sub(1)?)?;
         let site = frame.site();
