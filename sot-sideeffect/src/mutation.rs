@@ -21,6 +21,9 @@ pub enum Mutation {
     DelAttr {
         object: VarRef,
         name: String,
+        /// It was taken out of the object's own dict, which is what replays it: interpreters up to 3.10 share the keys of dicts among the
+        /// instances of a class until an attribute is deleted.
+        by_dict: bool,
     },
     /// `object.__dict__[name] = value` of a name for which the class of the object has a descriptor, which is not asked.
     SetInDict {
@@ -168,7 +171,7 @@ impl Mutation {
         let takes = |object: &VarRef, taken| Parts { taken, ..nothing(SlotKey::Content(*object)) };
         match self {
             Mutation::SetAttr { object, name, value } => stores(SlotKey::Attr(*object, name), value),
-            Mutation::DelAttr { object, name } => nothing(SlotKey::Attr(*object, name)),
+            Mutation::DelAttr { object, name, .. } => nothing(SlotKey::Attr(*object, name)),
             Mutation::SetInDict { object, name, value } => stores(SlotKey::InDict(*object, name), value),
             Mutation::DelInDict { object, name } => nothing(SlotKey::InDict(*object, name)),
             Mutation::SetGlobal { globals, name, value } => stores(SlotKey::Global(*globals, name), value),
@@ -232,9 +235,11 @@ impl fmt::Display for Mutation {
         let at = self.target();
         match self {
             Mutation::SetAttr { name, value, .. } => write!(f, "{at}.{name} = {value}"),
-            Mutation::DelAttr { name, .. } => write!(f, "del {at}.{name}"),
+            Mutation::DelAttr { name, by_dict: false, .. } => write!(f, "del {at}.{name}"),
             Mutation::SetInDict { name, value, .. } => write!(f, "{at}.__dict__[{name:?}] = {value}"),
-            Mutation::DelInDict { name, .. } => write!(f, "del {at}.__dict__[{name:?}]"),
+            Mutation::DelAttr { name, .. } | Mutation::DelInDict { name, .. } => {
+                write!(f, "del {at}.__dict__[{name:?}]")
+            }
             Mutation::SetItem { key, value, .. } => write!(f, "{at}[{key}] = {value}"),
             Mutation::DelItem { key, .. } => write!(f, "del {at}[{key}]"),
             Mutation::SetGlobal { name, value, .. } => write!(f, "{at}[{name:?}] = {value}"),

@@ -186,7 +186,7 @@ impl<'py> Executor<'py> {
         self.journal_record(match (value.map(Self::var_ref), in_dict) {
             (Some(value), false) => Mutation::SetAttr { object, name, value },
             (Some(value), true) => Mutation::SetInDict { object, name, value },
-            (None, false) => Mutation::DelAttr { object, name },
+            (None, false) => Mutation::DelAttr { object, name, by_dict: true },
             (None, true) => Mutation::DelInDict { object, name },
         });
         Ok(())

@@ -180,7 +180,7 @@ impl Executor<'_> {
     /// A journal entry follows: what a value that the simulation made had in that place.
     pub(super) fn note_replaced(&mut self, mutation: &Mutation) {
         let old = match mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name, .. } => {
                 self.journal.attr(*object, name)
             }
             Mutation::SetInDict { object, name, .. } | Mutation::DelInDict { object, name } => {

@@ -75,7 +75,7 @@ impl<'py> Executor<'py> {
     pub(super) fn is_replaced_in(&self, layer: &Bound<'py, PyAny>, part: &Bound<'py, PyDict>) -> bool {
         let Some(own) = facts::instance_dict(layer) else { return false };
         self.journal.entries().iter().any(|entry| match &entry.mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name, .. } => {
                 let of_layer = self.known_object(VarId(object.0)).map(|o| self.objects.get_ref(self.py, o).is(layer));
                 of_layer == Some(true) && own.get_item(&**name).ok().flatten().is_some_and(|old| old.is(part))
             }

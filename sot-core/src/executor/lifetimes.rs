@@ -362,7 +362,7 @@ impl<'py> Executor<'py> {
             }
         };
         match mutation {
-            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name } => {
+            Mutation::SetAttr { object, name, .. } | Mutation::DelAttr { object, name, .. } => {
                 let old = |object: Bound<'py, PyAny>| {
                     if crate::type_facts::raw(&object.get_type(), name)
                         .is_some_and(|found| crate::type_facts::is_slot(&found))

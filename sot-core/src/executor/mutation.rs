@@ -120,7 +120,7 @@ impl<'py> Executor<'py> {
             if self.is_empty_slot(object, name)? {
                 return Err(self.raise_error::<PyAttributeError>(name));
             }
-            self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into() });
+            self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into(), by_dict: false });
             return Ok(());
         }
         let there = match (self.journal.attr(Self::var_ref(object), name), self.known_object(object)) {
@@ -137,7 +137,7 @@ impl<'py> Executor<'py> {
         }
         self.own_dict_changes(object)?;
         self.show_in_dict(object, name, None)?;
-        self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into() });
+        self.journal_record(Mutation::DelAttr { object: Self::var_ref(object), name: name.into(), by_dict: false });
         Ok(())
     }
 

@@ -78,7 +78,7 @@ impl<'py> Executor<'py> {
         let object = Self::var_ref(var);
         self.journal_record(match value {
             Some(value) => Mutation::SetAttr { object, name: name.into(), value: Self::var_ref(value) },
-            None => Mutation::DelAttr { object, name: name.into() },
+            None => Mutation::DelAttr { object, name: name.into(), by_dict: false },
         });
         Ok(())
     }

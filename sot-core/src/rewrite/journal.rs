@@ -148,9 +148,9 @@ impl<'py> Emitter<'_, 'py> {
             Mutation::SetAttr { object, name, value } => {
                 self.set_attribute(var(object), &name, var(value))?;
             }
-            Mutation::DelAttr { object, name } => self.delete_attribute(var(object), &name)?,
+            Mutation::DelAttr { object, name, by_dict: false } => self.delete_attribute(var(object), &name)?,
             Mutation::SetInDict { object, name, value } => self.set_in_dict(var(object), &name, var(value))?,
-            Mutation::DelInDict { object, name } => {
+            Mutation::DelAttr { object, name, .. } | Mutation::DelInDict { object, name } => {
                 self.push_own(var(object), "__dict__")?;
                 self.push_constant(pyo3::types::PyString::intern(self.py, &name).as_any());
                 self.emit(Op::DeleteSubscr);

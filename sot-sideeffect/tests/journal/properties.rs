@@ -14,7 +14,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     let name = || "[ab]";
     prop_oneof![
         4 => (object(), name(), value()).prop_map(|(object, name, value)| Mutation::SetAttr { object, name, value }),
-        2 => (object(), name()).prop_map(|(object, name)| Mutation::DelAttr { object, name }),
+        2 => (object(), name(), any::<bool>()).prop_map(|(object, name, by_dict)| Mutation::DelAttr { object, name, by_dict }),
         2 => (object(), name(), value()).prop_map(|(object, name, value)| Mutation::SetInDict { object, name, value }),
         1 => (object(), name()).prop_map(|(object, name)| Mutation::DelInDict { object, name }),
         2 => (object(), value(), value()).prop_map(|(object, key, value)| Mutation::SetItem { object, key, value }),

@@ -46,7 +46,7 @@ impl Heap {
         }
         match mutation {
             Mutation::SetAttr { object, name, value } => set(&mut self.at(*object).attrs, name, *value),
-            Mutation::DelAttr { object, name } => return remove(&mut self.at(*object).attrs, name),
+            Mutation::DelAttr { object, name, .. } => return remove(&mut self.at(*object).attrs, name),
             Mutation::SetInDict { object, name, value } => set(&mut self.at(*object).in_dict, name, *value),
             Mutation::DelInDict { object, name } => return remove(&mut self.at(*object).in_dict, name),
             Mutation::SetGlobal { globals, name, value } => set(&mut self.globals[globals.index()], name, *value),

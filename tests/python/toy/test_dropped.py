@@ -137,6 +137,19 @@ def one_round(build, died=None):
         assert translated(argument(build)).tolist() == expected.tolist()
 
 
+def rounds(build, number):
+    """So many rounds, with a collection after every hundred: the allocator keeps what a hundred of them need at once."""
+    gc.disable()
+    try:
+        for n in range(number):
+            one_round(build)
+            if n % 100 == 0:
+                gc.collect()
+    finally:
+        gc.enable()
+    gc.collect()
+
+
 def resident():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -157,19 +170,9 @@ def test_dies_with_its_owner(build):
 
 @pytest.mark.parametrize("build", ALL)
 def test_a_thousand_rounds_leave_nothing(build):
-    for _ in range(50):
-        one_round(build)
-    gc.collect()
+    rounds(build, 200)
     before, memory, tables = len(gc.get_objects()), resident(), toy.stats()["registries"]
-    gc.disable()
-    try:
-        for n in range(ROUNDS):
-            one_round(build)
-            if n % 100 == 0:
-                gc.collect()
-    finally:
-        gc.enable()
-    gc.collect()
+    rounds(build, ROUNDS)
     assert len(gc.get_objects()) - before < 100
     assert resident() - memory < 8_000_000
     grown = {name: size for name, size in toy.stats()["registries"].items() if size > tables[name] + 64}

@@ -1,5 +1,8 @@
 """The `__dict__` of instances, written to: validated fields, lazy properties, state that is copied and put back."""
 
+import sys
+
+from doors import opaque
 from observe import case, open_case
 from toy_framework import toy
 
@@ -252,6 +255,24 @@ def taken_out():
             return x * value, kept.__dict__.pop("nothing", None), "p" in kept.__dict__, str(error)
 
     return {"f": f, "args": x1, "watch": lambda: vars(kept)}
+
+
+@open_case
+def taken_out_of_the_dict_of_the_first_instance():
+    """Up to 3.10, a deleted attribute ends the sharing of keys among the instances of a class, and what is taken out of a dict does not."""
+
+    def f(x):
+        class Owner:
+            pass
+
+        first = Owner()
+        first.a = 1
+        names = opaque(len(first.__dict__)), first.__dict__.pop("a")
+        later = Owner()
+        later.a = 2
+        return x * 2, names, sys.getsizeof(later.__dict__)
+
+    return {"f": f, "args": x1}
 
 
 @case()
