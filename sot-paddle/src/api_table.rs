@@ -3,6 +3,7 @@
 //! A name that is in no table runs eagerly: a break is always right, a wrong graph never is. The lists of exceptions
 //! come from comparing each function eager and built (tests/python/paddle_backend/test_differential.py).
 
+use crate::gradients;
 use crate::names::within;
 use crate::written;
 use sot_core::stop::{Reason, Why};
@@ -209,6 +210,9 @@ pub(crate) fn function(module: &str, name: &str) -> Option<Verdict> {
     }
     if listed(SWITCHES) {
         return Some(Verdict::Switch);
+    }
+    if (module, name) == gradients::FUNCTION {
+        return Some(Verdict::Api);
     }
     if listed(PYTHON) {
         return Some(Verdict::Python);

@@ -9,6 +9,7 @@ use crate::amp::Casting;
 use crate::arguments;
 use crate::attr;
 use crate::default_dtype::{Changed, DEFAULT};
+use crate::gradients;
 use crate::grown::{Extents, Grown, Number, Source};
 use crate::handles::{Handles, value_id};
 use crate::inspect::{self, Seen};
@@ -99,6 +100,7 @@ impl PaddleBuilder {
                 told: false,
                 writes: false,
                 draws: false,
+                asks: false,
                 rounds: None,
                 looked_at: Cell::new(0),
                 extents: Extents::default(),
@@ -246,6 +248,9 @@ impl PaddleBuilder {
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(result) = exact::as_eager(&self.grown.handles, op)? {
             return Ok(result);
+        }
+        if gradients::asks(&self.grown, op) {
+            return gradients::built(&self.grown, op, self.recording.on);
         }
         match (op.kind, op.callee) {
             (CallKind::Layer, Some(layer)) => {
@@ -526,7 +531,14 @@ impl GraphBuilder for PaddleBuilder {
         }
         match write {
             Some(write) => self.write(op, &write, at),
-            None => self.run_call(op, at),
+            None => {
+                let result = self.run_call(op, at)?;
+                if gradients::asks(&self.grown, op) {
+                    gradients::settle(&self.grown, op, &result).map_err(|e| rejected(result.py(), op.name, e))?;
+                    self.grown.asks = true;
+                }
+                Ok(result)
+            }
         }
     }
 

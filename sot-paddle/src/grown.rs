@@ -52,6 +52,8 @@ pub(crate) struct Grown {
     pub(crate) writes: bool,
     /// Whether it writes what it draws.
     pub(crate) draws: bool,
+    /// Whether it asks for gradients of itself.
+    pub(crate) asks: bool,
     /// A call with a number that the program rounds ([`crate::exact`]).
     pub(crate) rounds: Option<String>,
     /// Operations that were looked at to find out about extents.

@@ -33,6 +33,7 @@ mod exact;
 mod executors;
 mod extents;
 mod fold;
+mod gradients;
 mod grown;
 mod handles;
 mod inert;
