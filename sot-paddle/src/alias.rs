@@ -30,14 +30,18 @@ pub(crate) fn forbidden_arguments(op: &OpCall<'_, '_>) -> Option<Why> {
     if given("out") || given("output") && name == "assign" {
         return Some(Why::new(Reason::InplaceTensor, format!("{}(out=...)", op.name)));
     }
-    let flag = |name: &str| kwargs.get_item(name).ok().flatten().map(|v| v.is_truthy().unwrap_or(true));
-    if flag("requires_grad") == Some(true) || flag("stop_gradient") == Some(false) {
-        return Some(Why::new(Reason::FrameworkFunction, format!("{}: it makes a leaf for gradients", op.name)));
-    }
     if kwargs.get_item("inplace").ok().flatten().is_some_and(|v| v.is_truthy().unwrap_or(true)) {
         return Some(Why::new(Reason::InplaceTensor, format!("{}(inplace=True)", op.name)));
     }
     None
+}
+
+/// Whether a call is told to make a tensor that gradients flow to, recorded or not.
+pub(crate) fn makes_leaf(op: &OpCall<'_, '_>) -> bool {
+    let flag = |name: &str| op.kwargs?.get_item(name).ok().flatten().and_then(|v| v.extract::<bool>().ok());
+    let by_place = || op.args.get_item(3).ok().and_then(|v| v.extract::<bool>().ok());
+    let stops = flag("stop_gradient").or_else(|| if bare(op.name) == "to_tensor" { by_place() } else { None });
+    flag("requires_grad") == Some(true) || stops == Some(false)
 }
 
 /// Operations whose result shares memory with their first operand in eager mode. Splitting and expanding copy.

@@ -288,6 +288,18 @@ impl PaddleBuilder {
         }
     }
 
+    /// The program says whether gradients flow to a tensor.
+    fn flows_to(&mut self, tensor: &Bound<'_, PyAny>, flows: bool) -> PyResult<()> {
+        let py = tensor.py();
+        self.recording.tell_apart(py, &self.grown)?;
+        self.grown.told = true;
+        tensor.setattr(intern!(py, "stop_gradient"), !flows)?;
+        if let Some(input) = self.grown.input_index(value_id(tensor)?) {
+            self.grown.inputs[input].meta.requires_grad = flows;
+        }
+        Ok(())
+    }
+
     /// Check that a result holds nothing but symbolic values and plain constants; eager tensors become values.
     fn settle<'py>(&self, result: Bound<'py, PyAny>, depth: usize) -> Result<Bound<'py, PyAny>, String> {
         let py = result.py();
@@ -533,6 +545,9 @@ impl GraphBuilder for PaddleBuilder {
             Some(write) => self.write(op, &write, at),
             None => {
                 let result = self.run_call(op, at)?;
+                if alias::makes_leaf(op) && self.grown.handles.is_value(&result) {
+                    self.flows_to(&result, true).map_err(|e| rejected(result.py(), op.name, e))?;
+                }
                 if gradients::asks(&self.grown, op) {
                     gradients::settle(&self.grown, op, &result).map_err(|e| rejected(result.py(), op.name, e))?;
                     self.grown.asks = true;
@@ -592,16 +607,7 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn set_flag(&mut self, tensor: &Bound<'_, PyAny>, name: &str, on: bool) -> Result<(), BuildError> {
-        let py = tensor.py();
-        let fail = |e| rejected(py, name, e);
-        self.recording.tell_apart(py, &self.grown).map_err(fail)?;
-        self.grown.told = true;
-        let input = self.grown.input_index(value_id(tensor).map_err(fail)?);
-        tensor.setattr(intern!(py, "stop_gradient"), on).map_err(fail)?;
-        if let Some(input) = input {
-            self.grown.inputs[input].meta.requires_grad = !on;
-        }
-        Ok(())
+        self.flows_to(tensor, !on).map_err(|e| rejected(tensor.py(), name, e))
     }
 
     fn is_value(&self, obj: &Bound<'_, PyAny>) -> bool {

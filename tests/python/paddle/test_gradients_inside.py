@@ -308,3 +308,57 @@ def test_losses_made_of_derivatives(counting):
     assert counted.breaks == 0
     # Two of them take batches of any size from the second size on.
     assert counted.graphs <= 6
+
+
+MAKERS = {
+    "a list": lambda x: paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=False),
+    "by place": lambda x: paddle.to_tensor([1.0, 2.0, 3.0], "float64", None, False),
+    "a tensor": lambda x: paddle.to_tensor(x, stop_gradient=False),
+    "a computed tensor": lambda x: paddle.to_tensor(x * 2, stop_gradient=False),
+    "tensors": lambda x: paddle.to_tensor([x.sum(), x.mean()], stop_gradient=False),
+    "a number": lambda x: paddle.to_tensor(1.5, dtype="float32", stop_gradient=False),
+    "stopped": lambda x: paddle.to_tensor([1.0, 2.0, 3.0], stop_gradient=True),
+    "complex": lambda x: paddle.to_tensor([1, 2, 3], "complex64", stop_gradient=False).real(),
+    "zeros": lambda x: paddle.zeros([3], requires_grad=True),
+    "ones": lambda x: paddle.ones([3], dtype="float64", requires_grad=True),
+    "full": lambda x: paddle.full([3], 2.5, requires_grad=True),
+    "zeros_like": lambda x: paddle.zeros_like(x, requires_grad=True),
+    "ones_like": lambda x: paddle.ones_like(x, requires_grad=True),
+    "full_like": lambda x: paddle.full_like(x, 2.0, requires_grad=True),
+    "arange": lambda x: paddle.arange(0.0, 3.0, requires_grad=True),
+    "linspace": lambda x: paddle.linspace(0.0, 1.0, 3, requires_grad=True),
+    "eye": lambda x: paddle.eye(3, requires_grad=True),
+    "rand": lambda x: paddle.rand([3], requires_grad=True),
+    "randn": lambda x: paddle.randn([3], requires_grad=True),
+    "not required": lambda x: paddle.rand([3], requires_grad=False),
+}
+
+
+@pytest.mark.parametrize("recorded", [True, False], ids=["recorded", "not recorded"])
+@pytest.mark.parametrize("within", [False, True], ids=["", "within no_grad"])
+@pytest.mark.parametrize("name", MAKERS)
+def test_tensors_that_gradients_flow_to(name, within, recorded, counting):
+    maker = MAKERS[name]
+
+    def used(x, y):
+        if within:
+            with paddle.no_grad():
+                made = maker(x)
+                doubled = made * 2
+        else:
+            made = maker(x)
+            doubled = made * 2
+        return made, made.stop_gradient, doubled, (made * made).sum() + x.sum()
+
+    def told(function):
+        paddle.seed(7)
+        with paddle.set_grad_enabled(recorded):
+            return seen(function, pair)
+
+    wanted = told(used)
+    translated = sot.to_static(used)
+    with counting() as counted:
+        for _ in range(CALLS):
+            assert told(translated) == wanted
+    # Paddle warns of what is copied from a tensor, and looks into a list of them.
+    assert counted.breaks == (1 if "tensor" in name else 0)
