@@ -54,6 +54,9 @@ pub enum Kind {
     List,
     /// A class whose values are made of constants alone, never change, and have nothing but properties (`finfo`).
     Record,
+    /// A class whose constructor is simulated like that of any class. Where it breaks, the call of the class does, for this reason: what
+    /// makes a layer is one thing to a program, and runs as a whole.
+    Maker(Why),
     /// Must run eagerly.
     Break(Why),
     /// Not the framework's: ordinary Python rules apply.

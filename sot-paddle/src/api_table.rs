@@ -132,9 +132,11 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.base.framework", "_non_static_only_"),
     ("paddle.base.framework", "name_scope"),
     ("paddle.base.framework", "name_struct"),
+    ("paddle.base.unique_name", "generate"),
     ("paddle.device", "get_all_custom_device_type"),
     ("paddle.device", "get_all_device_type"),
     ("paddle.profiler.utils", "in_profiler_mode"),
+    ("paddle.utils.decorator_utils", "get_legacy_reduce_and_size_average"),
 ];
 
 /// Paddle's symbolic debugger.

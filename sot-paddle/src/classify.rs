@@ -123,9 +123,6 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let (Some(module), Some(name)) = (text(obj, intern!(py, "__module__")), text(obj, intern!(py, "__name__"))) else {
         return Kind::Unknown;
     };
-    if name == "__init__" && handles.layer.bind(py).getattr(intern!(py, "__init__")).is_ok_and(|init| init.is(obj)) {
-        return Kind::Break(Why::new(Reason::FrameworkFunction, "a layer is made: Layer.__init__"));
-    }
     if is_not_to_static(obj) {
         return Kind::Break(Why::new(Reason::Disabled, name));
     }
@@ -165,9 +162,8 @@ fn is_not_to_static(function: &Bound<'_, PyAny>) -> bool {
 fn class_object(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
     let py = obj.py();
     if obj.cast::<PyType>().is_ok_and(|class| class.is_subclass(handles.layer.bind(py)).unwrap_or(false)) {
-        // Making one makes parameters, and counts names.
         let name = text(obj, intern!(py, "__qualname__")).unwrap_or_default();
-        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("a layer is made: {name}")));
+        return Kind::Maker(Why::new(Reason::FrameworkFunction, format!("a layer is made: {name}")));
     }
     let named = |name: &str| text(obj, intern!(py, "__name__")).is_some_and(|own| own == name);
     let of_paddle = text(obj, intern!(py, "__module__")).is_some_and(|module| module == "paddle.base.libpaddle");

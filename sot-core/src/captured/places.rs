@@ -17,11 +17,17 @@ pub(crate) fn class_place(class: &Bound<'_, PyAny>, name: &str) -> Place {
 
 /// The place that a path of a capture leads to.
 pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Place {
-    let address = |object: &_| captured.objects.get_ref(py, *object).as_ptr() as usize;
+    let known_by = |object: &_| {
+        let object = captured.objects.get_ref(py, *object);
+        // A key that is made anew at each call is the same key.
+        let is_text = object.is_exact_instance_of::<PyString>();
+        let hash = object.hash().ok().filter(|_| is_text);
+        hash.map_or(object.as_ptr() as usize, |hash| hash as usize)
+    };
     let path = captured.trackers.path(tracker);
     path.iter()
         .filter_map(|step| captured.trackers.get(*step).access())
-        .map(|a| a.map(address, String::clone))
+        .map(|a| a.map(known_by, String::clone))
         .collect()
 }
 

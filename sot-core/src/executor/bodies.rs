@@ -5,11 +5,22 @@
 //! of one at each thing that it does, and for a function that was refused the reason is the framework's.
 
 use super::{Executor, Flow};
+use crate::engine::registries;
 use crate::frame::{Frame, Site};
 use crate::stop::{Stop, Why};
 use crate::variables::{Args, Called, FunctionVar};
+use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_opcodes::Op;
+
+registries! {
+    /// Classes whose constructors have broken, by their addresses: there is no use in simulating them again. One that comes to such an
+    /// address later has a break that it need not have.
+    BROKEN: HashMap<usize, ()> = "classes of the framework that are made eagerly";
+}
+
+/// So many of them are remembered.
+const MOST_BROKEN: usize = 1024;
 
 /// A function of the framework that has refused a call, by its address, and why.
 pub(super) type RefusedCall = (usize, Why);
@@ -60,8 +71,40 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// A class of the framework is called. One whose constructor has broken breaks at once.
+    pub(super) fn begin_making(&mut self, class: &Bound<'py, PyAny>, why: Why) -> Result<(), Stop> {
+        let Some(site) = self.frames.last().map(Frame::site) else { return Err(Stop::Break(why)) };
+        if BROKEN.lock().contains_key(&(class.as_ptr() as usize)) {
+            return Err(Stop::Break(why));
+        }
+        let class = self.objects.add(class);
+        self.making.insert(site, (class, why));
+        Ok(())
+    }
+
+    /// Where a constructor of the framework's breaks, or what it calls: the outermost call of such a class.
+    fn call_of_maker(&self) -> Option<(Site, Why)> {
+        if self.making.is_empty() {
+            return None;
+        }
+        let mut outermost = None;
+        for first in self.given.max(1)..self.frames.len() {
+            let Some((class, why)) = self.making.get(&self.frames[first - 1].site()) else { continue };
+            let mut broken = BROKEN.lock();
+            if broken.len() >= MOST_BROKEN {
+                broken.clear();
+            }
+            broken.insert(self.objects.get_ref(self.py, *class).as_ptr() as usize, ());
+            outermost = outermost.or_else(|| Some((self.call_below(first)?, why.clone())));
+        }
+        outermost
+    }
+
     /// Where the body of a refused function breaks: the call of it, and why that was refused.
     pub(super) fn call_by_body(&self) -> Option<(Site, Why)> {
+        if let Some(made) = self.call_of_maker() {
+            return Some(made);
+        }
         if self.bodies.is_empty() {
             return None;
         }

@@ -304,6 +304,9 @@ impl<'py> Executor<'py> {
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
             let items = self.texts_to_join(items)?;
+            if let Some(text) = self.join_of_varying(me, &items)? {
+                return Ok(text);
+            }
             let items = self.virtual_var(TupleVar::new(items));
             return self.fold_method(me, name, &Args::positional(vec![items]));
         }

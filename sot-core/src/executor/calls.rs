@@ -441,7 +441,13 @@ impl<'py> Executor<'py> {
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
             Kind::Switch => return self.call_switch(callee, args).map(Called::Value),
             Kind::Break(why) => return Err(control::stop(why)),
-            Kind::Tensor | Kind::Layer | Kind::Constant | Kind::List | Kind::Record | Kind::Unknown => {}
+            Kind::Tensor
+            | Kind::Layer
+            | Kind::Constant
+            | Kind::List
+            | Kind::Record
+            | Kind::Maker(_)
+            | Kind::Unknown => {}
         }
         self.call_simulated_builtin(callee, args)
     }

@@ -18,6 +18,7 @@ impl<'py> Executor<'py> {
         match self.backend.classify(class) {
             Kind::Break(why) => return Err(Stop::Break(why)),
             Kind::Record => return self.make_native(Native::Record, class, args).map(Called::Value),
+            Kind::Maker(why) => self.begin_making(class, why)?,
             _ => {}
         }
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();

@@ -210,6 +210,31 @@ impl<'py> Executor<'py> {
         self.written_of_varying(template, format_pieces, "format", &args.positional, &args.keywords)
     }
 
+    /// `between.join(texts)`, likewise.
+    pub(super) fn join_of_varying(&mut self, between: VarId, texts: &[VarId]) -> Result<Option<VarId>, Stop> {
+        let mut varies = false;
+        for text in texts {
+            let is_varying = self.is_varying(*text);
+            if is_varying && self.is_varying_number(*text) || !is_varying && !self.is_plain_text(*text) {
+                return Ok(None);
+            }
+            varies |= is_varying;
+        }
+        if !varies || self.is_varying(between) || !self.is_plain_text(between) {
+            return Ok(None);
+        }
+        let mut parts = Vec::with_capacity(2 * texts.len());
+        for (at, text) in texts.iter().enumerate() {
+            parts.extend((at > 0).then_some(between));
+            parts.push(*text);
+        }
+        self.joined_of_varying(&parts)
+    }
+
+    fn is_plain_text(&mut self, var: VarId) -> bool {
+        self.constant_value(var).is_some_and(|text| text.is_exact_instance_of::<PyString>())
+    }
+
     /// The entries of a dict whose keys are text.
     fn by_name(&mut self, entries: &[(VarId, VarId)]) -> Vec<(String, VarId)> {
         entries.iter().filter_map(|(key, value)| Some((self.constant_str(*key)?, *value))).collect()

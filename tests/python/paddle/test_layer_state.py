@@ -131,31 +131,3 @@ def test_gradients_flow_through_what_is_kept():
             grads.append(net.inner.weight.grad.numpy().tolist())
             net.clear_gradients()
     assert grads[:3] == grads[3:]
-
-
-class Own(nn.Layer):
-    def __init__(self, factor):
-        super().__init__()
-        self.inner, self.factor = nn.ReLU(), factor
-
-    def forward(self, x):
-        return self.inner(x) * self.factor
-
-
-def test_making_a_layer_is_one_break():
-    def f(x):
-        return nn.ReLU()(x + 1) * 2
-
-    report = sot.explain(f)(paddle.ones([2]))
-    assert [(b.code, b.line - f.__code__.co_firstlineno) for b in report.breaks] == [("framework-function", 1)]
-    assert "a layer is made: ReLU" in report.breaks[0].reason
-    assert report.result.tolist() == [4.0, 4.0]
-
-    def g(x):
-        return Own(3)(x), isinstance(x, Own), issubclass(Own, nn.Layer), Own.__name__
-
-    report = sot.explain(g)(paddle.ones([2]))
-    assert report.breaks[0].reason.endswith("a layer is made: Own")
-    # Nothing of `Layer.__init__` is captured.
-    assert len(report.breaks) <= 3
-    assert report.result[0].tolist() == [3.0, 3.0] and report.result[1:] == (False, True, "Own")
