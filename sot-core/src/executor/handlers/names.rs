@@ -42,7 +42,11 @@ fn load_const(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadFast { local, check } = op else { return Err(mismatch()) };
     let frame = ex.frame();
-    match frame.locals[local.0 as usize].or_else(|| in_place_of_cell(frame, local)) {
+    let found = match cell_in_place_of(frame, local) {
+        Some(index) => frame.cells[index].filter(|found| !is_empty_cell(ex, *found)),
+        None => frame.locals[local.0 as usize],
+    };
+    match found {
         Some(var) => ex.push(var),
         None if check => return Err(unbound_local(ex, local)),
         // An unchecked load of an unbound local pushes NULL.
@@ -54,11 +58,16 @@ fn load_fast(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     Ok(Flow::Next)
 }
 
-/// The plain variable of an inlined comprehension that has the name of a cell, and lies in its place (3.12+).
-fn in_place_of_cell(frame: &Frame, local: Local) -> Option<VarId> {
+/// The cell that has the name of a local variable, and its place: an inlined comprehension keeps a plain variable of that name there (3.12+),
+/// whatever argument the cell was made of.
+fn cell_in_place_of(frame: &Frame, local: Local) -> Option<usize> {
     let code = &frame.unit.code;
-    let index = code.cellvars.iter().position(|name| *name == code.varnames[local.0 as usize])?;
-    frame.cells[index]
+    code.cellvars.iter().position(|name| *name == code.varnames[local.0 as usize])
+}
+
+/// Whether what lies in the place of a cell stands for nothing there.
+fn is_empty_cell(ex: &Executor<'_>, var: VarId) -> bool {
+    matches!(ex.var(var).kind, VarKind::Cell(CellVar { content: None, object: None, known: true }))
 }
 
 /// UnboundLocalError, as the interpreter words it.
@@ -190,7 +199,7 @@ fn make_cell(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::MakeCell(Cell(index)) = op else { return Err(mismatch()) };
     let frame = ex.frame();
     if frame.ip >= frame.unit.code.prelude_len() {
-        let content = frame.cells[index as usize];
+        let content = frame.cells[index as usize].filter(|found| !is_empty_cell(ex, *found));
         let cell = ex.virtual_var(CellVar { content, object: None, known: true });
         ex.frame_mut().cells[index as usize] = Some(cell);
     }
@@ -199,7 +208,9 @@ fn make_cell(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 
 fn load_closure_and_clear(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let Op::LoadClosureAndClear(index) = op else { return Err(mismatch()) };
-    let cell = match ex.frame_mut().cells[index.0 as usize].take() {
+    // A continuation has one cell for each place: this one stands for none.
+    let none = ex.virtual_var(CellVar { content: None, object: None, known: true });
+    let cell = match ex.frame_mut().cells[index.0 as usize].replace(none) {
         Some(cell) => cell,
         None => ex.virtual_var(NullVar::default()),
     };
