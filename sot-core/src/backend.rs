@@ -506,6 +506,10 @@ pub trait Backend: Send + Sync + 'static {
     fn borrows_memory(&self, _name: &str) -> bool {
         false
     }
+    /// Whether an operation of this name that gives its first argument itself has done nothing to it (`tensor.astype` of the type that it has).
+    fn may_do_nothing(&self, _name: &str) -> bool {
+        false
+    }
     /// Whether a layer holds others and is nothing else: all that it does, calls included, is its class's Python.
     fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
         false
@@ -520,8 +524,13 @@ pub trait Backend: Send + Sync + 'static {
     /// Names of the instance dicts in which the class's `__getattr__` looks for an attribute, in order
     /// (`_parameters`, `_sub_layers`, `_buffers`); empty if the class of this object has no such fallback.
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str];
-    /// Where `layer.name = value` puts a value of this class; `None` if it has other effects, or its `__setattr__` is not the
-    /// framework's.
+    /// The function by which layers set attributes: the `__setattr__` of their base. One that a class of the program has is simulated and
+    /// ends in it.
+    fn layer_writer<'py>(&self, _py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        None
+    }
+
+    /// Where that function puts a value of this class; `None` if it has other effects.
     fn layer_store(&self, _layer: &Bound<'_, PyAny>, _class: &Bound<'_, PyAny>) -> Option<LayerStore> {
         None
     }

@@ -44,6 +44,8 @@ const PYTHON_MODULES: &[&str] = &[
     "paddle.distribution",
     "paddle.incubate.nn.layer",
     "paddle.nn.layer",
+    "paddle.nn.utils.spectral_norm_hook",
+    "paddle.nn.utils.weight_norm_hook",
     "paddle.text.models",
     "paddle.utils.layers_utils",
     "paddle.vision.models",
@@ -135,6 +137,7 @@ const PYTHON: &[(&str, &str)] = &[
     ("paddle.base.unique_name", "generate"),
     ("paddle.device", "get_all_custom_device_type"),
     ("paddle.device", "get_all_device_type"),
+    ("paddle.distributed.fleet.layers.mpu.random", "get_rng_state_tracker"),
     ("paddle.profiler.utils", "in_profiler_mode"),
     ("paddle.utils.decorator_utils", "get_legacy_reduce_and_size_average"),
 ];

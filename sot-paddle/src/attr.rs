@@ -76,6 +76,21 @@ const METHODS: &[&str] = &[
     "uint8",
 ];
 
+/// Methods that ask how a tensor is stored. What a program computes with is dense, and whole.
+const OF_DENSE: &[(&str, bool)] = &[
+    ("is_dense", true),
+    ("is_dist", false),
+    ("is_selected_rows", false),
+    ("is_sparse", false),
+    ("is_sparse_coo", false),
+    ("is_sparse_csr", false),
+];
+
+/// What a method that asks how a tensor is stored gives.
+pub(crate) fn of_dense(name: &str) -> Option<bool> {
+    OF_DENSE.iter().find(|(known, _)| *known == name).map(|(_, answer)| *answer)
+}
+
 /// Methods that read values.
 const TO_HOST: &[&str] = &["numpy", "item", "tolist", "__array__", "__dlpack__", "__repr__", "__str__", "__format__"];
 
@@ -138,7 +153,8 @@ pub(crate) fn read<'py>(
         "cpu" | "to" => Attr::Method,
         // Eager gives a second tensor over the same memory.
         "contiguous" if own.is_none() => Attr::Method,
-        _ if METHODS.contains(&name) => Attr::Method,
+        "type" => Attr::Constant(kind_of_dense(handles, py)?),
+        _ if METHODS.contains(&name) || of_dense(name).is_some() => Attr::Method,
         _ => return shared_method(handles, value, name),
     })
 }
@@ -186,6 +202,13 @@ fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'p
         Ok(known) if known.eq(&own)? => known,
         _ => own,
     })
+}
+
+/// What `tensor.type` is of a dense tensor.
+fn kind_of_dense<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let kinds = handles.core.bind(py).getattr(intern!(py, "VarDesc"))?.getattr(intern!(py, "VarType"))?;
+    // It had another name up to 3.0.
+    kinds.getattr(intern!(py, "DENSE_TENSOR")).or_else(|_| kinds.getattr(intern!(py, "LOD_TENSOR")))
 }
 
 /// The class of `tensor.shape`.

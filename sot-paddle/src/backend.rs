@@ -192,6 +192,10 @@ impl Backend for PaddleBackend {
         crate::names::borrows_memory(name)
     }
 
+    fn may_do_nothing(&self, name: &str) -> bool {
+        crate::names::may_do_nothing(name)
+    }
+
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         // Of its class: `__class__` may be code of the program.
         if !value.get_type().is_subclass(&self.tensor_class(value.py())?)? {
@@ -210,6 +214,10 @@ impl Backend for PaddleBackend {
 
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
         layers::attr_dicts(&self.handles, layer)
+    }
+
+    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.handles.layer.bind(py).getattr("__setattr__").ok()
     }
 
     fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {

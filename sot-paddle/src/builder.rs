@@ -22,7 +22,7 @@ use hashbrown::HashMap;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PySet, PyString, PyTuple};
 use smallvec::SmallVec;
 use sot_core::backend::{
     Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
@@ -270,6 +270,12 @@ impl PaddleBuilder {
                     return Ok(receiver);
                 }
                 let rest = op.args.get_slice(1, op.args.len());
+                if let Some(answer) = attr::of_dense(op.name) {
+                    return match rest.is_empty() && op.kwargs.is_none_or(|kwargs| kwargs.is_empty()) {
+                        true => Ok(PyBool::new(py, answer).to_owned().into_any()),
+                        false => Err(PyNotImplementedError::new_err("it takes no arguments")),
+                    };
+                }
                 if let "cpu" | "to" = op.name {
                     return self.moved(op, &receiver, &rest);
                 }

@@ -126,11 +126,7 @@ pub(crate) fn store(
     class: &Bound<'_, PyAny>,
 ) -> PyResult<Option<LayerStore>> {
     let py = layer.py();
-    let name = intern!(py, "__setattr__");
     let class = class.cast::<PyType>()?;
-    if !layer.get_type().getattr(name)?.is(handles.layer.bind(py).getattr(name)?) {
-        return Ok(None);
-    }
     if class.is_subclass(handles.tensor.bind(py))? {
         // A parameter may be loaded into.
         let plain = class.is(handles.tensor.bind(py));

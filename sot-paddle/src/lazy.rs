@@ -147,6 +147,10 @@ impl Backend for LazyPaddle {
         crate::names::borrows_memory(name)
     }
 
+    fn may_do_nothing(&self, name: &str) -> bool {
+        crate::names::may_do_nothing(name)
+    }
+
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         self.get(value.py()).map_or(Ok(None), |backend| backend.told_of(value))
     }
@@ -168,6 +172,10 @@ impl Backend for LazyPaddle {
 
     fn layer_attr_dicts(&self, layer: &Bound<'_, PyAny>) -> &'static [&'static str] {
         self.get(layer.py()).map_or(&[], |b| b.layer_attr_dicts(layer))
+    }
+
+    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.get(py).ok().and_then(|b| b.layer_writer(py))
     }
 
     fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {

@@ -15,3 +15,8 @@ pub(crate) fn borrows_memory(name: &str) -> bool {
 pub(crate) fn within(module: &str, list: &[&str]) -> bool {
     list.iter().any(|m| module == *m || module.strip_prefix(m).is_some_and(|rest| rest.starts_with('.')))
 }
+
+/// Whether an operation gives the tensor itself where it has nothing to do.
+pub(crate) fn may_do_nothing(name: &str) -> bool {
+    matches!(bare(name), "astype" | "cast" | "contiguous" | "cpu" | "to" | "type_as")
+}

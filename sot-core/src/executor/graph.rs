@@ -246,7 +246,8 @@ impl<'py> Executor<'py> {
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let writes = result.is_none() || args.positional.first() == Some(&result_var);
-        if writes && self.captured.flags.iter().any(|flag| args.positional.first() == Some(&flag.tensor)) {
+        let is_write = writes && !self.backend.may_do_nothing(name);
+        if is_write && self.captured.flags.iter().any(|flag| args.positional.first() == Some(&flag.tensor)) {
             // A write may set the flag again.
             return Err(Stop::brk(Reason::InplaceTensor, format!("{name} of a tensor whose flag was set")));
         }

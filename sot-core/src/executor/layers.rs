@@ -14,11 +14,27 @@ use pyo3::types::*;
 use sot_sideeffect::{Mutation, Overlay};
 
 impl<'py> Executor<'py> {
-    /// `layer.name = value`
+    /// A call of what sets attributes of layers, of a real one: what a `__setattr__` of the program ends in.
+    pub(super) fn set_by_layer_writer(
+        &mut self,
+        callee: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<Option<VarId>, Stop> {
+        let [layer, name, value] = *args.positional.as_slice() else { return Ok(None) };
+        let is_layer = args.keywords.is_empty() && matches!(self.var(layer).kind, VarKind::Layer(_));
+        if !is_layer || !self.backend.layer_writer(self.py).is_some_and(|writer| writer.is(callee)) {
+            return Ok(None);
+        }
+        let Some(name) = self.constant_str(name) else { return Ok(None) };
+        self.look(layer)?;
+        self.set_layer_attribute(layer, &name, value)?;
+        self.fold_none().map(Some)
+    }
+
+    /// `layer.name = value`, as the framework does it.
     pub(super) fn set_layer_attribute(&mut self, layer: VarId, name: &str, value: VarId) -> Result<(), Stop> {
         let not_simulated = || Stop::brk(Reason::Mutation, "attribute of a layer");
         let class = self.class_of(layer)?;
-        self.class_lookup(&class, "__setattr__")?;
         let object = self.known_object(layer).ok_or_else(not_simulated)?;
         let object = self.objects.get(self.py, object);
         let value_class = self.class_of(value)?;

@@ -22,8 +22,12 @@ type Write = (VarId, Vec<VarId>);
 impl<'py> Executor<'py> {
     /// What `object.name = value` calls, or `del object.name`, if that is a method of the program.
     fn write_of_attribute(&mut self, object: VarId, name: &str, value: Option<VarId>) -> Result<Option<Write>, Stop> {
-        let VarKind::Instance(_) = self.look(object)? else { return Ok(None) };
         let own = if value.is_some() { "__setattr__" } else { "__delattr__" };
+        match self.look(object)? {
+            VarKind::Instance(_) => {}
+            VarKind::Layer(_) if value.is_some() => return self.write_of_layer(object, name, value),
+            _ => return Ok(None),
+        }
         if let Some(method) = self.method_of_program(object, own)? {
             let name = self.fold(PyString::intern(self.py, name).as_any())?;
             return Ok(Some((method, [name].into_iter().chain(value).collect())));
@@ -38,6 +42,19 @@ impl<'py> Executor<'py> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// What `layer.name = value` calls, if its class has a method of the program for that.
+    fn write_of_layer(&mut self, layer: VarId, name: &str, value: Option<VarId>) -> Result<Option<Write>, Stop> {
+        let class = self.class_of(layer)?;
+        let (own, writer) = (self.class_lookup(&class, "__setattr__")?, self.backend.layer_writer(self.py));
+        let (Some(own), Some(writer)) = (own, writer) else { return Ok(None) };
+        if own.is(&writer) || !facts::is_function(&own) {
+            return Ok(None);
+        }
+        let method = self.special_method(layer, "__setattr__")?;
+        let name = self.fold(PyString::intern(self.py, name).as_any())?;
+        Ok(Some((method, [name].into_iter().chain(value).collect())))
     }
 
     /// What `object.__setattr__` calls, or its `__delattr__`, if that is a method of the program.

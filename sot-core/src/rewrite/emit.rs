@@ -281,15 +281,19 @@ impl<'a, 'py> Emitter<'a, 'py> {
         name: &str,
         push: impl FnOnce(&mut Self) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
-        if self.class_of_instance(object).is_none_or(|class| {
+        let by_class = self.class_of_instance(object).is_none_or(|class| {
             type_facts::sets_attributes_as_object(&class) || crate::per_thread::per_thread(&class).is_some()
-        }) {
+        });
+        if by_class && self.writer_of_layer(object).is_none() {
             push(self)?;
             self.push(object)?;
             self.store_attr(name);
             return Ok(());
         }
-        let set = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| Stop::internal(&e))?;
+        let set = match self.writer_of_layer(object) {
+            Some(writer) => writer,
+            None => self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| Stop::internal(&e))?,
+        };
         self.push_callable(Callable::Object(set));
         self.push(object)?;
         self.push_constant(PyString::intern(self.py, name).as_any());
@@ -314,6 +318,14 @@ impl<'a, 'py> Emitter<'a, 'py> {
         self.call(2);
         self.emit(Op::PopTop);
         Ok(())
+    }
+
+    /// What sets attributes of layers, of one whose class has a method of the program before that.
+    fn writer_of_layer(&self, object: VarId) -> Option<Bound<'py, PyAny>> {
+        let VarKind::Layer(LayerVar { object, .. }) = &self.captured.var(object).kind else { return None };
+        let class = self.captured.objects.get_ref(self.py, *object).get_type();
+        let writer = crate::backend::registered()?.layer_writer(self.py)?;
+        type_facts::raw(&class, "__setattr__").is_some_and(|own| !own.is(&writer)).then_some(writer)
     }
 
     fn class_of_instance(&self, object: VarId) -> Option<Bound<'_, PyType>> {

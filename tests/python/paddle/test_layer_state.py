@@ -131,3 +131,94 @@ def test_gradients_flow_through_what_is_kept():
             grads.append(net.inner.weight.grad.numpy().tolist())
             net.clear_gradients()
     assert grads[:3] == grads[3:]
+
+
+class Told(nn.Layer):
+    """A `__setattr__` of the program's own, which ends in that of layers."""
+
+    def __init__(self, how):
+        super().__init__()
+        object.__setattr__(self, "told", [])
+        object.__setattr__(self, "how", how)
+        self.inner = Own()
+        self.count = 0
+
+    def __setattr__(self, name, value):
+        self.__dict__.setdefault("told", []).append((name, type(value).__name__))
+        if name == "refused":
+            raise ValueError("not that: %s" % name)
+        if name == "doubled":
+            value = value * 2
+        return super(Told, self).__setattr__(name, value)
+
+    def forward(self, x):
+        return self.how(self, x)
+
+
+class Own(nn.Layer):
+    def forward(self, x):
+        return x * 2
+
+
+def sets_a_number(layer, x):
+    layer.count = layer.count + 1
+    return x * layer.count
+
+
+def sets_a_layer(layer, x):
+    layer.inner = Own()
+    return layer.inner(x)
+
+
+def sets_a_tensor(layer, x):
+    layer.last = x * 3
+    return layer.last + 1
+
+
+def sets_a_parameter_again(layer, x):
+    layer.doubled = 4
+    layer.doubled = layer.doubled + 1
+    return x * layer.doubled
+
+
+def sets_by_name(layer, x):
+    setattr(layer, "mode", "fast")
+    layer.inner.flag = True
+    return layer.inner(x), layer.mode, layer.inner.flag
+
+
+def is_refused(layer, x):
+    try:
+        layer.refused = 1
+    except ValueError as error:
+        return str(error), hasattr(layer, "refused"), x
+    return x
+
+
+@pytest.mark.parametrize(
+    "how",
+    [sets_a_number, sets_a_layer, sets_a_tensor, sets_a_parameter_again, sets_by_name, is_refused],
+    ids=lambda f: f.__name__,
+)
+def test_a_setattr_of_the_program(how, counting):
+    def told(value):
+        # What `sot.to_static` gives is set as any attribute is.
+        if isinstance(value, list):
+            return [entry for entry in value if entry[0] != "forward"]
+        return value.numpy().tolist() if isinstance(value, paddle.Tensor) else value
+
+    def run(door):
+        layer = Told(how)
+        call = door(layer)
+        seen = []
+        for _ in range(4):
+            result = call(paddle.ones([2]))
+            seen.append([told(v) for v in (result if isinstance(result, tuple) else (result,))])
+            state = {k: told(v) for k, v in vars(layer).items() if isinstance(v, (int, str, list)) or k == "last"}
+            seen.append((state, sorted(layer._buffers), sorted(layer._sub_layers)))
+        return seen
+
+    wanted = run(lambda layer: layer)
+    with counting() as counted:
+        assert run(sot.to_static) == wanted
+    assert counted.breaks == 0

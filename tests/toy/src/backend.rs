@@ -191,9 +191,13 @@ impl Backend for Toy {
         if self.layers.is_layer(layer) && self.layers.inherits(layer, "__getattr__") { ATTR_DICTS } else { &[] }
     }
 
-    /// What `Layer.__setattr__` does, in words that the translator understands; so only while that is ours.
-    fn layer_store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        self.layers.store(layer, class)
+    fn layer_writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.layers.writer(py)
+    }
+
+    /// What `Layer.__setattr__` does, in words that the translator understands.
+    fn layer_store(&self, _layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        self.layers.store(class)
     }
 
     /// A leaf is one statement, so the translator sees nothing of what it reads: name it all.

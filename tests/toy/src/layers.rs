@@ -54,9 +54,14 @@ impl Layers {
         }
     }
 
+    /// What sets attributes of layers.
+    pub(crate) fn writer<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.base.bind(py).getattr("__setattr__").ok()
+    }
+
     /// Tensors and layers go to dicts of their own, and the instance dict keeps what it has.
-    pub(crate) fn store(&self, layer: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
-        let class = class.cast::<PyType>().ok().filter(|_| self.inherits(layer, "__setattr__"))?;
+    pub(crate) fn store(&self, class: &Bound<'_, PyAny>) -> Option<LayerStore> {
+        let class = class.cast::<PyType>().ok()?;
         let of = |base: &Bound<'_, PyType>| class.is_subclass(base).unwrap_or(false);
         Some(match () {
             () if of(self.base.bind(class.py())) => {
