@@ -12,7 +12,6 @@ struct Types {
     ordered_dict: Py<PyType>,
     default_dict: Py<PyType>,
     abc_meta: Py<PyType>,
-    cached_property: Py<PyType>,
     namespace: Py<PyType>,
     descriptors: Vec<(Py<PyType>, Descriptor)>,
     /// `object.__class__`, `object.__eq__`.
@@ -85,7 +84,6 @@ fn types(py: Python<'_>) -> &Types {
             ordered_dict: named("collections", "OrderedDict"),
             default_dict: named("collections", "defaultdict"),
             abc_meta: named("abc", "ABCMeta"),
-            cached_property: named("functools", "cached_property"),
             namespace: of("SimpleNamespace"),
             descriptors,
             object_class: raw(&object_type, "__class__"),
@@ -147,10 +145,6 @@ pub fn property(py: Python<'_>) -> Bound<'_, PyType> {
 
 pub fn extends_property(object: &Bound<'_, PyAny>) -> bool {
     facts::mro(&object.get_type()).iter().any(|base| base.is(&types(object.py()).property))
-}
-
-pub fn is_exact_cached_property(object: &Bound<'_, PyAny>) -> bool {
-    object.get_type().is(&types(object.py()).cached_property)
 }
 
 pub fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {

@@ -20,7 +20,7 @@ use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use sot_sideeffect::{Mutation, Target};
-use sot_tracker::TrackerId;
+use sot_tracker::{Access, TrackerId};
 use std::rc::Rc;
 
 /// A dict's entries.
@@ -143,6 +143,27 @@ impl<'py> Executor<'py> {
             dict.owner = Some(owner);
         }
         true
+    }
+
+    /// A dict that nobody has looked into may be that of an instance whose attributes are read: behind a break each has a path of its
+    /// own. What is written to one shows in the other from now on.
+    pub(super) fn find_owner(&mut self, dict: VarId) {
+        let VarKind::Dict(DictVar { class: None, object: Some(object), owner: None, .. }) = self.var(dict).kind else {
+            return;
+        };
+        let object = self.objects.get(self.py, object);
+        let Some(owner) = self.dicts_below.get(&(object.as_ptr() as usize)).copied().flatten() else { return };
+        let VarKind::Instance(InstanceVar { object: Some(instance), .. }) = self.var(owner).kind else { return };
+        let instance = self.objects.get(self.py, instance);
+        let (found_at, base) = (self.var(dict).tracker, self.base_tracker(owner));
+        if type_facts::reads_own_dict(&instance.get_type())
+            && facts::instance_dict(&instance).is_some_and(|own| own.is(&object))
+            && self.owns_dict(owner, dict, &object, found_at)
+        {
+            self.note_overridden(base, &instance);
+            let at = self.trackers.step(base, Access::InstanceDict);
+            self.tie(dict, at, &object);
+        }
     }
 
     /// What was written to an instance from before the frame, as items of its dict.

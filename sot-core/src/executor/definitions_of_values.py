@@ -327,16 +327,6 @@ def read_or(reading, arguments, hook, object, name):
     return hook(object, name)
 
 
-def kept_or(function, keep, object, name, hook):
-    try:
-        value = function(object)
-        keep(object, name, value)
-        return value
-    except AttributeError:
-        pass
-    return hook(object, name)
-
-
 def imported(getter, name, module):
     try:
         return getter(name)
@@ -416,12 +406,6 @@ def instance_by_its_word(value, cls):
 
 def run_in(function, source, names, own):
     return function(source, names, own)
-
-
-def kept(function, keep, object, name):
-    value = function(object)
-    keep(object, name, value)
-    return value
 
 
 def class_of(metaclass, body, name, bases, names):

@@ -219,11 +219,6 @@ impl<'py> Executor<'py> {
         class: Option<&Bound<'py, PyAny>>,
     ) -> Result<Option<VarId>, Stop> {
         let Some(get) = self.get_of_program(descriptor)? else { return Ok(None) };
-        if let Some(me) = me
-            && let Some(value) = self.attribute_to_keep(descriptor, me, None)?
-        {
-            return Ok(Some(value));
-        }
         let descriptor = self.plain_attribute(descriptor);
         // It may be given another class.
         self.look(descriptor)?;
@@ -238,47 +233,6 @@ impl<'py> Executor<'py> {
         };
         let (get, class) = (self.pin(&get), self.pin(&class));
         self.call_tail(get, &Args::positional(vec![descriptor, instance, class])).map(Some)
-    }
-
-    /// `functools.cached_property` of an instance that has no value for it yet: what its function gives is kept in the instance.
-    /// The lock that it has up to 3.11 is nobody else's, and what it keeps apart are threads that ask at once.
-    /// A hook answers where that raises AttributeError.
-    fn attribute_to_keep(
-        &mut self,
-        descriptor: &Bound<'py, PyAny>,
-        me: VarId,
-        hook: Option<VarId>,
-    ) -> Result<Option<VarId>, Stop> {
-        let VarKind::Instance(instance) = self.look(me)? else { return Ok(None) };
-        if !type_facts::is_exact_cached_property(descriptor) {
-            return Ok(None);
-        }
-        let property = self.plain_attribute(descriptor);
-        self.look(property)?;
-        let function = self.instance_dict_item(property, descriptor, "func")?;
-        let name = self.instance_dict_item(property, descriptor, "attrname")?;
-        let (Some(function), Some(name)) = (function, name) else { return Ok(None) };
-        let Some(text) = self.constant_str(name) else { return Ok(None) };
-        let class = self.objects.get(self.py, instance.class);
-        if !class.cast::<PyType>().is_ok_and(type_facts::has_dict)
-            || matches!(self.journal.attr(Self::var_ref(me), &text), Overlay::Set(_))
-        {
-            return Ok(None);
-        }
-        if let Some(object) = instance.object {
-            let object = self.objects.get(self.py, object);
-            if self.instance_dict_item(me, &object, &text)?.is_some() {
-                return Ok(None);
-            }
-        }
-        let keep = self.py.get_type::<PyAny>().getattr("__setattr__").map_err(|e| self.internal(&e))?;
-        let keep = self.pin(&keep);
-        let tail = self.step.tail.take();
-        match hook {
-            Some(hook) => self.enter("kept_or", &[function, keep, me, name, hook])?,
-            None => self.enter("kept", &[function, keep, me, name])?,
-        };
-        self.entered_tail(tail)
     }
 
     /// An attribute that code of the program reads, by a getter or a `__get__`, where a `__getattr__` answers for what that
@@ -297,10 +251,6 @@ impl<'py> Executor<'py> {
         let (reading, arguments) = match (getter, get) {
             (Some(getter), _) => (getter, vec![me]),
             (None, Some(get)) => {
-                let hook = self.hook_of(class)?;
-                if let Some(value) = self.attribute_to_keep(descriptor, me, Some(hook))? {
-                    return Ok(Some(value));
-                }
                 let descriptor = self.plain_attribute(descriptor);
                 self.look(descriptor)?;
                 (self.pin(&get), vec![descriptor, me, self.pin(class)])

@@ -306,6 +306,7 @@ impl<'py> Executor<'py> {
         if self.unseen_dict(dict).is_none() || self.is_stored_to_much(dict) {
             return Ok(false);
         }
+        self.find_owner(dict);
         let owner = self.own_dict_of(dict);
         if owner.is_none() && value.is_some_and(|value| !self.ends_unseen(value)) {
             return Ok(false);

@@ -21,6 +21,7 @@ from capture_cases import (  # noqa: F401
     bound_by_hand,
     break_positions,
     byte_arrays,
+    cached_properties,
     caches,
     caches_filled,
     calls,
