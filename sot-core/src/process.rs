@@ -8,7 +8,7 @@ use crate::backend::{Mode, none_registered, registered};
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::thread;
-use crate::unheard::Warning;
+use crate::unheard::{Outcome, Warning};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
@@ -48,9 +48,9 @@ pub(crate) fn is_alone(py: Python<'_>) -> PyResult<Py<PyAny>> {
     new_native(py, Box::new(Question::Alone))
 }
 
-/// The question whether giving a warning comes to nothing.
-pub(crate) fn is_unheard(py: Python<'_>, warning: Warning) -> PyResult<Py<PyAny>> {
-    new_native(py, Box::new(Question::Unheard(warning)))
+/// The question whether giving a warning comes to this.
+pub(crate) fn comes_to(py: Python<'_>, warning: Warning, outcome: Outcome) -> PyResult<Py<PyAny>> {
+    new_native(py, Box::new(Question::Warned(warning, outcome)))
 }
 
 /// The question what a mode of the framework is in this thread.
@@ -67,7 +67,7 @@ pub(crate) fn answer<'py>(question: &Bound<'py, PyAny>) -> Option<Bound<'py, PyA
 enum Question {
     Function(Py<PyAny>, Option<usize>),
     Alone,
-    Unheard(Warning),
+    Warned(Warning, Outcome),
     Mode(Mode),
 }
 
@@ -80,7 +80,9 @@ impl Question {
             }
             Question::Alone => Ok(PyBool::new(py, thread::is_alone(py)).to_owned().into_any()),
             Question::Mode(mode) => registered().ok_or_else(none_registered)?.mode(py, *mode),
-            Question::Unheard(warning) => Ok(PyBool::new(py, warning.is_unheard(py)).to_owned().into_any()),
+            Question::Warned(warning, outcome) => {
+                Ok(PyBool::new(py, warning.outcome(py) == *outcome).to_owned().into_any())
+            }
         }
     }
 }
@@ -98,7 +100,7 @@ impl NativeBody for Question {
         match self {
             Question::Function(function, _) => visit(function),
             Question::Alone | Question::Mode(_) => {}
-            Question::Unheard(warning) => warning.traverse(visit),
+            Question::Warned(warning, _) => warning.traverse(visit),
         }
     }
 

@@ -1,14 +1,17 @@
 //! Warnings of which nobody hears: the filters ignore them, or their line has given them before. A call of `warnings.warn` that gives such
-//! a one has no effect.
+//! a one has no effect but this:
 //!
 //! What was given before is written down in a dict of the module that warns (`__warningregistry__`), and counts until somebody changes the
-//! filters, which C counts ("version"). Nobody may ask for that count but by a warning: [`version`] gives one that can be heard of by nobody.
+//! filters, which C counts ("version"). A warning that finds a count of before empties the dict, even if it is ignored then. Nobody may ask for that count but by a warning: [`version`] gives one that can be heard of by nobody.
 
+use crate::cpython::native::{NativeBody, new_native};
+use crate::cpython::slots::Slots;
 use crate::cpython::{module, warnings};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use std::any::Any;
 
 /// A warning as C gives it for a line of Python.
 pub(crate) struct Warning {
@@ -20,27 +23,58 @@ pub(crate) struct Warning {
     pub(crate) globals: Py<PyDict>,
 }
 
+/// What giving a warning comes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Somebody may hear of it.
+    Heard,
+    /// Nobody does, and nothing happens.
+    Nothing,
+    /// Nobody does; what was given before is forgotten.
+    Forgets,
+}
+
 impl Warning {
-    /// Whether giving it would come to nothing now.
-    pub(crate) fn is_unheard(&self, py: Python<'_>) -> bool {
-        self.ask(py).unwrap_or(false)
+    /// What giving it would come to now.
+    pub(crate) fn outcome(&self, py: Python<'_>) -> Outcome {
+        self.ask(py).unwrap_or(Outcome::Heard)
     }
 
-    fn ask(&self, py: Python<'_>) -> PyResult<bool> {
+    fn ask(&self, py: Python<'_>) -> PyResult<Outcome> {
         let globals = self.globals.bind(py);
         // C makes one where there is none.
-        let Some(registry) = globals.get_item(intern!(py, "__warningregistry__"))? else { return Ok(false) };
-        let Ok(registry) = registry.cast_exact::<PyDict>() else { return Ok(false) };
-        let Some(filters) = warnings::filters(py) else { return Ok(false) };
-        let said = match registry.get_item((&self.text, &self.category, self.line))? {
-            Some(said) if said.is_truthy()? => {
-                let then = registry.get_item(intern!(py, "version"))?;
-                let now = version(py, &filters)?;
-                then.zip(now).is_some_and(|(then, now)| then.eq(now).unwrap_or(false))
-            }
-            _ => false,
+        let (Some(registry), Some(filters)) = (self.registry(py)?, warnings::filters(py)) else {
+            return Ok(Outcome::Heard);
         };
-        Ok(said || self.is_ignored(&filters, globals)?)
+        let Some(now) = version(py, &filters)? else { return Ok(Outcome::Heard) };
+        let then = registry.get_item(intern!(py, "version"))?;
+        let counts = then.is_some_and(|then| then.is_exact_instance_of::<PyInt>() && then.eq(now).unwrap_or(false));
+        if counts {
+            let said = registry.get_item((&self.text, &self.category, self.line))?;
+            if said.map_or(Ok(false), |said| said.is_truthy())? {
+                return Ok(Outcome::Nothing);
+            }
+        }
+        Ok(match (self.is_ignored(&filters, globals)?, counts) {
+            (true, true) => Outcome::Nothing,
+            (true, false) => Outcome::Forgets,
+            (false, _) => Outcome::Heard,
+        })
+    }
+
+    /// Where it is written down what was given before.
+    pub(crate) fn registry<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let registry = self.globals.bind(py).get_item(intern!(py, "__warningregistry__"))?;
+        Ok(registry.and_then(|registry| registry.cast_into_exact::<PyDict>().ok()))
+    }
+
+    fn forget(&self, py: Python<'_>) -> PyResult<()> {
+        let (Outcome::Forgets, Some(registry)) = (self.outcome(py), self.registry(py)?) else { return Ok(()) };
+        let arguments = PyDict::new(py);
+        arguments.set_item(intern!(py, "registry"), registry)?;
+        arguments.set_item(intern!(py, "module"), self.globals.bind(py).get_item(intern!(py, "__name__"))?)?;
+        let warn = module(py, "_warnings")?.getattr("warn_explicit")?;
+        warn.call((&self.text, &self.category, intern!(py, "sot"), self.line), Some(&arguments)).map(drop)
     }
 
     /// Whether the first filter that is meant for it ignores it.
@@ -61,10 +95,42 @@ impl Warning {
         Ok(false)
     }
 
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Warning {
+        let Warning { text, category, line, globals } = self;
+        let (text, category, globals) = (text.clone_ref(py), category.clone_ref(py), globals.clone_ref(py));
+        Warning { text, category, line: *line, globals }
+    }
+
     pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
         visit(&self.text);
         visit(&self.category);
         visit(self.globals.as_any());
+    }
+}
+
+/// An object that gives a warning when it is called, if nothing comes of that but that others are forgotten.
+pub(crate) fn forgetting(py: Python<'_>, warning: Warning) -> PyResult<Py<PyAny>> {
+    new_native(py, Box::new(Forgetting(warning)))
+}
+
+struct Forgetting(Warning);
+
+impl NativeBody for Forgetting {
+    fn call<'py>(&self, py: Python<'py>, _args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
+        self.0.forget(py)?;
+        Ok(py.None().into_bound(py))
+    }
+
+    fn name(&self) -> &str {
+        "forgetting"
+    }
+
+    fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.0.traverse(visit);
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }
 

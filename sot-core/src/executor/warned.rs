@@ -1,16 +1,16 @@
-//! `warnings.warn`: where nobody hears of the warning ([`crate::unheard`]) nothing happens, and a guard asks whether that is so still; else
-//! it is a break.
+//! `warnings.warn`: where nobody hears of the warning ([`crate::unheard`]) nothing happens, or what was given before is forgotten, and a
+//! guard asks whether that is so still; else it is a break.
 
 use super::Executor;
 use crate::cpython::{facts, module, warnings};
 use crate::process;
 use crate::stop::{Reason, Stop};
-use crate::unheard::Warning;
+use crate::unheard::{Outcome, Warning, forgetting};
 use crate::variables::*;
 use pyo3::exceptions::{PyUserWarning, PyWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
-use sot_sideeffect::Overlay;
+use sot_sideeffect::{Mutation, Overlay};
 
 impl<'py> Executor<'py> {
     /// A call of `_warnings.warn` for the line that makes it.
@@ -68,14 +68,33 @@ impl<'py> Executor<'py> {
         }
         let warning =
             Warning { text: text.unbind(), category: category.into_any().unbind(), line, globals: globals.unbind() };
-        let question = process::is_unheard(self.py, warning).map_err(|e| self.internal(&e))?.into_bound(self.py);
-        let answer = process::answer(&question).ok_or_else(heard)?;
+        if self.warning_comes_to(&warning, Outcome::Nothing)? {
+            return self.fold_none();
+        }
         // Where it is heard that is guarded as well: most are heard once.
-        let unheard = self.answered_by_path(&question, &answer);
-        let unheard = self.constant_value(unheard).is_some_and(|unheard| unheard.is_truthy().unwrap_or(false));
-        if !unheard {
+        if !self.warning_comes_to(&warning, Outcome::Forgets)? {
             return Err(heard());
         }
+        let giver = forgetting(self.py, warning).map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let giver = self.pin(&giver);
+        // Who looks into the dict later finds it changed by somebody else.
+        if let Some(registry) = registry {
+            self.dicts_below.insert(registry.as_ptr() as usize, Some(giver));
+        }
+        self.journal_record(Mutation::Method {
+            object: Self::var_ref(giver),
+            name: "__call__".to_owned(),
+            args: Vec::new(),
+        });
         self.fold_none()
+    }
+
+    /// Whether giving a warning comes to this now, guarded.
+    fn warning_comes_to(&mut self, warning: &Warning, outcome: Outcome) -> Result<bool, Stop> {
+        let question = process::comes_to(self.py, warning.clone_ref(self.py), outcome);
+        let question = question.map_err(|e| self.internal(&e))?.into_bound(self.py);
+        let answer = process::answer(&question).ok_or(Stop::brk(Reason::FrameInspection, "warn"))?;
+        let known = self.answered_by_path(&question, &answer);
+        Ok(self.constant_value(known).is_some_and(|known| known.is_truthy().unwrap_or(false)))
     }
 }

@@ -176,6 +176,7 @@ from capture_cases import (  # noqa: F401
     walked,
     worded_by_c,
     warnings_given,
+    warnings_ignored,
     writing,
 )
 
