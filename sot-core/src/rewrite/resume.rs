@@ -147,8 +147,10 @@ impl<'a> Stand<'a> {
         self.locals.first() == Some(&0) && uses_super(self.code)
     }
 
-    fn line(&self) -> u32 {
-        self.code.instrs.get(self.ip).and_then(|i| i.loc.line).unwrap_or(self.code.firstlineno)
+    /// With its columns: who asks a generator where it waits is told them.
+    fn location(&self) -> Location {
+        let known = self.code.instrs.get(self.ip).map(|instr| instr.loc).filter(|loc| loc.line.is_some());
+        known.unwrap_or(Location::of_line(self.code.firstlineno))
     }
 }
 
@@ -232,7 +234,7 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
         };
     }
 
-    let here = Location::of_line(frame.line());
+    let here = frame.location();
     let mut put = Prologue { code: &mut code, ops: Vec::new(), bound: Vec::new(), here };
     if sot_opcodes::calls::has_resume(put.code.version) {
         if !put.code.freevars.is_empty() {

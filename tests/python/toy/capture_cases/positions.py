@@ -117,3 +117,46 @@ def family(raises, called_at):
 for function in (plain, own_cells, own_cells_read_before, own_cells_in_a_loop, outer, in_a_block, deleted, deeper):
     for how in ("once", "twice"):
         family(function, how)
+
+
+# A generator that waits while a break runs tells where it waits, as one that never was anything but an object.
+@open_case
+def a_generator_that_waits_over_a_break():
+    def f(x):
+        def numbers():
+            made = [(yield x * 2), (yield x * 3)]
+            return made
+
+        generator = numbers()
+        next(generator), next(generator)
+        print("between")
+        frame = generator.gi_frame
+        columns = None
+        if sys.version_info >= (3, 11):
+            columns = list(frame.f_code.co_positions())[frame.f_lasti // 2][2:]
+        return frame.f_lineno - frame.f_code.co_firstlineno, columns
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def a_generator_that_waits_for_another_over_a_break():
+    def f(x):
+        def inner():
+            made = [(yield x * 2), (yield x * 3)]
+            return made
+
+        def outer():
+            result = 0; result = yield from inner()  # noqa: E702
+            return result
+
+        generator = outer()
+        next(generator), next(generator)
+        print("between")
+        frames = [generator.gi_frame, generator.gi_yieldfrom.gi_frame]
+        columns = []
+        if sys.version_info >= (3, 11):
+            columns = [list(frame.f_code.co_positions())[frame.f_lasti // 2][2:] for frame in frames]
+        return [frame.f_lineno - frame.f_code.co_firstlineno for frame in frames], columns
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
