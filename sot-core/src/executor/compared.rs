@@ -156,6 +156,7 @@ impl<'py> Executor<'py> {
                         return Ok(true);
                     }
                 }
+                VarKind::Method(_) => return Ok(true),
                 VarKind::Tuple(tuple) if seen.insert(value) => work.extend(tuple.items.iter().copied()),
                 VarKind::List(list) if seen.insert(value) => work.extend(list.items.iter().copied()),
                 VarKind::Dict(dict) if seen.insert(value) => work.extend(dict.entries.iter().map(|(_, value)| *value)),
@@ -191,6 +192,31 @@ impl<'py> Executor<'py> {
             (Some(left), Some(right)) => !(left.is(&right) || constant(a) && constant(b)),
             _ => false,
         }
+    }
+
+    /// Whether two values are equal of which one is a bound method: it equals one of the same function and the very same receiver, and
+    /// nothing else. `None`: neither is one, or the other value has a say.
+    fn equal_methods(&mut self, left: VarId, right: VarId) -> Result<Option<bool>, Stop> {
+        let kinds = (self.look(left)?, self.look(right)?);
+        if let (VarKind::Method(a), VarKind::Method(b)) = &kinds {
+            if !self.is_of_function(a.function)? || !self.is_of_function(b.function)? {
+                return Ok(None);
+            }
+            let same = self.same_object(a.function, b.function)? && self.same_object(a.receiver, b.receiver)?;
+            return Ok(Some(same));
+        }
+        let ((VarKind::Method(_), other) | (other, VarKind::Method(_))) = kinds else { return Ok(None) };
+        let silent = match &other {
+            VarKind::Constant(constant) => crate::type_facts::is_silent(self.objects.get_ref(self.py, constant.object)),
+            VarKind::List(ListVar { class: None, .. })
+            | VarKind::Dict(DictVar { class: None, .. })
+            | VarKind::Tuple(TupleVar { class: None, .. })
+            | VarKind::Function(_)
+            | VarKind::Module(_)
+            | VarKind::Set(_) => true,
+            _ => false,
+        };
+        Ok(silent.then_some(false))
     }
 
     /// The frame of a comparison of two lists, tuples or dicts, if items are compared by methods of the program.
@@ -259,6 +285,11 @@ impl<'py> Executor<'py> {
     ) -> Result<Option<Called>, Stop> {
         let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
         if !instance(self.look(left)?) && !instance(self.look(right)?) {
+            if let CompareOp::Eq | CompareOp::Ne = op
+                && let Some(equal) = self.equal_methods(left, right)?
+            {
+                return self.fold_bool(equal == (op == CompareOp::Eq)).map(|result| Some(Called::Value(result)));
+            }
             if let Some(compared) = self.enter_compare_sets(op, left, right)? {
                 return Ok(Some(compared));
             }
@@ -305,7 +336,11 @@ impl<'py> Executor<'py> {
                 Some(_)
                     if matches!(
                         self.look(me)?,
-                        VarKind::Constant(_) | VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_)
+                        VarKind::Constant(_)
+                            | VarKind::Tuple(_)
+                            | VarKind::List(_)
+                            | VarKind::Dict(_)
+                            | VarKind::Method(_)
                     ) && self.extends_object(if other == left { &left_class } else { &right_class })? => {}
                 _ => return Ok(None),
             }

@@ -9,6 +9,7 @@ use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -230,6 +231,11 @@ impl<'py> Executor<'py> {
 
     fn new_member(&mut self, var: VarId) -> Result<Member, Stop> {
         let kind = self.look(var)?;
+        if let VarKind::Method(method) = &kind
+            && self.is_of_function(method.function)?
+        {
+            return self.member_of_method(var, method);
+        }
         match &kind {
             VarKind::Constant(_) => {
                 let value = self.constant_value(var).expect("a constant");
@@ -312,6 +318,23 @@ impl<'py> Executor<'py> {
         }
     }
 
+    /// A bound method equals another one of the same function and the very same receiver.
+    fn member_of_method(&mut self, var: VarId, method: &MethodVar) -> Result<Member, Stop> {
+        let (receiver, function) = (self.member_anywhere(method.receiver)?, self.member_anywhere(method.function)?);
+        if let Value::Equal(_) = receiver.get().value {
+            return Err(Stop::brk(Reason::ValueKind, "a method of a value as a member of a set"));
+        }
+        let parts = [mark_of_methods(self.py)?, receiver.into_any(), function.into_any()];
+        let value = PyTuple::new(self.py, parts).map_err(|e| self.internal(&e))?;
+        let hash = value.hash().map_err(|e| self.internal(&e))?;
+        Ok(Member { var, asked: false, hash, known: false, value: Value::Equal(value.into_any().unbind()) })
+    }
+
+    /// Whether a function is one of Python, which equals itself alone.
+    pub(super) fn is_of_function(&mut self, function: VarId) -> Result<bool, Stop> {
+        Ok(matches!(self.look(function)?, VarKind::Function(_)))
+    }
+
     /// Members that are compared by identity are one object or different ones: so they must be at the next call. What stands in
     /// for an object that has another name already.
     fn same_identity(&mut self, var: VarId) -> Option<Bound<'py, Member>> {
@@ -328,6 +351,13 @@ impl<'py> Executor<'py> {
         }
         None
     }
+}
+
+/// What no tuple of the program begins with.
+fn mark_of_methods(py: Python<'_>) -> Result<Bound<'_, PyAny>, Stop> {
+    static MARK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || py.get_type::<PyAny>().call0().map(Bound::unbind);
+    MARK.get_or_try_init(py, make).map(|mark| mark.bind(py).clone()).map_err(|e| Stop::internal(&e))
 }
 
 /// The variable that a member stands for.

@@ -89,6 +89,7 @@ from capture_cases import (  # noqa: F401
     hashed_tables,
     heaps,
     held_behind_breaks,
+    methods_as_keys,
     methods_of_c_held,
     held_by_locals,
     hooks_of_c,

@@ -359,12 +359,9 @@ impl<'py> Executor<'py> {
             return Ok(false);
         }
         let fresh = |ex: &Self, v: VarId| !ex.has_path(ex.var(v).tracker) && ex.known_object(v).is_none();
-        // A virtual mutable object is nothing but itself.
+        // A virtual mutable object is nothing but itself, and so is a bound method, which is made anew by each look-up.
         let immutable = |k: &VarKind| {
-            matches!(
-                k,
-                VarKind::Tuple(_) | VarKind::Method(_) | VarKind::Bound(_) | VarKind::Set(SetVar { frozen: true, .. })
-            )
+            matches!(k, VarKind::Tuple(_) | VarKind::Bound(_) | VarKind::Set(SetVar { frozen: true, .. }))
         };
         if !immutable(&kind_a) && !immutable(&kind_b) && (fresh(self, a) || fresh(self, b)) {
             return Ok(false);
