@@ -1,5 +1,5 @@
 //! What functions of C say about the process: its number, its thread, its limits; whether it has one thread, whether somebody would hear
-//! of a warning, and what a mode of the framework is.
+//! of a warning, what a mode of the framework is, and which names a class has.
 //!
 //! Such a call has no effect, and nothing that captured code does changes the answer. It is asked where a guard or new code follows
 //! the path to it.
@@ -8,7 +8,9 @@ use crate::backend::{Mode, none_registered, registered};
 use crate::cpython::native::{NativeBody, body_of, new_native};
 use crate::cpython::slots::Slots;
 use crate::cpython::thread;
+use crate::type_facts;
 use crate::unheard::{Outcome, Warning};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use std::any::Any;
@@ -53,6 +55,11 @@ pub(crate) fn comes_to(py: Python<'_>, warning: Warning, outcome: Outcome) -> Py
     new_native(py, Box::new(Question::Warned(warning, outcome)))
 }
 
+/// The question which names a class and its bases have: each once, with zeros between them. Nobody answers where some are no names.
+pub(crate) fn names_of_class(class: &Bound<'_, PyType>) -> PyResult<Py<PyAny>> {
+    new_native(class.py(), Box::new(Question::Names(class.clone().unbind())))
+}
+
 /// The question what a mode of the framework is in this thread.
 pub(crate) fn what_mode_is(py: Python<'_>, mode: Mode) -> PyResult<Py<PyAny>> {
     new_native(py, Box::new(Question::Mode(mode)))
@@ -69,6 +76,7 @@ enum Question {
     Alone,
     Warned(Warning, Outcome),
     Mode(Mode),
+    Names(Py<PyType>),
 }
 
 impl Question {
@@ -80,6 +88,10 @@ impl Question {
             }
             Question::Alone => Ok(PyBool::new(py, thread::is_alone(py)).to_owned().into_any()),
             Question::Mode(mode) => registered().ok_or_else(none_registered)?.mode(py, *mode),
+            Question::Names(class) => {
+                let names = type_facts::names(class.bind(py)).ok_or_else(|| PyTypeError::new_err("keys"))?;
+                Ok(PyString::new(py, &names.join("\0")).into_any())
+            }
             Question::Warned(warning, outcome) => {
                 Ok(PyBool::new(py, warning.outcome(py) == *outcome).to_owned().into_any())
             }
@@ -100,6 +112,7 @@ impl NativeBody for Question {
         match self {
             Question::Function(function, _) => visit(function),
             Question::Alone | Question::Mode(_) => {}
+            Question::Names(class) => visit(class.as_any()),
             Question::Warned(warning, _) => warning.traverse(visit),
         }
     }

@@ -151,6 +151,19 @@ pub fn is_exact_property(object: &Bound<'_, PyAny>) -> bool {
     object.get_type().is(&types(object.py()).property)
 }
 
+/// The names that a class and its bases have, each once; `None`: some keys are others.
+pub fn names(class: &Bound<'_, PyType>) -> Option<Vec<String>> {
+    let dict_of = types(class.py()).type_dict.bind(class.py());
+    let mut names = std::collections::BTreeSet::new();
+    for base in facts::mro(class).iter() {
+        for key in dict_of.call_method1("__get__", (base,)).ok()?.try_iter().ok()? {
+            let name = key.ok()?.cast_into_exact::<PyString>().ok()?.to_str().ok()?.to_owned();
+            names.insert(name);
+        }
+    }
+    (!names.iter().any(|name| name.contains('\0'))).then(|| names.into_iter().collect())
+}
+
 /// How a raw class attribute binds.
 pub fn descriptor(object: &Bound<'_, PyAny>) -> Descriptor {
     let ty = object.get_type();

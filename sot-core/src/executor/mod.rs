@@ -68,6 +68,7 @@ mod leaf;
 mod library;
 mod lifetimes;
 mod limits;
+mod listed_names;
 mod made_classes;
 mod members;
 mod membership;

@@ -50,6 +50,7 @@ impl<'py> Executor<'py> {
                 }
                 Ok(Some(Called::Value(names)))
             }
+            ("dir", [object], true) => Ok(self.names_listed(*object)?.map(Called::Value)),
             ("vars", [object], true) if self.by_definition => self.enter("names_of", &[*object]).map(Some),
             ("vars", [object], true) => {
                 let found = self.find_attribute(*object, "__dict__")?;

@@ -108,6 +108,7 @@ from capture_cases import (  # noqa: F401
     joined,
     layer_attributes,
     let_pass,
+    listed_names,
     lists_reduced,
     looked_at_by_callees,
     looked_at_in_many_ways,
