@@ -177,6 +177,14 @@ fn helpers(py: Python<'_>) -> PyResult<Vec<(&'static str, Py<PyAny>)>> {
         ("changes_of", make(c"changes_of", |args| Ok(args.get_item(0)?.unbind()))?),
         ("constructed", make(c"constructed", constructed)?),
         ("grouper", make(c"grouper", |args| Ok(args.get_item(0)?.unbind()))?),
+        (
+            "is_class",
+            make(c"is_class", |args| {
+                let class = args.get_item(0)?.is_instance_of::<PyType>();
+                Ok(PyBool::new(args.py(), class).to_owned().into_any().unbind())
+            })?,
+        ),
+        ("class_on_bases", make(c"class_on_bases", |args| Ok(args.get_item(0)?.unbind()))?),
         ("body_run", make(c"body_run", |args| Ok(args.get_item(0)?.unbind()))?),
         ("class_made", make(c"class_made", |args| Ok(args.get_item(0)?.unbind()))?),
         (
@@ -561,6 +569,13 @@ impl<'py> Executor<'py> {
                     args.keywords.push((key, *value));
                 }
                 self.constructed(*made, *class, &args).map(Some)
+            }
+            ("is_class", [value]) => {
+                let class = matches!(self.look(*value)?, VarKind::Class(_));
+                self.fold_bool(class).map(|class| Some(Called::Value(class)))
+            }
+            ("class_on_bases", [body, name, bases, keywords, original]) => {
+                self.enter_statement_on(*body, *name, [*bases, *keywords], *original).map(Some)
             }
             ("body_run", [body, names]) => self.enter_class_body(*body, *names).map(Some),
             ("class_made", [metaclass, cell, name, bases, names]) => {

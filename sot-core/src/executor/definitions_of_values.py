@@ -408,19 +408,46 @@ def run_in(function, source, names, own):
     return function(source, names, own)
 
 
-def class_of(metaclass, body, name, bases, names):
-    return class_made(metaclass, body_run(body, names), name, bases, names)
-
-
-def class_by(metaclass, body, name, bases, keywords, names):
+def class_of(metaclass, body, name, bases, names, original):
     cell = body_run(body, names)
+    if original is not None:
+        names["__orig_bases__"] = original
+    return class_made(metaclass, cell, name, bases, names)
+
+
+def class_by(metaclass, body, name, bases, keywords, names, original):
+    cell = body_run(body, names)
+    if original is not None:
+        names["__orig_bases__"] = original
     return class_checked(metaclass(name, bases, names, **keywords), cell)
 
 
-def class_prepared_by(metaclass, body, name, bases, keywords):
+def class_prepared_by(metaclass, body, name, bases, keywords, original):
     names = plain_names(metaclass.__prepare__(name, bases, **keywords))
     cell = body_run(body, names)
+    if original is not None:
+        names["__orig_bases__"] = original
     return class_checked(metaclass(name, bases, names, **keywords), cell)
+
+
+def class_on_entries(body, name, original, keywords):
+    bases = []
+    for base in original:
+        stands = True
+        if not is_class(base):
+            try:
+                entries = base.__mro_entries__
+                stands = False
+            except AttributeError:
+                pass
+        if stands:
+            bases.append(base)
+            continue
+        entries = entries(original)
+        if not isinstance(entries, tuple):
+            raise TypeError("__mro_entries__ must return a tuple")
+        bases.extend(entries)
+    return class_on_bases(body, name, tuple(bases), keywords, original)
 
 
 def told_class(metaclass, name, bases, names, keywords):

@@ -77,6 +77,10 @@ impl<'py> Executor<'py> {
             let site = caller.site();
             // Variables are the frame's own only where it is the user's code, or its resume function.
             let variables = self.frames[self.given.max(1) - 1..].iter().any(|frame| frame.unit.reads_frame_locals());
+            // What makes a class of the bases of a library looks at the library's frames; who else looks is found at the break.
+            if variables && let Some(site) = self.class_on_entries_under_way() {
+                return Err((Some(site), why));
+            }
             return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
         }
         Err((self.outer_site(), why))

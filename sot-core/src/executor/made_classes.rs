@@ -13,6 +13,7 @@
 use super::{Awaits, Executor};
 use crate::backend::Kind;
 use crate::cpython::facts;
+use crate::frame::Frame;
 use crate::natives::Native;
 use crate::objects::is_constant_type;
 use crate::stop::{Reason, Stop};
@@ -22,6 +23,13 @@ use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::Mutation;
 use std::rc::Rc;
+
+/// The definition of a statement whose bases say what stands for them.
+const ON_ENTRIES: &str = "class_on_entries";
+
+fn is_definition(frame: &Frame, name: &str) -> bool {
+    frame.is_hidden() && frame.unit.code.name == name
+}
 
 /// The class cannot be made here: the statement runs as Python.
 pub(super) fn as_it_is(what: &str) -> Stop {
@@ -50,16 +58,61 @@ impl<'py> Executor<'py> {
         if self.found.real_classes || self.constant_str(*name).is_none() || !is_made_here(&self.var(*body).kind) {
             return Ok(None);
         }
-        let metaclass = args.keywords.iter().find(|(word, _)| word == "metaclass").map(|(_, given)| *given);
-        let keywords: Vec<_> = args.keywords.iter().filter(|(word, _)| word != "metaclass").cloned().collect();
+        for base in bases {
+            if matches!(self.look(*base)?, VarKind::Class(_)) {
+                continue;
+            }
+            let mut keywords = Vec::with_capacity(args.keywords.len());
+            for (word, given) in &args.keywords {
+                keywords.push((self.fold(PyString::intern(self.py, word).as_any())?, *given));
+            }
+            let keywords = self.virtual_var(DictVar::new(keywords));
+            let bases = self.virtual_var(TupleVar::new(bases.to_vec()));
+            return self.enter(ON_ENTRIES, &[*body, *name, bases, keywords]).map(Some);
+        }
+        self.enter_statement([*body, *name], bases, &args.keywords, None)
+    }
+
+    /// The same, of classes that stand for the bases which the statement has.
+    pub(super) fn enter_statement_on(
+        &mut self,
+        body: VarId,
+        name: VarId,
+        [bases, keywords]: [VarId; 2],
+        original: VarId,
+    ) -> Result<Called, Stop> {
+        let (VarKind::Tuple(bases), VarKind::Dict(given)) = (self.look(bases)?, self.look(keywords)?) else {
+            return Err(Stop::fallback(Reason::InternalError, "parts of a class"));
+        };
+        let mut keywords = Vec::with_capacity(given.entries.len());
+        for (word, value) in given.entries.iter() {
+            keywords.push((self.constant_str(*word).ok_or_else(|| as_it_is("a keyword"))?, *value));
+        }
+        let entered = self.enter_statement([body, name], &bases.items, &keywords, Some(original))?;
+        entered.ok_or_else(|| as_it_is("a base"))
+    }
+
+    fn enter_statement(
+        &mut self,
+        [body, name]: [VarId; 2],
+        bases: &[VarId],
+        given: &[(String, VarId)],
+        original: Option<VarId>,
+    ) -> Result<Option<Called>, Stop> {
+        let metaclass = given.iter().find(|(word, _)| word == "metaclass").map(|(_, given)| *given);
+        let keywords: Vec<_> = given.iter().filter(|(word, _)| word != "metaclass").cloned().collect();
         let Some(way) = self.way_to_make(metaclass, bases)? else { return Ok(None) };
         let bases = self.virtual_var(TupleVar::new(bases.to_vec()));
+        let original = match original {
+            Some(original) => original,
+            None => self.fold_none()?,
+        };
         if !way.is_plain() || !keywords.is_empty() {
-            return self.enter_told_statement(&way, [*body, *name, bases], &keywords);
+            return self.enter_told_statement(&way, [body, name, bases, original], &keywords);
         }
         let metaclass = self.pin(&way.metaclass);
         let names = self.virtual_var(DictVar::new(Vec::new()));
-        self.enter("class_of", &[metaclass, *body, *name, bases, names]).map(Some)
+        self.enter("class_of", &[metaclass, body, name, bases, names, original]).map(Some)
     }
 
     /// `type(name, bases, names)`
@@ -166,13 +219,20 @@ impl<'py> Executor<'py> {
 
     /// The call that made a class, if its body, or what that calls, is under way.
     pub(super) fn class_statement_under_way(&self) -> Option<crate::frame::Site> {
-        let begins = |frame: &crate::frame::Frame| {
-            // What `__prepare__` gives is to be local 5.
+        // What `__prepare__` gives is to be local 6.
+        self.statement_of(|frame| {
             frame.is_class_body()
-                || frame.is_hidden()
-                    && frame.unit.code.name == "class_prepared_by"
-                    && frame.locals.get(5).is_some_and(Option::is_none)
-        };
+                || is_definition(frame, ON_ENTRIES)
+                || is_definition(frame, "class_prepared_by") && frame.locals.get(6).is_some_and(Option::is_none)
+        })
+    }
+
+    /// The same, of a class on bases that are no classes.
+    pub(super) fn class_on_entries_under_way(&self) -> Option<crate::frame::Site> {
+        self.statement_of(|frame| is_definition(frame, ON_ENTRIES))
+    }
+
+    fn statement_of(&self, begins: impl Fn(&Frame) -> bool) -> Option<crate::frame::Site> {
         let body = self.frames.iter().position(begins)?;
         let caller = self.frames[..body].iter().rfind(|frame| !frame.is_hidden())?;
         let site = (caller.unit.address(), caller.ip);

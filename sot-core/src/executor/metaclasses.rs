@@ -114,7 +114,7 @@ impl<'py> Executor<'py> {
     pub(super) fn enter_told_statement(
         &mut self,
         way: &WayToMake<'py>,
-        [body, name, bases]: [VarId; 3],
+        [body, name, bases, original]: [VarId; 4],
         keywords: &[(String, VarId)],
     ) -> Result<Option<Called>, Stop> {
         let mut entries = Vec::with_capacity(keywords.len());
@@ -125,10 +125,10 @@ impl<'py> Executor<'py> {
         let prepared = !self.has_from_type(&way.metaclass, "__prepare__")?;
         let metaclass = self.pin(&way.metaclass);
         if prepared {
-            return self.enter("class_prepared_by", &[metaclass, body, name, bases, keywords]).map(Some);
+            return self.enter("class_prepared_by", &[metaclass, body, name, bases, keywords, original]).map(Some);
         }
         let names = self.virtual_var(DictVar::new(Vec::new()));
-        self.enter("class_by", &[metaclass, body, name, bases, keywords, names]).map(Some)
+        self.enter("class_by", &[metaclass, body, name, bases, keywords, names, original]).map(Some)
     }
 
     /// What a `__prepare__` gave is where the body's names go.

@@ -48,6 +48,14 @@ impl<'py> Executor<'py> {
             ("__annotations__", Some(value)) => Ok(Some(value)),
             ("__doc__", Some(value)) if matches!(self.look(value)?, VarKind::Constant(_)) => Ok(Some(value)),
             ("__doc__", None) => self.fold_none().map(Some),
+            ("__dict__", _) => {
+                let shown = self.class_lookup(class.get_type().as_any(), name)?;
+                let own = type_facts::raw(&self.py.get_type::<PyType>(), name);
+                match shown.zip(own).is_some_and(|(shown, own)| shown.is(&own)) {
+                    true => self.proxy_of_prototype(var).map(Some),
+                    false => Ok(None),
+                }
+            }
             ("__base__", _) => {
                 let base = class.getattr(name).map_err(|e| self.internal(&e))?;
                 Ok(Some(self.pin(&base)))
@@ -126,6 +134,10 @@ impl<'py> Executor<'py> {
                 for item in tuple.items.iter() {
                     match self.look(*item)? {
                         VarKind::Constant(_) | VarKind::Class(_) => items.push(self.prototype_of(*item, stand_for)?),
+                        // Nobody asks it: who reads the tuple is given what it stands for.
+                        VarKind::Instance(_) => {
+                            items.push(py.get_type::<PyAny>().call0().map_err(|e| self.internal(&e))?);
+                        }
                         _ => return Err(as_it_is("a tuple")),
                     }
                 }

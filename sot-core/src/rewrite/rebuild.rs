@@ -222,6 +222,13 @@ impl Rebuild for NativeVar {
             em.call(1);
             return Ok(());
         }
+        if let (Native::Proxy, [shown]) = (self.native, &self.positional[..])
+            && matches!(em.captured.var(*shown).kind, VarKind::Class(_))
+        {
+            em.push(*shown)?;
+            em.load_attr("__dict__");
+            return Ok(());
+        }
         em.push_callable(self.class);
         match (self.native, &self.positional[..]) {
             (Native::Partial, [function, args, keywords]) => {

@@ -34,6 +34,7 @@ from capture_cases import (  # noqa: F401
     class_bodies,
     class_statements,
     class_writes,
+    classes_on_entries,
     classes_on_bases,
     classes_told_of,
     classes,
