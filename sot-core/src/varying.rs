@@ -16,6 +16,7 @@ use crate::variables::{ListVar, VarId, VarKind, Variable};
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex};
+use sot_sideeffect::Mutation;
 use sot_tracker::{Access, Arithmetic, Check, ObjectId, Tracker, TrackerId};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -159,6 +160,33 @@ impl Varying {
             let mut place = place(py, captured, guard.tracker);
             place.extend(name.map(|name| Access::Attr(name.clone())));
             self.see(place, &number);
+        }
+        self.learn_first_counts(py, captured);
+    }
+
+    /// Counters that begin in a class: what was read there, the frame has hidden by an attribute of the instance, where the next call
+    /// finds another number.
+    fn learn_first_counts(&mut self, py: Python<'_>, captured: &Captured) {
+        let is_written = |attribute: &str| {
+            captured.journal.entries().iter().any(|entry| match &entry.mutation {
+                Mutation::SetAttr { name, .. } | Mutation::SetInDict { name, .. } => name == attribute,
+                _ => false,
+            })
+        };
+        for guard in &captured.guards {
+            let Check::Lacks(key) = &guard.check else { continue };
+            let key = captured.objects.get_ref(py, *key);
+            let Ok(attribute) = key.extract::<&str>() else { continue };
+            let of_class = captured.guards.iter().find_map(|guard| match &guard.check {
+                Check::ClassLookup { name, found } if name == attribute => *found,
+                _ => None,
+            });
+            let Some(number) = of_class.map(|number| captured.objects.get(py, number)) else { continue };
+            if varies(&number) && is_written(attribute) && self.seen.len() < PLACES {
+                let mut place = place(py, captured, guard.tracker);
+                place.push(Access::DictItem(key.as_ptr() as usize));
+                self.see(place, &number);
+            }
         }
     }
 

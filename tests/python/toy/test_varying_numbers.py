@@ -459,6 +459,23 @@ def test_counters(places, door):
     assert toy.stats()["captures"] <= (6 if door is doors.hook or door is behind_a_break else 4)
 
 
+def test_a_counter_that_begins_in_its_class():
+    """One capture where the instance has no number yet, one for each branch: the first number that it has already varies."""
+
+    class Steps:
+        n = 0
+
+        def step(self, x):
+            self.n += 1
+            return x * self.n if self.n > 3 else x + self.n
+
+    plain, counted = Steps(), Steps()
+    captured = toy.to_static(counted.step)
+    for _ in range(20):
+        assert seen_of(captured, t([1.0])) == seen_of(plain.step, t([1.0]))
+    assert toy.stats()["captures"] == 3
+
+
 def test_a_loop_that_breaks_each_round():
     def f(x):
         total = 0
