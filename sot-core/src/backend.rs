@@ -32,6 +32,7 @@ use pyo3::types::{PyDict, PyTuple};
 pub use smallvec::SmallVec;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What the framework says an object is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -442,6 +443,10 @@ pub trait CompiledGraph: Send + Sync {
         compiled: &[Bound<'py, PyAny>],
         eager: &[Bound<'py, PyAny>],
     ) -> PyResult<Option<String>>;
+    /// By how much its first run takes longer than later ones, as far as is known: replay serves until that may pay.
+    fn making_takes(&self) -> Duration {
+        Duration::ZERO
+    }
     /// The graph will be replayed from now on: what runs need may be freed.
     fn retire(&self, _py: Python<'_>) {}
     /// The framework's own text of the graph, for reports.

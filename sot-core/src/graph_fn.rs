@@ -2,10 +2,10 @@
 //!
 //! A graph can run in two ways with the same meaning: compiled by the backend, or *replayed*, its statements called
 //! one by one on the real tensors from native code. Replay is eager execution, so it is always exact; it serves the
-//! first calls. Every other one of them runs the compiled form as well, on the same inputs and from the same state: it
+//! first calls, and until a compiled form may be worth making. Every other call from then on runs the compiled form as well, on the same inputs and from the same state: it
 //! is a candidate as long as it agrees in everything ([`CompiledGraph::difference`]). Which is faster depends on the
-//! size of the graph and on the machine, so the first calls are timed, and the faster one stays: replay, unless the other
-//! is a twentieth faster. A graph whose outputs
+//! size of the graph and on the machine, so these calls are timed, and the faster one stays: replay, unless the other
+//! is a twentieth faster ([`crate::graph_trial`]). A graph whose outputs
 //! must share memory as in eager execution is replayed only. Warnings that replay gives, the compiled form gives too
 //! ([`crate::heard`]).
 //!
@@ -19,10 +19,12 @@ use crate::backend::{CompiledGraph, Effects, Finished, registered};
 use crate::captured::Captured;
 use crate::cpython::native::{NativeBody, new_native};
 use crate::cpython::{Slots, held, signals, trampoline};
+use crate::graph_trial::{GraphTrial, Took};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
 use crate::replay::{Failure, Outputs, Replay};
 use crate::settings;
+use crate::stats::count;
 use crate::stop::{Reason, Stop};
 use hashbrown::HashSet;
 use pyo3::exceptions::PyBaseException;
@@ -72,8 +74,15 @@ pub enum Choice {
     Closed,
 }
 
-/// Calls of each kind that are timed before the choice.
-const ROUNDS: u64 = 4;
+/// How far the choice of who runs a graph has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Replay serves, until the compiled form may be worth making.
+    Waits,
+    /// The next calls try it.
+    Tries,
+    Chosen(Choice),
+}
 
 /// Inputs, as backends take them.
 type Inputs<'a, 'py> = SmallVec<[Borrowed<'a, 'py, PyAny>; 8]>;
@@ -95,8 +104,7 @@ pub struct GraphFunction {
     pub op_count: usize,
     replay: Replay,
     choice: AtomicU8,
-    calls: AtomicU64,
-    best: [AtomicU64; 2],
+    trial: GraphTrial,
     callable: OnceLock<Py<PyAny>>,
 }
 
@@ -114,6 +122,9 @@ const A_STEP: usize = 128;
 
 /// Combinations of extents that are remembered as proved.
 const COMBINATIONS: usize = 4096;
+/// Combinations that are proved before it is asked whether they are met again: to prove one takes as long as both forms, so where none is,
+/// replay alone is faster.
+const UNMET: u64 = 256;
 
 /// The extents of inputs that vary. Whether the compiled form gives what eager does may depend on them, and so may what was inferred of
 /// shapes: the first call with each combination proves it.
@@ -122,6 +133,17 @@ struct ProvedExtents {
     /// Positions among the inputs, and axes.
     axes: Vec<(usize, usize)>,
     seen: Mutex<HashSet<SmallVec<[i64; 4]>>>,
+    /// Calls with extents that were proved before.
+    met: AtomicU64,
+}
+
+/// What is known of the extents of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extents {
+    Proved,
+    ToProve,
+    /// They will not be met again, as things go.
+    Passing,
 }
 
 impl ProvedExtents {
@@ -132,7 +154,7 @@ impl ProvedExtents {
         };
         let of_input = |(at, var)| axes_of(var).into_iter().flatten().map(move |axis| (at, *axis));
         let axes: Vec<_> = inputs.iter().enumerate().flat_map(of_input).collect();
-        ProvedExtents { axes, seen: Mutex::default() }
+        ProvedExtents { axes, ..ProvedExtents::default() }
     }
 
     /// The extents of these inputs; `None`: none varies, or somebody cannot be asked.
@@ -144,10 +166,19 @@ impl ProvedExtents {
         self.axes.iter().map(|(at, axis)| backend.extent(&inputs[*at].to_owned(), *axis)).collect()
     }
 
-    /// Whether no call with these inputs has proved the compiled form.
-    fn are_new(&self, inputs: &Inputs<'_, '_>) -> bool {
-        !self.axes.is_empty()
-            && self.of_inputs(inputs).is_none_or(|extents| self.seen.lock().is_ok_and(|seen| !seen.contains(&extents)))
+    /// Whether a call with these inputs has proved the compiled form.
+    fn known(&self, inputs: &Inputs<'_, '_>) -> Extents {
+        if self.axes.is_empty() {
+            return Extents::Proved;
+        }
+        let Some(extents) = self.of_inputs(inputs) else { return Extents::ToProve };
+        let Ok(seen) = self.seen.lock() else { return Extents::Proved };
+        if seen.contains(&extents) {
+            count(&self.met);
+            return Extents::Proved;
+        }
+        let allowed = UNMET + 2 * self.met.load(Ordering::Relaxed);
+        if (seen.len() as u64) < allowed.min(COMBINATIONS as u64) { Extents::ToProve } else { Extents::Passing }
     }
 
     /// A call with these inputs has proved it.
@@ -197,9 +228,11 @@ impl GraphFunction {
             Some(_) => Choice::Measuring,
             None => Choice::Replay,
         };
+        let varying = ProvedExtents::of(py, captured, &input_vars);
         Ok(GraphFunction {
             sir,
-            varying: ProvedExtents::of(py, captured, &input_vars),
+            trial: GraphTrial::new(!varying.axes.is_empty()),
+            varying,
             input_vars,
             tensors,
             compiled,
@@ -209,8 +242,6 @@ impl GraphFunction {
             op_count,
             replay,
             choice: AtomicU8::new(choice as u8),
-            calls: AtomicU64::new(0),
-            best: [AtomicU64::new(u64::MAX), AtomicU64::new(u64::MAX)],
             callable: OnceLock::new(),
         })
     }
@@ -261,8 +292,10 @@ impl GraphFunction {
         match self.choice() {
             Choice::Compiled => {
                 let inputs = inputs(py, args);
-                if self.varying.are_new(&inputs) {
-                    return self.replay_and_prove(py, args, &inputs).map(|(outputs, _)| outputs);
+                match self.varying.known(&inputs) {
+                    Extents::Proved => {}
+                    Extents::ToProve => return self.replay_and_prove(py, args, &inputs).map(|(outputs, _)| outputs),
+                    Extents::Passing => return self.run_replay(py, args),
                 }
                 let result = self.undone_if_it_fails(py, &inputs, || {
                     for warning in self.warnings.get().into_iter().flatten() {
@@ -324,21 +357,23 @@ impl GraphFunction {
         result
     }
 
-    /// Replay serves, and the compiled form is compared with it. Gives the time that this one took; `None`: it is dropped.
+    /// Replay serves, and the compiled form is compared with it. Gives the times that both took; `None`: this one is dropped.
     fn replay_and_prove<'py>(
         &self,
         py: Python<'py>,
         args: Slots<'_>,
         inputs: &Inputs<'_, 'py>,
-    ) -> Result<(Outputs<'py>, Option<u64>), Failure> {
+    ) -> Result<(Outputs<'py>, Option<Took>), Failure> {
         let before = self.effects.as_ref().map(|effects| effects.save(py, inputs)).transpose()?;
         let listening = Listening::start(py)?;
+        let start = Instant::now();
         let outputs = self.run_replay(py, args)?;
+        let replay = nanoseconds_since(start);
         let heard = listening.finish();
         match self.hears(py, heard).and_then(|()| self.prove(py, inputs, before.as_ref(), &outputs)) {
-            Ok(time) => {
+            Ok(compiled) => {
                 self.varying.are_proved(inputs);
-                Ok((outputs, Some(time)))
+                Ok((outputs, Some(Took::Both { replay, compiled })))
             }
             Err(failure) if failure.interrupts(py) => {
                 if let (Some(effects), Some(before)) = (&self.effects, &before) {
@@ -357,39 +392,52 @@ impl GraphFunction {
         }
     }
 
+    /// Whether the next call tries the compiled form.
+    fn tries(&self) -> bool {
+        let making = self.compiled.as_ref().map(|compiled| compiled.making_takes()).unwrap_or_default();
+        !settings::graphs_by_measurement() || self.trial.is_due(making)
+    }
+
+    /// How far the choice has come.
+    pub fn stage(&self) -> Stage {
+        match self.choice() {
+            Choice::Measuring if self.tries() => Stage::Tries,
+            Choice::Measuring => Stage::Waits,
+            choice => Stage::Chosen(choice),
+        }
+    }
+
     /// One of the first calls: replay serves it, and times are taken.
     fn measure<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let call = self.calls.load(Ordering::Relaxed);
-        let inputs = inputs(py, args);
-        // Every second call proves the compiled form.
-        let proves = !call.is_multiple_of(2);
-        let (outputs, elapsed) = if proves {
-            let (outputs, time) = self.replay_and_prove(py, args, &inputs)?;
-            let Some(time) = time else { return Ok(outputs) };
-            (outputs, time)
+        let tries = self.tries();
+        let (outputs, took) = if tries && self.trial.runs_both() {
+            let (outputs, took) = self.replay_and_prove(py, args, &inputs(py, args))?;
+            let Some(took) = took else { return Ok(outputs) };
+            (outputs, took)
         } else {
             let start = Instant::now();
             let outputs = self.run_replay(py, args)?;
-            (outputs, start.elapsed().as_nanos() as u64)
+            (outputs, Took::Replay(nanoseconds_since(start)))
         };
-        // The first call of each kind pays for set-up.
-        if call >= 2 {
-            self.best[usize::from(!proves)].fetch_min(elapsed, Ordering::Relaxed);
-        }
-        // Calls that failed do not count: there is always one of each kind after the other.
-        if self.calls.fetch_add(1, Ordering::Relaxed) + 1 >= 2 * ROUNDS {
-            let [compiled, replay] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-            // What is hardly faster is not worth another form than the exact one.
-            let compile = compiled <= replay - replay / 20 || !settings::graphs_by_measurement();
-            let choice = if compile { Choice::Compiled } else { Choice::Replay };
-            // Another thread may have found out more meanwhile.
-            let (from, to) = (Choice::Measuring as u8, choice as u8);
-            let chosen = self.choice.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-            if let (Choice::Replay, true, Some(compiled)) = (choice, chosen, &self.compiled) {
-                compiled.retire(py);
+        match took {
+            Took::Replay(took) if !tries => self.trial.replayed(took),
+            took => {
+                if let Some(faster) = self.trial.record(took) {
+                    self.choose(py, faster || !settings::graphs_by_measurement());
+                }
             }
         }
         Ok(outputs)
+    }
+
+    fn choose(&self, py: Python<'_>, compile: bool) {
+        let choice = if compile { Choice::Compiled } else { Choice::Replay };
+        // Another thread may have found out more meanwhile.
+        let (from, to) = (Choice::Measuring as u8, choice as u8);
+        let chosen = self.choice.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if let (Choice::Replay, true, Some(compiled)) = (choice, chosen, &self.compiled) {
+            compiled.retire(py);
+        }
     }
 
     /// A replay gave these warnings: the same ones at each call, or compiled calls could not give them.
@@ -424,7 +472,7 @@ impl GraphFunction {
         };
         let start = Instant::now();
         let outputs = self.run_compiled(py, inputs);
-        let elapsed = start.elapsed().as_nanos() as u64;
+        let elapsed = nanoseconds_since(start);
         if let (Some((effects, _)), Some(after)) = (stateful, &after) {
             let reached = effects.save(py, inputs);
             effects.restore(py, inputs, after)?;
@@ -446,6 +494,10 @@ impl GraphFunction {
             compiled.retire(py);
         }
     }
+}
+
+fn nanoseconds_since(start: Instant) -> u64 {
+    start.elapsed().as_nanos() as u64
 }
 
 fn inputs<'a, 'py>(py: Python<'py>, args: Slots<'a>) -> Inputs<'a, 'py> {

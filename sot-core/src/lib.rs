@@ -26,6 +26,7 @@ pub mod engine;
 pub mod executor;
 pub mod frame;
 pub mod graph_fn;
+mod graph_trial;
 mod groups;
 pub mod guards;
 mod heard;

@@ -39,7 +39,7 @@ counters! {
     fallbacks, "Captures that ended in running the frame as plain Python.";
     hits, "Calls that a cache entry served.";
     misses, "Calls that no cache entry served.";
-    unguarded, "Hits of functions whose every capture lost its trial or found nothing to rewrite: the original code served them without a look at the guards.";
+    unguarded, "Hits of functions where every capture lost its trial or found nothing to rewrite, or where plain Python is faster all in all: the original code served them without a look at the guards.";
     frames, "Frames that the hook captured.";
     continuations, "Continuations that were entered.";
     graph_failures, "Graphs that raised, after which the original frame ran.";

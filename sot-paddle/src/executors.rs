@@ -6,12 +6,15 @@
 //! called when enough are nobody's: as many as [`FEW`], and as expensive to make as those that will have to be made
 //! again, so that making costs twice what it would without, at most.
 //!
+//! Making one takes milliseconds, and how many depends on the machine: [`making_takes`] learns it from those that were made.
+//!
 //! An executor must be made under flags of ours, so scopes of before are not used again: each knows its [`epoch`].
 
 use crate::handles::Handles;
 use pyo3::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// Executors without owner that are not worth clearing.
 const FEW: usize = 32;
@@ -20,6 +23,29 @@ static EPOCH: AtomicU64 = AtomicU64::new(0);
 /// Calls of programs that run right now.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static SUM: Mutex<Sum> = Mutex::new(Sum { live: 0, orphans: 0, orphaned: 0 });
+
+/// What making an executor takes on some machine, in nanoseconds: for itself, and for each operation.
+const AN_EXECUTOR: u64 = 500_000;
+const AN_OPERATION: u64 = 150_000;
+
+/// What making all executors so far was expected to take, and took; it begins with one that is made up.
+static MADE: Mutex<[u64; 2]> = Mutex::new([5_000_000; 2]);
+
+fn expected(operations: usize) -> u64 {
+    AN_EXECUTOR + AN_OPERATION * operations as u64
+}
+
+/// By how much the first run of a program with so many operations takes longer than later ones.
+pub(crate) fn making_takes(operations: usize) -> Duration {
+    let [of, took] = *MADE.lock().unwrap_or_else(|e| e.into_inner());
+    Duration::from_nanos((u128::from(expected(operations)) * u128::from(took) / u128::from(of)) as u64)
+}
+
+fn learn(operations: usize, nanoseconds: u64) {
+    let mut made = MADE.lock().unwrap_or_else(|e| e.into_inner());
+    made[0] += expected(operations);
+    made[1] += nanoseconds;
+}
 
 /// Nanoseconds that making took.
 struct Sum {
@@ -63,8 +89,9 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    /// One was made.
-    pub(crate) fn made(&mut self, nanoseconds: u64) {
+    /// One was made, of a program with so many operations.
+    pub(crate) fn made(&mut self, operations: usize, nanoseconds: u64) {
+        learn(operations, nanoseconds);
         if self.epoch != epoch() {
             self.forget();
             self.epoch = epoch();
@@ -109,4 +136,18 @@ pub(crate) fn clear(py: Python<'_>, handles: &Handles, whatever_it_costs: bool) 
         (sum.orphans, sum.orphaned) = (0, 0);
     }
     clear.call0().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_making_takes_is_learned() {
+        let before = making_takes(10);
+        assert!(making_takes(100) > 5 * before);
+        (0..50).for_each(|_| learn(10, 4 * expected(10)));
+        let after = making_takes(10);
+        assert!(after > 3 * before && after < 5 * before, "{before:?} {after:?}");
+    }
 }

@@ -137,7 +137,7 @@ pub(crate) fn finish(py: Python<'_>, grown: &Grown, inputs: &[usize], outputs: &
         });
     }
 
-    let recipe = match build_recipe(py, handles, grown, main, &kept, &computed) {
+    let recipe = match build_recipe(py, handles, grown, main, &kept, &computed, op_count) {
         Ok(recipe) => recipe,
         Err(e) => {
             // The statements can still be run one by one.
@@ -198,6 +198,7 @@ fn build_recipe<'py>(
     main: &Bound<'py, PyAny>,
     kept: &[Used<'_>],
     computed: &[Bound<'py, PyAny>],
+    operations: usize,
 ) -> PyResult<Recipe> {
     let pir = handles.pir.bind(py);
     let block = main.call_method0(intern!(py, "global_block"))?;
@@ -232,6 +233,7 @@ fn build_recipe<'py>(
         arguments: kept.iter().map(|u| u.argument.clone_ref(py)).collect(),
         attributes: attributes.unbind(),
         held,
+        operations,
         outputs: computed.len(),
         keep_intermediates: bytes(py, &forward)? <= KEEP_INTERMEDIATES,
     })

@@ -26,6 +26,7 @@ pub(crate) struct Recipe {
     pub(crate) attributes: Py<PyAny>,
     /// Parameters and buffers with the `stop_gradient` that the graph was built for; empty where gradients are off.
     pub(crate) held: Vec<(Py<PyAny>, bool)>,
+    pub(crate) operations: usize,
     /// How many outputs are computed.
     pub(crate) outputs: usize,
     /// Whether intermediates are small enough to be freed only after the run.

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use sot_core::backend::CompiledGraph;
 use sot_core::cpython::cxx_tensor::DirectGetter;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Where a result of a call comes from.
 pub(crate) enum Result {
@@ -245,7 +245,7 @@ impl Running {
         drop(quiet);
         drop(running);
         if new {
-            self.lock().owned.made(start.elapsed().as_nanos() as u64);
+            self.lock().owned.made(self.recipe.operations, start.elapsed().as_nanos() as u64);
         }
         // A failed call may have left variables behind: its scope is not used again.
         let out = out?.cast_into::<PyList>()?;
@@ -343,6 +343,10 @@ impl CompiledGraph for Program {
             }
         }
         Ok(None)
+    }
+
+    fn making_takes(&self) -> Duration {
+        self.running.as_ref().map_or(Duration::ZERO, |running| executors::making_takes(running.recipe.operations))
     }
 
     fn retire(&self, _py: Python<'_>) {

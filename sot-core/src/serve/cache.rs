@@ -7,8 +7,9 @@
 //! - Guards are checked without a lock: a check may let another thread run.
 
 use super::misses::{self, Counts, Miss};
-use super::policy::{self, Generality, Losses, Server, Trial, Unguarded, Worth};
+use super::policy::{self, Generality, Losses, Worth};
 use super::resume_point::ResumePoint;
+use super::trial::{Balance, Server, Trial, Turn, Unguarded};
 use crate::backend::AmbientCheck;
 use crate::capture::{Became, Break, Capture, Subject};
 use crate::capture_all;
@@ -16,7 +17,7 @@ use crate::captured::Captured;
 use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
-use crate::graph_fn::{Choice, GraphFunction};
+use crate::graph_fn::{Choice, GraphFunction, Stage};
 use crate::guards::{Asked, GuardText, NativeGuards, Root, in_words};
 use crate::occupants::Shared;
 use crate::replay::WRONG_SHAPE;
@@ -30,7 +31,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyTuple};
 use sot_opcodes::Op;
 use sot_tracker::Origin;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, Weak};
 
 /// Entries of one cache.
@@ -41,6 +42,9 @@ const TOO_LONG: usize = 4;
 /// Guards of entries that no call has met again: of one cache, before nothing is added any more. What is large and new each time
 /// takes long to capture, and is kept for nothing.
 const UNMET_GUARDS: usize = 50_000;
+
+/// Calls of an entry that its graph may take for the choice who runs it; it may also fail each time.
+const WAITS: u32 = 32;
 
 /// What a cache entry runs.
 pub enum Action {
@@ -116,6 +120,10 @@ pub struct Entry {
     pub complaint: Option<String>,
     /// Whether serving it pays.
     pub trial: Trial,
+    /// So many calls may still wait for its graph to choose who runs it.
+    waits: AtomicU32,
+    /// Calls that the original code has served since the capture did.
+    spared: AtomicU64,
     /// Whether what is captured behind its breaks pays: of all entries of a cache together.
     behind: OnceLock<Arc<Worth>>,
     /// It leaves to run time what varies.
@@ -207,10 +215,11 @@ impl Guarded {
         report.capture_ns = capture.started.elapsed().as_nanos() as u64;
         let deepest = capture.captured.deepest;
         let work = capture.work + report.guards.len();
-        let (complaint, hits, trial) = (capture.complaint, AtomicU64::new(0), Trial::default());
+        let (complaint, hits) = (capture.complaint, AtomicU64::new(0));
         let ambient = capture.ambient;
         let behind = OnceLock::new();
         let (extents_vary, broken) = (capture.captured.extents_vary(), AtomicBool::new(false));
+        let (trial, waits) = (Trial::new(extents_vary), AtomicU32::new(WAITS));
         let shaped_by_numbers = !capture.captured.graph.own.is_empty();
         let entry = Entry {
             ambient,
@@ -221,6 +230,8 @@ impl Guarded {
             work,
             complaint,
             trial,
+            waits,
+            spared: AtomicU64::new(0),
             behind,
             general,
             extents_vary,
@@ -239,6 +250,47 @@ impl Entry {
             0 => behind.made(other.work),
             hits => behind.met(other.work, hits == 1),
         }
+    }
+
+    /// Who serves the next call, by measurement.
+    pub(super) fn turn(&self) -> Turn {
+        let Action::Run { .. } = self.action else {
+            return Turn::settled(if self.is_original() { Server::Original } else { Server::Captured });
+        };
+        let waits = self.waits.load(Ordering::Relaxed);
+        if waits > 0 {
+            let graph = self.report.graph.as_ref().and_then(Weak::upgrade);
+            match graph.map(|graph| graph.stage()) {
+                Some(Stage::Waits) => {}
+                Some(Stage::Tries) => {
+                    self.waits.store(waits - 1, Ordering::Relaxed);
+                    self.trial.skip(1);
+                    return Turn::settled(Server::Captured);
+                }
+                Some(Stage::Chosen(choice)) => {
+                    self.waits.store(0, Ordering::Relaxed);
+                    if choice == Choice::Compiled && self.trial.verdict().is_some() {
+                        self.trial.renew();
+                    }
+                }
+                None => self.waits.store(0, Ordering::Relaxed),
+            }
+        }
+        self.trial.turn()
+    }
+
+    /// A call is served, and the original code serves so many more at which nobody looks.
+    pub(super) fn is_served(&self, by: Server, more: u32) {
+        let spared = u64::from(more) + u64::from(by == Server::Original);
+        if spared > 0 {
+            self.spared.store(self.spared.load(Ordering::Relaxed) + spared, Ordering::Relaxed);
+            self.trial.skip(u64::from(more));
+        }
+    }
+
+    /// The capture serves: the calls since it did so last, this one included.
+    pub(super) fn stands_for(&self) -> u64 {
+        1 + self.spared.swap(0, Ordering::Relaxed)
     }
 
     /// Whether the original code is all that it serves.
@@ -321,6 +373,8 @@ pub struct CodeCache {
     /// Nothing is captured here any more, and why.
     closed: RwLock<Option<Why>>,
     pub(super) unguarded: Unguarded,
+    /// Whether that pays, of all its entries.
+    pub(super) balance: Balance,
     /// The most entries for which [`CodeCache::has_grown_to`] was asked.
     grown: AtomicUsize,
     /// Entries that were dead before a call met them again.
@@ -358,6 +412,13 @@ impl CodeCache {
         Some(found.clone())
     }
 
+    /// Looks for the entry whose guards hold, as a lookup does, and makes nothing of it.
+    pub(super) fn only_looks(&self, py: Python<'_>, slots: Slots<'_>) {
+        let Ok(entries) = self.entries.read().map(|entries| entries.clone()) else { return };
+        let mut asked = Asked::default();
+        let _ = entries.iter().find(|entry| entry.guards.check(py, slots, &mut asked));
+    }
+
     /// How many entries there are, the bytes that they hold, and their graphs.
     pub(super) fn weigh(&self, py: Python<'_>) -> (usize, usize, Vec<Arc<GraphFunction>>) {
         let entries = self.entries.read().map(|entries| entries.clone()).unwrap_or_default();
@@ -388,12 +449,20 @@ impl CodeCache {
         self.missed.lock().map(|counts| misses::ordered(&counts)).unwrap_or_default()
     }
 
-    /// The original code serves whatever has been captured: there was nothing to rewrite, or the capture lost its trial.
-    pub(super) fn original_always_wins(&self) -> bool {
-        let lost = |guarded: &Arc<Guarded>| {
-            guarded.entry.is_original() || guarded.entry.trial.verdict() == Some(Server::Original)
+    /// An entry serves a call, and not in a trial: whether the next calls may be plain Python, without a look at the guards. They are where
+    /// nothing is better: of each entry there was nothing to rewrite, or it has lost its trial. And where that is faster, all in all.
+    pub(super) fn frees_the_next(&self, entry: &Entry) -> bool {
+        let gains = match entry.is_original() {
+            true => Some(0),
+            false => entry.trial.plain_gains(),
         };
-        self.entries.read().is_ok_and(|entries| entries.iter().all(lost))
+        self.balance.note(gains);
+        if gains.is_none() {
+            return false;
+        }
+        let has_lost = |entry: &Entry| entry.is_original() || entry.trial.verdict() == Some(Server::Original);
+        let all_have = || self.entries.read().is_ok_and(|all| all.iter().all(|other| has_lost(&other.entry)));
+        self.balance.is_for_plain() || has_lost(entry) && all_have()
     }
 
     /// An empty one of a continuation, to which captures of a cache with these led first.

@@ -3,17 +3,18 @@
 //! It gets bound arguments, so that a hit costs no Python frame but that of the rewritten code. Whatever stands in the
 //! way (a capture in progress, a debugger, other code under the same function) means that the original code runs.
 
-use super::cache::{Action, Entry};
+use super::cache::Entry;
 use super::driver::{Origin, call_original, drive, run_entry};
-use super::lookup::{entry_for, inside_capture};
-use super::policy::{Server, Turn};
+use super::lookup::{entry_for, inside_capture, time_of_a_look};
 use super::recording;
 use super::share::Share;
+use super::trial::{Server, Turn, Unguarded};
 use super::verified;
 use crate::capture::Subject;
 use crate::cpython::entry::{EntryBody, attribute_of_class, entry_parts};
 use crate::cpython::trampoline::trampoline;
 use crate::cpython::{Slots, facts, thread};
+use crate::graph_trial::standing_for;
 use crate::marks::InputSpec;
 use crate::settings;
 use crate::stats::STATS;
@@ -115,19 +116,28 @@ impl EntryBody for FunctionEntry {
         }
         let origin = Origin::Function { function: func, slots };
         let turn = match &entry {
-            Some(entry) if entry.broken.load(Ordering::Relaxed) => Turn { server: Server::Original, timed: false },
-            Some(entry) if settings::captures_by_measurement() => match entry.action {
-                Action::Run { .. } => entry.trial.turn(),
-                Action::Original { .. } if entry.is_original() => Turn { server: Server::Original, timed: false },
-                Action::Original { .. } => Turn { server: Server::Captured, timed: false },
-            },
-            _ => Turn { server: Server::Captured, timed: false },
+            Some(entry) if entry.broken.load(Ordering::Relaxed) => Turn::settled(Server::Original),
+            Some(entry) if settings::captures_by_measurement() => entry.turn(),
+            _ => Turn::settled(Server::Captured),
         };
+        // With `full_graph` each call must say whether its graph breaks.
+        if let Some(entry) = entry.as_ref().filter(|_| settings::captures_by_measurement() && !turn.timed) {
+            let free = self.of.cache.frees_the_next(entry) && !self.full_graph;
+            if free {
+                self.of.cache.unguarded.grant();
+            }
+            entry.is_served(turn.server, if free { Unguarded::CALLS } else { 0 });
+        }
+        let look = (turn.timed && turn.server == Server::Original)
+            .then(|| time_of_a_look(py, &self.of.cache, &subject, slots));
         let start = turn.timed.then(Instant::now);
         let result = match turn.server {
             Server::Captured => {
                 // Once it has begun, the original code can no longer run in its place.
-                let run = || drive(py, hook, None, run_entry(py, hook, entry.as_deref(), origin));
+                let run = || {
+                    let stands_for = entry.as_ref().map_or(1, |entry| entry.stands_for());
+                    standing_for(stands_for, || drive(py, hook, None, run_entry(py, hook, entry.as_deref(), origin)))
+                };
                 let beside = entry.as_ref().and_then(|entry| verified::begin(py, func, &subject, slots, entry));
                 let result = trampoline(run).unwrap_or_else(|panic| Err(panic.into_error(py, "a captured program")));
                 if let Some(beside) = beside {
@@ -135,19 +145,14 @@ impl EntryBody for FunctionEntry {
                 }
                 result
             }
-            Server::Original => {
-                // With `full_graph` each call must say whether its graph breaks.
-                if !turn.timed && !self.full_graph && self.of.cache.original_always_wins() {
-                    self.of.cache.unguarded.grant();
-                }
-                origin.run_original(py, hook, false)
-            }
+            Server::Original => origin.run_original(py, hook, false),
         };
+        let took = start.map(|start| start.elapsed().as_nanos() as u64);
         if let Some(entry) = &entry {
             self.of.cache.note_if_broken(py, entry);
         }
-        if let (Some(start), Some(entry)) = (start, &entry) {
-            entry.trial.record(turn.server, start.elapsed().as_nanos() as u64);
+        if let (Some(took), Some(entry)) = (took, &entry) {
+            entry.trial.record(turn.server, took, look);
         }
         result
     }

@@ -3,7 +3,7 @@
 //! Two doors lead here. An *entry* ([`FunctionEntry`], made by `to_static`) passes bound arguments; the *hook*
 //! ([`NestedHook`]) passes frames that are called from code that was not captured. Both look into the cache of the code
 //! (`lookup`, [`cache`]); a hit runs rewritten code, a miss captures. The `driver` runs what rewritten code asks to go on
-//! with ([`continuation`]), in a loop. Whether serving a capture pays is found out by [`policy`].
+//! with ([`continuation`]), in a loop. Whether serving a capture pays is found out by [`trial`]; whether capturing does, by [`policy`].
 //!
 //! Invariant: nothing the translator does raises into the user's program. A failed capture, a panic or a failing graph means
 //! that the original code runs.
@@ -30,6 +30,7 @@ pub mod registry;
 mod resting;
 mod resume_point;
 mod share;
+pub mod trial;
 pub mod unwind;
 mod verified;
 mod warned;

@@ -1,118 +1,7 @@
-//! Never slower than eager: a captured program competes with the original code.
-//!
-//! Every call may be served by either, with the same meaning. After the graphs have chosen their executors, some calls
-//! of an entry alternate between the two and are timed as a whole (guards, breaks and continuations included); the
-//! faster one serves from then on. Only calls through an entry take part: there the whole call is in view.
-//!
-//! Where every capture of a function has lost, or found nothing to rewrite, most calls go to the original code without a look at the guards
-//! ([`Unguarded`]): it is right for every call. One call in 32 still looks, since another kind of call may gain.
+//! How long a function is captured anew: patience with captures that no call meets again.
 
 use crate::stats::count;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
-
-/// Calls that are served by the capture before the trial: the graphs choose their executors in them.
-const WARM_UP: u32 = 12;
-/// Timed calls of each kind. The first of each is not counted.
-const ROUNDS: u32 = 5;
-
-/// Who serves a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Server {
-    Captured,
-    Original,
-}
-
-/// How to serve the next call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
-    pub server: Server,
-    /// Report the time with [`Trial::record`].
-    pub timed: bool,
-}
-
-/// The state of one entry's trial.
-#[derive(Default)]
-pub struct Trial {
-    calls: AtomicU32,
-    best: [AtomicU64; 2],
-    /// 0: open, 1: captured, 2: original.
-    verdict: AtomicU8,
-}
-
-impl Trial {
-    /// Whose turn it is.
-    pub fn turn(&self) -> Turn {
-        let server = match self.verdict.load(Ordering::Relaxed) {
-            1 => Server::Captured,
-            2 => Server::Original,
-            _ => {
-                let call = self.calls.fetch_add(1, Ordering::Relaxed);
-                let Some(round) = call.checked_sub(WARM_UP) else {
-                    return Turn { server: Server::Captured, timed: false };
-                };
-                let server = if round.is_multiple_of(2) { Server::Captured } else { Server::Original };
-                return Turn { server, timed: true };
-            }
-        };
-        Turn { server, timed: false }
-    }
-
-    /// A timed call took so long.
-    pub fn record(&self, server: Server, nanoseconds: u64) {
-        let round = self.calls.load(Ordering::Relaxed).saturating_sub(WARM_UP);
-        if round > 2 {
-            // Zero means "no time yet".
-            let best = &self.best[server as usize];
-            let _ = best.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |old| {
-                Some(if old == 0 { nanoseconds } else { old.min(nanoseconds) })
-            });
-        }
-        if round >= 2 * ROUNDS {
-            let [captured, original] = [&self.best[0], &self.best[1]].map(|b| b.load(Ordering::Relaxed));
-            if captured != 0 && original != 0 {
-                // In doubt the capture stays: a difference of a fiftieth is noise.
-                let original_wins = original + original / 50 < captured;
-                self.verdict.store(if original_wins { 2 } else { 1 }, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// Who won, if that is known.
-    pub fn verdict(&self) -> Option<Server> {
-        match self.verdict.load(Ordering::Relaxed) {
-            1 => Some(Server::Captured),
-            2 => Some(Server::Original),
-            _ => None,
-        }
-    }
-}
-
-/// Calls that need no look at the guards.
-#[derive(Default)]
-pub struct Unguarded {
-    left: AtomicU32,
-}
-
-impl Unguarded {
-    /// The next calls are free.
-    pub fn grant(&self) {
-        self.left.store(31, Ordering::Relaxed);
-    }
-
-    /// Something was captured, or forgotten.
-    pub fn revoke(&self) {
-        self.left.store(0, Ordering::Relaxed);
-    }
-
-    /// Whether this call is free.
-    pub fn take(&self) -> bool {
-        let left = self.left.load(Ordering::Relaxed);
-        if left > 0 {
-            self.left.store(left - 1, Ordering::Relaxed);
-        }
-        left > 0
-    }
-}
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Work (simulated instructions, and guards) before what no call meets again is captured no more.
 const PATIENCE: u64 = 20_000;
@@ -291,17 +180,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_call_in_thirty_two_looks_at_the_guards() {
-        let unguarded = Unguarded::default();
-        assert!(!unguarded.take());
-        unguarded.grant();
-        assert_eq!((0..100).take_while(|_| unguarded.take()).count(), 31);
-        unguarded.grant();
-        unguarded.revoke();
-        assert!(!unguarded.take());
-    }
-
-    #[test]
     fn what_is_met_again_buys_patience() {
         let worth = Worth::default();
         let rounds = |worth: &Worth| (0..1000).take_while(|_| !worth.is_vain()).inspect(|_| worth.made(1000)).count();
@@ -346,33 +224,6 @@ mod tests {
     fn hits_put_a_pause_off() {
         let losses = Losses::default();
         assert_eq!((0..10_000).take_while(|_| !losses.lose(1, 5_000)).count(), 5_000);
-    }
-
-    fn run(captured: u64, original: u64) -> Option<Server> {
-        let trial = Trial::default();
-        for _ in 0..100 {
-            let turn = trial.turn();
-            if turn.timed {
-                trial.record(turn.server, if turn.server == Server::Captured { captured } else { original });
-            }
-        }
-        trial.verdict()
-    }
-
-    #[test]
-    fn the_faster_one_serves_and_a_draw_is_the_captures() {
-        assert_eq!(run(100, 200), Some(Server::Captured));
-        assert_eq!(run(200, 100), Some(Server::Original));
-        assert_eq!(run(100, 99), Some(Server::Captured));
-    }
-
-    #[test]
-    fn the_first_calls_are_all_captured() {
-        let trial = Trial::default();
-        for _ in 0..WARM_UP {
-            assert_eq!(trial.turn(), Turn { server: Server::Captured, timed: false });
-        }
-        assert!(trial.turn().timed);
     }
 
     #[test]

@@ -158,7 +158,7 @@ def stats() -> Dict[str, Any]:
 
     At least `captures`, `graphs`, `breaks`, `fallbacks`, `hits`, `misses` and `unguarded`, all of them integers. Of the
     hits, `unguarded` are those that need no guards: where measuring has shown that the original code is faster than every
-    capture, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
+    capture, or than captures and their guards all in all, it serves most calls without a look at them. `reasons`: how often each reason stopped a capture, by its code.
     `registries`: how many entries each table of the process has now, by what is in it. `missed`: what guards speak of that
     were the first to fail when calls were captured again, as `cfg.name` or `tensor(x)`, and how often; the most frequent first.
     `memory`: of `entries` (captures of functions), `continuations` (captures of what is behind breaks) and `graphs` each the `count` and

@@ -2,13 +2,17 @@
 and complex programs, divisions and powers, types that eager does not have a kernel for."""
 
 import operator
+import os
 
-import numpy as np
-import paddle
-import paddle.nn.functional as F
-import pytest
+# Replay serves the first calls, the compiled form all others: no clock decides.
+os.environ["SOT_MEASURE"] = "0"
 
-import sot
+import numpy as np  # noqa: E402
+import paddle  # noqa: E402
+import paddle.nn.functional as F  # noqa: E402
+import pytest  # noqa: E402
+
+import sot  # noqa: E402
 
 TYPES = ["float32", "float64", "float16", "bfloat16", "int32", "int64", "complex64", "complex128"]
 NUMBERS = [0.1, 0.5, 1, 3, -1.7, 1 - 1e-12, 1e300, 16777217, 2**53 + 1]

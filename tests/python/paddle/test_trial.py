@@ -67,6 +67,40 @@ def test_a_loser_is_seldom_asked():
     assert free == 62 if lost else free == 0
 
 
+def many_operations(x):
+    for _ in range(20):
+        x = x * 0.5 + 1.0
+    return x
+
+
+def test_what_is_called_a_few_times_is_not_compiled():
+    """To make Paddle's executor takes as long as hundreds of calls."""
+    captured = sot.to_static(many_operations)
+    x = paddle.ones([2])
+    with paddle.no_grad():
+        for _ in range(10):
+            captured(x)
+        (graph,) = sot.explain(captured)(x).graphs
+    assert graph.executor == "measuring" and graph.replay_only is None
+
+
+def test_calls_of_a_rare_kind_do_not_keep_the_guards():
+    """An entry that is met too seldom for a verdict is no reason to look at the guards of a loser for ever."""
+    captured = sot.to_static(in_a_loop)
+    arguments = paddle.to_tensor(0.0), paddle.to_tensor(50.0)
+    lost = settled(captured, *arguments) == {"original"}
+    rare = paddle.to_tensor(0.0, dtype="float64"), paddle.to_tensor(3.0, dtype="float64")
+    for _ in range(2):
+        assert captured(*rare).item() == 3.0
+    before = sot.stats()
+    for _ in range(200):
+        assert captured(*arguments).item() == 50.0
+    after = sot.stats()
+    assert after["captures"] == before["captures"]
+    free = after["unguarded"] - before["unguarded"]
+    assert free >= 100 if lost else free == 0
+
+
 def test_explain_looks_at_the_guards():
     captured = sot.to_static(in_a_loop)
     arguments = paddle.to_tensor(0.0), paddle.to_tensor(50.0)
