@@ -177,14 +177,17 @@ impl Varying {
             let Check::Lacks(key) = &guard.check else { continue };
             let key = captured.objects.get_ref(py, *key);
             let Ok(attribute) = key.extract::<&str>() else { continue };
+            let item = Access::DictItem(key.as_ptr() as usize);
             let of_class = captured.guards.iter().find_map(|guard| match &guard.check {
                 Check::ClassLookup { name, found } if name == attribute => *found,
+                // Of a class that is made anew, by its dict.
+                Check::Equals(number) if place(py, captured, guard.tracker).last() == Some(&item) => Some(*number),
                 _ => None,
             });
             let Some(number) = of_class.map(|number| captured.objects.get(py, number)) else { continue };
             if varies(&number) && is_written(attribute) && self.seen.len() < PLACES {
                 let mut place = place(py, captured, guard.tracker);
-                place.push(Access::DictItem(key.as_ptr() as usize));
+                place.push(item);
                 self.see(place, &number);
             }
         }
