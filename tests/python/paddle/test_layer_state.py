@@ -137,14 +137,14 @@ class Told(nn.Layer):
     """A `__setattr__` of the program's own, which ends in that of layers."""
 
     def __init__(self, how):
-        super().__init__()
         object.__setattr__(self, "told", [])
+        super().__init__()
         object.__setattr__(self, "how", how)
         self.inner = Own()
         self.count = 0
 
     def __setattr__(self, name, value):
-        self.__dict__.setdefault("told", []).append((name, type(value).__name__))
+        self.told.append((name, type(value).__name__))
         if name == "refused":
             raise ValueError("not that: %s" % name)
         if name == "doubled":
