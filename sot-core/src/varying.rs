@@ -9,7 +9,7 @@
 //! it would guard a fact that has differed from capture to capture.
 
 use crate::capture_all;
-use crate::captured::{Captured, Place, place, place_of_extent};
+use crate::captured::{Captured, Place, known_by, place, place_of_extent};
 use crate::numbers::{are_alike, is_number, is_text, varies};
 use crate::stop::Why;
 use crate::variables::{ListVar, VarId, VarKind, Variable};
@@ -177,7 +177,7 @@ impl Varying {
             let Check::Lacks(key) = &guard.check else { continue };
             let key = captured.objects.get_ref(py, *key);
             let Ok(attribute) = key.extract::<&str>() else { continue };
-            let item = Access::DictItem(key.as_ptr() as usize);
+            let item = Access::DictItem(known_by(key));
             let of_class = captured.guards.iter().find_map(|guard| match &guard.check {
                 Check::ClassLookup { name, found } if name == attribute => *found,
                 // Of a class that is made anew, by its dict.

@@ -25,7 +25,7 @@ pub use lifetimes::Watched;
 pub(crate) use lifetimes::{Dropping, Released, Taken};
 pub use parts::Attribute;
 pub use places::Written;
-pub(crate) use places::{Place, class_place, is_replaceable, place, place_of_extent, written_at};
+pub(crate) use places::{Place, class_place, is_replaceable, known_by, place, place_of_extent, written_at};
 
 use crate::backend::{Mode, TensorCheck, TensorMeta};
 use crate::code_unit::CodeUnit;

@@ -7,7 +7,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use sot_tracker::{Access, Arithmetic, ObjectId, Tracker, TrackerId};
 
-/// The steps of a path, objects by their address.
+/// What an object of a path is known by: its address, or what it says, as a key that is made anew at each call is the same key.
+pub(crate) fn known_by(object: &Bound<'_, PyAny>) -> usize {
+    // Others may be hashed by code of the program.
+    match object.is_exact_instance_of::<PyString>() {
+        true => object.hash().map_or(0, |hash| hash as usize),
+        false => object.as_ptr() as usize,
+    }
+}
+
+/// The steps of a path, objects by what they are known by.
 pub(crate) type Place = Vec<Access<usize, String>>;
 
 /// The place of an attribute of a class, whichever of its bases has it.
@@ -17,13 +26,7 @@ pub(crate) fn class_place(class: &Bound<'_, PyAny>, name: &str) -> Place {
 
 /// The place that a path of a capture leads to.
 pub(crate) fn place(py: Python<'_>, captured: &Captured, tracker: TrackerId) -> Place {
-    let known_by = |object: &_| {
-        let object = captured.objects.get_ref(py, *object);
-        // A key that is made anew at each call is the same key.
-        let is_text = object.is_exact_instance_of::<PyString>();
-        let hash = object.hash().ok().filter(|_| is_text);
-        hash.map_or(object.as_ptr() as usize, |hash| hash as usize)
-    };
+    let known_by = |object: &_| known_by(captured.objects.get_ref(py, *object));
     let path = captured.trackers.path(tracker);
     path.iter()
         .filter_map(|step| captured.trackers.get(*step).access())

@@ -520,6 +520,48 @@ impl<'py> Executor<'py> {
         Ok(None)
     }
 
+    /// What the answer of a method is where it is of the type that is demanded.
+    pub(super) fn answer(&mut self, result: VarId, builtin: VarId, name: VarId) -> Result<VarId, Stop> {
+        let name = self.constant_str(name).unwrap_or_default();
+        self.look(result)?;
+        if name == "__hash__" {
+            return self.hash_of_answer(result);
+        }
+        let kind = self.look(builtin)?;
+        let builtin = kind
+            .pinned()
+            .map(|builtin| self.objects.get(self.py, builtin))
+            .ok_or(Stop::fallback(Reason::InternalError, "no builtin"))?;
+        let is = |ex: &Self, name: &str| ex.builtins_attribute(name).is_ok_and(|b| b.is(&builtin));
+        if self.is_varying(result) {
+            // It is known to be of the builtin type itself.
+            let fits = match name.as_str() {
+                "__int__" => self.is_varying_int(result),
+                "__float__" => self.is_varying_number(result) && !self.is_varying_int(result),
+                "__str__" | "__repr__" | "__format__" => !self.is_varying_number(result) && !is(self, "ascii"),
+                _ => false,
+            };
+            if fits {
+                return Ok(result);
+            }
+        }
+        let answer = self.constant_value(result);
+        let index = self.operator("index")?;
+        let exact = answer.as_ref().is_some_and(|answer| match name.as_str() {
+            "__int__" => answer.is_exact_instance_of::<PyInt>(),
+            "__index__" if index.is(&builtin) => {
+                answer.is_exact_instance_of::<PyInt>() && answer.extract::<isize>().is_ok()
+            }
+            "__index__" => answer.is_exact_instance_of::<PyInt>() && is(self, "int"),
+            "__float__" => answer.is_exact_instance_of::<PyFloat>(),
+            "__length_hint__" => {
+                answer.is_exact_instance_of::<PyInt>() && answer.extract::<i64>().is_ok_and(|n| n >= 0)
+            }
+            _ => answer.cast_exact::<PyString>().is_ok_and(|text| !is(self, "ascii") || text.to_string().is_ascii()),
+        });
+        if exact { Ok(result) } else { Err(Stop::brk(Reason::WouldRaise, name)) }
+    }
+
     /// `format(value, spec)` of an instance.
     pub(super) fn enter_format(&mut self, value: VarId, spec: VarId) -> Result<Option<Called>, Stop> {
         let (VarKind::Instance(_) | VarKind::Exception(_)) = self.look(value)? else {

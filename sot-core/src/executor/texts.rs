@@ -146,7 +146,7 @@ impl Formatting {
 }
 
 impl<'py> Executor<'py> {
-    /// Whether the text of a value is, in part, what code of the program says. No tensor and no C class has a part in it.
+    /// Whether the text of a value is, in part, what code of the program says, or a number that varies. No tensor and no C class has a part in it.
     pub(super) fn writes_by_code(&mut self, value: VarId) -> Result<bool, Stop> {
         let mut open: HashSet<VarId> = HashSet::new();
         let mut work = vec![(value, false)];
@@ -158,7 +158,10 @@ impl<'py> Executor<'py> {
                 continue;
             }
             let parts = match self.look(value)? {
-                VarKind::Constant(_) => continue,
+                VarKind::Constant(_) => {
+                    found |= self.is_varying(value);
+                    continue;
+                }
                 VarKind::Exception(_) => {
                     found = true;
                     continue;
