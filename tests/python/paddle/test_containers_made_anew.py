@@ -63,7 +63,7 @@ def seen(value):
     return value
 
 
-@pytest.mark.parametrize("cls, captures", [(Walked, 2), (Counted, 3), (Backwards, 2), (Extended, 3), (Parameters, 2)])
+@pytest.mark.parametrize("cls, captures", [(Walked, 2), (Counted, 3), (Backwards, 2), (Extended, 3), (Parameters, 3)])
 def test_made_anew(cls, captures):
     paddle.seed(1)
     net = cls()
