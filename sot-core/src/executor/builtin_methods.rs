@@ -1,10 +1,12 @@
 //! Methods of lists, dicts and constants.
 
 use super::Executor;
+use super::copies::Copies;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, DictOfC};
 use crate::variables::*;
-use pyo3::exceptions::{PyIndexError, PyKeyError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::prelude::*;
 use pyo3::types::{PyList, PyType};
 use sot_sideeffect::Mutation;
 
@@ -94,6 +96,18 @@ impl<'py> Executor<'py> {
             ("index" | "count", _) => {
                 // On plain items, both equality and identity are those of the items.
                 self.fold_method(me, name, args)
+            }
+            // What is no constant is compared by a frame of its own (`compared`).
+            ("remove", [value]) if self.is_plain(me)? && self.is_plain(*value)? => {
+                let mut copies = Copies::default();
+                let (list, value) = (self.plain_copy(me, &mut copies)?, self.plain_copy(*value, &mut copies)?);
+                let at = match self.told_by_c(&[&list, &value], &copies, || list.contains(&value))? {
+                    true => list.call_method1("index", (value,)).and_then(|at| at.extract::<i64>()),
+                    false => return Err(self.raise_error::<PyValueError>("list.remove(x): x not in list")),
+                };
+                let at = self.fold_int(at.map_err(|e| self.internal(&e))?)?;
+                self.delete_item(me, at)?;
+                self.fold_none()
             }
             _ => Err(Stop::brk(Reason::Builtin, format!("list.{name}"))),
         }
@@ -200,7 +214,11 @@ impl<'py> Executor<'py> {
                     self.record_if_sourced(me, Mutation::DictPop { object, key: Self::var_ref(*key) });
                     Ok(value)
                 }
-                None => positional.get(1).copied().ok_or_else(|| self.raise_key_error(positional[0])),
+                None => match positional.get(1) {
+                    Some(default) => Ok(*default),
+                    None if self.is_ordered(dict) => Err(self.raise_key_as_value(*key)),
+                    None => Err(self.raise_key_error(*key)),
+                },
             },
             ("setdefault", [key]) => match dict.position(self, *key)? {
                 Some(at) => Ok(dict.entries[at].1),

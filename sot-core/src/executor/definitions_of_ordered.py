@@ -41,6 +41,11 @@ def pop_ordered(table, key, default):
             taken(table, place, hash)
             return value
     if len(default) == 0:
+        # The key is the value of the exception, not its argument.
+        if isinstance(key, KeyError):
+            raise key
+        if isinstance(key, tuple):
+            raise KeyError(*key)
         raise KeyError(key)
     return default[0]
 
@@ -62,6 +67,10 @@ def move_ordered(table, key, last, end):
         hash = hashed(key)
         place = placed(table, key, hash)
         if len(place) == 0:
+            if isinstance(key, KeyError):
+                raise key
+            if isinstance(key, tuple):
+                raise KeyError(*key)
             raise KeyError(key)
         shifted(table, place, last)
 

@@ -239,10 +239,10 @@ impl<'py> Executor<'py> {
                 return self.fold_none().map(Called::Value);
             }
             ("insert", [index, item]) => {
+                let index = self.index_value(*index)?.ok_or_else(opaque)?;
                 if full {
                     return Err(self.raise_error::<PyIndexError>("deque already at its maximum size"));
                 }
-                let index = self.index_value(*index)?.ok_or_else(opaque)?;
                 let length = items.len() as i64;
                 let at = if index < 0 { (index + length).max(0) } else { index.min(length) };
                 items.insert(at as usize, *item);

@@ -147,7 +147,7 @@ impl<'py> Executor<'py> {
             self.record_if_sourced(me, Mutation::DictPop { object: Self::var_ref(me), key: Self::var_ref(key) });
             return Ok(Some(self.virtual_var(TupleVar::new(vec![key, value]))));
         };
-        let Some(at) = dict.position(self, key)? else { return Err(self.raise_key_error(key)) };
+        let Some(at) = dict.position(self, key)? else { return Err(self.raise_key_as_value(key)) };
         let entry = entries.remove(at);
         if last {
             entries.push(entry);

@@ -148,7 +148,7 @@ impl<'py> Executor<'py> {
         let end = if last { dict.entries.last() } else { dict.entries.first() };
         let Some((end, _)) = end.copied() else {
             return match args.positional.first() {
-                Some(key) if name == "move_to_end" => Err(self.raise_key_error(*key)),
+                Some(key) if name == "move_to_end" => Err(self.raise_key_as_value(*key)),
                 _ => Ok(None),
             };
         };

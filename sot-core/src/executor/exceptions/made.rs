@@ -366,6 +366,28 @@ impl<'py> Executor<'py> {
         self.raised(&self.py.get_type::<PyKeyError>(), vec![key])
     }
 
+    /// The KeyError of C that gives the key as the value of the exception, and not as its argument: the items of a tuple are the
+    /// arguments, None stands for no argument, and an exception is raised itself.
+    pub(in crate::executor) fn raise_key_as_value(&mut self, key: VarId) -> Stop {
+        let args = match self.look(key) {
+            Ok(VarKind::Tuple(tuple)) => {
+                let stop = self.raised(&self.py.get_type::<PyKeyError>(), tuple.items.to_vec());
+                if let (Stop::Raised(exception), None) = (&stop, tuple.class) {
+                    // It is the very tuple.
+                    self.change_exception(*exception, |state| state.args = Some(key));
+                }
+                return stop;
+            }
+            Ok(VarKind::Constant(_)) if self.constant_value(key).is_some_and(|key| key.is_none()) => Vec::new(),
+            Ok(VarKind::Exception(_) | VarKind::Instance(InstanceVar { part: Some(_), .. })) => {
+                return Stop::brk(Reason::WouldRaise, "KeyError");
+            }
+            Ok(_) => vec![key],
+            Err(stop) => return stop,
+        };
+        self.raised(&self.py.get_type::<PyKeyError>(), args)
+    }
+
     /// The class of an exception variable, which is guarded: what follows from it is decided for this class alone.
     pub(super) fn exception_class(&mut self, exception: VarId) -> Result<Option<Bound<'py, PyType>>, Stop> {
         Ok(match self.look(exception)? {
