@@ -268,7 +268,7 @@ impl<'py> Executor<'py> {
                 Some(object) => object,
                 None => self.prototype_of(*value, &mut stand_for)?,
             };
-            if let VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) = self.look(*value)?
+            if let VarKind::Tuple(_) | VarKind::List(_) | VarKind::Dict(_) | VarKind::Set(_) = self.look(*value)?
                 && !self.found_outside(*value)
             {
                 // The class keeps them, whatever they are ([`crate::captured::Captured::keep_classes_real`]).

@@ -70,6 +70,9 @@ impl<'py> Executor<'py> {
             {
                 return Ok(());
             }
+            if name == "args" && self.store_arguments(object, &descriptor, value)? {
+                return Ok(());
+            }
             if !type_facts::is_slot(&descriptor) {
                 let refused = self.refused_write(object, name, true)?;
                 return Err(refused.unwrap_or_else(|| Stop::brk(Reason::UserCode, format!("descriptor {name}"))));

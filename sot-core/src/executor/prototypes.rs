@@ -145,6 +145,9 @@ impl<'py> Executor<'py> {
             }
             VarKind::List(ListVar { class: None, object: None, .. }) => PyList::empty(py).into_any(),
             VarKind::Dict(DictVar { class: None, object: None, owner: None, .. }) => PyDict::new(py).into_any(),
+            VarKind::Set(SetVar { frozen: false, object: None, .. }) => {
+                PySet::empty(py).map_err(|e| self.internal(&e))?.into_any()
+            }
             VarKind::Constant(_) | VarKind::Tensor(_) => {
                 py.get_type::<PyAny>().call0().map_err(|e| self.internal(&e))?
             }

@@ -356,6 +356,30 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
+    /// `exception.args = tuple`, of an exception that the simulation made and that is its arguments. `false`: it is another one, or
+    /// what is given has to be made a tuple.
+    pub(in crate::executor) fn store_arguments(
+        &mut self,
+        exception: VarId,
+        descriptor: &Bound<'py, PyAny>,
+        args: VarId,
+    ) -> Result<bool, Stop> {
+        let VarKind::Exception(ExceptionVar { class, object: None, state }) = self.look(exception)? else {
+            return Ok(false);
+        };
+        let of_all = self.py.get_type::<PyBaseException>().getattr("args").is_ok_and(|own| own.is(descriptor));
+        let class = self.objects.get(self.py, class).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let plain = type_facts::base_of_c(&class).is_some_and(|base| is_plain_exception(&base));
+        if !of_all || !plain || state.group.is_some() || state.args.is_none() || self.is_stop_iteration(exception)? {
+            return Ok(false);
+        }
+        if !self.is_exact_tuple(args)? {
+            return Ok(false);
+        }
+        self.change_exception(exception, |state| state.args = Some(args));
+        Ok(true)
+    }
+
     /// Whether the program has set an attribute of a virtual exception.
     fn has_own_attribute(&self, exception: VarId, name: &str) -> bool {
         !matches!(self.journal.attr(Self::var_ref(exception), name), sot_sideeffect::Overlay::Untouched)

@@ -309,3 +309,40 @@ def class_cells_that_bodies_name_themselves():
         return x + 1, seen, Own().go() is Own
 
     return {"f": f, "args": x1}
+
+
+@simulated
+def class_body_with_sets():
+    def f(x):
+        class Local:
+            names = {"a", "b"}
+            empty = set()
+
+            def has(self, name):
+                return name in self.names
+
+        made = Local()
+        made.names.add("c")
+        return x + 1, made.has("a"), made.has("z"), len(Local.names), Local.empty, sorted(made.names)
+
+    return {"f": f, "args": x1}
+
+
+@open_case
+def class_body_with_sets_that_are_kept():
+    kept = []
+
+    def f(x):
+        names = {x.shape[0]}
+
+        class Local:
+            own = names
+
+        kept.append(Local)
+        names.add(7)
+        return x + 1, Local.own is names, sorted(Local.own)
+
+    def watch():
+        return [sorted(one.own) for one in kept]
+
+    return {"f": f, "args": x1, "watch": watch}

@@ -1,7 +1,7 @@
 """Exceptions whose classes are of the program: how they are made, and what they say of themselves."""
 
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -131,3 +131,86 @@ def breaks_in_texts_of_exceptions():
         return y * 2, texts
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Told(ValueError):
+    pass
+
+
+class Given(Exception):
+    def __init__(self, first, second):
+        super().__init__(first)
+        self.second = second
+
+
+@case()
+def exceptions_made_are_given_arguments():
+    def f(x):
+        found = []
+        for kind in (ValueError, KeyError, Told, RuntimeError):
+            try:
+                raise kind("a")
+            except Exception as error:
+                error.args += (1,)
+                found.append((error.args, str(error), repr(error)))
+                error.args = ()
+                found.append((error.args, str(error)))
+        try:
+            raise Given(1, 2)
+        except Given as error:
+            error.args = (3, x)
+            found.append((error.args[0], error.second, len(error.args)))
+        return x + 1, found
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def exceptions_made_are_given_arguments_and_leave():
+    def f(x, how):
+        args = ("told", x)
+        try:
+            raise how("a")
+        except how as error:
+            error.args = args if how is not StopIteration else ("b",)
+            raise
+
+    def g(x):
+        found = []
+        for how in (ValueError, Told, OSError, StopIteration, SystemExit, AttributeError):
+            try:
+                f(x, how)
+            except BaseException as error:
+                found.append((type(error).__name__, len(error.args), error.args[0]))
+        return x + 1, found
+
+    return {"f": g, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def exceptions_made_are_given_odd_arguments():
+    def f(x):
+        found = []
+        for odd in ([1, 2], "ab", 3, None):
+            try:
+                try:
+                    raise ValueError("a")
+                except ValueError as error:
+                    error.args = odd
+                    found.append(error.args)
+            except TypeError as error:
+                found.append(str(error))
+        return x + 1, found
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def exceptions_made_are_given_arguments_and_returned():
+    def f(x):
+        args = (1, x)
+        error = Told("a")
+        error.args = args
+        return error, args, error.args is args, x + 1
+
+    return {"f": lambda x: (lambda e, args, same, y: (e.args, e.args is args, same, y, str(e)))(*f(x)), "args": lambda: (t([1.0]),)}
