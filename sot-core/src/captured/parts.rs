@@ -62,7 +62,7 @@ impl Captured {
                 Iteration::Set { set, .. } => vec![*set],
                 Iteration::Tensor { tensor, .. } => vec![*tensor],
                 Iteration::Enumerate { inner, .. } => vec![*inner],
-                Iteration::Zip { inners } => inners.clone(),
+                Iteration::Zip { inners, .. } => inners.clone(),
                 Iteration::Filter { function, inner } => vec![*function, *inner],
                 Iteration::Indexed { sequence, .. } => sequence.iter().copied().collect(),
                 Iteration::Called { asked } => asked.iter().flat_map(|(function, last)| [*function, *last]).collect(),

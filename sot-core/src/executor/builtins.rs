@@ -5,14 +5,12 @@ use super::copies::Copies;
 use super::kinds::Operations;
 use super::{Awaits, Executor};
 use crate::backend::CallKind;
-use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
-use crate::type_facts::{self, Membership};
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::exceptions::{PyBaseException, PyOSError, PyStopIteration};
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_tracker::Check;
 
 /// Functions of `builtins` that have no effect and depend on nothing but constant arguments.
 const PURE: &[&str] = &[
@@ -59,6 +57,10 @@ impl<'py> Executor<'py> {
             }
             if let Some(looked) = self.look_at_names(callee, &name, args)? {
                 return Ok(looked);
+            }
+            if name == "globals" && positional.is_empty() && args.keywords.is_empty() && !self.frame().is_hidden() {
+                let globals = self.objects.get(self.py, self.frame().globals);
+                return Ok(Called::Value(self.pin(&globals)));
             }
             if name == "print"
                 && let Some(printed) = self.print_to_object(callee, args)?
@@ -212,6 +214,9 @@ impl<'py> Executor<'py> {
             return Ok(result);
         }
         self.require_written_by_c(callee, args)?;
+        if let Some(mut copies) = self.images_asked(&name_of(callee), &args.positional)? {
+            return self.fold_call_with(callee, args, &mut copies);
+        }
         if args.keywords.is_empty()
             && let Some(result) = self.fold_constants(callee, &args.positional)?
         {
@@ -262,6 +267,14 @@ impl<'py> Executor<'py> {
         let value = self.plain_copy(me, &mut copies)?;
         let method = value.getattr(name).map_err(|e| self.would_raise(&e))?;
         self.asks_for_no_locale(name, &value, args)?;
+        // A method that is inherited says which class has it if it is given too much, unless it has been bound.
+        if !self.is_called_by_star()
+            && let Some(found) = type_facts::raw(&value.get_type(), name)
+            && found.getattr("__objclass__").is_ok_and(|owner| !owner.is(value.get_type()))
+            && type_facts::descriptor(&found) == Descriptor::Method
+        {
+            return self.fold_call_with(&found, &args.with_first(me), &mut copies);
+        }
         self.fold_call_with(&method, args, &mut copies)
     }
 
@@ -286,7 +299,7 @@ impl<'py> Executor<'py> {
         let (positional, kwargs) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, copies))?;
         let result = match self.asks_numpy(callee, args) {
             true => self.ask_numpy(callee, &positional, kwargs.as_ref())?,
-            false => self.told_by_c(&[callee], &Copies::default(), || callee.call(positional, kwargs.as_ref()))?,
+            false => self.told_by_c(&[callee], copies, || callee.call(positional, kwargs.as_ref()))?,
         };
         self.fold_result(&result, copies)
     }
@@ -488,79 +501,6 @@ impl<'py> Executor<'py> {
         self.constant_str(key).ok_or(Stop::brk(Reason::OpaqueValue, "an attribute name"))
     }
 
-    /// `issubclass(class, classes)`, or `isinstance` of a value of exactly that class.
-    fn is_subclass(&mut self, class: &Bound<'py, PyAny>, classes: VarId, of_class: bool) -> Result<bool, Stop> {
-        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
-        let kind = self.look(classes)?;
-        if let VarKind::Tuple(several) = &kind
-            && several.class.is_none()
-        {
-            for one in several.items.iter() {
-                if self.is_subclass(class, *one, of_class)? {
-                    return Ok(true);
-                }
-                continue;
-            }
-            return Ok(false);
-        }
-        let candidate = match &kind {
-            VarKind::Class(class) => Some(self.objects.get(self.py, class.object)),
-            _ => self.pinned(&kind),
-        };
-        let Some(candidate) = candidate.as_ref().and_then(|c| c.cast::<PyType>().ok()) else {
-            return Err(Stop::brk(Reason::Builtin, if of_class { "issubclass" } else { "isinstance" }));
-        };
-        if !of_class && ty.is(candidate) {
-            return Ok(true);
-        }
-        let method = if of_class { "__subclasscheck__" } else { "__instancecheck__" };
-        self.class_lookup(candidate.get_type().as_any(), method)?;
-        let membership = type_facts::membership(candidate, method);
-        if membership == Membership::User {
-            return Err(Stop::brk(Reason::UserCode, method));
-        }
-        if facts::mro(&ty).iter().any(|c| c.is(candidate)) {
-            self.guard_subclass(&ty, candidate, true);
-            return Ok(true);
-        }
-        // A value may say that its class is another one.
-        if !of_class && !self.tells_its_class(class)? {
-            return Err(Stop::brk(Reason::UserCode, "__class__"));
-        }
-        let answer = match membership {
-            // Abc's answer by registration.
-            Membership::Abc => ty.is_subclass(candidate).map_err(|e| self.would_raise(&e))?,
-            Membership::Mro | Membership::User => false,
-        };
-        self.guard_subclass(&ty, candidate, answer);
-        Ok(answer)
-    }
-
-    /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
-    pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
-        let (class_anew, of_anew) = (self.made_anew(class), self.made_anew(of));
-        // Of a class that the simulation makes nobody but its MRO knows anything.
-        let by_name = || facts::mro(class).iter().any(|base| base.is(of));
-        if self.is_made_here(of) || holds && self.is_made_here(class) && by_name() {
-            return;
-        }
-        let by_mro = of.get_type().is(self.py.get_type::<PyType>());
-        if by_mro && (of_anew.is_some() || class_anew.is_some()) {
-            // By their MROs.
-            for (id, var) in class_anew.into_iter().chain(of_anew) {
-                self.guard_alike(id, var);
-            }
-            if class_anew.is_none() {
-                self.guard_mro(class);
-            }
-        } else if facts::is_heap_type(class) || facts::is_heap_type(of) {
-            let id = self.objects.add(class.as_any());
-            let of = self.objects.add(of.as_any());
-            let at = self.constant_tracker(id);
-            self.guard(at, Check::SubclassOf { of, holds });
-        }
-    }
-
     pub fn fold_int(&mut self, value: i64) -> Result<VarId, Stop> {
         let value = PyInt::new(self.py, value).into_any();
         self.fold(&value)
@@ -682,7 +622,19 @@ impl<'py> Executor<'py> {
                 for iterable in iterables {
                     inners.push(self.iterate_openly(*iterable)?);
                 }
-                Ok(self.virtual_var(IteratorVar::new(Iteration::Zip { inners })))
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Zip { inners, strict: false })))
+            }
+            ("zip", iterables, [(name, strict)])
+                if name == "strict"
+                    && self.py.version_info() >= (3, 10)
+                    && matches!(self.look(*strict)?, VarKind::Constant(_)) =>
+            {
+                let strict = self.truth(*strict)?;
+                let mut inners = Vec::with_capacity(iterables.len());
+                for iterable in iterables {
+                    inners.push(self.iterate_openly(*iterable)?);
+                }
+                Ok(self.virtual_var(IteratorVar::new(Iteration::Zip { inners, strict })))
             }
             ("map", [function, iterables @ ..], []) if !iterables.is_empty() => {
                 let mut inners = Vec::with_capacity(iterables.len());

@@ -142,7 +142,7 @@ impl<'py> Executor<'py> {
         let found = self.class_lookup(&class, "__class_getitem__")?.ok_or_else(unanswered)?;
         let function = match type_facts::descriptor(&found) {
             type_facts::Descriptor::ClassMethod => self.wrapped_function(&found)?,
-            _ => return Err(unanswered()),
+            _ => return self.parametrised_by_c(&class, &found, key)?.ok_or_else(unanswered),
         };
         if !facts::is_function(&function) {
             return Err(unanswered());

@@ -5,6 +5,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::stop::Stop;
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::exceptions::PyTypeError;
@@ -22,6 +23,17 @@ fn methods(op: CompareOp) -> (&'static str, &'static str) {
         CompareOp::Ne => ("__ne__", "__ne__"),
         CompareOp::Gt => ("__gt__", "__lt__"),
         CompareOp::Ge => ("__ge__", "__le__"),
+    }
+}
+
+/// The comparison with the operands in the other order.
+fn swapped(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        CompareOp::Eq | CompareOp::Ne => op,
     }
 }
 
@@ -78,7 +90,10 @@ impl<'py> Executor<'py> {
                         && !self.compares_more_than_most(container, item)
             }
             VarKind::View(ViewVar { dict, what: ViewWhat::Values }) => {
-                self.compares_by_code(item)? || self.compares_by_code(dict)?
+                self.compares_by_code(item)?
+                    || self.compares_by_code(dict)?
+                    || !self.is_plain(item)?
+                    || !self.is_plain(dict)?
             }
             VarKind::Generator(_) | VarKind::Iterator(_) => true,
             _ => false,
@@ -93,6 +108,122 @@ impl<'py> Executor<'py> {
         self.enter("found", &[container, item, yes, no, text]).map(Some)
     }
 
+    /// The operands of a comparison that C makes of instances as of what they extend, or of named tuples as of tuples, in the order
+    /// in which C asks them; `None`: it makes none.
+    pub(super) fn compared_by_c(
+        &mut self,
+        op: CompareOp,
+        left: VarId,
+        right: VarId,
+    ) -> Result<Option<(CompareOp, VarId, VarId)>, Stop> {
+        let (first, second) = (self.content_compared(op, left)?, self.content_compared(op, right)?);
+        if first.is_none() && second.is_none() {
+            return Ok(None);
+        }
+        let (first, second) = (first.unwrap_or(left), second.unwrap_or(right));
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        let comparable = match (self.look(first)?, self.look(second)?) {
+            (VarKind::List(a), VarKind::List(b)) => a.class.is_none() && b.class.is_none(),
+            (VarKind::Tuple(a), VarKind::Tuple(b)) => a.class.is_none() && b.class.is_none(),
+            (VarKind::Dict(a), VarKind::Dict(b)) if equality => a.class.is_none() && b.class.is_none(),
+            // What refuses to order them names the class.
+            (a, b) => equality && self.never_equal(&a, &b),
+        };
+        if !comparable {
+            return Ok(None);
+        }
+        let (left_class, right_class) = (self.class_of(left)?, self.class_of(right)?);
+        Ok(Some(match self.derives(&right_class, &left_class)? {
+            true => (swapped(op), second, first),
+            false => (op, first, second),
+        }))
+    }
+
+    /// What C compares in the place of an instance whose class leaves that to a list, a tuple or a dict that it extends, or of a
+    /// named tuple.
+    fn content_compared(&mut self, op: CompareOp, value: VarId) -> Result<Option<VarId>, Stop> {
+        let (content, base) = match self.look(value)? {
+            VarKind::Tuple(TupleVar { items, class: Some(_) }) => {
+                (self.virtual_var(TupleVar::new(items.to_vec())), self.py.get_type::<PyTuple>())
+            }
+            VarKind::Instance(InstanceVar { part: Some(part), .. }) => match self.look(part)? {
+                VarKind::List(ListVar { class: None, .. }) => (part, self.py.get_type::<PyList>()),
+                VarKind::Tuple(TupleVar { items, class: None }) => {
+                    (self.virtual_var(TupleVar::new(items.to_vec())), self.py.get_type::<PyTuple>())
+                }
+                VarKind::Dict(DictVar { class: None, .. }) => (part, self.py.get_type::<PyDict>()),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let class = self.class_of(value)?;
+        let (plain, reflected) = methods(op);
+        Ok(self.leaves_to(&class, &base, &[plain, reflected])?.then_some(content))
+    }
+
+    /// Whether a class leaves these methods to one that it extends.
+    pub(super) fn leaves_to(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        base: &Bound<'py, PyType>,
+        names: &[&str],
+    ) -> Result<bool, Stop> {
+        for name in names {
+            let same = match (self.class_lookup(class, name)?, type_facts::raw(base, name)) {
+                (Some(found), Some(own)) => found.is(&own),
+                (found, own) => found.is_none() && own.is_none(),
+            };
+            if !same {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether two values are equal of which one is a function, a module, a method or another one that is equal to itself alone, and
+    /// the other nothing that would say more; `None`: they are others.
+    pub(super) fn equal_by_identity(&mut self, left: VarId, right: VarId) -> Result<Option<bool>, Stop> {
+        let (mut by_identity, mut builtins) = (false, Vec::new());
+        for operand in [left, right] {
+            match self.look(operand)? {
+                VarKind::Function(_) | VarKind::Module(_) | VarKind::Generator(_) => by_identity = true,
+                VarKind::Class(class) => {
+                    let class = self.objects.get(self.py, class.object);
+                    if !self.compares_by_identity(&class.get_type())? {
+                        return Ok(None);
+                    }
+                    by_identity = true;
+                }
+                VarKind::Method(method) if matches!(self.look(method.function)?, VarKind::Function(_)) => {}
+                VarKind::Builtin(builtin) => {
+                    let builtin = self.objects.get(self.py, builtin.object);
+                    if !builtin.is_exact_instance_of::<PyCFunction>() {
+                        return Ok(None);
+                    }
+                    builtins.push(builtin);
+                }
+                VarKind::Constant(_) | VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) => {}
+                _ => return Ok(None),
+            }
+        }
+        if let [a, b] = builtins.as_slice() {
+            return a.eq(b).map(Some).map_err(|e| self.internal(&e));
+        }
+        if by_identity {
+            return self.same_object(left, right).map(Some);
+        }
+        match (self.look(left)?, self.look(right)?) {
+            (VarKind::Method(a), VarKind::Method(b)) => {
+                let same = self.same_object(a.receiver, b.receiver)? && self.same_object(a.function, b.function)?;
+                Ok(Some(same))
+            }
+            (VarKind::Method(_) | VarKind::Builtin(_), _) | (_, VarKind::Method(_) | VarKind::Builtin(_)) => {
+                Ok(Some(false))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// `index`, `count` and `remove` of lists and tuples, if their comparisons are code of the program, or of a framework.
     pub(super) fn enter_search(&mut self, me: VarId, name: &str, args: &[VarId]) -> Result<Option<Called>, Stop> {
         let (length, list) = match self.look(me)? {
@@ -102,6 +233,11 @@ impl<'py> Executor<'py> {
         };
         let [sought, rest @ ..] = args else { return Ok(None) };
         let by_code = self.compares_by_code(*sought)? || self.compares_by_code(me)?;
+        // What is no constant is compared where its turn comes.
+        let by_turns = name == "remove" && !(self.is_plain(me)? && self.is_plain(*sought)?);
+        if by_turns && !self.compares_more_than_most(me, *sought) {
+            return self.enter("remove", &[me, *sought]).map(Some);
+        }
         if !by_code && (self.compares_more_than_most(me, *sought) || !self.compares_tensors(me, *sought)) {
             return Ok(None);
         }
@@ -176,6 +312,16 @@ impl<'py> Executor<'py> {
                 VarKind::List(ListVar { class: None, .. }) => self.py.get_type::<PyList>(),
                 VarKind::Tuple(TupleVar { class: None, .. }) => self.py.get_type::<PyTuple>(),
                 VarKind::Dict(DictVar { class: None, .. }) => self.py.get_type::<PyDict>(),
+                VarKind::Function(_) => self.py.get_type::<PyFunction>(),
+                VarKind::Module(_) => self.py.get_type::<PyModule>(),
+                VarKind::Class(class) => {
+                    let kind = self.objects.get_ref(self.py, class.object).get_type();
+                    kind.is(self.py.get_type::<PyType>()).then_some(kind)?
+                }
+                VarKind::Builtin(builtin) => {
+                    let kind = self.objects.get_ref(self.py, builtin.object).get_type();
+                    kind.is(self.py.get_type::<PyCFunction>()).then_some(kind)?
+                }
                 VarKind::Constant(constant) => {
                     let value = self.objects.get_ref(self.py, constant.object);
                     let plain = value.is_none()
@@ -283,6 +429,9 @@ impl<'py> Executor<'py> {
         right: VarId,
         to_bool: bool,
     ) -> Result<Option<Called>, Stop> {
+        if let Some((op, left, right)) = self.compared_by_c(op, left, right)? {
+            return self.enter_compare(op, left, right, to_bool);
+        }
         let instance = |kind: VarKind| matches!(kind, VarKind::Instance(_));
         if !instance(self.look(left)?) && !instance(self.look(right)?) {
             if let CompareOp::Eq | CompareOp::Ne = op
@@ -342,6 +491,10 @@ impl<'py> Executor<'py> {
                             | VarKind::Dict(_)
                             | VarKind::Method(_)
                     ) && self.extends_object(if other == left { &left_class } else { &right_class })? => {}
+                // Nor has what such a class is extended to.
+                Some(_)
+                    if self.content_compared(op, me)?.is_some()
+                        && self.extends_object(if other == left { &left_class } else { &right_class })? => {}
                 _ => return Ok(None),
             }
         }

@@ -57,7 +57,7 @@ impl<'py> Executor<'py> {
             }
             VarKind::Iterator(IteratorVar { state }) => match state {
                 Iteration::Enumerate { inner, count } => Ok(count.is_none() || ex.steps_by_code(inner)?),
-                Iteration::Zip { inners } => ex.any_steps_by_code(&inners),
+                Iteration::Zip { inners, .. } => ex.any_steps_by_code(&inners),
                 Iteration::Map { function, inners } => {
                     Ok(ex.by_definition || ex.runs_code(function)? || ex.any_steps_by_code(&inners)?)
                 }
@@ -476,7 +476,9 @@ impl<'py> Executor<'py> {
                     Some(start) => start,
                     None => self.fold_int(0)?,
                 };
-                if !self.iterates_by_code(*iterable)? || self.is_text(start)? {
+                let added = ["__add__", "__radd__"];
+                let by_code = self.iterates_by_code(*iterable)? || self.any_item_has(*iterable, &added)?;
+                if !by_code || self.is_text(start)? {
                     return Ok(None);
                 }
                 self.look(start)?;
@@ -640,9 +642,9 @@ impl<'py> Executor<'py> {
             Iteration::Enumerate { inner, .. } if self.iterates_by_code(iterator)? => {
                 self.enter("next_numbered", &[iterator, inner]).map(Some)
             }
-            Iteration::Zip { inners } if self.iterates_by_code(iterator)? => {
+            Iteration::Zip { inners, strict } if self.iterates_by_code(iterator)? => {
                 let inners = self.virtual_var(TupleVar::new(inners));
-                self.enter("next_zipped", &[inners]).map(Some)
+                self.enter(if strict { "next_zipped_strict" } else { "next_zipped" }, &[inners]).map(Some)
             }
             Iteration::Indexed { index, backwards: true, .. } if index < 0 => Ok(None),
             Iteration::Indexed { sequence: Some(sequence), index, .. } => {

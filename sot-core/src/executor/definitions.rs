@@ -671,6 +671,12 @@ impl<'py> Executor<'py> {
                     }
                     // As is whether they are one tuple: it is equal to itself as its items are.
                     (VarKind::Tuple(_), VarKind::Tuple(_)) if a != b => return self.fold_bool(false),
+                    (VarKind::Method(_), VarKind::Method(_)) if a != b => {
+                        // A method is equal to itself as well.
+                        if let Some(equal) = self.equal_by_identity(*a, *b)? {
+                            return self.fold_bool(equal);
+                        }
+                    }
                     _ => {}
                 }
                 let same = self.same_object(*a, *b)?;

@@ -42,6 +42,33 @@ def next_zipped(inners):
     return tuple(items)
 
 
+def next_zipped_strict(inners):
+    items = []
+    for inner in inners:
+        for item in inner:
+            items.append(item)
+            del item
+            break
+        else:
+            at = len(items)
+            items.clear()
+            if at == 1:
+                raise ValueError("zip() argument 2 is shorter than argument 1")
+            if at > 1:
+                raise ValueError(f"zip() argument {at + 1} is shorter than arguments 1-{at}")
+            at = 1
+            while at < len(inners):
+                inner = inners[at]
+                for item in inner:
+                    del item
+                    if at == 1:
+                        raise ValueError("zip() argument 2 is longer than argument 1")
+                    raise ValueError(f"zip() argument {at + 1} is longer than arguments 1-{at}")
+                at = at + 1
+            raise StopIteration
+    return tuple(items)
+
+
 def items_by_index(sequence):
     # Nothing is held of an item that was given.
     index = 0

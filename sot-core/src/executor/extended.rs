@@ -258,8 +258,20 @@ impl<'py> Executor<'py> {
             {
                 return self.joined_by_c(me, part, name, *other).map(Called::Value);
             }
-            _ if is_constant => self.fold_method(part, name, args)?,
+            _ if is_constant && !Self::tells_of_class(name) => {
+                let (class, content) = (self.class_of(me)?, self.constant_value(part).ok_or_else(opaque)?);
+                let image = self.image_of(&class, &content)?;
+                let method = content.get_type().getattr(name).map_err(|e| self.would_raise(&e))?;
+                return self.asked_on_copy(&method, name, me, &image, args).map(Called::Value);
+            }
             _ if name.starts_with("__") => return Err(opaque()),
+            // What refuses a call by a star names the class of the instance.
+            ("count" | "index", given)
+                if self.is_called_by_star() && !given.is_some_and(|given| (1..=3).contains(&given.len())) =>
+            {
+                return Err(Stop::brk(Reason::WouldRaise, name));
+            }
+            ("count", Some([_, _, ..])) if self.is_called_by_star() => return Err(Stop::brk(Reason::WouldRaise, name)),
             _ => match self.call_bound(part, name, args)? {
                 Called::Value(value) => value,
                 // Its definition would ask for what the program overrides.

@@ -136,7 +136,7 @@ impl<'py> Executor<'py> {
             VarKind::List(ListVar { items, class: None, .. }) => self.any_pair_by_code(&items),
             VarKind::Iterator(IteratorVar { state }) => match state {
                 Iteration::Sequence { sequence, .. } => self.gives_keys_by_code(sequence),
-                Iteration::Zip { inners } => match inners.first() {
+                Iteration::Zip { inners, .. } => match inners.first() {
                     Some(first) => self.gives_items_by_code(*first),
                     None => Ok(false),
                 },

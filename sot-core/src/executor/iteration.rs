@@ -5,7 +5,7 @@ use crate::backend::CallKind;
 use crate::cpython::facts::{IterState, compares_with_nothing, iterator_state};
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_sideeffect::{Mutation, Slot, Target};
@@ -172,11 +172,12 @@ impl<'py> Executor<'py> {
                 let number = self.next_number(iterator)?;
                 Ok(Some(self.virtual_var(TupleVar::new(vec![number, item]))))
             }
-            Iteration::Zip { inners } => {
+            Iteration::Zip { inners, strict } => {
                 let mut items = Vec::with_capacity(inners.len());
-                for inner in inners {
-                    match self.next_item(inner)? {
+                for inner in &inners {
+                    match self.next_item(*inner)? {
                         Some(item) => items.push(item),
+                        None if strict => return self.zip_has_ended(&inners, items.len()).map(|()| None),
                         None => return Ok(None),
                     }
                 }
@@ -570,5 +571,24 @@ impl<'py> Executor<'py> {
             }
         }
         Ok(items)
+    }
+}
+
+impl Executor<'_> {
+    /// The argument of a strict `zip` with this number has no more items: those before have had one, and those behind must have none.
+    fn zip_has_ended(&mut self, inners: &[VarId], ended: usize) -> Result<(), Stop> {
+        let unequal = |ex: &mut Self, at: usize, is: &str| {
+            let others = if at == 1 { " 1".to_owned() } else { format!("s 1-{at}") };
+            ex.raise_error::<PyValueError>(&format!("zip() argument {} is {is} than argument{others}", at + 1))
+        };
+        if ended > 0 {
+            return Err(unequal(self, ended, "shorter"));
+        }
+        for (at, inner) in inners.iter().enumerate().skip(1) {
+            if self.next_item(*inner)?.is_some() {
+                return Err(unequal(self, at, "longer"));
+            }
+        }
+        Ok(())
     }
 }

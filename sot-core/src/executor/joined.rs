@@ -14,7 +14,7 @@ use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
-use sot_opcodes::BinaryOp;
+use sot_opcodes::{BinaryOp, CompareOp};
 
 impl Methods {
     /// Whether sequences have the operator.
@@ -201,6 +201,7 @@ impl<'py> Executor<'py> {
         if !name.starts_with("__") || !args.keywords.is_empty() {
             return Ok(None);
         }
+        let of_dict = matches!(self.look(receiver)?, VarKind::Dict(_));
         let of_list = match self.look(receiver)? {
             VarKind::List(ListVar { class: None, .. }) => true,
             VarKind::Dict(DictVar { class: None, .. }) | VarKind::Iterator(_) => false,
@@ -232,6 +233,26 @@ impl<'py> Executor<'py> {
                 self.set_item(receiver, *key, *value)?;
                 return self.fold_none().map(Called::Value).map(Some);
             }
+            ("__setitem__", [key, value]) if of_dict => {
+                self.set_item(receiver, *key, *value)?;
+                return self.fold_none().map(Called::Value).map(Some);
+            }
+            ("__delitem__", [key]) if of_dict => {
+                self.delete_item(receiver, *key)?;
+                return self.fold_none().map(Called::Value).map(Some);
+            }
+            ("__eq__" | "__ne__" | "__lt__" | "__le__" | "__gt__" | "__ge__", [other]) if of_list || of_dict => {
+                return self.compared_by_name(receiver, name, *other);
+            }
+            ("__or__", [other])
+                if of_dict && matches!(self.look(*other)?, VarKind::Dict(DictVar { class: None, .. })) =>
+            {
+                return match self.enter_merged(BinaryOp::Or, false, receiver, *other)? {
+                    Some(entered) => Ok(Some(entered)),
+                    None => self.binary(BinaryOp::Or, false, receiver, *other).map(Called::Value).map(Some),
+                };
+            }
+            ("__repr__", []) if of_list || of_dict => "repr",
             ("__delitem__", [key]) if of_list => {
                 self.delete_item(receiver, *key)?;
                 return self.fold_none().map(Called::Value).map(Some);
@@ -250,6 +271,37 @@ impl<'py> Executor<'py> {
         };
         let builtin = self.builtin(builtin)?;
         self.call(builtin, &Args::positional(vec![receiver])).map(Some)
+    }
+
+    /// A comparison of a list, a tuple or a dict that is called by its name.
+    fn compared_by_name(&mut self, me: VarId, name: &str, other: VarId) -> Result<Option<Called>, Stop> {
+        let Some(op) = super::handlers::compare_operator(name.trim_matches('_')) else { return Ok(None) };
+        let (own, given) = (self.look(me)?, self.look(other)?);
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        let same_type = match (&own, &given) {
+            (VarKind::List(_), VarKind::List(other)) => other.class.is_none(),
+            (VarKind::Tuple(_), VarKind::Tuple(other)) => other.class.is_none(),
+            (VarKind::Dict(_), VarKind::Dict(other)) if equality => other.class.is_none(),
+            (VarKind::Iterator(_), _) => return Ok(None),
+            (_, VarKind::Constant(_) | VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_)) => {
+                let exact = !matches!(
+                    &given,
+                    VarKind::List(ListVar { class: Some(_), .. })
+                        | VarKind::Tuple(TupleVar { class: Some(_), .. })
+                        | VarKind::Dict(DictVar { class: Some(_), .. })
+                );
+                let nothing = self.py.NotImplemented().into_bound(self.py);
+                return if exact { self.fold(&nothing).map(Called::Value).map(Some) } else { Ok(None) };
+            }
+            _ => false,
+        };
+        if !same_type {
+            return Ok(None);
+        }
+        match self.enter_compare(op, me, other, false)? {
+            Some(compared) => Ok(Some(compared)),
+            None => self.compare(op, me, other).map(Called::Value).map(Some),
+        }
     }
 
     /// A method of C that joins or repeats, of a sequence or an instance that extends one. `part`: what is written.

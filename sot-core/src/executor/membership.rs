@@ -3,11 +3,12 @@
 
 use super::Executor;
 use crate::cpython::facts;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Membership};
 use crate::variables::*;
 use pyo3::prelude::*;
 use pyo3::types::*;
+use sot_tracker::Check;
 
 impl<'py> Executor<'py> {
     /// The frame of `isinstance(value, class)`, or `issubclass`, if that runs code of the program.
@@ -93,6 +94,94 @@ impl<'py> Executor<'py> {
                 Ok(!is_one && !self.tells_its_class(own.as_any())? && self.attribute_by_code(value, name)?)
             }
             Membership::Mro | Membership::Abc => Ok(false),
+        }
+    }
+
+    /// `issubclass(class, classes)`, or `isinstance` of a value of exactly that class.
+    pub(super) fn is_subclass(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        classes: VarId,
+        of_class: bool,
+    ) -> Result<bool, Stop> {
+        let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
+        let kind = self.look(classes)?;
+        if let VarKind::Tuple(several) = &kind
+            && several.class.is_none()
+        {
+            for one in several.items.iter() {
+                if self.is_subclass(class, *one, of_class)? {
+                    return Ok(true);
+                }
+                continue;
+            }
+            return Ok(false);
+        }
+        let candidate = match &kind {
+            VarKind::Class(class) => Some(self.objects.get(self.py, class.object)),
+            _ => self.pinned(&kind),
+        };
+        if let Some(union) = &candidate
+            && let Some(classes) = self.classes_of_union(union)?
+        {
+            for one in classes {
+                if self.is_subclass(class, one, of_class)? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        let Some(candidate) = candidate.as_ref().and_then(|c| c.cast::<PyType>().ok()) else {
+            return Err(Stop::brk(Reason::Builtin, if of_class { "issubclass" } else { "isinstance" }));
+        };
+        if !of_class && ty.is(candidate) {
+            return Ok(true);
+        }
+        let method = if of_class { "__subclasscheck__" } else { "__instancecheck__" };
+        self.class_lookup(candidate.get_type().as_any(), method)?;
+        let membership = type_facts::membership(candidate, method);
+        if membership == Membership::User {
+            return Err(Stop::brk(Reason::UserCode, method));
+        }
+        if facts::mro(&ty).iter().any(|c| c.is(candidate)) {
+            self.guard_subclass(&ty, candidate, true);
+            return Ok(true);
+        }
+        // A value may say that its class is another one.
+        if !of_class && !self.tells_its_class(class)? {
+            return Err(Stop::brk(Reason::UserCode, "__class__"));
+        }
+        let answer = match membership {
+            // Abc's answer by registration.
+            Membership::Abc => ty.is_subclass(candidate).map_err(|e| self.would_raise(&e))?,
+            Membership::Mro | Membership::User => false,
+        };
+        self.guard_subclass(&ty, candidate, answer);
+        Ok(answer)
+    }
+
+    /// The answer of `issubclass`. Of a class that cannot change only registration can change it.
+    pub(super) fn guard_subclass(&mut self, class: &Bound<'py, PyType>, of: &Bound<'py, PyType>, holds: bool) {
+        let (class_anew, of_anew) = (self.made_anew(class), self.made_anew(of));
+        // Of a class that the simulation makes nobody but its MRO knows anything.
+        let by_name = || facts::mro(class).iter().any(|base| base.is(of));
+        if self.is_made_here(of) || holds && self.is_made_here(class) && by_name() {
+            return;
+        }
+        let by_mro = of.get_type().is(self.py.get_type::<PyType>());
+        if by_mro && (of_anew.is_some() || class_anew.is_some()) {
+            // By their MROs.
+            for (id, var) in class_anew.into_iter().chain(of_anew) {
+                self.guard_alike(id, var);
+            }
+            if class_anew.is_none() {
+                self.guard_mro(class);
+            }
+        } else if facts::is_heap_type(class) || facts::is_heap_type(of) {
+            let id = self.objects.add(class.as_any());
+            let of = self.objects.add(of.as_any());
+            let at = self.constant_tracker(id);
+            self.guard(at, Check::SubclassOf { of, holds });
         }
     }
 }

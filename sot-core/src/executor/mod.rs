@@ -107,6 +107,7 @@ mod supers;
 mod templates;
 mod texts;
 mod texts_of_c;
+mod type_aliases;
 mod value_types;
 mod varying;
 mod varying_places;

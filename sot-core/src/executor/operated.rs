@@ -10,6 +10,7 @@ use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 use sot_opcodes::{BinaryOp, Conversion};
@@ -443,6 +444,14 @@ impl<'py> Executor<'py> {
                 _ => Ok(None),
             },
             ("pow", [left, right]) => self.enter_binary(BinaryOp::Power, false, *left, *right),
+            ("hash", [value]) if self.has_no_hash(*value)? => {
+                let class = self.class_of(*value)?;
+                Err(self.raise_error::<PyTypeError>(&format!("unhashable type: '{}'", class_name(&class))))
+            }
+            ("hash", [value]) if let Some(tuple) = self.hashed_as_a_tuple(*value)? => {
+                let hash = self.builtins_attribute("hash")?;
+                self.fold_call(&hash, &Args::positional(vec![tuple])).map(|hash| Some(Called::Value(hash)))
+            }
             ("hash", [value]) => self.enter_answer("hash", *value, &["__hash__"], &[]),
             ("repr", [value]) if !matches!(self.look(*value)?, VarKind::Instance(_)) => {
                 self.enter_text_of_container(*value)
@@ -513,6 +522,10 @@ impl<'py> Executor<'py> {
                     return self.enter("answer_of", &[method, args, builtin, name, class]).map(Some);
                 }
                 Some(found) if by_default.is_some_and(|own| own.is(&found)) => {}
+                // The text that another method of C writes, as members of enumerations have it.
+                Some(found) if matches!(*name, "__str__" | "__repr__" | "__format__") && args.is_empty() => {
+                    return self.written_by_method(&found, value);
+                }
                 Some(_) => return Ok(None),
                 None => {}
             }
@@ -560,6 +573,36 @@ impl<'py> Executor<'py> {
             _ => answer.cast_exact::<PyString>().is_ok_and(|text| !is(self, "ascii") || text.to_string().is_ascii()),
         });
         if exact { Ok(result) } else { Err(Stop::brk(Reason::WouldRaise, name)) }
+    }
+
+    /// Whether the class of an instance says that it has no hash, or has lost it to an `__eq__` of its own.
+    fn has_no_hash(&mut self, value: VarId) -> Result<bool, Stop> {
+        let VarKind::Instance(_) = self.look(value)? else { return Ok(false) };
+        let class = self.class_of(value)?;
+        Ok(self.class_lookup(&class, "__hash__")?.is_some_and(|found| found.is_none()))
+    }
+
+    /// What C hashes in the place of an instance that leaves this to a tuple that it extends.
+    fn hashed_as_a_tuple(&mut self, value: VarId) -> Result<Option<VarId>, Stop> {
+        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(value)? else { return Ok(None) };
+        let VarKind::Tuple(TupleVar { items, class: None }) = self.look(part)? else { return Ok(None) };
+        let (class, tuple) = (self.class_of(value)?, self.py.get_type::<PyTuple>());
+        let leaves = self.leaves_to(&class, &tuple, &["__hash__"])? && self.is_plain(part)?;
+        Ok(leaves.then(|| self.virtual_var(TupleVar::new(items.to_vec()))))
+    }
+
+    /// The text of a value that this method of C writes; `None`: it does not, or not for such a value.
+    fn written_by_method(&mut self, method: &Bound<'py, PyAny>, value: VarId) -> Result<Option<Called>, Stop> {
+        let (Ok(owner), Ok(name)) = (method.getattr("__objclass__"), method.getattr("__name__")) else {
+            return Ok(None);
+        };
+        let name: String = name.extract().map_err(|e| self.internal(&e))?;
+        if !type_facts::is_method_of_c(method) {
+            return Ok(None);
+        }
+        let Some(text) = self.method_of_value(method, &owner, &name, value, &Args::default())? else { return Ok(None) };
+        let written = self.constant_value(text).is_some_and(|text| text.is_exact_instance_of::<PyString>());
+        Ok(written.then_some(Called::Value(text)))
     }
 
     /// `format(value, spec)` of an instance.

@@ -231,6 +231,12 @@ impl<'py> Executor<'py> {
             self.keep_unequal(var);
             return Ok(key);
         }
+        // Text or a number of a class that leaves hashing and comparing to C is a key as C sees it.
+        if matches!(kind, VarKind::Instance(_))
+            && let Some(value) = self.value_of_c(var, &["__hash__", "__eq__"])?
+        {
+            return Ok(value);
+        }
         let member = self.member(var)?;
         Ok(member.get().equal_to(self.py).unwrap_or_else(|| member.into_any()))
     }
@@ -261,6 +267,10 @@ impl<'py> Executor<'py> {
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
             Some(method) if type_facts::is_method_of_c(&method) && self.is_simulated_object(me)? => {
+                let function = self.pin(&method);
+                Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
+            }
+            Some(method) if type_facts::is_method_of_c(&method) && self.value_of_c(me, &[name])?.is_some() => {
                 let function = self.pin(&method);
                 Ok(Some(self.virtual_var(MethodVar { receiver: me, function })))
             }
@@ -336,7 +346,11 @@ impl<'py> Executor<'py> {
         let sample = match self.look(sequence)? {
             VarKind::List(_) => PyList::empty(self.py).into_any(),
             VarKind::Tuple(_) => PyTuple::empty(self.py).into_any(),
-            VarKind::Constant(_) => self.require_plain(sequence)?,
+            // Text of a class of the program is never the compact kind.
+            VarKind::Constant(_) => match self.image_of_whole(sequence)? {
+                Some(image) => image,
+                None => self.require_plain(sequence)?,
+            },
             _ => return Err(Stop::brk(Reason::ValueKind, "class of an iterator")),
         };
         let function = self.builtins_attribute(function)?;

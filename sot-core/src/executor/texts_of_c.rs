@@ -47,10 +47,7 @@ impl<'py> Executor<'py> {
             }
         }
         let given = PyTuple::new(self.py, given).map_err(|e| self.internal(&e))?;
-        let written = self.builtins_attribute(builtin)?.call1(given).map_err(|e| self.refused_by_c(&e, &[value]))?;
-        if in_a_way && matches!(self.var(value).kind, VarKind::Instance(InstanceVar { object: None, .. })) {
-            self.is_not_the_object(&object, &written)?;
-        }
+        let written = self.builtins_attribute(builtin)?.call1(given).map_err(|e| self.would_raise(&e))?;
         self.result_of_c(&written, &[object], &[value]).map(|text| Some(Called::Value(text)))
     }
 

@@ -2,10 +2,11 @@
 //! operation to it. C answers then, asked with the very objects, and no code of the program runs.
 
 use super::Executor;
+use super::copies::Copies;
+use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::*;
 
@@ -26,62 +27,35 @@ const ASKED: &[(&str, &[&str])] = &[
     ("round", &["__round__"]),
 ];
 
+/// What functions of `builtins` ask of each of their arguments, or of their items.
+const ASKED_OF_ALL: &[(&str, &[&str])] = &[
+    ("divmod", &["__divmod__", "__rdivmod__"]),
+    ("hash", &["__hash__"]),
+    ("max", COMPARED),
+    ("min", COMPARED),
+    ("pow", &["__pow__", "__rpow__"]),
+    ("sorted", COMPARED),
+];
+
 /// What comparisons ask of their operands.
 pub(super) const COMPARED: &[&str] = &["__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"];
 
-/// Special methods of C that ask the content of a value alone, and nothing of its class.
-const OF_CONTENT: &[&str] = &[
-    "__abs__",
-    "__add__",
-    "__and__",
-    "__bool__",
-    "__contains__",
-    "__eq__",
-    "__float__",
-    "__floordiv__",
-    "__ge__",
-    "__getitem__",
-    "__gt__",
-    "__index__",
-    "__int__",
-    "__invert__",
-    "__le__",
-    "__len__",
-    "__lt__",
-    "__mod__",
-    "__mul__",
-    "__ne__",
-    "__neg__",
-    "__or__",
-    "__pos__",
-    "__radd__",
-    "__repr__",
-    "__rmul__",
-    "__rsub__",
-    "__rtruediv__",
-    "__str__",
-    "__sub__",
-    "__truediv__",
-    "__xor__",
+/// Special methods of C that tell of the class of a value, or of the memory that it takes, and not of its content alone.
+const OF_CLASS: &[&str] = &[
+    "__class__",
+    "__delattr__",
+    "__dir__",
+    "__getattribute__",
+    "__getstate__",
+    "__init__",
+    "__init_subclass__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__setattr__",
+    "__sizeof__",
+    "__subclasshook__",
 ];
-
-/// Another object of the same value, or this one where the interpreter has but one.
-fn is_copied<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let py = value.py();
-    if let Ok(value) = value.cast_exact::<PyFloat>() {
-        return Some(PyFloat::new(py, value.value()).into_any());
-    }
-    if let Ok(value) = value.cast_exact::<PyString>() {
-        return Some(PyString::new(py, value.to_str().ok()?).into_any());
-    }
-    if value.is_exact_instance_of::<PyInt>() {
-        return PyInt::new(py, value.extract::<i64>().ok()?).into_any().into();
-    }
-    None
-}
-
-/// Methods of text that give the text itself back, whatever its class, where there is nothing to do.
-const GIVE_THE_OBJECT: &[&str] = &["__format__", "__mod__", "format", "format_map", "partition", "rpartition"];
 
 impl<'py> Executor<'py> {
     /// The object of a value whose class leaves these methods to a value type of C, if it is such a type's or extends one.
@@ -92,7 +66,7 @@ impl<'py> Executor<'py> {
             _ => return Ok(None),
         };
         let class = self.objects.get(self.py, instance.class);
-        // Of one that the simulation made C is asked with the value that it extends: only what it says when it refuses tells.
+        // Of one that the simulation made C is asked with the value that it extends.
         let part = instance.part.filter(|_| instance.object.is_none());
         let part = part.and_then(|part| match &self.var(part).kind {
             VarKind::Constant(value) => Some(value.object),
@@ -120,7 +94,36 @@ impl<'py> Executor<'py> {
             // A member is one object.
             self.look_identity(var)?;
         }
-        Ok(Some(self.objects.get(self.py, object)))
+        let object = self.objects.get(self.py, object);
+        if part.is_some() {
+            return self.image_of(&class, &object).map(Some);
+        }
+        Ok(Some(object))
+    }
+
+    /// What C is asked about in the place of an instance that the simulation made: an object of the same content, whose class has
+    /// the same name and extends the same type. So C says of the class what it says of that of the instance, and gives this
+    /// object where it would give the instance.
+    pub(super) fn image_of(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        content: &Bound<'py, PyAny>,
+    ) -> Result<Bound<'py, PyAny>, Stop> {
+        let base = content.get_type();
+        let made = || -> PyResult<Bound<'py, PyAny>> {
+            let name = class.cast::<PyType>().map(facts::name_in_messages).unwrap_or_default();
+            let bases = PyTuple::new(self.py, [&base])?;
+            let class = facts::unlisted_class(self.py, name, bases, PyDict::new(self.py))?;
+            base.getattr("__new__")?.call1((class, content))
+        };
+        made().map_err(|e| self.internal(&e))
+    }
+
+    /// The instance of which this is the part, if its content is a value of C: as an object that C is asked about.
+    pub(super) fn image_of_whole(&mut self, part: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        let Some(whole) = self.whole_of(part) else { return Ok(None) };
+        let (class, Some(content)) = (self.class_of(whole)?, self.constant_value(part)) else { return Ok(None) };
+        self.image_of(&class, &content).map(Some)
     }
 
     fn is_value_type(&self, ty: &Bound<'py, PyType>) -> bool {
@@ -150,7 +153,7 @@ impl<'py> Executor<'py> {
                 None => return Ok(None),
             }
         }
-        let result = function.call1((&values[0], &values[1])).map_err(|e| self.refused_by_c(&e, &operands))?;
+        let result = function.call1((&values[0], &values[1])).map_err(|e| self.would_raise(&e))?;
         self.result_of_c(&result, &values, &operands).map(Some)
     }
 
@@ -168,37 +171,46 @@ impl<'py> Executor<'py> {
         }
         let Some((_, methods)) = ASKED.iter().find(|(known, _)| *known == name) else { return Ok(None) };
         let Some(object) = self.value_of_c(value, methods)? else { return Ok(None) };
-        let result = function.call1((&object,)).map_err(|e| self.refused_by_c(&e, &[value]))?;
+        let result = function.call1((&object,)).map_err(|e| self.would_raise(&e))?;
         self.result_of_c(&result, &[object], &[value]).map(Some)
     }
 
-    /// What C says of the values that were asked: of one in the place of an instance it says the wrong class where it tells classes.
-    pub(super) fn refused_by_c(&mut self, error: &PyErr, operands: &[VarId]) -> Stop {
-        let made = |var: &VarId| matches!(&self.var(*var).kind, VarKind::Instance(InstanceVar { object: None, .. }));
-        if error.is_instance_of::<PyTypeError>(self.py) && operands.iter().any(made) {
-            return Stop::brk(Reason::WouldRaise, "a value that extends a builtin type");
-        }
-        self.would_raise(error)
-    }
-
+    /// What C makes of values, as a variable: a value that it gives back is what it was given as.
     pub(super) fn result_of_c(
         &mut self,
         result: &Bound<'py, PyAny>,
         values: &[Bound<'py, PyAny>],
         operands: &[VarId],
     ) -> Result<VarId, Stop> {
-        let at = values.iter().position(|value| value.is(result));
-        if let Some(at) = at
-            && let VarKind::Instance(InstanceVar { object: None, .. }) = &self.var(operands[at]).kind
-        {
-            // A value of its own, which C would have made of the instance.
-            let own = is_copied(result).ok_or(Stop::brk(Reason::OpaqueValue, "a value made of an instance"))?;
-            return self.fold(&own);
+        let mut copies = Copies::default();
+        for (value, operand) in values.iter().zip(operands) {
+            copies.add(*operand, value);
         }
-        match at {
-            Some(at) if !result.is_none() && !result.is_instance_of::<PyBool>() => Ok(operands[at]),
-            _ => self.fold(result),
+        self.fold_result(result, &copies)
+    }
+
+    /// Objects in the place of such values among the arguments of a pure function, and among the items of lists and tuples that are
+    /// arguments; `None`: there are none, or it would ask for more than C answers.
+    pub(super) fn images_asked(&mut self, name: &str, args: &[VarId]) -> Result<Option<Copies<'py>>, Stop> {
+        let Some((_, methods)) = ASKED_OF_ALL.iter().find(|(known, _)| *known == name) else { return Ok(None) };
+        let mut copies = Copies::default();
+        for arg in args {
+            let items: Vec<VarId> = match &self.var(*arg).kind {
+                VarKind::List(ListVar { items, class: None, .. }) => items.to_vec(),
+                VarKind::Tuple(TupleVar { items, class: None }) => items.to_vec(),
+                _ => vec![*arg],
+            };
+            for item in items {
+                if !matches!(self.var(item).kind, VarKind::Instance(_)) {
+                    continue;
+                }
+                match self.value_of_c(item, methods)? {
+                    Some(object) => copies.add(item, &object),
+                    None => return Ok(None),
+                }
+            }
         }
+        Ok((!copies.objects.is_empty()).then_some(copies))
     }
 
     /// The truth of such a value.
@@ -213,7 +225,7 @@ impl<'py> Executor<'py> {
             None => &["__bool__", "__len__"],
         };
         match self.value_of_c(value, asked)? {
-            Some(object) => object.is_truthy().map(Some).map_err(|e| self.refused_by_c(&e, &[value])),
+            Some(object) => object.is_truthy().map(Some).map_err(|e| self.would_raise(&e)),
             None => Ok(None),
         }
     }
@@ -230,7 +242,7 @@ impl<'py> Executor<'py> {
             return length.map(Some).ok_or_else(|| Stop::brk(Reason::WouldRaise, "__len__"));
         }
         match self.value_of_c(value, &["__len__"])? {
-            Some(object) => object.len().map(Some).map_err(|e| self.refused_by_c(&e, &[value])),
+            Some(object) => object.len().map(Some).map_err(|e| self.would_raise(&e)),
             None => Ok(None),
         }
     }
@@ -247,42 +259,43 @@ impl<'py> Executor<'py> {
         let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
         let base = class.cast::<PyType>().ok().and_then(type_facts::base_of_c);
-        if name.starts_with("__") && !OF_CONTENT.contains(&name) || !base.is_some_and(|base| base.is(owner)) {
+        if Self::tells_of_class(name) || name == "__iter__" || !base.is_some_and(|base| base.is(owner)) {
             return Ok(None);
         }
         // This very method was found, whatever the class has under that name.
         let Some(object) = self.value_of_c(value, &[])? else { return Ok(None) };
-        self.knows_codec(callee, &args.with_first(value).positional, &args.keywords)?;
-        let (positional, keywords) = self.convert_arguments(args, Self::require_plain)?;
-        let all = std::iter::once(object.clone()).chain(positional.iter());
-        let all = PyTuple::new(self.py, all.collect::<Vec<_>>()).map_err(|e| self.internal(&e))?;
-        let result = callee.call(all, keywords.as_ref()).map_err(|e| self.refused_by_c(&e, &[value]))?;
-        if instance.object.is_none() && GIVE_THE_OBJECT.contains(&name) {
-            self.is_not_the_object(&object, &result)?;
-        }
-        self.result_of_c(&result, &[object], &[value]).map(Some)
+        self.asked_on_copy(callee, name, value, &object, args).map(Some)
     }
 
-    /// C may give back the very object that it is asked, of a class that extends text too. Of one that the simulation made its content was
-    /// asked: whether the same text is the object cannot be told then.
-    pub(super) fn is_not_the_object(
+    /// A method of C of a value, asked on an object in its place.
+    pub(super) fn asked_on_copy(
         &mut self,
-        content: &Bound<'py, PyAny>,
-        result: &Bound<'py, PyAny>,
-    ) -> Result<(), Stop> {
-        let is_it = |text: &Bound<'py, PyAny>| {
-            content.is_exact_instance_of::<PyString>()
-                && text.is_exact_instance_of::<PyString>()
-                && text.eq(content).unwrap_or(true)
-        };
-        let found = match result.cast_exact::<PyTuple>() {
-            Ok(parts) => parts.iter().any(|part| is_it(&part)),
-            Err(_) => is_it(result),
-        };
-        match found {
-            true => Err(Stop::brk(Reason::OpaqueValue, "a text that may be the object itself")),
-            false => Ok(()),
+        method: &Bound<'py, PyAny>,
+        name: &str,
+        value: VarId,
+        object: &Bound<'py, PyAny>,
+        args: &Args,
+    ) -> Result<VarId, Stop> {
+        self.asks_for_no_locale(name, object, args)?;
+        let mut copies = Copies::default();
+        copies.add(value, object);
+        if self.is_called_by_star() {
+            // It is bound then, and says of which class the value is if it is given too much.
+            let bound = method.call_method1("__get__", (object,)).map_err(|e| self.internal(&e))?;
+            return self.fold_call_with(&bound, args, &mut copies);
         }
+        self.fold_call_with(method, &args.with_first(value), &mut copies)
+    }
+
+    /// Whether what is called now is called with arguments of which not all are written there.
+    pub(super) fn is_called_by_star(&self) -> bool {
+        let frame = self.frame();
+        !frame.is_hidden() && matches!(frame.unit.code.instrs[frame.ip].op, sot_opcodes::Op::CallEx { .. })
+    }
+
+    /// Whether a special method of C tells of the class of a value, and not of its content alone.
+    pub(super) fn tells_of_class(name: &str) -> bool {
+        OF_CLASS.contains(&name)
     }
 
     /// Such a value as an index.

@@ -180,7 +180,7 @@ impl<'py> Executor<'py> {
                 (Opened::Enumerate, [inner, _]) => {
                     IteratorVar::new(Iteration::Enumerate { inner: *inner, count: None }).into()
                 }
-                _ => IteratorVar::new(Iteration::Zip { inners: parts }).into(),
+                _ => IteratorVar::new(Iteration::Zip { inners: parts, strict: false }).into(),
             };
         }
         if crate::iterators::is_peekable(object) {

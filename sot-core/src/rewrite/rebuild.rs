@@ -8,7 +8,7 @@ use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
 
@@ -495,8 +495,12 @@ impl Rebuild for IteratorVar {
                 em.call(2);
                 Ok(())
             }
-            Iteration::Zip { inners } => {
-                let callee = em.builtins_attribute("zip")?;
+            Iteration::Zip { inners, strict } => {
+                let mut callee = em.builtins_attribute("zip")?;
+                if *strict {
+                    let made = strict_zip(em.py).map_err(|e| Stop::internal(&e))?;
+                    callee = Callable::Object(made);
+                }
                 em.push_callable(callee);
                 for inner in inners {
                     push_inner(em, *inner)?;
@@ -779,4 +783,12 @@ fn tuple_new_of<'py>(em: &Emitter<'_, 'py>, class: ObjectId) -> Result<Option<Bo
         return Ok(None);
     }
     em.py.get_type::<PyTuple>().getattr("__new__").map(Some).map_err(|e| Stop::internal(&e))
+}
+
+/// `zip` that is given `strict=True` as well.
+fn strict_zip(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let named = PyDict::new(py);
+    named.set_item("strict", true)?;
+    let zip = crate::cpython::builtin(py, "zip")?;
+    crate::cpython::module(py, "functools")?.getattr("partial")?.call((zip,), Some(&named))
 }

@@ -64,6 +64,8 @@ pub enum Iteration {
     },
     Zip {
         inners: Vec<VarId>,
+        /// They must come to their ends together.
+        strict: bool,
     },
     Map {
         function: VarId,

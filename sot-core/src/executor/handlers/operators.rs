@@ -130,12 +130,24 @@ impl<'py> Executor<'py> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
         self.may_meet_scalar(left, right)?;
-        if matches!(left_kind, VarKind::Instance(_)) || matches!(right_kind, VarKind::Instance(_)) {
-            let (first, second) = (self.as_its_tuple(op, left)?, self.as_its_tuple(op, right)?);
+        let of_class =
+            |kind: &VarKind| matches!(kind, VarKind::Instance(_) | VarKind::Tuple(TupleVar { class: Some(_), .. }));
+        if of_class(&left_kind) || of_class(&right_kind) {
+            let (first, second) = (self.as_its_sequence(op, left)?, self.as_its_sequence(op, right)?);
+            // A list that grows in place is the very object, and asks whatever it takes items from for an iterator.
+            let first = first.filter(|first| !(inplace && matches!(self.var(*first).kind, VarKind::List(_))));
+            let grows = inplace && op == BinaryOp::Add && matches!(left_kind, VarKind::List(_));
+            let second = second.filter(|_| !grows);
             let (left, right) = (first.unwrap_or(left), second.unwrap_or(right));
             // What refuses the other operand names the class of the instance.
-            if (first.is_some() || second.is_some()) && self.makes_tuple(op, left, right)? {
+            if (first.is_some() || second.is_some()) && self.makes_sequence(op, left, right)? {
                 return self.binary(op, inplace, left, right);
+            }
+            if !inplace
+                && op == BinaryOp::Or
+                && let Some(merged) = self.merged_instances(left, right)?
+            {
+                return Ok(merged);
             }
         }
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
@@ -214,6 +226,15 @@ impl<'py> Executor<'py> {
             self.dict_method(left, a, "update", &Args::positional(vec![right]))?;
             return Ok(left);
         }
+        if let (VarKind::Dict(a), true, BinaryOp::Or) = (&left_kind, inplace, op)
+            && a.class.is_none()
+            && type_facts::has(&self.py.get_type::<PyDict>(), "__ior__")
+            && matches!(right_kind, VarKind::List(_) | VarKind::Tuple(_) | VarKind::View(_))
+            && !self.gives_keys_by_code(right)?
+        {
+            self.dict_method(left, a, "update", &Args::positional(vec![right]))?;
+            return Ok(left);
+        }
         if let Some(made) = self.set_operator(op, inplace, left, right)? {
             return Ok(made);
         }
@@ -227,6 +248,12 @@ impl<'py> Executor<'py> {
         {
             let operator = self.operator(inplace_name)?;
             return self.bytearray_in_place(operator, left, right);
+        }
+        if op == BinaryOp::Or
+            && (matches!(left_kind, VarKind::Class(_)) || matches!(right_kind, VarKind::Class(_)))
+            && let Some(union) = self.union_of_types(left, right)?
+        {
+            return Ok(union);
         }
         self.fits(left, right)?;
         // What it raises names the operator.
@@ -248,37 +275,78 @@ impl<'py> Executor<'py> {
         self.fold_call(&operator, &args)
     }
 
-    /// An instance of a class that extends tuple and leaves this operator to it: a tuple of the same items.
-    fn as_its_tuple(&mut self, op: BinaryOp, value: VarId) -> Result<Option<VarId>, Stop> {
+    /// What C joins or repeats in the place of an instance whose class leaves this operator to a tuple or a list that it extends, of a
+    /// named tuple, and of a number that repeats.
+    fn as_its_sequence(&mut self, op: BinaryOp, value: VarId) -> Result<Option<VarId>, Stop> {
         let methods: &[&str] = match op {
             BinaryOp::Add => &["__add__", "__radd__", "__iadd__"],
             BinaryOp::Multiply => &["__mul__", "__rmul__", "__imul__"],
             _ => return Ok(None),
         };
-        let VarKind::Instance(InstanceVar { part: Some(part), .. }) = self.look(value)? else { return Ok(None) };
-        let VarKind::Tuple(tuple) = self.look(part)? else { return Ok(None) };
-        let (class, base) = (self.class_of(value)?, self.py.get_type::<pyo3::types::PyTuple>());
-        for method in methods {
-            let same = match (self.class_lookup(&class, method)?, type_facts::raw(&base, method)) {
-                (Some(found), Some(own)) => found.is(&own),
-                (found, own) => found.is_none() && own.is_none(),
-            };
-            if !same {
-                return Ok(None);
-            }
+        let kind = self.look(value)?;
+        if matches!(kind, VarKind::Constant(_)) {
+            return Ok(None);
         }
-        Ok(Some(self.virtual_var(TupleVar::new(tuple.items.to_vec()))))
+        let Some((content, _)) = self.as_sequence(value)? else {
+            let is_number = op == BinaryOp::Multiply && matches!(kind, VarKind::Instance(_));
+            let methods = ["__mul__", "__rmul__", "__imul__", "__index__"];
+            let number = if is_number { self.value_of_c(value, &methods)? } else { None };
+            return match number.and_then(|number| number.extract::<i64>().ok()) {
+                Some(number) => self.fold_int(number).map(Some),
+                None => Ok(None),
+            };
+        };
+        let base = match self.look(content)? {
+            VarKind::Tuple(_) => self.py.get_type::<pyo3::types::PyTuple>(),
+            VarKind::List(_) => self.py.get_type::<pyo3::types::PyList>(),
+            _ => return Ok(None),
+        };
+        let class = self.class_of(value)?;
+        Ok((content != value && self.leaves_to(&class, &base, methods)?).then_some(content))
     }
 
-    /// Whether C makes a tuple of these operands, one of which is a tuple.
-    fn makes_tuple(&mut self, op: BinaryOp, left: VarId, right: VarId) -> Result<bool, Stop> {
+    /// Whether C makes a tuple or a list of these operands, one of which is one.
+    fn makes_sequence(&mut self, op: BinaryOp, left: VarId, right: VarId) -> Result<bool, Stop> {
         let is_tuple = |kind: &VarKind| matches!(kind, VarKind::Tuple(tuple) if tuple.class.is_none());
+        let is_list = |kind: &VarKind| matches!(kind, VarKind::List(list) if list.class.is_none());
         Ok(match (self.look(left)?, self.look(right)?) {
-            (left, right) if op == BinaryOp::Add => is_tuple(&left) && is_tuple(&right),
-            (tuple, VarKind::Constant(_)) if is_tuple(&tuple) => self.index_value(right)?.is_some(),
-            (VarKind::Constant(_), tuple) if is_tuple(&tuple) => self.index_value(left)?.is_some(),
+            (left, right) if op == BinaryOp::Add => {
+                is_tuple(&left) && is_tuple(&right) || is_list(&left) && is_list(&right)
+            }
+            (sequence, VarKind::Constant(_)) if is_tuple(&sequence) || is_list(&sequence) => {
+                self.index_value(right)?.is_some()
+            }
+            (VarKind::Constant(_), sequence) if is_tuple(&sequence) || is_list(&sequence) => {
+                self.index_value(left)?.is_some()
+            }
             _ => false,
         })
+    }
+
+    /// `left | right` of dicts, or of instances whose classes leave reading and this operator to the dict that they extend.
+    fn merged_instances(&mut self, left: VarId, right: VarId) -> Result<Option<VarId>, Stop> {
+        let dict = self.py.get_type::<pyo3::types::PyDict>();
+        if !type_facts::has(&dict, "__or__") {
+            return Ok(None);
+        }
+        let mut entries = Vec::with_capacity(2);
+        for operand in [left, right] {
+            let class = self.class_of(operand)?;
+            let is_dict = match self.look(operand)? {
+                VarKind::Dict(DictVar { class: None, .. }) => true,
+                VarKind::Instance(InstanceVar { part: Some(part), .. }) => {
+                    matches!(self.look(part)?, VarKind::Dict(DictVar { class: None, .. }))
+                        && self.leaves_to(&class, &dict, &["__or__", "__ror__"])?
+                }
+                _ => false,
+            };
+            let pairs = if is_dict { self.plain_pairs(operand)? } else { None };
+            match pairs {
+                Some(pairs) => entries.push(DictVar::new(pairs)),
+                None => return Ok(None),
+            }
+        }
+        self.merged_dicts(&entries[0], &entries[1]).map(Some)
     }
 
     fn repeat(&mut self, items: &[VarId], count: VarId, tuple: bool) -> Result<VarId, Stop> {
@@ -423,6 +491,9 @@ impl Executor<'_> {
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
             return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args);
         }
+        if let Some((op, left, right)) = self.compared_by_c(op, left, right)? {
+            return self.compare(op, left, right);
+        }
         // Classes of a plain metaclass are compared by identity.
         if let (VarKind::Class(a), VarKind::Class(b)) = (&left_kind, &right_kind)
             && let (a, b) = (self.objects.get(self.py, a.object), self.objects.get(self.py, b.object))
@@ -445,6 +516,11 @@ impl Executor<'_> {
         {
             return self.fold_bool((a == b) == (op == CompareOp::Eq));
         }
+        if matches!(op, CompareOp::Eq | CompareOp::Ne)
+            && let Some(equal) = self.equal_by_identity(left, right)?
+        {
+            return self.fold_bool(equal == (op == CompareOp::Eq));
+        }
         self.fold_call(&operator, &args)
     }
 
@@ -454,8 +530,8 @@ impl Executor<'_> {
         match self.look(container)? {
             VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
             VarKind::Set(set) => self.set_has(set.state, item),
-            VarKind::View(ViewVar { dict, what: ViewWhat::Keys }) => match self.look(dict)? {
-                VarKind::Dict(dict) => Ok(dict.position(self, item)?.is_some()),
+            VarKind::View(ViewVar { dict, what }) => match self.look(dict)? {
+                VarKind::Dict(dict) => self.view_contains(&dict, what, item),
                 _ => Err(Stop::brk(Reason::ValueKind, "in a dict view")),
             },
             VarKind::Instance(_) | VarKind::Layer(_) => {

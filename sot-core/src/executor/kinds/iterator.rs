@@ -55,7 +55,7 @@ impl Operations for IteratorVar {
         ex.guard_type(at.tracker, object);
         let parts = match &self.state {
             Iteration::Map { inners, .. } => 1 + inners.len(),
-            Iteration::Zip { inners } => inners.len(),
+            Iteration::Zip { inners, .. } => inners.len(),
             _ => return Ok(()),
         };
         let source = ex.trackers.step(at.tracker, Access::IterSource);

@@ -307,7 +307,58 @@ impl Operations for ViewVar {
         Ok(())
     }
 
+    fn call_method(&self, ex: &mut Executor<'_>, me: VarId, name: &str, args: &Args) -> Result<Called, Stop> {
+        let ("isdisjoint", [other], [], false) =
+            (name, args.positional.as_slice(), args.keywords.as_slice(), self.what == ViewWhat::Values)
+        else {
+            return method_of_c(self.kind_name(), ex, me, name, args);
+        };
+        let VarKind::Dict(dict) = ex.look(self.dict)? else {
+            return Err(Stop::brk(Reason::ValueKind, "isdisjoint of a dict view"));
+        };
+        if ex.iterates_by_code(*other)? || !ex.can_iterate(*other)? {
+            return Err(Stop::brk(Reason::UserCode, "isdisjoint of a dict view"));
+        }
+        for item in ex.collect(*other)? {
+            if ex.view_contains(&dict, self.what, item)? {
+                return ex.fold_bool(false).map(Called::Value);
+            }
+        }
+        ex.fold_bool(true).map(Called::Value)
+    }
+
     fn reversed(&self, ex: &mut Executor<'_>, _me: VarId) -> Result<VarId, Stop> {
         ex.iterate_dict(self.dict, self.what, true)
+    }
+}
+
+impl Executor<'_> {
+    /// `item in view`, of a dict.
+    pub(in crate::executor) fn view_contains(
+        &mut self,
+        dict: &DictVar,
+        what: ViewWhat,
+        item: VarId,
+    ) -> Result<bool, Stop> {
+        match what {
+            ViewWhat::Keys => Ok(dict.position(self, item)?.is_some()),
+            ViewWhat::Values => {
+                let values = dict.entries.iter().map(|(_, value)| *value).collect::<Vec<_>>();
+                let values = self.virtual_var(TupleVar::new(values));
+                self.contains(values, item)
+            }
+            ViewWhat::Items => {
+                let [key, value] = *(match self.look(item)? {
+                    VarKind::Tuple(pair) => pair.items,
+                    VarKind::Instance(_) => return Err(Stop::brk(Reason::ValueKind, "an instance in a dict view")),
+                    _ => return Ok(false),
+                }) else {
+                    return Ok(false);
+                };
+                let Some(at) = dict.position(self, key)? else { return Ok(false) };
+                let found = self.virtual_var(TupleVar::new(vec![dict.entries[at].1]));
+                self.contains(found, value)
+            }
+        }
     }
 }

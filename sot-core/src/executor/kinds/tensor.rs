@@ -6,6 +6,7 @@
 use super::*;
 use crate::backend::{Attr, CallKind};
 use crate::captured::CapturedCheck;
+use crate::cpython::facts;
 use sot_tracker::Check;
 
 impl Operations for TensorVar {
@@ -60,6 +61,7 @@ impl Operations for TensorVar {
             Attr::Break(why) if ex.is_tensor_method(name) => {
                 Ok(Some(ex.virtual_var(BoundVar { receiver: me, name: name.into(), blocked: Some(why) })))
             }
+            Attr::Break(why) if why.reason == Reason::TensorAttribute && ex.lacks_attribute(me, name)? => Ok(None),
             Attr::Break(why) => Err(Stop::Break(why)),
         }
     }
@@ -131,5 +133,23 @@ impl Operations for TensorVar {
             Some(method) => ex.refused_by(&method, stop),
             None => stop,
         })
+    }
+}
+
+impl Executor<'_> {
+    /// Whether a tensor has no attribute of this name at all: neither its class has it, nor what answers in its place, nor its own
+    /// dict.
+    fn lacks_attribute(&mut self, me: VarId, name: &str) -> Result<bool, Stop> {
+        let class = self.class_of(me)?;
+        let ty = class.cast::<pyo3::types::PyType>().map_err(|e| self.internal(&e.into()))?;
+        if facts::getattr_kind(ty) != facts::GetattrKind::Generic
+            || self.class_lookup(&class, name)?.is_some()
+            || self.class_lookup(&class, "__getattr__")?.is_some()
+        {
+            return Ok(false);
+        }
+        let Some(object) = self.known_object(me) else { return Ok(true) };
+        let object = self.objects.get(self.py, object);
+        Ok(self.instance_dict_item(me, &object, name)?.is_none())
     }
 }

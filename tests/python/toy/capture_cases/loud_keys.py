@@ -50,7 +50,7 @@ made_up_for_of_tuples | hash: 6 | eq: 1 | hash eq: 7
 made_up_for_of_names | hash: 6 | eq: 3 user-code | hash eq: 9 user-code
 extended_of_keys | hash: 13 mutation | eq: 10 mutation | hash eq: 20 mutation
 extended_of_tuples | hash: 13 mutation | eq: 5 mutation | hash eq: 17 mutation
-extended_of_names | hash: 13 mutation | eq: 13 mutation user-code | hash eq: 25 mutation user-code
+extended_of_names | hash: 13 mutation | eq: 5 mutation | hash eq: 17 mutation
 counted_of_keys | hash: 12 mutation | eq: 10 mutation | hash eq: 18 mutation
 counted_of_tuples | hash: 12 mutation | eq: 7 mutation | hash eq: 16 mutation
 counted_of_names | hash: 12 mutation | eq: 15 mutation user-code | hash eq: 24 mutation user-code
