@@ -601,7 +601,8 @@ impl<'py> Executor<'py> {
             return Ok(None);
         }
         let Some(text) = self.method_of_value(method, &owner, &name, value, &Args::default())? else { return Ok(None) };
-        let written = self.constant_value(text).is_some_and(|text| text.is_exact_instance_of::<PyString>());
+        // Whoever asks for ASCII would write others anew.
+        let written = self.constant_str(text).is_some_and(|text| text.is_ascii());
         Ok(written.then_some(Called::Value(text)))
     }
 

@@ -248,6 +248,12 @@ impl<'py> Executor<'py> {
                 if self.class_lookup(&class, "__getitem__")?.is_some() && !self.extends_text(right)? {
                     return Ok(None);
                 }
+                // Of two texts the one on the right is asked first if its class has a way of its own.
+                if self.extends_text(right)?
+                    && !self.leaves_to(&class, &self.py.get_type::<PyString>(), &["__rmod__"])?
+                {
+                    return Err(Stop::brk(Reason::UserCode, "__rmod__"));
+                }
                 (Way::One, vec![right], Vec::new())
             }
             VarKind::Exception(_) => (Way::One, vec![right], Vec::new()),

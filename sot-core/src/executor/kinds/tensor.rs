@@ -7,6 +7,7 @@ use super::*;
 use crate::backend::{Attr, CallKind};
 use crate::captured::CapturedCheck;
 use crate::cpython::facts;
+use crate::type_facts;
 use sot_tracker::Check;
 
 impl Operations for TensorVar {
@@ -148,7 +149,8 @@ impl Executor<'_> {
         {
             return Ok(false);
         }
-        let Some(object) = self.known_object(me) else { return Ok(true) };
+        // What an operation gives may be its own argument, with a dict that is known to that.
+        let Some(object) = self.known_object(me) else { return Ok(!type_facts::has_dict(ty)) };
         let object = self.objects.get(self.py, object);
         Ok(self.instance_dict_item(me, &object, name)?.is_none())
     }

@@ -246,6 +246,34 @@ def class_of_extended_values_changes():
     return {"f": f, "args": args, "watch": watch}
 
 
+class Reflected(str):
+    def __rmod__(self, other):
+        return "own"
+
+
+@open_case
+def extended_text_formats_from_the_right():
+    before = Reflected("ab")
+
+    def f(x, given):
+        return x + 1, "%s" % before, "%s" % given, "%s" % Reflected("cd"), "%s" % TEXT, "%s" % (before,)
+
+    return {"f": f, "args": lambda: (t([1.0]), Reflected("ef"))}
+
+
+@open_case
+def extended_text_is_written_as_ascii():
+    class Written(str):
+        __repr__ = str.__str__
+
+    value = Written("\u00e9")
+
+    def f(x):
+        return x + 1, ascii(value), repr(value), f"{value!a}", ascii(Written("\u00e9"))
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
 # -- ordered dicts, which give a key that is missing for the value of the exception
 
 

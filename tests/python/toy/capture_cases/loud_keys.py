@@ -8,58 +8,58 @@ import sys
 TABLE = """
 read_of_keys | hash: 4/2 | eq: 4/2 | hash eq: 8/2
 read_of_tuples | hash: 4/2 | eq: 2/2 | hash eq: 6/2
-read_of_names | hash: 4/2 | eq: 6/2 user-code | hash eq: 10/2 user-code
+read_of_names | hash: 4/2 | eq: 2/2 | hash eq: 6/2
 asked_for_of_keys | hash: 7 | eq: 5 | hash eq: 12
 asked_for_of_tuples | hash: 7 | eq: 2 | hash eq: 9
-asked_for_of_names | hash: 7 | eq: 6 user-code | hash eq: 13 user-code
+asked_for_of_names | hash: 7 | eq: 2 | hash eq: 9
 stored_of_keys | hash: 6 | eq: 6 | hash eq: 12
 stored_of_tuples | hash: 6 | eq: 2 | hash eq: 8
-stored_of_names | hash: 6 | eq: 6 user-code | hash eq: 12 user-code
+stored_of_names | hash: 6 | eq: 2 | hash eq: 8
 taken_out_of_keys | hash: 9 | eq: 3 | hash eq: 12
 taken_out_of_tuples | hash: 9 | eq: 2 | hash eq: 11
-taken_out_of_names | hash: 9 | eq: 6 user-code | hash eq: 15 user-code
+taken_out_of_names | hash: 9 | eq: 2 | hash eq: 11
 set_by_default_of_keys | hash: 4 | eq: 4 | hash eq: 8
 set_by_default_of_tuples | hash: 4 | eq: 2 | hash eq: 6
-set_by_default_of_names | hash: 4 | eq: 6 user-code | hash eq: 10 user-code
+set_by_default_of_names | hash: 4 | eq: 2 | hash eq: 6
 missing_of_keys | hash: 2 | eq: 1 | hash eq: 3
 missing_of_tuples | hash: 2 | eq: 0 silent | hash eq: 2
 missing_of_names | hash: 2 | eq: 0 silent | hash eq: 2
 in_a_loop_of_keys | hash: 20/6 | eq: 20/5 | hash eq: 39/6
 in_a_loop_of_tuples | hash: 20/6 | eq: 8/3 | hash eq: 28/6
-in_a_loop_of_names | hash: 20/6 | eq: 24/3 user-code | hash eq: 44/6 user-code
+in_a_loop_of_names | hash: 20/6 | eq: 8/3 | hash eq: 28/6
 comprehended_of_keys | hash: 4 | eq: 2 | hash eq: 6
 comprehended_of_tuples | hash: 4 | eq: 1 | hash eq: 5
-comprehended_of_names | hash: 4 | eq: 3 user-code | hash eq: 7 user-code
+comprehended_of_names | hash: 4 | eq: 1 | hash eq: 5
 two_calls_deep_of_keys | hash: 4/3 | eq: 2/2 | hash eq: 6/3
 two_calls_deep_of_tuples | hash: 4/3 | eq: 2/2 | hash eq: 6/3
-two_calls_deep_of_names | hash: 4/3 | eq: 6/2 user-code | hash eq: 10/3 user-code
+two_calls_deep_of_names | hash: 4/3 | eq: 2/2 | hash eq: 6/3
 in_a_generator_of_keys | hash: 6/3 | eq: 6/3 | hash eq: 12/3
 in_a_generator_of_tuples | hash: 6/3 | eq: 4/3 | hash eq: 10/3
-in_a_generator_of_names | hash: 6/3 | eq: 12/3 user-code | hash eq: 18/3 user-code
+in_a_generator_of_names | hash: 6/3 | eq: 4/3 | hash eq: 10/3
 merged_of_keys | hash: 7 | eq: 6 | hash eq: 13
 merged_of_tuples | hash: 7 | eq: 2 | hash eq: 9
-merged_of_names | hash: 7 | eq: 6 user-code | hash eq: 13 user-code
+merged_of_names | hash: 7 | eq: 2 | hash eq: 9
 from_pairs_of_keys | hash: 10 | eq: 7 | hash eq: 17
 from_pairs_of_tuples | hash: 10 | eq: 4 | hash eq: 14
-from_pairs_of_names | hash: 10 | eq: 12 user-code | hash eq: 22 user-code
+from_pairs_of_names | hash: 10 | eq: 4 | hash eq: 14
 compared_of_keys | hash: 7 | eq: 4 | hash eq: 11
 compared_of_tuples | hash: 7 | eq: 3 | hash eq: 10
-compared_of_names | hash: 7 | eq: 9 user-code | hash eq: 16 user-code
+compared_of_names | hash: 7 | eq: 3 | hash eq: 10
 made_up_for_of_keys | hash: 6 | eq: 3 | hash eq: 9
 made_up_for_of_tuples | hash: 6 | eq: 1 | hash eq: 7
-made_up_for_of_names | hash: 6 | eq: 3 user-code | hash eq: 9 user-code
+made_up_for_of_names | hash: 6 | eq: 1 | hash eq: 7
 extended_of_keys | hash: 13 mutation | eq: 10 mutation | hash eq: 20 mutation
 extended_of_tuples | hash: 13 mutation | eq: 5 mutation | hash eq: 17 mutation
 extended_of_names | hash: 13 mutation | eq: 5 mutation | hash eq: 17 mutation
 counted_of_keys | hash: 12 mutation | eq: 10 mutation | hash eq: 18 mutation
 counted_of_tuples | hash: 12 mutation | eq: 7 mutation | hash eq: 16 mutation
-counted_of_names | hash: 12 mutation | eq: 15 mutation user-code | hash eq: 24 mutation user-code
+counted_of_names | hash: 12 mutation | eq: 7 mutation | hash eq: 16 mutation
 asked_by_name_of_keys | hash: 5 | eq: 5 | hash eq: 10
 asked_by_name_of_tuples | hash: 5 | eq: 2 | hash eq: 7
-asked_by_name_of_names | hash: 5 | eq: 6 user-code | hash eq: 11 user-code
+asked_by_name_of_names | hash: 5 | eq: 2 | hash eq: 7
 united_of_keys | hash: 5 | eq: 3 | hash eq: 8
 united_of_tuples | hash: 5 | eq: 2 | hash eq: 7
-united_of_names | hash: 5 | eq: 6 user-code | hash eq: 11 user-code
+united_of_names | hash: 5 | eq: 2 | hash eq: 7
 given_and_read | hash: 3 | eq: 2
 given_and_written | hash: 4 | eq: 4
 given_and_taken_out | hash: 3 | eq: 2
