@@ -80,7 +80,7 @@ def class_that_compares_and_hashes():
     return {"f": f, "args": x1}
 
 
-@case(captures=2, breaks=1, reasons=("opaque-value",))
+@case()
 def class_with_eq_alone_is_unhashable():
     def f(x):
         class Key:
