@@ -4,6 +4,7 @@ use crate::awaits::Awaits;
 use crate::code_unit::CodeUnit;
 use crate::cpython::facts;
 use crate::objects::VarId;
+use crate::stop::Why;
 use hashbrown::HashSet;
 use pyo3::prelude::*;
 use sot_opcodes::analysis::reachable_from;
@@ -77,6 +78,8 @@ pub struct Frame {
     /// Of the body of a class: the dict of its names, which nobody else has. Of a function that looks at its variables more than
     /// once, up to 3.12: the dict that it is given each time.
     pub names: Option<VarId>,
+    /// Of the constructor of a class of the framework: the class, and why it may not be simulated.
+    pub makes: Option<Rc<(ObjectId, Why)>>,
 }
 
 impl Frame {
@@ -102,6 +105,7 @@ impl Frame {
             caught: Rc::default(),
             before: Rc::default(),
             names: None,
+            makes: None,
         }
     }
 
@@ -126,6 +130,7 @@ impl Frame {
             caught,
             before,
             names,
+            makes,
         } = other;
         if !Arc::ptr_eq(&self.unit, unit) {
             self.unit = unit.clone();
@@ -133,6 +138,7 @@ impl Frame {
         (self.globals, self.builtins, self.ip, self.awaits, self.held, self.generator) =
             (*globals, *builtins, *ip, *awaits, *held, *generator);
         self.names = *names;
+        self.makes.clone_from(makes);
         self.locals.clone_from(locals);
         self.cells.clone_from(cells);
         self.stack.clone_from(stack);

@@ -75,7 +75,7 @@ impl Classifier {
             // Only what lives as long as the process is held.
             let held = match &kind {
                 Kind::Unknown => false,
-                Kind::Break(_) => {
+                Kind::Break(_) | Kind::Maker(_) => {
                     text(obj, intern!(py, "__module__")).is_some_and(|module| module.starts_with("paddle."))
                 }
                 _ => true,

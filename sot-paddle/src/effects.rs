@@ -4,11 +4,13 @@
 //! that has such operations takes the state down first: about 2 us for the random stream and for each statistic.
 
 use crate::alias::Memory;
+use crate::gradients;
 use crate::grown::Grown;
 use crate::handles::Handles;
 use crate::prune::{self, LiveOp};
 use crate::recipe::Argument;
 use hashbrown::{HashMap, HashSet};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -21,6 +23,9 @@ pub(crate) struct State {
     generators: Vec<Py<PyAny>>,
     /// Tensors that are written.
     written: Vec<Argument>,
+    /// Whether the graph asks for gradients. What an input was computed from may have hooks of the program on the way, and may have a part in
+    /// the gradients: then the frame itself asks.
+    asks: bool,
 }
 
 /// What the effects of a program are.
@@ -45,7 +50,7 @@ fn changes(op: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Look for effects among the live operations. `sources`: what stands behind the values that the program reads.
 pub(crate) fn of(py: Python<'_>, grown: &Grown, live: &[LiveOp], sources: &HashMap<i64, Argument>) -> PyResult<Found> {
     let (handles, place) = (&*grown.handles, &*grown.place);
-    let mut state = State { generators: Vec::new(), written: Vec::new() };
+    let mut state = State { generators: Vec::new(), written: Vec::new(), asks: grown.asks };
     if grown.draws {
         state.generators = generators(py, handles, place)?;
     }
@@ -75,7 +80,7 @@ pub(crate) fn of(py: Python<'_>, grown: &Grown, live: &[LiveOp], sources: &HashM
     }
     Ok(match only_replay {
         Some(why) => Found::OnlyReplay(state, why),
-        None if state.generators.is_empty() && state.written.is_empty() => Found::Nothing,
+        None if state.generators.is_empty() && state.written.is_empty() && !state.asks => Found::Nothing,
         None => Found::State(state),
     })
 }
@@ -110,6 +115,13 @@ impl State {
 
 impl Effects for State {
     fn save<'py>(&self, py: Python<'py>, inputs: &[Borrowed<'_, 'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+        if self.asks {
+            for input in inputs {
+                if gradients::has_history(input)? {
+                    return Err(PyRuntimeError::new_err("gradients are asked for of what an input was computed from"));
+                }
+            }
+        }
         let saved = PyList::empty(py);
         for generator in &self.generators {
             saved.append(generator.bind(py).call_method0(intern!(py, "get_state"))?)?;

@@ -4,7 +4,8 @@
 //! of eager's own nodes: a program that asks for gradients is replayed.
 //!
 //! The arguments are those of the function; what it takes beside tensors and switches (`no_grad_vars`, a path to dump to) is left to
-//! eager, as is everything that makes it raise.
+//! eager, as is everything that makes it raise. So is a call with tensors that were computed before: the gradients may flow through them,
+//! and through hooks of the program.
 
 use crate::grown::{Grown, Source};
 use crate::handles::value_id;
@@ -101,6 +102,11 @@ impl<'py> Question<'py> {
                 return Err(unknown("a tensor that stops gradients"));
             }
         }
+        for source in grown.inputs.iter().chain(&grown.params) {
+            if has_history(source.tensor.bind(py))? {
+                return Err(unknown("tensors that were computed before"));
+            }
+        }
         // What stands for each input, with its place among them. Nothing flows to what nobody reads, of which Paddle would warn.
         let mut asked = Vec::new();
         for (at, value) in self.inputs.iter().enumerate() {
@@ -152,6 +158,12 @@ pub(crate) fn settle(grown: &Grown, op: &OpCall<'_, '_>, answer: &Bound<'_, PyAn
 
 fn unknown(what: &str) -> PyErr {
     PyNotImplementedError::new_err(format!("only eager answers about {what}"))
+}
+
+/// Whether gradients flow through a tensor to what it was computed from. Hooks of the program may be called on the way.
+pub(crate) fn has_history(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let leaf = tensor.getattr_opt(intern!(tensor.py(), "is_leaf"))?;
+    leaf.map_or(Ok(false), |leaf| leaf.is_truthy().map(|leaf| !leaf))
 }
 
 /// Whether a tensor stops gradients where the program stands.

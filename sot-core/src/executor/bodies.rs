@@ -12,10 +12,11 @@ use crate::variables::{Args, Called, FunctionVar};
 use hashbrown::HashMap;
 use pyo3::prelude::*;
 use sot_opcodes::Op;
+use std::rc::Rc;
 
 registries! {
-    /// Classes whose constructors have broken, by their addresses: there is no use in simulating them again. One that comes to such an
-    /// address later has a break that it need not have.
+    /// Classes whose constructors the framework has written, and that have broken, by their addresses: there is no use in simulating them
+    /// again. Those that a program has written may break by what they are given.
     BROKEN: HashMap<usize, ()> = "classes of the framework that are made eagerly";
 }
 
@@ -72,29 +73,37 @@ impl<'py> Executor<'py> {
     }
 
     /// A class of the framework is called. One whose constructor has broken breaks at once.
-    pub(super) fn begin_making(&mut self, class: &Bound<'py, PyAny>, why: Why) -> Result<(), Stop> {
-        let Some(site) = self.frames.last().map(Frame::site) else { return Err(Stop::Break(why)) };
+    pub(super) fn made_by_framework(
+        &mut self,
+        class: &Bound<'py, PyAny>,
+        args: &Args,
+        why: Why,
+    ) -> Result<Called, Stop> {
         if BROKEN.lock().contains_key(&(class.as_ptr() as usize)) {
             return Err(Stop::Break(why));
         }
+        let before = self.frames.len();
+        let called = self.make_of_class(class, args)?;
         let class = self.objects.add(class);
-        self.making.insert(site, (class, why));
-        Ok(())
+        if let Some(constructor) = self.frames.get_mut(before) {
+            constructor.makes = Some(Rc::new((class, why)));
+        }
+        Ok(called)
     }
 
     /// Where a constructor of the framework's breaks, or what it calls: the outermost call of such a class.
     fn call_of_maker(&self) -> Option<(Site, Why)> {
-        if self.making.is_empty() {
-            return None;
-        }
         let mut outermost = None;
         for first in self.given.max(1)..self.frames.len() {
-            let Some((class, why)) = self.making.get(&self.frames[first - 1].site()) else { continue };
-            let mut broken = BROKEN.lock();
-            if broken.len() >= MOST_BROKEN {
-                broken.clear();
+            let Some(making) = &self.frames[first].makes else { continue };
+            let (class, why) = &**making;
+            if crate::libraries::of_framework(self.py, &self.frames[first].unit.code.filename) {
+                let mut broken = BROKEN.lock();
+                if broken.len() >= MOST_BROKEN {
+                    broken.clear();
+                }
+                broken.insert(self.objects.get_ref(self.py, *class).as_ptr() as usize, ());
             }
-            broken.insert(self.objects.get_ref(self.py, *class).as_ptr() as usize, ());
             outermost = outermost.or_else(|| Some((self.call_below(first)?, why.clone())));
         }
         outermost

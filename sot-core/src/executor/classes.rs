@@ -18,9 +18,13 @@ impl<'py> Executor<'py> {
         match self.backend.classify(class) {
             Kind::Break(why) => return Err(Stop::Break(why)),
             Kind::Record => return self.make_native(Native::Record, class, args).map(Called::Value),
-            Kind::Maker(why) => self.begin_making(class, why)?,
-            _ => {}
+            Kind::Maker(why) => self.made_by_framework(class, args, why),
+            _ => self.make_of_class(class, args),
         }
+    }
+
+    /// The same of any class whose constructor may be simulated.
+    pub(super) fn make_of_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         let ty = class.cast::<PyType>().map_err(|e| self.internal(&e.into()))?.clone();
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);

@@ -258,7 +258,7 @@ impl<'py> Executor<'py> {
             {
                 return self.joined_by_c(me, part, name, *other).map(Called::Value);
             }
-            _ if is_constant && !Self::tells_of_class(name) => {
+            _ if is_constant && !Self::tells_of_class(name) && !self.asks_for_text(name, args) => {
                 let (class, content) = (self.class_of(me)?, self.constant_value(part).ok_or_else(opaque)?);
                 let image = self.image_of(&class, &content)?;
                 let method = content.get_type().getattr(name).map_err(|e| self.would_raise(&e))?;

@@ -253,8 +253,6 @@ pub struct Executor<'py> {
     by_body: Option<usize>,
     /// Calls of functions that are simulated by their bodies, and why the framework has refused them.
     bodies: HashMap<Site, Why>,
-    /// Calls of classes of the framework whose constructors are simulated: the class, and why it may not be.
-    making: HashMap<Site, (ObjectId, Why)>,
     /// Parts of containers that were copied because the container was written to.
     copied: usize,
     /// The length of the graph, and what was spent when it came to that.
@@ -339,7 +337,6 @@ impl<'py> Executor<'py> {
             by_definition: false,
             by_body: None,
             bodies: HashMap::new(),
-            making: HashMap::new(),
             copied: 0,
             busy: (0, 0),
             room: thread::frames_left(py).min(MAX_DEPTH),

@@ -259,7 +259,11 @@ impl<'py> Executor<'py> {
         let VarKind::Instance(instance) = self.look(value)? else { return Ok(None) };
         let class = self.objects.get(self.py, instance.class);
         let base = class.cast::<PyType>().ok().and_then(type_facts::base_of_c);
-        if Self::tells_of_class(name) || name == "__iter__" || !base.is_some_and(|base| base.is(owner)) {
+        if Self::tells_of_class(name)
+            || self.asks_for_text(name, args)
+            || name == "__iter__"
+            || !base.is_some_and(|base| base.is(owner))
+        {
             return Ok(None);
         }
         // This very method was found, whatever the class has under that name.
@@ -291,6 +295,12 @@ impl<'py> Executor<'py> {
     pub(super) fn is_called_by_star(&self) -> bool {
         let frame = self.frame();
         !frame.is_hidden() && matches!(frame.unit.code.instrs[frame.ip].op, sot_opcodes::Op::CallEx { .. })
+    }
+
+    /// Whether a method of C asks for the text of the value, which its class may write: formatting by nothing.
+    pub(super) fn asks_for_text(&mut self, name: &str, args: &Args) -> bool {
+        let spec = args.positional.first().and_then(|spec| self.constant_str(*spec));
+        name == "__format__" && spec.is_none_or(|spec| spec.is_empty())
     }
 
     /// Whether a special method of C tells of the class of a value, and not of its content alone.

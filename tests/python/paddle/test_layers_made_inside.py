@@ -1,6 +1,8 @@
 """Layers that are made within captured functions: those without parameters are simulated, the others are one break each."""
 
+import gc
 import os
+import weakref
 
 os.environ["SOT_MEASURE"] = "0"
 
@@ -199,3 +201,23 @@ def test_a_constructor_that_raises():
     for size in (1, -2, 3, -4):
         wanted, got = flat(function(batch(), size)), flat(translated(batch(), size))
         assert [told(o) for o in got] == [told(o) for o in wanted]
+
+
+def test_local_classes_of_layers_die():
+    died = []
+
+    def function(x):
+        class Local(nn.Layer):
+            def forward(self, x):
+                return x * 2
+
+        weakref.finalize(Local, died.append, "class")
+        return Local()(x)
+
+    translated = sot.to_static(function)
+    for _ in range(3):
+        translated(batch())
+    del translated
+    sot.reset()
+    gc.collect()
+    assert len(died) == 3

@@ -316,7 +316,12 @@ impl Operations for ViewVar {
         let VarKind::Dict(dict) = ex.look(self.dict)? else {
             return Err(Stop::brk(Reason::ValueKind, "isdisjoint of a dict view"));
         };
-        if ex.iterates_by_code(*other)? || !ex.can_iterate(*other)? {
+        // What is an iterator is asked no further than to the first that it has in common.
+        let is_whole = matches!(
+            ex.look(*other)?,
+            VarKind::List(_) | VarKind::Tuple(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Constant(_)
+        );
+        if !is_whole || ex.iterates_by_code(*other)? || !ex.can_iterate(*other)? {
             return Err(Stop::brk(Reason::UserCode, "isdisjoint of a dict view"));
         }
         for item in ex.collect(*other)? {

@@ -109,7 +109,7 @@ def type_error_of_a_call():
     return {"f": f, "args": x1}
 
 
-@case(breaks=1, reasons=("tensor-attribute",))
+@case(breaks=1, reasons=("would-raise",))
 def attribute_error():
     def f(x):
         y = x * 2
