@@ -16,8 +16,8 @@ impl<'py> Executor<'py> {
     pub fn call_class(&mut self, class: &Bound<'py, PyAny>, args: &Args) -> Result<Called, Stop> {
         self.may_simulate(class)?;
         match self.backend.classify(class) {
-            Kind::Break(why) => return Err(Stop::Break(why)),
-            Kind::Record => return self.make_native(Native::Record, class, args).map(Called::Value),
+            Kind::Break(why) => Err(Stop::Break(why)),
+            Kind::Record => self.make_native(Native::Record, class, args).map(Called::Value),
             Kind::Maker(why) => self.made_by_framework(class, args, why),
             _ => self.make_of_class(class, args),
         }
