@@ -427,7 +427,8 @@ impl PaddleBuilder {
         let handles = self.grown.handles.clone();
         let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
-        let invoke = || match &self.casting {
+        // Gradients have the types of what they are gradients of.
+        let invoke = || match self.casting.as_ref().filter(|_| !gradients::asks(&self.grown, op)) {
             Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
             None => self.invoke(py, op),
         };

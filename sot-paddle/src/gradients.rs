@@ -1,13 +1,14 @@
 //! `paddle.grad` within captured code: an operation whose results are gradients of other operations of the program.
 //!
-//! A program says of what the gradients are, of which element type and shape, and which tensors nothing flows to. The numbers are those
-//! of eager's own nodes: a program that asks for gradients is replayed.
+//! A program that asks for gradients is replayed: eager's own nodes give the numbers, and raise what they raise. The program says what the
+//! gradients are like, which is what the inputs are like, and that all that they are of is needed. Paddle's rules for gradients of programs
+//! are not asked: for second and third derivatives some of them differ from eager's, and some end the process.
 //!
 //! The arguments are those of the function; what it takes beside tensors and switches (`no_grad_vars`, a path to dump to) is left to
-//! eager, as is everything that makes it raise. So is a call with tensors that were computed before: the gradients may flow through them,
+//! eager, as is `allow_unused`, whose answer depends on the nodes. So is a call with tensors that were computed before: the gradients may flow through them,
 //! and through hooks of the program.
 
-use crate::grown::{Grown, Source};
+use crate::grown::Grown;
 use crate::handles::value_id;
 use pyo3::exceptions::PyNotImplementedError;
 use pyo3::intern;
@@ -26,10 +27,9 @@ const PARAMETERS: [&str; 7] =
 struct Question<'py> {
     outputs: Vec<Bound<'py, PyAny>>,
     inputs: Vec<Bound<'py, PyAny>>,
-    weights: Option<Vec<Bound<'py, PyAny>>>,
+    weights: Vec<Bound<'py, PyAny>>,
     /// Whether the gradients have gradients.
     create_graph: bool,
-    allow_unused: bool,
 }
 
 /// Whether an operation is a call of `paddle.grad`.
@@ -68,17 +68,17 @@ impl<'py> Question<'py> {
         let (Some(create_graph), Some(allow_unused)) = (switch(create, false), switch(allow_unused, false)) else {
             return Ok(None);
         };
-        if switch(retains, false).is_none() || switch(only_inputs, true) != Some(true) {
+        if switch(retains, false).is_none() || switch(only_inputs, true) != Some(true) || allow_unused {
             return Ok(None);
         }
         let weights = match weights {
-            None => None,
+            None => Vec::new(),
             Some(weights) => match in_a_list(grown, &weights).filter(|weights| weights.len() == outputs.len()) {
-                Some(weights) => Some(weights),
+                Some(weights) => weights,
                 None => return Ok(None),
             },
         };
-        Ok(Some(Question { outputs, inputs, weights, create_graph, allow_unused }))
+        Ok(Some(Question { outputs, inputs, weights, create_graph }))
     }
 
     /// Append what gives the gradients: a list, as eager gives it.
@@ -107,30 +107,17 @@ impl<'py> Question<'py> {
                 return Err(unknown("tensors that were computed before"));
             }
         }
-        // What stands for each input, with its place among them. Nothing flows to what nobody reads, of which Paddle would warn.
-        let mut asked = Vec::new();
-        for (at, value) in self.inputs.iter().enumerate() {
-            for value in standing_for(grown, value)? {
-                if !value.call_method0(intern!(py, "use_empty"))?.is_truthy()? {
-                    asked.push((at, value));
-                }
+        let paddle = grown.handles.paddle.bind(py);
+        let (ops, dtype) = (grown.handles.c_ops.bind(py), intern!(py, "dtype"));
+        let mut answer = Vec::with_capacity(self.inputs.len());
+        for value in &self.inputs {
+            let mut gradient = ops.getattr(intern!(py, "assign"))?.call1((value,))?;
+            for other in self.outputs.iter().chain(&self.weights) {
+                let sum = paddle.call_method1(intern!(py, "sum"), (other,))?;
+                let sum = paddle.call_method1(intern!(py, "cast"), (sum, value.getattr(dtype)?))?;
+                gradient = ops.getattr(intern!(py, "add"))?.call1((gradient, sum))?;
             }
-        }
-        let mut answer: Vec<Option<Bound<'py, PyAny>>> = vec![None; self.inputs.len()];
-        if !asked.is_empty() {
-            let backward = py.import(intern!(py, "paddle.autograd.ir_backward"))?;
-            let weights = self.weights.as_ref().map(|weights| PyList::new(py, weights)).transpose()?;
-            let reached = PyList::new(py, asked.iter().map(|(_, value)| value))?;
-            let found =
-                backward.getattr(intern!(py, "grad"))?.call1((PyList::new(py, &self.outputs)?, reached, weights))?;
-            for ((at, _), gradient) in asked.iter().zip(found.cast::<PyList>()?.iter()) {
-                if !gradient.is_none() {
-                    answer[*at] = Some(gradient);
-                }
-            }
-        }
-        if !self.allow_unused && answer.iter().any(Option::is_none) {
-            return Err(unknown("an input that nothing flows to"));
+            answer.push(gradient);
         }
         Ok(PyList::new(py, answer)?.into_any())
     }
@@ -172,16 +159,6 @@ fn stops(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         Some(input) => Ok(!grown.inputs[input].meta.requires_grad),
         None => value.getattr(intern!(value.py(), "stop_gradient"))?.is_truthy(),
     }
-}
-
-/// A value, and the one that stands for the same tensor where it is a parameter of a layer that is called as a whole. Which of them is
-/// asked makes no difference to what a gradient is like.
-fn standing_for<'py>(grown: &Grown, value: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let py = value.py();
-    let own = grown.input_index(value_id(value)?).map(|input| &grown.inputs[input].tensor);
-    let same = |source: &&Source| own.is_some_and(|tensor| tensor.is(&source.tensor));
-    let others = grown.params.iter().filter(same).map(|source| source.value.bind(py).clone());
-    Ok(std::iter::once(value.clone()).chain(others).collect())
 }
 
 /// One value, or a list or tuple of them.
