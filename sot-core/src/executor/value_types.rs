@@ -299,8 +299,11 @@ impl<'py> Executor<'py> {
 
     /// Whether a method of C asks for the text of the value, which its class may write: formatting by nothing.
     pub(super) fn asks_for_text(&mut self, name: &str, args: &Args) -> bool {
+        if name != "__format__" {
+            return false;
+        }
         let spec = args.positional.first().and_then(|spec| self.constant_str(*spec));
-        name == "__format__" && spec.is_none_or(|spec| spec.is_empty())
+        spec.is_none_or(|spec| spec.is_empty())
     }
 
     /// Whether a special method of C tells of the class of a value, and not of its content alone.

@@ -349,12 +349,12 @@ fn has_finalizer(object: &Bound<'_, PyAny>) -> bool {
     }
 }
 
-/// A `__del__` written in Python, or a generator that waits at a yield.
+/// A `__del__` written in Python, a generator that waits at a yield, or a coroutine that has not ended, of which a warning tells.
 fn has_finalizer_of_the_program(object: &Bound<'_, PyAny>) -> bool {
     let (py, class) = (object.py(), object.get_type());
     let written = super::is_heap_type(&class)
         && super::type_lookup(&class, intern!(py, "__del__")).is_some_and(|del| super::is_function(&del));
-    written || has_finalizer(object) && waits_at_a_yield(object)
+    written || has_finalizer(object) && (waits_at_a_yield(object) || is_unfinished_coroutine(object))
 }
 
 fn waits_at_a_yield(object: &Bound<'_, PyAny>) -> bool {
@@ -368,6 +368,13 @@ fn waits_at_a_yield(object: &Bound<'_, PyAny>) -> bool {
     frame.is_some_and(|frame| {
         frame.getattr(intern!(py, "f_lasti")).and_then(|at| at.extract::<i64>()).is_ok_and(|at| at >= 0)
     })
+}
+
+fn is_unfinished_coroutine(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a live object; its exact type is compared.
+    let is_coroutine = unsafe { ffi::Py_TYPE(object.as_ptr()) } == &raw mut ffi::PyCoro_Type;
+    // A getter of C: no code of the program runs.
+    is_coroutine && object.getattr(intern!(object.py(), "cr_frame")).is_ok_and(|frame| !frame.is_none())
 }
 
 fn is_weakly_referenced(object: &Bound<'_, PyAny>) -> bool {
