@@ -203,10 +203,7 @@ impl PaddleBuilder {
                 };
                 let known = dtype.get_type().is(handles.dtype.bind(py));
                 // Without gradients a cast stops them, and eager says afterwards that it does not.
-                let stops = own.map_or_else(
-                    || tensor.getattr(intern!(py, "stop_gradient"))?.is_truthy(),
-                    |source| Ok(!source.meta.requires_grad),
-                )?;
+                let stops = self.grown.stops(tensor)?;
                 match known && (self.recording.on || stops) {
                     true if !always && tensor.getattr(intern!(py, "dtype"))?.eq(&dtype)? => Ok(tensor.clone()),
                     true => handles.c_ops.bind(py).getattr(intern!(py, "cast"))?.call1((tensor, dtype)),
@@ -395,13 +392,9 @@ impl PaddleBuilder {
             if let Some(kwargs) = op.kwargs {
                 inspect::values_in(&self.grown.handles, kwargs, &mut values);
             }
-            let stops = |value: &Bound<'py, PyAny>| match self.own_grad(value) {
-                Some(source) => Ok(!source.meta.requires_grad),
-                None => value.getattr(intern!(py, "stop_gradient"))?.is_truthy(),
-            };
             let shared = written::is_shared(target).map_err(fail)?;
             for value in &values {
-                if !stops(value).map_err(fail)? && stops(target).map_err(fail)? {
+                if !self.grown.stops(value).map_err(fail)? && self.grown.stops(target).map_err(fail)? {
                     if shared {
                         // Some views have one flag with what they are views of.
                         return Err(refuse(Reason::InplaceTensor, format!("{words} makes views require gradients")));

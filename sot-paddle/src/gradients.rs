@@ -98,7 +98,7 @@ impl<'py> Question<'py> {
             }
         }
         for value in self.outputs.iter().chain(&self.inputs) {
-            if stops(grown, value)? {
+            if grown.stops(value)? {
                 return Err(unknown("a tensor that stops gradients"));
             }
         }
@@ -151,14 +151,6 @@ fn unknown(what: &str) -> PyErr {
 pub(crate) fn has_history(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
     let leaf = tensor.getattr_opt(intern!(tensor.py(), "is_leaf"))?;
     leaf.map_or(Ok(false), |leaf| leaf.is_truthy().map(|leaf| !leaf))
-}
-
-/// Whether a tensor stops gradients where the program stands.
-fn stops(grown: &Grown, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    match grown.input_index(value_id(value)?) {
-        Some(input) => Ok(!grown.inputs[input].meta.requires_grad),
-        None => value.getattr(intern!(value.py(), "stop_gradient"))?.is_truthy(),
-    }
 }
 
 /// One value, or a list or tuple of them.

@@ -2,6 +2,7 @@
 
 use crate::handles::{Handles, value_id};
 use hashbrown::HashMap;
+use pyo3::intern;
 use pyo3::prelude::*;
 use sot_core::backend::{Extent, TensorMeta};
 use std::cell::Cell;
@@ -65,6 +66,14 @@ pub(crate) struct Grown {
 }
 
 impl Grown {
+    /// Whether a tensor stops gradients where the program stands: an input as the tensor behind it does, whatever the mode.
+    pub(crate) fn stops(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match self.input_index(value_id(value)?) {
+            Some(input) => Ok(!self.inputs[input].meta.requires_grad),
+            None => value.getattr(intern!(value.py(), "stop_gradient"))?.is_truthy(),
+        }
+    }
+
     /// The input that a value is, if it is one.
     pub(crate) fn input_index(&self, id: i64) -> Option<usize> {
         self.input_of.get(&id).copied()
