@@ -50,8 +50,10 @@ pub fn is_collecting(py: Python<'_>) -> bool {
 /// Call what the program wants to be called, as the collector does.
 fn call_all(callbacks: &Bound<'_, PyList>, phase: &Bound<'_, PyAny>, info: &Bound<'_, PyAny>) {
     let mut at = 0;
-    // They may change the list.
-    while let Ok(callback) = callbacks.get_item(at) {
+    // They may change the list. Its length is asked, as an error of our own would be made by a call: where there are as many frames as
+    // the interpreter allows, there is room for none.
+    while at < callbacks.len() {
+        let Ok(callback) = callbacks.get_item(at) else { return };
         at += 1;
         if let Err(error) = callback.call1((phase, info)) {
             error.write_unraisable(callbacks.py(), Some(&callback));

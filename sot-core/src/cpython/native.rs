@@ -18,6 +18,7 @@ use super::capi;
 use super::gc::{self, Visitor};
 use super::heap_type::{HeapType, guarded_slot, guarded_vectorcall, slot};
 use super::slots::Slots;
+use super::thread;
 use super::trampoline::trampoline;
 
 /// The Rust side of a native function.
@@ -117,10 +118,10 @@ unsafe fn vectorcall(
         let count = nargsf as usize & !capi::ARGUMENTS_OFFSET;
         (body, Slots::from_raw(args, count))
     };
-    match trampoline(|| body.call(py, slots)) {
+    thread::absorbing_unless_raised(py, || match trampoline(|| body.call(py, slots)) {
         Ok(result) => result.map(Bound::into_ptr),
         Err(panic) => Err(panic.into_error(py, &format!("{}()", body.name()))),
-    }
+    })
 }
 
 /// # Safety

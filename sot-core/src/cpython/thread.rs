@@ -96,6 +96,30 @@ pub fn absorbing_recursion<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// Runs native code that the interpreter calls: what it brings to a good end has no overflow that the caller could know of.
+///
+/// As [`absorbing_recursion`], but an error is the caller's, with its note.
+#[inline]
+pub(super) fn absorbing_unless_raised<R>(py: Python<'_>, f: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    #[cfg(Py_3_10)]
+    {
+        let _ = py;
+        f()
+    }
+    #[cfg(not(Py_3_10))]
+    {
+        let tstate = current(py);
+        // SAFETY: the current thread state is alive for as long as this thread is attached.
+        let before = unsafe { (*tstate).overflowed };
+        let result = f();
+        if result.is_ok() {
+            // SAFETY: as above.
+            unsafe { (*tstate).overflowed = before };
+        }
+        result
+    }
+}
+
 /// Whether the thread is unwinding from a stack overflow (known on 3.8 and 3.9 only).
 ///
 /// # Safety

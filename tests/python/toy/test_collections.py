@@ -187,3 +187,38 @@ def test_the_collector_itself_begins():
     finally:
         gc.set_threshold(*threshold)
     assert gone() is None
+
+
+AT_THE_LIMIT = """
+import gc
+import toy_backend as toy
+
+assert toy.to_static(lambda x: x + 1)(toy.tensor([1.0])).tolist() == [2.0]
+
+
+def down():
+    here = [[], {}, []]
+    return down(), here
+
+
+def at(depth):
+    if depth:
+        return at(depth - 1)
+    for _ in range(3):
+        try:
+            down()
+        except RecursionError:
+            pass
+
+
+gc.set_threshold(1, 1, 1)
+for depth in range(30):
+    at(depth)
+print("ended")
+"""
+
+
+def test_collections_where_no_frame_is_left():
+    # Up to 3.9 an overflow that nobody hears of ends the process: the collector calls what is ours wherever the program is.
+    ran = subprocess.run([sys.executable, "-c", AT_THE_LIMIT], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+    assert (ran.stdout[-300:], ran.returncode) == ("ended\n", 0)
