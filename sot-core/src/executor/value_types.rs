@@ -110,6 +110,10 @@ impl<'py> Executor<'py> {
         content: &Bound<'py, PyAny>,
     ) -> Result<Bound<'py, PyAny>, Stop> {
         let base = content.get_type();
+        if content.cast_exact::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
+            // It is hashed by its identity (3.10+), which no other object has.
+            return Err(Stop::brk(Reason::OpaqueValue, "a NaN of a class that extends float"));
+        }
         let made = || -> PyResult<Bound<'py, PyAny>> {
             let name = class.cast::<PyType>().map(facts::name_in_messages).unwrap_or_default();
             let bases = PyTuple::new(self.py, [&base])?;

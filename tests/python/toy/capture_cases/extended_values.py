@@ -344,3 +344,20 @@ def deque_that_is_full_asks_for_the_index_first():
         return x + 1, tried(lambda: full.insert("a", 0)), tried(lambda: full.insert(0, 0))
 
     return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@open_case
+def nans_of_own_classes_hash_by_identity():
+    class Number(float):
+        pass
+
+    class Named(float):
+        def __hash__(self):
+            return 7
+
+    def f(x):
+        number = Number("nan")
+        same = hash(number) == object.__hash__(number), number.__hash__() == float.__hash__(number)
+        return x + 1, same, hash((number, 1)) == hash((number, 1)), hash(Named("nan")), hash(Number(2.0)), number != number
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
