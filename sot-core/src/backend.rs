@@ -193,6 +193,8 @@ pub struct OpCall<'a, 'py> {
     /// Python values with symbolic values in place of tensors, containers included.
     pub args: &'a Bound<'py, PyTuple>,
     pub kwargs: Option<&'a Bound<'py, PyDict>>,
+    /// Whether it may write memory that the graph has not made ([`GraphBuilder::acts`]).
+    pub may_act: bool,
 }
 
 /// A line of the user's program, innermost last: for the framework's own error messages.
@@ -370,9 +372,15 @@ pub trait GraphBuilder {
     ///
     /// An operation that writes its first operand in place gives that same value back, or `None` where it gives nothing
     /// (`__setitem__`). The value stands for the tensor from then on as before, so it must keep its shape and type, and the graph is
-    /// [`Finished::replay_only`] unless the compiled form writes the same memory. It is refused where the memory is not one that the
-    /// graph has made: a run that fails later could not be repeated.
+    /// [`Finished::replay_only`] unless the compiled form writes the same memory. Where the memory is not one that the graph has made,
+    /// it is refused unless it may act ([`OpCall::may_act`]).
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
+    /// Whether the operation that was appended last *acts*: it changes what the graph has not made, as a write to the memory of an
+    /// input does. A graph with such operations is only replayed, in the order of the program, and what it has done stays done: a
+    /// run that fails behind one is not repeated, the program goes on at the operation that failed.
+    fn acts(&self) -> bool {
+        false
+    }
     /// Read an attribute of a symbolic value.
     fn getattr<'py>(
         &mut self,

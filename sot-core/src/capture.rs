@@ -56,6 +56,8 @@ pub struct Capture {
     pub started: Instant,
     /// Simulated instructions, those of all attempts.
     pub work: usize,
+    /// Where operations of its graph act: what the same capture is made of once more.
+    pub again: Option<Box<Found>>,
     /// What the program is to be told: it has promised that this would not happen.
     pub complaint: Option<String>,
 }
@@ -117,6 +119,7 @@ pub fn capture(
     }
     found.fixed_extents = found.fixed_extents.or_else(|| found.numbers.fixes_extents().cloned());
     found.fixed_numbers |= found.numbers.fixes_numbers();
+    found.never_acts |= found.numbers.never_acts();
     for _ in 0..ATTEMPTS {
         let (site, why, captured) = match attempt(py, &backend, &found, subject, slots, go_on) {
             Ok(mut done) => {
@@ -124,7 +127,8 @@ pub fn capture(
                 // The next capture need not find out again.
                 done.captured.needs_fixed_extents.clone_from(&found.fixed_extents);
                 done.captured.needs_fixed_numbers = found.fixed_numbers;
-                return Ok(Capture { work, ..finish(py, done, ambient, subject, start) });
+                let again = done.captured.graph.first_act().map(|_| Box::new(found.clone()));
+                return Ok(Capture { work, again, ..finish(py, done, ambient, subject, start) });
             }
             Err(Failed::At(failed)) => {
                 work += failed.2.steps;
@@ -162,6 +166,12 @@ pub fn capture(
                 work += steps;
                 STATS.add(&STATS.restarts);
                 found.fixed_extents = Some(why);
+                continue;
+            }
+            Err(Failed::Acts { steps }) => {
+                work += steps;
+                STATS.add(&STATS.restarts);
+                found.never_acts = true;
                 continue;
             }
             Err(Failed::NeedsNumbers { steps }) => {
@@ -209,6 +219,8 @@ enum Failed {
     ReliesOn { sites: Vec<frame::Site>, steps: usize },
     /// This instruction of a general capture asks for what varies.
     Asks { site: frame::Site, steps: usize },
+    /// It has operations that act where none may.
+    Acts { steps: usize },
     /// It names what may be another class at the next call. `prototypes`: it has made some.
     NamesAnew { prototypes: bool, steps: usize },
 }
@@ -248,6 +260,11 @@ fn attempt(
     }
     if let Some(why) = captured.needs_fixed_extents {
         return Err(Failed::NeedsExtents { why, steps: captured.steps });
+    }
+    let vary = captured.extents_vary() || !captured.graph.numbers.is_empty();
+    let cannot_act = captured.graph.first_act().is_some() && (vary || captured.graph.relies_on_what_follows_acts());
+    if captured.needs_no_acts || cannot_act {
+        return Err(Failed::Acts { steps: captured.steps });
     }
     if let Some(site) = asked {
         return Err(Failed::Asks { site, steps: captured.steps });
@@ -510,7 +527,7 @@ fn finish(
         && matches!(subject, Subject::Function { .. });
     let became = if nothing { Became::Nothing(rewritten) } else { Became::Code(rewritten) };
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became, breaks, slots, ambient, started, work: 0, complaint }
+    Capture { captured, became, breaks, slots, ambient, started, work: 0, again: None, complaint }
 }
 
 fn complaint(py: Python<'_>, captured: &Captured, breaks: &[Break]) -> Option<String> {
@@ -530,5 +547,5 @@ fn fallback(py: Python<'_>, captured: Captured, ambient: Arc<dyn AmbientCheck>, 
     }
     let slots = captured.entry_unit.as_ref().map(|u| u.code.varnames.clone()).unwrap_or_default();
     let complaint = complaint(py, &captured, &breaks);
-    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, work: 0, complaint }
+    Capture { captured, became: Became::Fallback, breaks, slots, ambient, started, work: 0, again: None, complaint }
 }

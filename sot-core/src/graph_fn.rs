@@ -22,7 +22,7 @@ use crate::cpython::{Slots, held, signals, trampoline};
 use crate::graph_trial::{GraphTrial, Took};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
-use crate::replay::{Failure, Outputs, Replay};
+use crate::replay::{Failure, Outputs, Progress, Replay};
 use crate::settings;
 use crate::stats::count;
 use crate::stop::{Reason, Stop};
@@ -40,28 +40,52 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 thread_local! {
-    /// Exceptions that came out of graphs and are on their way to whoever called the rewritten code.
-    static FAILED: RefCell<Vec<Py<PyBaseException>>> = const { RefCell::new(Vec::new()) };
+    /// Exceptions that came out of graphs and are on their way to whoever called the rewritten code, and how far they have come.
+    static FAILED: RefCell<Vec<(Py<PyBaseException>, Came)>> = const { RefCell::new(Vec::new()) };
+    /// The outputs of a graph that is not to be run again, and its mark.
+    static DONE: RefCell<Option<(usize, Vec<Py<PyAny>>)>> = const { RefCell::new(None) };
 }
 
-/// Whether this very exception came out of a graph; asking forgets it. On its way frames are torn down, and their
+/// How far a run that failed has come.
+pub enum Came {
+    /// It is as if it had never begun.
+    Nowhere,
+    /// Some of its operations have acted.
+    Behind(Progress),
+}
+
+/// How far this very exception's graph has come, if it came out of one; asking forgets it. On its way frames are torn down, and their
 /// finalizers may run other graphs, which may fail as well.
-pub fn take_failure(py: Python<'_>, error: &PyErr) -> bool {
+pub fn take_failure(py: Python<'_>, error: &PyErr) -> Option<Came> {
     let found = FAILED.with_borrow_mut(|failed| {
-        let at = failed.iter().rposition(|f| f.is(error.value(py)))?;
+        let at = failed.iter().rposition(|(f, _)| f.is(error.value(py)))?;
         Some(failed.remove(at))
     });
-    found.is_some()
+    found.map(|(_, came)| came)
 }
 
 /// Remember an exception that a graph raised.
-fn note_failure(py: Python<'_>, error: &PyErr) {
+fn note_failure(py: Python<'_>, error: &PyErr, came: Came) {
     let old = FAILED.with_borrow_mut(|failed| {
-        failed.push(error.value(py).clone().unbind());
+        failed.push((error.value(py).clone().unbind(), came));
         // More than a few mean that somebody swallowed them.
         (failed.len() > 64).then(|| failed.remove(0))
     });
     drop(old);
+}
+
+/// The next run of the graph with this mark was made before, and came to these outputs, while `run` is under way.
+pub fn with_outputs<R>(mark: usize, outputs: Vec<Py<PyAny>>, run: impl FnOnce() -> R) -> R {
+    let before = DONE.replace(Some((mark, outputs)));
+    let result = run();
+    drop(DONE.replace(before));
+    result
+}
+
+/// The outputs of a run that was made before.
+fn outputs_of_earlier_run<'py>(py: Python<'py>, mark: usize) -> Option<Outputs<'py>> {
+    let done = DONE.with_borrow_mut(|done| done.take_if(|(of, _)| *of == mark));
+    done.map(|(_, outputs)| outputs.into_iter().map(|output| output.into_bound(py)).collect())
 }
 
 /// Who runs a graph.
@@ -248,7 +272,7 @@ impl GraphFunction {
 
     /// Whether a run changes something beside its results: what random numbers come next, say.
     pub fn has_effects(&self) -> bool {
-        self.effects.is_some()
+        self.effects.is_some() || self.replay.first_act.is_some()
     }
 
     /// Names the calls of rewritten code that runs this graph.
@@ -324,7 +348,8 @@ impl GraphFunction {
         let Some(effects) = &self.effects else { return run() };
         let before = effects.save(py, inputs)?;
         let result = run();
-        if result.is_err() {
+        // What has acted stays done, and so does all that was before it.
+        if matches!(&result, Err(failure) if !failure.has_acted()) {
             effects.restore(py, inputs, &before)?;
         }
         result
@@ -352,6 +377,8 @@ impl GraphFunction {
         };
         if let Err(Failure::Broken(why)) = &result {
             let _ = self.replay_only.set(why.clone());
+        }
+        if matches!(&result, Err(Failure::Broken(_) | Failure::Acted(..))) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
         }
         result
@@ -383,7 +410,9 @@ impl GraphFunction {
             }
             Err(failure) => {
                 let why = match failure {
-                    Failure::Raised(error) => format!("the compiled graph raised where eager does not: {error}"),
+                    Failure::Raised(error) | Failure::Acted(error, _) => {
+                        format!("the compiled graph raised where eager does not: {error}")
+                    }
                     Failure::Broken(why) => why,
                 };
                 self.drop_compiled(py, &why);
@@ -520,7 +549,13 @@ struct Body {
 
 impl NativeBody for Body {
     fn call<'py>(&self, py: Python<'py>, args: Slots<'_>) -> PyResult<Bound<'py, PyAny>> {
-        let run = || self.graph.run(py, args).and_then(|outputs| Ok(pack(py, outputs)?));
+        let run = || {
+            let outputs = match outputs_of_earlier_run(py, self.graph.mark()) {
+                Some(outputs) => outputs,
+                None => self.graph.run(py, args)?,
+            };
+            Ok(pack(py, outputs)?)
+        };
         match trampoline(run).unwrap_or_else(|panic| Err(Failure::Raised(panic.into_error(py, "a graph")))) {
             Ok(outputs) => {
                 // What a handler raises now is raised where the program would go on with what is still held for it.
@@ -531,9 +566,9 @@ impl NativeBody for Body {
             }
             Err(failure) => {
                 let interrupts = failure.interrupts(py);
-                let error = failure.into_error();
+                let (error, came) = failure.into_error();
                 if !interrupts {
-                    note_failure(py, &error);
+                    note_failure(py, &error, came);
                 }
                 Err(error)
             }

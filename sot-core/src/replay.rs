@@ -7,6 +7,7 @@
 use crate::backend::{Extent, Mode, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
+use crate::graph_fn::Came;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyException, PyRuntimeError};
@@ -28,6 +29,16 @@ pub(crate) enum Failure {
     Raised(PyErr),
     /// The form that ran is not what it was built to be: a panic, a wrong number of outputs.
     Broken(String),
+    /// Either of these, behind an operation that acts.
+    Acted(PyErr, Progress),
+}
+
+/// How far a run came that is not to be repeated.
+pub struct Progress {
+    /// The number of the statement that failed.
+    pub at: usize,
+    /// The values of symbols, by number.
+    pub values: Vec<Option<Py<PyAny>>>,
 }
 
 impl From<PyErr> for Failure {
@@ -39,14 +50,26 @@ impl From<PyErr> for Failure {
 impl Failure {
     /// Whether somebody outside asks the program to stop.
     pub(crate) fn interrupts(&self, py: Python<'_>) -> bool {
-        matches!(self, Failure::Raised(error)
+        matches!(self, Failure::Raised(error) | Failure::Acted(error, _)
             if !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error))
     }
 
-    pub(crate) fn into_error(self) -> PyErr {
+    /// The same, of a run that has acted before.
+    fn behind(self, at: usize, registers: Registers<'_>) -> Failure {
+        let values = registers.into_iter().map(|value| value.map(Bound::unbind)).collect();
+        Failure::Acted(self.into_error().0, Progress { at, values })
+    }
+
+    /// Whether the run has changed what stays changed.
+    pub(crate) fn has_acted(&self) -> bool {
+        matches!(self, Failure::Acted(..))
+    }
+
+    pub(crate) fn into_error(self) -> (PyErr, Came) {
         match self {
-            Failure::Raised(error) => error,
-            Failure::Broken(why) => PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")),
+            Failure::Raised(error) => (error, Came::Nowhere),
+            Failure::Broken(why) => (PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")), Came::Nowhere),
+            Failure::Acted(error, progress) => (error, Came::Behind(progress)),
         }
     }
 }
@@ -259,6 +282,8 @@ pub(crate) struct Replay {
     steps: Vec<Step>,
     /// Whether a run has been asked for what the program was told.
     asked: AtomicBool,
+    /// The first statement that acts.
+    pub(crate) first_act: Option<usize>,
 }
 
 /// The values of symbols, by number.
@@ -315,6 +340,7 @@ impl Replay {
             own,
             steps: steps.collect(),
             asked: AtomicBool::new(false),
+            first_act: captured.graph.first_act(),
         }
     }
 
@@ -346,24 +372,12 @@ impl Replay {
         }
         let mut measured = None;
         let asks = !self.asked.load(Ordering::Relaxed);
-        for (statement, step) in sir.statements.iter().zip(&self.steps) {
-            let mut objects = step.objects.iter();
-            let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
-            for arg in &statement.args {
-                values.push(value(py, arg, &registers, &mut objects)?);
+        for (at, (statement, step)) in sir.statements.iter().zip(&self.steps).enumerate() {
+            match (step.run(py, statement, &mut registers), self.first_act) {
+                (Ok(()), _) => {}
+                (Err(failure), Some(act)) if at > act => return Err(failure.behind(at, registers)),
+                (Err(failure), _) => return Err(failure),
             }
-            let result = if let (Action::Operator(operator), [left, right]) = (&step.action, values.as_slice()) {
-                operator(left, right)?
-            } else if step.keywords.is_empty() {
-                step.action.call(py, &values)?
-            } else {
-                let kwargs = PyDict::new(py);
-                for (name, (_, operand)) in step.keywords.iter().zip(&statement.kwargs) {
-                    kwargs.set_item(name, value(py, operand, &registers, &mut objects)?)?;
-                }
-                step.action.call_with(py, values, &kwargs)?
-            };
-            store(&statement.result, result, &mut registers, &mut objects)?;
             for Claim { of, extents } in &step.claims {
                 if let Some(tensor) = &registers[of.0 as usize]
                     && !is_shape(tensor, extents, measured.get_or_insert_with(|| self.measured(py, args)))
@@ -379,7 +393,8 @@ impl Replay {
                     )));
                 }
             }
-            for symbol in &step.dead {
+            // Where a run may end in its middle, the program may go on with any of them.
+            for symbol in step.dead.iter().filter(|_| self.first_act.is_none()) {
                 registers[symbol.0 as usize] = None;
             }
         }
@@ -399,6 +414,28 @@ impl Replay {
                 }
             }
         }
+    }
+}
+
+impl Step {
+    fn run<'py>(&self, py: Python<'py>, statement: &Statement, registers: &mut Registers<'py>) -> Result<(), Failure> {
+        let mut objects = self.objects.iter();
+        let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());
+        for arg in &statement.args {
+            values.push(value(py, arg, registers, &mut objects)?);
+        }
+        let result = if let (Action::Operator(operator), [left, right]) = (&self.action, values.as_slice()) {
+            operator(left, right)?
+        } else if self.keywords.is_empty() {
+            self.action.call(py, &values)?
+        } else {
+            let kwargs = PyDict::new(py);
+            for (name, (_, operand)) in self.keywords.iter().zip(&statement.kwargs) {
+                kwargs.set_item(name, value(py, operand, registers, &mut objects)?)?;
+            }
+            self.action.call_with(py, values, &kwargs)?
+        };
+        store(&statement.result, result, registers, &mut objects)
     }
 }
 

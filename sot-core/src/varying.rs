@@ -39,6 +39,8 @@ pub struct Varying {
     fixed_extents: Option<Why>,
     /// As of those, of extents that are numbers of the program.
     fixed_numbers: bool,
+    /// A run has failed behind an operation that acts.
+    never_acts: bool,
     /// What guards have asked for, and the first answers that differed.
     facts: HashMap<u64, Vec<u64>>,
 }
@@ -78,6 +80,16 @@ impl Varying {
         self.fixed_numbers
     }
 
+    /// From now on no operation acts.
+    pub(crate) fn act_no_more(&mut self) {
+        self.never_acts = true;
+    }
+
+    /// Whether that is so.
+    pub(crate) fn never_acts(&self) -> bool {
+        self.never_acts
+    }
+
     /// The same record once more.
     pub(crate) fn copied(&self, py: Python<'_>) -> Varying {
         let copied = |seen: &Seen| match seen {
@@ -89,6 +101,7 @@ impl Varying {
             seen,
             fixed_extents: self.fixed_extents.clone(),
             fixed_numbers: self.fixed_numbers,
+            never_acts: self.never_acts,
             facts: self.facts.clone(),
         }
     }

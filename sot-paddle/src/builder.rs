@@ -45,6 +45,8 @@ pub(crate) struct PaddleBuilder {
     /// `None`: nothing is cast here.
     casting: Option<Casting>,
     default_dtype: Changed,
+    /// Whether the last operation writes memory that the program has not made.
+    acts: bool,
 }
 
 /// A refusal without an exception of the framework.
@@ -115,6 +117,7 @@ impl PaddleBuilder {
             recording: Recording::at_entry(grad),
             casting,
             default_dtype: Changed::default(),
+            acts: false,
         })
     }
 
@@ -367,7 +370,8 @@ impl PaddleBuilder {
         let (py, target) = (op.args.py(), &write.target);
         let fail = |e: PyErr| rejected(py, op.name, e);
         let words = written::in_words(op);
-        if written::is_outside(target).map_err(fail)? {
+        let outside = written::is_outside(target).map_err(fail)?;
+        if outside && !op.may_act {
             return Err(refuse(Reason::InplaceTensor, format!("{words} of memory that may not be the function's own")));
         }
         if written::may_widen(op) && meta::shape(target).map_err(fail)?.iter().any(|extent| *extent < 0) {
@@ -394,6 +398,11 @@ impl PaddleBuilder {
             }
             let shared = written::is_shared(target).map_err(fail)?;
             for value in &values {
+                if outside && !self.grown.stops(value).map_err(fail)? {
+                    // What has a gradient from then on, and which views have it as well, only eager knows.
+                    let why = format!("{words} of memory that may not be the function's own, with gradients");
+                    return Err(refuse(Reason::InplaceTensor, why));
+                }
                 if !self.grown.stops(value).map_err(fail)? && self.grown.stops(target).map_err(fail)? {
                     if shared {
                         // Some views have one flag with what they are views of.
@@ -404,6 +413,7 @@ impl PaddleBuilder {
             }
         }
         self.grown.writes = true;
+        self.acts = outside;
         self.grown.draws |= write.draws;
         Ok(if write.gives_nothing { py.None().into_bound(py) } else { target.clone() })
     }
@@ -524,6 +534,7 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
+        self.acts = false;
         let plain = arguments::with_plain_numbers(&self.grown, op).map_err(|e| rejected(op.args.py(), op.name, e))?;
         let op = &match &plain {
             Some(args) => OpCall { args, ..*op },
@@ -555,6 +566,10 @@ impl GraphBuilder for PaddleBuilder {
                 Ok(result)
             }
         }
+    }
+
+    fn acts(&self) -> bool {
+        self.acts
     }
 
     fn getattr<'py>(

@@ -144,7 +144,7 @@ impl Builder {
             _ => return Err(PyValueError::new_err("kind is api, method or layer")),
         };
         let at = self.at.clone();
-        self.open()?.call(&OpCall { kind, name, callee, args, kwargs }, &at).map_err(|e| refused(py, e))
+        self.open()?.call(&OpCall { kind, name, callee, args, kwargs, may_act: false }, &at).map_err(|e| refused(py, e))
     }
     fn getattr<'py>(
         &mut self,

@@ -3,10 +3,11 @@
 //! A program has no memory that could be written. What a write does is left to replay, which does it as eager does; the builder
 //! finds out whether the tensor keeps its shape and type, and its value stays what it was.
 //!
-//! A run that fails is followed by the frame as it was, which must find everything as it would have been without the run. So only
-//! memory that the program itself has made is written in the graph: it is gone then. A write to memory from outside breaks the graph;
-//! to take a copy first would cost more than the break, and what may fail behind the write cannot be foreseen (a kernel that is
-//! missing for a type, extents that do not fit at another call, an index out of range).
+//! A run that fails is followed by the frame as it was, which must find everything as it would have been without the run. That is so
+//! where only memory is written that the program itself has made: it is gone then. A write to memory from outside acts
+//! ([`GraphBuilder::acts`](sot_core::backend::GraphBuilder::acts)): to take a copy first would cost more than a break, and what may fail
+//! behind the write cannot be foreseen (a kernel that is missing for a type, extents that do not fit at another call, an index out of
+//! range), so the program goes on where it has failed. Where gradients flow to such memory the write breaks the graph.
 
 use crate::arguments::parts_of_slice;
 use crate::grown::Grown;

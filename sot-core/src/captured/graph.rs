@@ -42,6 +42,15 @@ pub struct Behind {
     pub callee: Callee,
     /// The objects of its literals and labels, in the order of arguments, keywords, result.
     pub objects: Vec<ObjectId>,
+    /// Whether it changes what the graph has not made.
+    pub acts: bool,
+}
+
+impl Behind {
+    /// Of a statement that changes nothing but what the graph has made.
+    pub(crate) fn new(callee: Callee, objects: Vec<ObjectId>) -> Behind {
+        Behind { callee, objects, acts: false }
+    }
 }
 
 /// An input of the graph, in the builder's numbering.
@@ -135,6 +144,19 @@ impl Graph {
         if !self.told.contains(&told) {
             self.told.push(told);
         }
+    }
+
+    /// The first statement that acts.
+    pub(crate) fn first_act(&self) -> Option<usize> {
+        self.behind.iter().position(|behind| behind.acts)
+    }
+
+    /// Whether it relies on something that the framework said of what is computed from its first act on: where that is not so, there
+    /// is no operation to go on at.
+    pub(crate) fn relies_on_what_follows_acts(&self) -> bool {
+        let Some(first) = self.first_act() else { return false };
+        let follows = |of: &Symbol| self.statements[first..].iter().any(|made| made.result.symbols().contains(of));
+        self.told.iter().any(|told| told.behind >= first) || self.claims.iter().any(|claim| follows(&claim.of))
     }
 
     /// What is passed at run time: tensors, then numbers.

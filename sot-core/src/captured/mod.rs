@@ -113,6 +113,8 @@ pub struct Captured {
     pub(crate) needs_fixed_extents: Option<Why>,
     /// As these, of extents that are numbers of the program.
     pub(crate) needs_fixed_numbers: bool,
+    /// No operation may act: there would be no going on behind it.
+    pub(crate) needs_no_acts: bool,
     /// The frame runs as plain Python because nothing in it is for a graph, which is no loss that anybody is told of.
     pub(crate) is_plain_by_nature: bool,
     /// Numbers that are drawn, and the calls that draw them.
@@ -181,6 +183,7 @@ impl Default for Captured {
             marked: false,
             needs_fixed_extents: None,
             needs_fixed_numbers: false,
+            needs_no_acts: false,
             is_plain_by_nature: false,
             draws: HashMap::new(),
             drawn_from: Vec::new(),

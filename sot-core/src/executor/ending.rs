@@ -43,13 +43,7 @@ impl<'py> Executor<'py> {
                 if let Some((site, why)) = self.call_by_body() {
                     return Err((Some(site), why));
                 }
-                return match self
-                    .class_statement_under_way()
-                    .or_else(|| self.call_of_library())
-                    .or_else(|| self.generator_of_framework())
-                    .or_else(|| self.call_of_framework())
-                    .or_else(|| self.hands_iterators_on())
-                {
+                return match self.call_that_breaks_instead() {
                     Some(site) => Err((Some(site), why)),
                     None => {
                         self.writing = self.being_written(self.given);
@@ -84,6 +78,23 @@ impl<'py> Executor<'py> {
             return Err(((!variables && !self.found.denied.contains_key(&site)).then_some(site), why));
         }
         Err((self.outer_site(), why))
+    }
+
+    /// Whether each frame can be left where it is.
+    pub(super) fn frames_can_be_left(&self) -> bool {
+        self.begun().is_none()
+            && self.in_one_piece.is_none()
+            && self.handles_with_another_traceback().is_none()
+            && !self.holds_frame_asked()
+    }
+
+    /// The call further out that a break at this instruction is moved to, if it is.
+    pub(super) fn call_that_breaks_instead(&mut self) -> Option<Site> {
+        self.class_statement_under_way()
+            .or_else(|| self.call_of_library())
+            .or_else(|| self.generator_of_framework())
+            .or_else(|| self.call_of_framework())
+            .or_else(|| self.hands_iterators_on())
     }
 
     /// Whether a frame can go on nowhere but in itself.

@@ -111,6 +111,6 @@ impl<'py> Executor<'py> {
             result: Operand::Literal(Literal::None),
             ..Statement::new(StatementKind::Method, format!("set_{}", flag.name))
         };
-        self.graph.push(statement, Behind { callee: Callee::Flag { flag: number, on }, objects });
+        self.graph.push(statement, Behind::new(Callee::Flag { flag: number, on }, objects));
     }
 }

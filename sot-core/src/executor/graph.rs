@@ -241,8 +241,9 @@ impl<'py> Executor<'py> {
         self.takes_extents = false;
         self.tell_flags()?;
         let at = self.user_frames();
-        let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref() };
+        let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref(), may_act: self.may_act() };
         let result = self.builder()?.call(&op, &at).map_err(|error| self.refused(error))?;
+        let acts = self.builder()?.acts();
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let writes = result.is_none() || args.positional.first() == Some(&result_var);
@@ -283,7 +284,9 @@ impl<'py> Executor<'py> {
         };
         self.record_modes()?;
         self.record_flags_of_inputs();
-        self.graph.push(statement, Behind { callee: callee.map_or(Callee::Method, Callee::Object), objects });
+        self.is_to_be_recorded(acts)?;
+        let behind = Behind::new(callee.map_or(Callee::Method, Callee::Object), objects);
+        self.graph.push(statement, Behind { acts, ..behind });
         Ok(result_var)
     }
 
@@ -297,7 +300,8 @@ impl<'py> Executor<'py> {
             Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
         self.record_modes()?;
         self.record_flags_of_inputs();
-        self.graph.push(statement, Behind { callee: Callee::Attribute, objects });
+        self.is_to_be_recorded(false)?;
+        self.graph.push(statement, Behind::new(Callee::Attribute, objects));
         Ok(var)
     }
 

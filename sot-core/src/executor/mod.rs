@@ -17,6 +17,7 @@
 //!   call denied. Starting over is exact because capture has no effects.
 //! - Nothing here knows a Python version: instructions are normalised by sot-opcodes.
 
+mod acts;
 mod anew;
 mod appended;
 mod asked_first;
@@ -183,6 +184,10 @@ pub struct Found {
     pub occupants: Shared,
     /// Of a general capture: after how many answers a fact varies, so that the instruction which asks for it is a break.
     pub general: Option<usize>,
+    /// No operation is to change what the graph has not made.
+    pub never_acts: bool,
+    /// So many statements have been run: the next operation is a break.
+    pub stops_at: Option<usize>,
 }
 
 /// One capture.
@@ -249,6 +254,8 @@ pub struct Executor<'py> {
     /// The instruction has come to code of the program where it could enter no frame: it is simulated once more, by definitions
     /// wherever there is one.
     by_definition: bool,
+    /// An operation of the graph acts.
+    acted: bool,
     /// The framework has refused a call of the function at this address: it is simulated by its body.
     by_body: Option<usize>,
     /// Calls of functions that are simulated by their bodies, and why the framework has refused them.
@@ -335,6 +342,7 @@ impl<'py> Executor<'py> {
             #[cfg(debug_assertions)]
             learned: HashSet::new(),
             by_definition: false,
+            acted: false,
             by_body: None,
             bodies: HashMap::new(),
             copied: 0,

@@ -123,7 +123,7 @@ impl<'py> Executor<'py> {
                 result: Operand::Literal(Literal::None),
                 ..Statement::new(StatementKind::Api, name)
             };
-            self.graph.push(statement, Behind { callee: Callee::Mode { mode, value }, objects });
+            self.graph.push(statement, Behind::new(Callee::Mode { mode, value }, objects));
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::captured::Captured;
 use crate::code_unit::function_of;
 use crate::cpython::holders::{self, Holders};
 use crate::cpython::{Slots, facts, gc};
+use crate::executor::Found;
 use crate::graph_fn::{Choice, GraphFunction, Stage};
 use crate::guards::{Asked, GuardText, NativeGuards, Root, in_words};
 use crate::occupants::Shared;
@@ -134,6 +135,8 @@ pub struct Entry {
     shaped_by_numbers: bool,
     /// Its graph is not what it was built to be: the original code serves.
     pub broken: AtomicBool,
+    /// Where operations of its graph act: what it is captured from once more if a run fails behind one.
+    pub again: Option<Box<Found>>,
 }
 
 impl Guarded {
@@ -237,6 +240,7 @@ impl Guarded {
             extents_vary,
             shaped_by_numbers,
             broken,
+            again: capture.again,
         };
         Ok(Guarded { guards, entry: Arc::new(entry) })
     }
@@ -259,7 +263,7 @@ impl Entry {
         };
         let waits = self.waits.load(Ordering::Relaxed);
         if waits > 0 {
-            let graph = self.report.graph.as_ref().and_then(Weak::upgrade);
+            let graph = self.graph();
             match graph.map(|graph| graph.stage()) {
                 Some(Stage::Waits) => {}
                 Some(Stage::Tries) => {
@@ -305,7 +309,7 @@ impl Entry {
 
     /// Its graph has failed: whether it is closed for good.
     pub(super) fn note_if_broken(&self) {
-        if self.report.graph.as_ref().and_then(Weak::upgrade).is_some_and(|graph| graph.choice() == Choice::Closed) {
+        if self.graph().is_some_and(|graph| graph.choice() == Choice::Closed) {
             self.broken.store(true, Ordering::Relaxed);
         }
     }
@@ -334,8 +338,13 @@ impl Entry {
 
     /// Whether its graph is closed because shapes were not what the framework had inferred.
     fn is_of_wrong_shapes(&self) -> bool {
-        let graph = self.report.graph.as_ref().and_then(Weak::upgrade);
+        let graph = self.graph();
         graph.is_some_and(|graph| graph.replay_only().is_some_and(|why| why.starts_with(WRONG_SHAPE)))
+    }
+
+    /// Its graph, while new code holds it.
+    pub(super) fn graph(&self) -> Option<Arc<GraphFunction>> {
+        self.report.graph.as_ref().and_then(Weak::upgrade)
     }
 
     /// Names the calls of the rewritten code: by its graph, which says when it has run.
@@ -599,22 +608,28 @@ impl CodeCache {
     /// A call was served by an entry. If its graph is closed since then, as the framework was wrong about shapes whose extents vary, it
     /// serves no more, and from now on each extent has a capture.
     pub(super) fn note_if_broken(&self, py: Python<'_>, entry: &Arc<Entry>) {
-        if entry.extents_vary && entry.broken.load(Ordering::Relaxed) && entry.is_of_wrong_shapes() {
-            self.fix_extents(py, entry);
+        if !entry.broken.load(Ordering::Relaxed) {
+            return;
+        }
+        if entry.again.is_some() {
+            self.give_way(py, entry, Varying::act_no_more);
+        } else if entry.extents_vary && entry.is_of_wrong_shapes() {
+            self.give_way(py, entry, |numbers| match entry.shaped_by_numbers {
+                true => numbers.fix_numbers(),
+                false => numbers.fix_extents(Why::new(Reason::BackendFailed, WRONG_SHAPE)),
+            });
         }
     }
 
-    fn fix_extents(&self, py: Python<'_>, broken: &Arc<Entry>) {
+    /// The entry goes, and the next capture is another one by what was learned.
+    fn give_way(&self, py: Python<'_>, broken: &Arc<Entry>, learn: impl FnOnce(&mut Varying)) {
         self.unguarded.revoke();
         if let Ok(mut numbers) = self.numbers.write() {
             if Arc::get_mut(&mut numbers).is_none() {
                 *numbers = Arc::new(numbers.copied(py));
             }
             if let Some(numbers) = Arc::get_mut(&mut numbers) {
-                match broken.shaped_by_numbers {
-                    true => numbers.fix_numbers(),
-                    false => numbers.fix_extents(Why::new(Reason::BackendFailed, WRONG_SHAPE)),
-                }
+                learn(numbers);
             }
         }
         let old = self.entries.write().map(|mut entries| {

@@ -1,16 +1,18 @@
 //! The driver: runs what a lookup has found, and what rewritten code asks to go on with.
 //!
 //! Requests to go on are followed in a loop, so that a program with a hundred thousand breaks needs no deeper Python stack
-//! than one with none. A graph that fails has changed nothing: the original code runs in its place.
+//! than one with none. A graph that fails has changed nothing, and the original code runs in its place; where operations of it act, the
+//! program goes on where it failed ([`half_done`]).
 
 use super::cache::{Action, Entry};
 use super::continuation::{self, Continuation, Pending};
+use super::half_done;
 use super::lookup::entry_for;
 use crate::capture::Subject;
 use crate::capture_all;
 use crate::cpython::signature::Signature;
 use crate::cpython::{FrameHook, Slots, call_slots, facts, held, hook_is_armed, thread, with_hook};
-use crate::graph_fn::take_failure;
+use crate::graph_fn::{Came, take_failure};
 use crate::stats::STATS;
 use crate::user_frames;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -91,23 +93,30 @@ pub(super) fn run_entry<'py>(
             {
                 return raised;
             }
-            match (result, origin) {
-                (Err(error), Some(origin)) if take_failure(py, &error) => {
+            let came = match (&result, &origin) {
+                (Err(error), Some(_)) => take_failure(py, error),
+                _ => None,
+            };
+            match (result, origin, came) {
+                (Err(error), Some(origin), Some(came)) => {
                     STATS.add(&STATS.graph_failures);
                     entry.note_if_broken();
-                    origin.run_original(py, hook, true)
+                    match came {
+                        Came::Nowhere => origin.run_original(py, hook, true),
+                        Came::Behind(progress) => half_done::go_on(py, hook, entry, origin, &progress, error),
+                    }
                 }
-                (Err(error), Some(origin)) if entry.fails_quietly(py, &error) => origin.run_original(py, hook, true),
-                (Err(error), Some(Origin::Continuation(pending)))
+                (Err(error), Some(origin), _) if entry.fails_quietly(py, &error) => origin.run_original(py, hook, true),
+                (Err(error), Some(Origin::Continuation(pending)), _)
                     if user_frames::drop_rewritten(py, &error, code, entry.mark() == 0) =>
                 {
                     pending.continuation.raise_at_start(py, pending.values, error)
                 }
-                (Err(error), _) => {
+                (Err(error), ..) => {
                     user_frames::after_rewritten(py, &error, shown, code, function);
                     Err(error)
                 }
-                (result, _) => result,
+                (result, ..) => result,
             }
         }
     }

@@ -5,7 +5,8 @@
 
 use super::by_code;
 use super::cache::{Action, CodeCache, Entry};
-use super::driver::{self, call_original, drive, raised_behind_request};
+use super::driver::{self, Origin, call_original, drive, raised_behind_request};
+use super::half_done;
 use super::lookup::{entry_for, entry_met, inside_capture};
 use super::orphans;
 use super::verified;
@@ -13,7 +14,7 @@ use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
 use crate::cpython::{Decision, FrameHook, FrameView, Misfit, OwnedSlots, held, new_function, thread, warn};
-use crate::graph_fn::take_failure;
+use crate::graph_fn::{Came, take_failure};
 use crate::libraries::is_never_captured;
 use crate::stats::STATS;
 use crate::stop::Reason;
@@ -172,13 +173,23 @@ impl FrameHook for NestedHook {
     ) -> PyResult<Bound<'py, PyAny>> {
         let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
         let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
+        let came = match (&result, &values, &function) {
+            (Err(error), Some(_), Some(_)) => take_failure(py, error),
+            _ => None,
+        };
         let result = match (result, values, function) {
-            (Err(error), Some(slots), Some(function)) if take_failure(py, &error) => {
+            (Err(error), Some(slots), Some(function)) if came.is_some() => {
                 STATS.add(&STATS.graph_failures);
                 if let Some(entry) = entry {
                     entry.note_if_broken();
                 }
-                call_original(py, function.bind(py), slots.as_slots())
+                let (function, slots) = (function.bind(py), slots.as_slots());
+                match (came, entry, self.me.upgrade()) {
+                    (Some(Came::Behind(progress)), Some(entry), Some(hook)) => {
+                        half_done::go_on(py, &hook, entry, Origin::Function { function, slots }, &progress, error)
+                    }
+                    _ => call_original(py, function, slots),
+                }
             }
             (Err(error), Some(slots), Some(function)) if entry.is_some_and(|entry| entry.fails_quietly(py, &error)) => {
                 call_original(py, function.bind(py), slots.as_slots())

@@ -33,6 +33,8 @@ const ROOM_TO_CAPTURE: usize = 50;
 
 /// How long another thread's capture is waited for, and in which steps.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// For so long where a capture is needed.
+const IN_THE_END: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// Nothing is captured any more.
@@ -53,7 +55,7 @@ pub fn inside_capture() -> bool {
     INSIDE.get()
 }
 
-struct CaptureLock;
+pub(super) struct CaptureLock;
 
 impl CaptureLock {
     fn take() -> Option<CaptureLock> {
@@ -77,6 +79,20 @@ impl CaptureLock {
             if lock.is_some() || Instant::now() > until {
                 return (lock, true);
             }
+        }
+    }
+}
+
+impl CaptureLock {
+    /// Captures of other threads are waited for: what is captured now is needed. `None`: not even in the end.
+    pub(super) fn take_in_the_end(py: Python<'_>) -> Option<CaptureLock> {
+        let until = Instant::now() + IN_THE_END;
+        loop {
+            let lock = CaptureLock::take();
+            if lock.is_some() || inside_capture() || Instant::now() > until {
+                return lock;
+            }
+            py.detach(|| std::thread::sleep(LOOK_AGAIN));
         }
     }
 }
@@ -151,7 +167,7 @@ pub(super) fn guards_of_now(py: Python<'_>, subject: &Subject<'_, '_>, slots: Sl
 }
 
 /// The slots of a frame: behind the arguments the cells.
-fn with_cells(py: Python<'_>, subject: &Subject<'_, '_>, slots: Slots<'_>) -> OwnedSlots {
+pub(super) fn with_cells(py: Python<'_>, subject: &Subject<'_, '_>, slots: Slots<'_>) -> OwnedSlots {
     let mut all = slots.to_owned(py);
     if let Subject::Function { function, .. } = subject
         && let Some(closure) = facts::func_parts(function).and_then(|parts| parts.closure)
@@ -289,6 +305,6 @@ fn entry_for_slots(
 }
 
 /// Where a callable of rewritten code asks to go on.
-fn point_of(callable: &Bound<'_, PyAny>) -> Option<Weak<ResumePoint>> {
+pub(super) fn point_of(callable: &Bound<'_, PyAny>) -> Option<Weak<ResumePoint>> {
     continuation::asked_for(callable).map(|continuation| Arc::downgrade(&continuation.point))
 }

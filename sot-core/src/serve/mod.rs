@@ -18,6 +18,7 @@ mod driver;
 mod ending;
 mod entry;
 mod go_on;
+mod half_done;
 mod hook;
 mod layer_copies;
 mod logged;
