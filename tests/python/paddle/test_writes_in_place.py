@@ -1,7 +1,7 @@
 """Writes in place stay in the graph: what is written, what shares memory with it and what comes back is what eager gives.
 
-Memory that the function made may be written freely. A write to memory from outside (arguments, parameters, buffers, views of them)
-breaks the graph, since a run that fails is followed by the frame as it was.
+Memory that the function made may be written freely. So may memory from outside (arguments, parameters, buffers, views of them) to
+which no gradient flows; where a run fails behind such a write, the program goes on where it has failed (test_runs_that_fail_half_done).
 """
 
 import paddle
@@ -105,7 +105,7 @@ def test_set_value(own, stops):
         x.stop_gradient = stops
         return x, y
 
-    assert equal(f, make) == (0 if own else 1)
+    assert equal(f, make) == 0
 
 
 @pytest.mark.parametrize("stops", [True, False])
@@ -131,7 +131,7 @@ def test_an_argument_is_written(name):
         written = getattr(x, name)(*METHODS[name](before))
         return written is x, before, x * 2
 
-    assert equal(f, lambda: (numbers(),)) == 1
+    assert equal(f, lambda: (numbers(),)) == 0
 
 
 ITEMS = {
@@ -179,7 +179,7 @@ def test_items_of_an_argument(form):
         write(y, x)
         return y * 2
 
-    assert equal(f, lambda: (paddle.zeros([3, 4]), numbers())) == 1
+    assert equal(f, lambda: (paddle.zeros([3, 4]), numbers())) == 0
 
 
 def fills_a_buffer_in_a_loop(x):
