@@ -95,8 +95,11 @@ impl<'py> Executor<'py> {
 
     /// The classes of a union, for `isinstance`; `None`: it is none, or one of its parts is no class.
     pub(super) fn classes_of_union(&mut self, union: &Bound<'py, PyAny>) -> Result<Option<Vec<VarId>>, Stop> {
-        let is_union = self.types_attribute("UnionType").is_ok_and(|known| known.is(union.get_type()));
-        let parts = union.getattr("__args__").ok().filter(|_| is_union);
+        // Of others a metaclass of the program may be asked.
+        if !self.types_attribute("UnionType").is_ok_and(|known| known.is(union.get_type())) {
+            return Ok(None);
+        }
+        let parts = union.getattr("__args__").ok();
         let Some(parts) = parts.and_then(|parts| parts.cast_into::<PyTuple>().ok()) else { return Ok(None) };
         if parts.iter().any(|part| !part.is_instance_of::<PyType>() || self.is_alias(&part)) {
             return Ok(None);

@@ -29,6 +29,7 @@ pub use names::{GuardText, Root, in_words};
 use crate::backend::{Always, AmbientCheck};
 use crate::captured::Captured;
 use crate::cpython::Slots;
+use crate::cpython::facts::is_written_class;
 use crate::cpython::holders::Holders;
 use crate::numpy;
 use crate::objects::is_constant_type;
@@ -36,7 +37,7 @@ use crate::stop::{Reason, Stop};
 use blame::Numbers;
 use equality::equals;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyModule, PyString, PyType};
 use reference::Reference;
 use sot_tracker::{Access, Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
 use stamped::Stamped;
@@ -150,6 +151,11 @@ fn constant_dict<'py>(
     Some((dict, Some(owner)))
 }
 
+/// Whether an instance of this class can be given another one.
+fn may_be_left(class: &Bound<'_, PyAny>) -> bool {
+    class.cast::<PyType>().is_ok_and(|class| is_written_class(class) || class.is(class.py().get_type::<PyModule>()))
+}
+
 fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Option<Container<'py>> {
     match &guard.check {
         Check::ClassLookup { .. } | Check::Mro(_) | Check::SubclassOf { .. } => {
@@ -160,6 +166,8 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
             Some(Container::Dict { dict, owner, key: *key })
         }
         Check::SameAs(other) if *other != guard.tracker => None,
+        // The dict does not hear that an object in it is given another class.
+        Check::TypeIs(class) if may_be_left(&captured.objects.get(py, *class)) => None,
         Check::Is(_) | Check::Equals(_) | Check::TypeIs(_) | Check::SameAs(_) => {
             match captured.trackers.get(guard.tracker) {
                 Tracker::Step { base, access: Access::DictItem(key) } => {
