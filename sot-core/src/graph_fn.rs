@@ -13,7 +13,8 @@
 //! frame. What the graph had changed by then is put back first ([`Effects`]), so it is as if the graph had never run.
 //! A form that panics or gives another number of outputs than it was built for is not used again: compiled gives way to
 //! replay, and where replay is wrong the graph is closed. Exceptions that are no `Exception` (Ctrl-C), and those of signal handlers, came from outside:
-//! they go to the user, for whom the call was interrupted before its first instruction.
+//! they go to the user, for whom the call was interrupted before its first instruction, or, where operations have acted, at the one that
+//! was under way.
 
 use crate::backend::{CompiledGraph, Effects, Finished, registered};
 use crate::captured::Captured;
@@ -378,7 +379,12 @@ impl GraphFunction {
         if let Err(Failure::Broken(why)) = &result {
             let _ = self.replay_only.set(why.clone());
         }
-        if matches!(&result, Err(Failure::Broken(_) | Failure::Acted(..))) {
+        let ends = |failure: &Failure| match failure {
+            Failure::Raised(_) => false,
+            Failure::Broken(_) => true,
+            Failure::Acted(..) => !failure.interrupts(py),
+        };
+        if result.as_ref().is_err_and(ends) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
         }
         result
@@ -565,9 +571,10 @@ impl NativeBody for Body {
                 Ok(outputs)
             }
             Err(failure) => {
-                let interrupts = failure.interrupts(py);
+                // Where nothing has come of it, the call was interrupted before its first instruction.
+                let goes_on = failure.has_acted() || !failure.interrupts(py);
                 let (error, came) = failure.into_error();
-                if !interrupts {
+                if goes_on {
                     note_failure(py, &error, came);
                 }
                 Err(error)

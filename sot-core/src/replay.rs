@@ -33,6 +33,11 @@ pub(crate) enum Failure {
     Acted(PyErr, Progress),
 }
 
+/// Whether an exception is none of the operation's that was under way: Ctrl-C, or a signal handler's.
+pub(crate) fn from_outside(py: Python<'_>, error: &PyErr) -> bool {
+    !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error)
+}
+
 /// How far a run came that is not to be repeated.
 pub struct Progress {
     /// The number of the statement that failed.
@@ -50,8 +55,7 @@ impl From<PyErr> for Failure {
 impl Failure {
     /// Whether somebody outside asks the program to stop.
     pub(crate) fn interrupts(&self, py: Python<'_>) -> bool {
-        matches!(self, Failure::Raised(error) | Failure::Acted(error, _)
-            if !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error))
+        matches!(self, Failure::Raised(error) | Failure::Acted(error, _) if from_outside(py, error))
     }
 
     /// The same, of a run that has acted before.
@@ -301,7 +305,17 @@ impl Replay {
         for told in &captured.graph.told {
             facts.entry(told.behind).or_default().push((told.of, Fact::of(py, captured, &told.what)));
         }
-        let statements = sir.statements.iter().enumerate().zip(behind).zip(sir.last_uses());
+        let mut last_uses = sir.last_uses();
+        // What the program holds at a statement that may fail is there until then.
+        for (at, dead) in last_uses.clone().into_iter().enumerate() {
+            for symbol in dead {
+                if let Some(until) = captured.graph.held.get(&symbol.0).filter(|until| **until > at) {
+                    last_uses[at].retain(|other| *other != symbol);
+                    last_uses[(*until).min(sir.statements.len() - 1)].push(symbol);
+                }
+            }
+        }
+        let statements = sir.statements.iter().enumerate().zip(behind).zip(last_uses);
         let steps = statements.map(|(((at, statement), behind), dead)| Step {
             action: Action::of(py, captured, statement, behind.callee),
             keywords: statement.kwargs.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect(),
@@ -393,8 +407,7 @@ impl Replay {
                     )));
                 }
             }
-            // Where a run may end in its middle, the program may go on with any of them.
-            for symbol in step.dead.iter().filter(|_| self.first_act.is_none()) {
+            for symbol in &step.dead {
                 registers[symbol.0 as usize] = None;
             }
         }

@@ -110,6 +110,8 @@ pub struct Graph {
     pub values: HashMap<u32, ObjectId>,
     /// Variables by the address of their symbolic value.
     pub(crate) by_value: HashMap<usize, VarId>,
+    /// Where operations act: by symbol, the last statement at which the program itself still holds its value.
+    pub(crate) held: HashMap<u32, usize>,
 }
 
 /// The length of the graph at some point.

@@ -6,7 +6,9 @@
 //! and such an operation is a break itself.
 
 use super::Executor;
+use crate::rewrite::computed_below;
 use crate::stop::{Reason, Stop};
+use crate::variables::VarId;
 
 impl Executor<'_> {
     /// Whether an operation may act, as far as is known before it is built.
@@ -27,7 +29,23 @@ impl Executor<'_> {
                 "behind a write to memory that may not be the function's own",
             ));
         }
+        if self.acted {
+            self.note_what_is_held();
+        }
         Ok(())
+    }
+
+    /// What the program holds at this operation is there if it fails; everything else dies when eager would have it die.
+    fn note_what_is_held(&mut self) {
+        let mut roots: Vec<VarId> = Vec::new();
+        for frame in &self.captured.frames {
+            roots.extend(frame.locals.iter().chain(&frame.cells).flatten());
+            roots.extend(frame.stack.iter().chain(&frame.handled).chain(&frame.names));
+        }
+        let statement = self.captured.graph.len();
+        for symbol in computed_below(&self.captured, roots) {
+            self.captured.graph.held.insert(symbol.0, statement);
+        }
     }
 
     /// Whether a break at this instruction would be one there.

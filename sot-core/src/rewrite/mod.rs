@@ -170,6 +170,12 @@ pub fn rewrite(
     Ok(Rewritten { code: code.unbind(), graph, text, requests, calls_out, shown, quiet })
 }
 
+/// Computed tensors that are reached from these values and from what the program has done so far, each once.
+pub(crate) fn computed_below(captured: &Captured, mut roots: Vec<VarId>) -> Vec<Symbol> {
+    roots.extend(uses::replay_roots(captured));
+    uses::count(captured, &roots).graph_outputs(captured)
+}
+
 /// A local that new code deletes, and may read behind that before it is bound again.
 fn read_after_deletion(code: &Code) -> Option<Local> {
     let deleted = |(at, op): (usize, &Op)| match op {

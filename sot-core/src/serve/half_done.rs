@@ -8,6 +8,7 @@
 //! Whatever was captured of the call before is not used again, and nothing acts in what is captured of it from then on.
 
 use super::cache::{Entry, Guarded};
+use super::continuation::{self, Pending};
 use super::driver::{Origin, run_entry};
 use super::go_on::ByContinuation;
 use super::lookup::{CaptureLock, point_of, with_cells};
@@ -16,7 +17,7 @@ use crate::capture::{Subject, capture};
 use crate::cpython::{FrameHook, gc, signals, trampoline, without_hook};
 use crate::executor::Found;
 use crate::graph_fn::with_outputs;
-use crate::replay::Progress;
+use crate::replay::{Progress, from_outside};
 use crate::stats::STATS;
 use crate::stop::Reason;
 use pyo3::prelude::*;
@@ -40,13 +41,32 @@ pub(super) fn go_on<'py>(
         })
     });
     match rest.and_then(Result::ok).flatten() {
-        Some((rest, outputs)) => with_outputs(rest.mark(), outputs, || run_entry(py, hook, Some(&rest), origin)),
+        Some((rest, outputs)) => {
+            let result = with_outputs(rest.mark(), outputs, || run_entry(py, hook, Some(&rest), origin));
+            match from_outside(py, &error) {
+                true => raised_where_it_goes_on(py, result, error),
+                false => result,
+            }
+        }
         None => {
             // Nobody can say what the program would do now but raise.
             STATS.note(Reason::InternalError);
             Err(error)
         }
     }
+}
+
+/// What came from outside while the operation was under way is raised there, as nobody else would raise it.
+fn raised_where_it_goes_on<'py>(
+    py: Python<'py>,
+    result: PyResult<Bound<'py, PyAny>>,
+    error: PyErr,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Pending { continuation, values } = match continuation::requested(&result?) {
+        Some(pending) => pending?,
+        None => return Err(error),
+    };
+    continuation.raise_at_start(py, values, error)
 }
 
 /// An entry that breaks where the run has failed, and what its graph has given.

@@ -2,6 +2,8 @@
 it has failed: with its exception, its handlers, its line."""
 
 import contextlib
+import random
+import signal
 import traceback
 
 import paddle
@@ -255,3 +257,46 @@ def test_it_fails_once():
     assert world.log == ["before", "behind"] * 2 + ["before"] * 3 + ["before", "behind"] * 3
     assert sot.stats()["hook_failures"] == 0
     assert sot.stats()["captures"] < 12
+
+
+def test_interrupts_leave_nothing_half_done():
+    """Ctrl-C at any moment: what the program has done is all that is before some place in it."""
+    counts = {"begun": 0, "ended": 0}
+    first, second = paddle.zeros([]), paddle.zeros([])
+
+    def f(x):
+        counts["begun"] += 1
+        first.add_(paddle.ones([]))
+        for _ in range(10):
+            x = paddle.nn.functional.normalize(x + 1.0)
+        second.add_(paddle.ones([]))
+        counts["ended"] += 1
+        return x
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    call = sot.to_static(f)
+    x = paddle.ones([2, 2])
+    chance, times = random.Random(5), 0
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for _ in range(400):
+            begun = counts["begun"]
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 1.5e-3))
+                call(x)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                times += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            steps = [counts["begun"] - begun, int(first), int(second), counts["ended"]]
+            assert steps[0] in (0, 1)
+            assert steps == sorted(steps, reverse=True) and steps[0] - steps[-1] in (0, 1), steps
+            counts["ended"] = 0
+            first.zero_()
+            second.zero_()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert times > 20
