@@ -20,6 +20,8 @@ pub enum Native {
     /// An object that has a state, of one of the classes of `objects_of_c`: its maker, the tuple of what that was given, and for each
     /// step of its history a method and the tuple of its arguments. It is not called.
     Made,
+    /// An array of numpy: the function that makes it, and the tuple of what that is given. It is not called.
+    Array,
     /// What `json` writes values with.
     Encoder,
     /// The id of an object that may be another one at the next call: a number. It is not called.

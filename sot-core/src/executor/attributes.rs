@@ -431,6 +431,13 @@ impl<'py> Executor<'py> {
             return Ok(value);
         }
         if let Some(object) = object {
+            if self.is_asked_of_numpy(me) && crate::numpy::is_field_of_dtype(object, name) {
+                let value = object.getattr(name).map_err(|e| self.would_raise(&e))?;
+                return match value.is_instance_of::<PyType>() {
+                    true => Ok(self.pin_for_good(&value)),
+                    false => self.fold(&value),
+                };
+            }
             if name == "__dict__"
                 && type_facts::reads_own_dict(&object.get_type())
                 && let Some(dict) = facts::instance_dict(object)
@@ -463,7 +470,10 @@ impl<'py> Executor<'py> {
                 let base = self.base_tracker(me);
                 self.note_overridden(base, object);
                 let tracker = self.trackers.step(base, Access::Attr(name.into()));
-                self.guard_present(tracker);
+                // What an array says of itself is there, and made anew at each question.
+                if !crate::numpy::is_field_of_array(object, name) {
+                    self.guard_present(tracker);
+                }
                 self.note_item_read(tracker);
                 return Ok(self.wrap(&value, tracker));
             }

@@ -52,6 +52,9 @@ impl<'py> Executor<'py> {
             {
                 return Ok(result);
             }
+            if matches!(&*name, "abs" | "round") && self.hold_arrays(args) {
+                return self.call_for_array(callee, args).map(Called::Value);
+            }
             if PURE.contains(&name.as_str()) {
                 return self.fold_call(callee, args).map(Called::Value);
             }

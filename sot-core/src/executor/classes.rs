@@ -29,6 +29,9 @@ impl<'py> Executor<'py> {
         if let Some(native) = crate::natives::native(&ty) {
             return self.make_native(native, class, args).map(Called::Value);
         }
+        if let Some(limits) = self.limits_of_numpy(class, args)? {
+            return Ok(Called::Value(limits));
+        }
         if let Some(reference) = self.refer_weakly(class, args)? {
             return Ok(Called::Value(reference));
         }
@@ -71,6 +74,9 @@ impl<'py> Executor<'py> {
             }
             if let Some(made) = self.call_to_make_class(class, args)? {
                 return Ok(made);
+            }
+            if (ty.is(self.py.get_type::<PyFloat>()) || ty.is(self.py.get_type::<PyInt>())) && self.hold_arrays(args) {
+                return self.call_for_array(class, args).map(Called::Value);
             }
             if let Some(number) = self.call_of_numpy(class, args)? {
                 return Ok(Called::Value(number));

@@ -429,6 +429,14 @@ impl<'py> Executor<'py> {
         right: VarId,
         to_bool: bool,
     ) -> Result<Option<Called>, Stop> {
+        if self.is_asked_of_numpy(left) || self.is_asked_of_numpy(right) {
+            let mut result = self.compare(op, left, right)?;
+            if to_bool {
+                let truth = self.truth(result)?;
+                result = self.fold_bool(truth)?;
+            }
+            return Ok(Some(Called::Value(result)));
+        }
         if let Some((op, left, right)) = self.compared_by_c(op, left, right)? {
             return self.enter_compare(op, left, right, to_bool);
         }

@@ -30,6 +30,11 @@ impl<'py> Executor<'py> {
             VarKind::Tuple(_) => self.virtual_var(TupleVar::new(Vec::new())),
             VarKind::List(_) => self.virtual_var(ListVar::new(Vec::new())),
             VarKind::ByteArray(_) => self.virtual_var(ByteArrayVar { bytes: Default::default() }),
+            VarKind::Native(_) => {
+                let nothing = PySlice::new(self.py, 0, 0, 1);
+                let nothing = self.fold(nothing.as_any())?;
+                self.item_of_array(sequence, nothing)?
+            }
             _ => {
                 let whole = self.constant_value(sequence).ok_or(Stop::brk(Reason::ValueKind, "iteration"))?;
                 let empty = whole.get_type().call0().map_err(|e| self.internal(&e))?;
@@ -96,6 +101,7 @@ impl<'py> Executor<'py> {
                         Some(byte) => Some(self.fold_int(i64::from(*byte))?),
                         None => None,
                     },
+                    VarKind::Native(_) => self.array_item_at(sequence, index)?,
                     _ => self.constant_item(sequence, index)?,
                 };
                 match item {

@@ -40,7 +40,7 @@ impl<'py> Executor<'py> {
                 }
                 (args.positional.clone(), Vec::new())
             }
-            Native::Id | Native::Match | Native::Made | Native::Encoder => return Err(wrong()),
+            Native::Id | Native::Match | Native::Made | Native::Array | Native::Encoder => return Err(wrong()),
             Native::ItemGetter | Native::Descriptor => (args.positional.clone(), Vec::new()),
             Native::Proxy => match (self.look(*first)?, rest) {
                 (VarKind::Dict(_), []) => (args.positional.clone(), Vec::new()),
@@ -146,9 +146,7 @@ impl<'py> Executor<'py> {
         if native.native == Native::Encoder {
             return self.encoded(native, args).map(Called::Value);
         }
-        if let Native::Record | Native::Match | Native::Id | Native::Descriptor | Native::Proxy | Native::Made =
-            native.native
-        {
+        if !matches!(native.native, Native::Partial | Native::ItemGetter | Native::AttrGetter | Native::MethodCaller) {
             return Err(Stop::brk(Reason::WouldRaise, "call of a record"));
         }
         if native.native == Native::Partial {
@@ -216,6 +214,11 @@ impl<'py> Executor<'py> {
         }
         if native.native == Native::Made
             && let Some(value) = self.field_of_object(me, native, name)?
+        {
+            return Ok(Some(value));
+        }
+        if native.native == Native::Array
+            && let Some(value) = self.field_of_array(me, native, name)?
         {
             return Ok(Some(value));
         }

@@ -18,6 +18,9 @@ impl<'py> Executor<'py> {
         if !numpy::is_pure(callee) {
             return Ok(None);
         }
+        if numpy::makes_arrays(callee) || self.hold_arrays(args) {
+            return self.call_for_array(callee, args).map(Some);
+        }
         let opaque = || Stop::brk(Reason::OpaqueCall, name_of(callee));
         let mut copies = Copies::default();
         let keywords = args.keywords.iter().map(|(_, value)| value);
@@ -28,7 +31,9 @@ impl<'py> Executor<'py> {
         }
         let (positional, keywords) = self.convert_arguments(args, |ex, arg| ex.plain_copy(arg, &mut copies))?;
         let result = self.ask_numpy(callee, &positional, keywords.as_ref())?;
-        // Arrays are for the program to have.
+        if numpy::is_array(&result) {
+            return self.call_for_array(callee, args).map(Some);
+        }
         match self.is_number_of_numpy(&result) || crate::objects::is_constant_type(&result.get_type()) {
             true => self.fold(&result).map(Some),
             false => match result.is_exact_instance_of::<PyTuple>() {

@@ -149,6 +149,9 @@ impl<'py> Executor<'py> {
         right: VarId,
     ) -> Result<Option<Called>, Stop> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
+        if self.is_made_array(left) || self.is_made_array(right) {
+            return self.binary(op, inplace, left, right).map(|result| Some(Called::Value(result)));
+        }
         if let (BinaryOp::Remainder, VarKind::Constant(_)) = (op, &left_kind)
             && let Some(entered) = self.enter_percent(left, right)?
         {

@@ -346,6 +346,7 @@ impl<'py> Executor<'py> {
         let sample = match self.look(sequence)? {
             VarKind::List(_) => PyList::empty(self.py).into_any(),
             VarKind::Tuple(_) => PyTuple::empty(self.py).into_any(),
+            VarKind::Native(_) => self.array_to_ask(sequence)?,
             // Text of a class of the program is never the compact kind.
             VarKind::Constant(_) => match self.image_of_whole(sequence)? {
                 Some(image) => image,

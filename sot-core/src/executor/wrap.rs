@@ -143,7 +143,7 @@ impl<'py> Executor<'py> {
             Kind::Api | Kind::Foldable | Kind::Switch | Kind::Break(_) => return BuiltinVar { object: id }.into(),
             Kind::Record | Kind::Maker(_) | Kind::Unknown => {}
         }
-        if facts::is_function(object) && crate::numpy::is_dispatcher(object) {
+        if facts::is_function(object) && (crate::numpy::is_dispatcher(object) || crate::numpy::is_maker(object)) {
             return BuiltinVar { object: id }.into();
         }
         if facts::is_function(object) {

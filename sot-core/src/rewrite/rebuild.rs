@@ -191,7 +191,7 @@ impl Rebuild for NativeVar {
             em.push(*maker)?;
             return em.call_pushed(arguments);
         }
-        if let (Native::Made, [maker, arguments, steps @ ..]) = (self.native, &self.positional[..]) {
+        if let (Native::Made | Native::Array, [maker, arguments, steps @ ..]) = (self.native, &self.positional[..]) {
             em.push(*maker)?;
             em.pushed_is_callable();
             let mut count = em.push_all_of(*arguments)?;

@@ -37,6 +37,8 @@ def freeze(value, seen=None):
         return (name, [(freeze(k, seen), freeze(v, seen)) for k, v in value.items()])
     if isinstance(value, (type(freeze), type, type(len), type(toy))):
         return (name, getattr(value, "__qualname__", value.__name__))
+    if name == "ndarray":
+        return (name, str(value.dtype), value.shape, repr(value.tolist()), value.flags.writeable)
     state = dict(getattr(value, "__dict__", {}))
     for slot in getattr(type(value), "__slots__", ()):
         if hasattr(value, slot):

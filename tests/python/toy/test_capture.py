@@ -15,6 +15,7 @@ from capture_cases import (  # noqa: F401
     appended,
     arguments_of_exceptions,
     arithmetic,
+    arrays_of_numpy,
     asked_by_key,
     asked_in_order,
     bound_by_c,

@@ -111,6 +111,9 @@ impl<'py> Executor<'py> {
     pub fn unary_operator(&mut self, name: &str, value: VarId) -> Result<VarId, Stop> {
         let operator = self.operator(name)?;
         let args = Args::positional(vec![value]);
+        if let Some(result) = self.operator_of_arrays(name, &[value])? {
+            return Ok(result);
+        }
         match self.look(value)? {
             VarKind::Tensor(_) => self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args),
             VarKind::Instance(_) => {
@@ -129,6 +132,9 @@ impl<'py> Executor<'py> {
         let (name, inplace_name) = operator_names(op);
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
+        if let Some(result) = self.operator_of_arrays(if inplace { inplace_name } else { name }, &[left, right])? {
+            return Ok(result);
+        }
         self.may_meet_scalar(left, right)?;
         let of_class =
             |kind: &VarKind| matches!(kind, VarKind::Instance(_) | VarKind::Tuple(TupleVar { class: Some(_), .. }));
@@ -487,6 +493,9 @@ impl Executor<'_> {
         let (left_kind, right_kind) = (self.look(left)?, self.look(right)?);
         let args = Args::positional(vec![left, right]);
         let operator = self.operator(name)?;
+        if let Some(result) = self.operator_of_arrays(name, &[left, right])? {
+            return Ok(result);
+        }
         self.may_meet_scalar(left, right)?;
         if matches!(left_kind, VarKind::Tensor(_)) || matches!(right_kind, VarKind::Tensor(_)) {
             return self.record_call(CallKind::Method, &format!("__{name}__"), Some(&operator), &args);

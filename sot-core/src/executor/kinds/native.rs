@@ -10,6 +10,14 @@ impl Operations for NativeVar {
     }
 
     fn truth(&self, ex: &mut Executor<'_>, me: VarId) -> Result<bool, Stop> {
+        if self.native == Native::Array {
+            let array = ex.array_to_ask(me)?;
+            // That of an empty array is no longer to be asked for, and warns.
+            return match array.len() {
+                Ok(0) => unanswered(self.kind_name(), "truth"),
+                _ => array.is_truthy().map_err(|e| ex.would_raise(&e)),
+            };
+        }
         match ex.shown_by(me)? {
             Some(dict) => ex.truth(dict),
             None => Ok(true),
@@ -17,6 +25,10 @@ impl Operations for NativeVar {
     }
 
     fn length(&self, ex: &mut Executor<'_>, me: VarId) -> Result<usize, Stop> {
+        if self.native == Native::Array {
+            let array = ex.array_to_ask(me)?;
+            return array.len().map_err(|e| ex.would_raise(&e));
+        }
         match ex.shown_by(me)? {
             Some(dict) => ex.look(dict)?.length(ex, dict),
             None => unanswered(self.kind_name(), "len()"),
@@ -24,6 +36,11 @@ impl Operations for NativeVar {
     }
 
     fn iterate(&self, ex: &mut Executor<'_>, me: VarId) -> Result<VarId, Stop> {
+        if self.native == Native::Array {
+            // Who has no axis has no items.
+            self.length(ex, me)?;
+            return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
+        }
         match ex.shown_by(me)? {
             Some(dict) => ex.look(dict)?.iterate(ex, dict),
             None => unanswered(self.kind_name(), "iteration"),
@@ -37,6 +54,9 @@ impl Operations for NativeVar {
     fn subscript(&self, ex: &mut Executor<'_>, me: VarId, key: VarId) -> Result<VarId, Stop> {
         if let Some(dict) = ex.shown_by(me)? {
             return ex.subscript(dict, key);
+        }
+        if self.native == Native::Array {
+            return ex.item_of_array(me, key);
         }
         ex.method_of_match(me, "__getitem__", &Args::positional(vec![key]))
     }
@@ -62,6 +82,7 @@ impl Operations for NativeVar {
             Native::Partial => class.call1((&class,)).map_err(|e| ex.internal(&e))?,
             Native::Proxy => class.call1((PyDict::new(ex.py),)).map_err(|e| ex.internal(&e))?,
             Native::Made => ex.object_made(me, self)?,
+            Native::Array => ex.array_made(me, self)?,
             Native::Descriptor | Native::Encoder => return no_words(name),
             Native::ItemGetter | Native::AttrGetter | Native::MethodCaller => {
                 class.call1((PyString::intern(ex.py, "name"),)).map_err(|e| ex.internal(&e))?
@@ -82,7 +103,7 @@ impl Operations for NativeVar {
         match self.native {
             Native::Proxy => ex.method_of_proxy(me, name, args),
             Native::Descriptor => ex.property_changed(me, name, args).map(Called::Value),
-            Native::Made => {
+            Native::Made | Native::Array => {
                 let class = ex.objects.get(ex.py, self.class);
                 let method = class.getattr(name).map_err(|e| ex.internal(&e))?;
                 let called = ex.method_of_object_of_c(&method, &class, name, me, args)?;

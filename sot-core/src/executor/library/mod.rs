@@ -1,6 +1,7 @@
 //! Functions of C modules of the standard library: those that are pure over constants are folded, those that say something about the
 //! process are asked by their path, and a method may be made by its class. Below: objects of C with a state of their own.
 
+mod arrays;
 mod caches;
 mod json;
 mod locks;

@@ -111,6 +111,9 @@ impl<'py> Executor<'py> {
         me: VarId,
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
+        if self.is_made_array(me) {
+            return self.method_of_array(method, name, me, args);
+        }
         if let VarKind::Native(made) = self.look(me)?
             && made.native == Native::Made
         {
