@@ -45,6 +45,32 @@ impl<'py> Executor<'py> {
         Ok(self.items_of_sequence(sequence)?.filter(|items| items.len() > 1))
     }
 
+    /// The numbers that a list or tuple holds now which the capture made, or found as a constant, as a tuple: all are of one type.
+    fn numbers_of_made(&mut self, sequence: VarId) -> Result<Option<Bound<'py, PyAny>>, Stop> {
+        if self.found_outside(sequence) && !self.is_constant(self.var(sequence).tracker) {
+            return Ok(None);
+        }
+        let Some(items) = self.items_of_sequence(sequence)?.filter(|items| items.len() <= SAMPLES) else {
+            return Ok(None);
+        };
+        let mut numbers = Vec::with_capacity(items.len());
+        for item in items {
+            let VarKind::Constant(_) = self.look(item)? else { return Ok(None) };
+            if self.is_varying(item) {
+                return Ok(None);
+            }
+            match self.constant_value(item).filter(varies) {
+                Some(number) => numbers.push(number),
+                None => return Ok(None),
+            }
+        }
+        let Some(first) = numbers.first().map(|number| number.get_type()) else { return Ok(None) };
+        if !numbers.iter().all(|number| number.get_type().is(&first)) {
+            return Ok(None);
+        }
+        PyTuple::new(self.py, numbers).map(|numbers| Some(numbers.into_any())).map_err(|e| self.internal(&e))
+    }
+
     /// Where new code finds a list or a tuple from before.
     fn path_of_sequence(&mut self, sequence: VarId) -> Option<(Bound<'py, PyAny>, TrackerId)> {
         let (object, tracker) = (self.known_object(sequence)?, self.var(sequence).tracker);
@@ -117,6 +143,14 @@ impl<'py> Executor<'py> {
     pub(super) fn item_at_varying(&mut self, sequence: VarId, key: VarId) -> Result<Option<VarId>, Stop> {
         if !matches!(self.var(sequence).kind, VarKind::List(_) | VarKind::Tuple(_)) || !self.is_varying_int(key) {
             return Ok(None);
+        }
+        if let Some(numbers) = self.numbers_of_made(sequence)? {
+            let VarKind::Constant(ConstantVar { object: index }) = self.var(key).kind else { return Ok(None) };
+            let index = self.objects.get(self.py, index);
+            let Some(item) = computed(Arithmetic::Item, &numbers, Some(&index)) else { return Ok(None) };
+            let numbers = self.objects.add(&numbers);
+            let base = self.constant_tracker(numbers);
+            return Ok(self.item_at(base, key, &item));
         }
         let in_part = self.unseen_list(sequence).is_some() && self.appended_before_look(sequence).is_empty();
         if in_part && !self.stored_in_itself(sequence).is_empty() {

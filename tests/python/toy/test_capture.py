@@ -134,6 +134,7 @@ from capture_cases import (  # noqa: F401
     module_writes,
     modules_without_names,
     natives,
+    numbers_chosen,
     objects_of_c,
     odd_answers,
     ordered_keys,
