@@ -159,7 +159,6 @@ impl<'py> Executor<'py> {
         })
     }
 
-    #[expect(clippy::type_complexity, reason = "objects and variables, in one order")]
     fn all_given_to_numpy(
         &mut self,
         items: &[VarId],
