@@ -1,4 +1,4 @@
-//! Classes of C whose values have a state that nothing but their own methods knows: streams in memory, hashes, locks.
+//! Classes of C whose values have a state that nothing but their own methods knows: streams in memory, hashes, locks, dates.
 //!
 //! One that a capture made is known to the capture alone, until it is built. So it is what its history makes of it: the call that made
 //! it, and the calls of methods that changed it, all of them of constants. Another one with the same history answers for it.
@@ -25,6 +25,7 @@ const OF_STREAMS: &[&str] =
     &["__next__", "close", "flush", "read", "readline", "readlines", "seek", "truncate", "write"];
 const ASKED_OF_STREAMS: &[&str] =
     &["__enter__", "__iter__", "getvalue", "isatty", "readable", "seekable", "tell", "writable"];
+const OF_DATES: &[&str] = &["isoformat", "isoweekday", "toordinal", "weekday"];
 const OF_LOCKS: &[&str] = &["__enter__", "__exit__", "acquire", "release"];
 
 const KNOWN: &[Known] = &[
@@ -51,6 +52,38 @@ const KNOWN: &[Known] = &[
         changes: &["update"],
         asks: &["copy", "digest", "hexdigest"],
         fields: &["block_size", "digest_size", "name"],
+    },
+    Known {
+        name: "_struct.Struct",
+        module: "_struct",
+        attribute: "Struct",
+        changes: &[],
+        asks: &["pack", "unpack"],
+        fields: &["format", "size"],
+    },
+    Known {
+        name: "datetime.date",
+        module: "datetime",
+        attribute: "date",
+        changes: &[],
+        asks: OF_DATES,
+        fields: &["day", "month", "year"],
+    },
+    Known {
+        name: "datetime.datetime",
+        module: "datetime",
+        attribute: "datetime",
+        changes: &[],
+        asks: OF_DATES,
+        fields: &["day", "hour", "microsecond", "minute", "month", "second", "year"],
+    },
+    Known {
+        name: "datetime.timedelta",
+        module: "datetime",
+        attribute: "timedelta",
+        changes: &[],
+        asks: &["total_seconds"],
+        fields: &["days", "microseconds", "seconds"],
     },
     Known {
         name: "_thread.lock",

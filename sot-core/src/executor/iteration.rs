@@ -85,6 +85,7 @@ impl<'py> Executor<'py> {
                     self.not_shared(iterator)?;
                     if self.resume(iterator, None)? { Err(Stop::Calls) } else { Ok(None) }
                 }
+                VarKind::Native(_) => self.next_line(iterator),
                 _ => self.next_of_instance(iterator),
             };
         };

@@ -12,6 +12,7 @@
 use super::Executor;
 use crate::cpython::facts;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use hashbrown::HashSet;
 use pyo3::exceptions::PyRuntimeError;
@@ -168,7 +169,7 @@ impl<'py> Executor<'py> {
                 }
                 VarKind::Instance(_) => {
                     let class = self.class_of(value)?;
-                    if !self.extends_object(&class)? {
+                    if !self.extends_object(&class)? && !type_facts::is_enumeration(&class) {
                         return Ok(false);
                     }
                     for name in ["__repr__", "__str__", "__format__"] {

@@ -179,6 +179,7 @@ from capture_cases import (  # noqa: F401
     thrown,
     told_to_finalizers,
     tracebacks_set,
+    values_of_the_library,
     varying_places,
     walked,
     worded_by_c,

@@ -113,6 +113,8 @@ fn for_iter(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
                 return Ok(Flow::Entered(Awaits::Next));
             }
         }
+        // A stream, which is its own iterator.
+        VarKind::Native(native) if ex.gives_lines(&native)? => {}
         other => return Err(Stop::fallback(Reason::ValueKind, format!("iteration over {}", other.kind_name()))),
     }
     match ex.next_item(iterator)? {

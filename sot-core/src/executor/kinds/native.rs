@@ -18,6 +18,10 @@ impl Operations for NativeVar {
                 _ => array.is_truthy().map_err(|e| ex.would_raise(&e)),
             };
         }
+        if self.native == Native::Made {
+            // A difference of no time is false.
+            return ex.object_made(me, self)?.is_truthy().map_err(|e| ex.would_raise(&e));
+        }
         match ex.shown_by(me)? {
             Some(dict) => ex.truth(dict),
             None => Ok(true),
@@ -40,6 +44,9 @@ impl Operations for NativeVar {
             // Who has no axis has no items.
             self.length(ex, me)?;
             return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
+        }
+        if self.native == Native::Made && ex.gives_lines(self)? {
+            return Ok(me);
         }
         match ex.shown_by(me)? {
             Some(dict) => ex.look(dict)?.iterate(ex, dict),

@@ -5,7 +5,7 @@ use super::locks::Taking;
 use crate::locks;
 use crate::natives::Native;
 use crate::objects_of_c::known;
-use crate::stop::Stop;
+use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
@@ -201,6 +201,30 @@ impl<'py> Executor<'py> {
             self.fold(&result)?
         };
         Ok(Some(Called::Value(value)))
+    }
+
+    /// Whether an object is a stream, which gives its lines.
+    pub(in crate::executor) fn gives_lines(&mut self, made: &NativeVar) -> Result<bool, Stop> {
+        let class = self.objects.get(self.py, made.class);
+        Ok(class.cast::<PyType>().ok().and_then(known).is_some_and(|known| known.changes.contains(&"__next__")))
+    }
+
+    /// `next(stream)`; `None`: it has come to its end.
+    pub(in crate::executor) fn next_line(&mut self, me: VarId) -> Result<Option<VarId>, Stop> {
+        let made = match self.look(me)? {
+            VarKind::Native(made) if made.native == Native::Made && self.gives_lines(&made)? => made,
+            _ => return Err(Stop::brk(Reason::UserCode, "__next__")),
+        };
+        let class =
+            self.objects.get(self.py, made.class).cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let before = self.object_made(me, &made)?.call_method0("tell").map_err(|e| self.would_raise(&e))?;
+        let object = self.object_made(me, &made)?;
+        let line = object.call_method0("readline").map_err(|e| self.would_raise(&e))?;
+        object.call_method1("seek", (before,)).map_err(|e| self.internal(&e))?;
+        match line.is_truthy() {
+            Ok(true) => self.changed_by(me, &made, &class, "__next__", &[]).map(Some),
+            _ => Ok(None),
+        }
     }
 
     /// A method that changes the object.
