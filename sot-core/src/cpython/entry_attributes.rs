@@ -20,10 +20,14 @@ use pyo3::types::{PyString, PyTuple};
 
 use super::capi;
 use super::entry_object::EntryObject;
+use super::facts;
 use super::heap_type::{guarded_slot, slot};
 
 /// Read from the entry's `__dict__` or the function, never from the type.
-const FUNCTION_FIRST: [&str; 1] = ["__module__"];
+const FUNCTION_FIRST: [&str; 2] = ["__module__", "__set_name__"];
+/// Names under which a class statement makes something else of a function.
+const IMPLICIT: [(&str, &str); 3] =
+    [("__new__", "staticmethod"), ("__init_subclass__", "classmethod"), ("__class_getitem__", "classmethod")];
 /// Written to the function.
 const FUNCTION_OWNED: [&str; 5] = ["__code__", "__defaults__", "__kwdefaults__", "__annotations__", "__type_params__"];
 
@@ -125,6 +129,8 @@ pub(super) fn methods(is_own_copy: bool) -> Vec<ffi::PyMethodDef> {
     if is_own_copy {
         let copy = pyo3::impl_::trampoline::get_trampoline_function!(noargs, copy);
         let deepcopy = pyo3::impl_::trampoline::get_trampoline_function!(binaryfunc, deepcopy);
+        let set_name = pyo3::impl_::trampoline::get_trampoline_function!(binaryfunc, set_name);
+        methods.push(method(c"__set_name__", ffi::PyMethodDefPointer { PyCFunction: set_name }, ffi::METH_VARARGS));
         methods.push(method(c"__copy__", ffi::PyMethodDefPointer { PyCFunction: copy }, ffi::METH_NOARGS));
         methods.push(method(c"__deepcopy__", ffi::PyMethodDefPointer { PyCFunction: deepcopy }, ffi::METH_O));
     }
@@ -257,6 +263,26 @@ unsafe fn copy(_py: Python<'_>, this: *mut PyObject) -> PyResult<*mut PyObject> 
 unsafe fn deepcopy(py: Python<'_>, this: *mut PyObject, _memo: *mut PyObject) -> PyResult<*mut PyObject> {
     // SAFETY: passed on.
     unsafe { copy(py, this) }
+}
+
+/// What a new class makes of a function under a name, it makes of the entry, too: before anybody sees the class.
+///
+/// # Safety
+/// Called by CPython as a method, with a tuple.
+unsafe fn set_name(py: Python<'_>, this: *mut PyObject, args: *mut PyObject) -> PyResult<*mut PyObject> {
+    // SAFETY: the caller holds both.
+    let (entry, args) = unsafe { (Bound::from_borrowed_ptr(py, this), Bound::from_borrowed_ptr(py, args)) };
+    let (owner, name): (Bound<'_, PyAny>, Bound<'_, PyAny>) = args.extract()?;
+    let wrapper = IMPLICIT.iter().find(|(implicit, _)| name.cast::<PyString>().is_ok_and(|name| name == *implicit));
+    if let (Some((_, wrapper)), Some(names)) = (wrapper, facts::class_dict(&owner))
+        && names.get_item(&name)?.is_some_and(|value| value.is(&entry))
+    {
+        let wrapped = super::module(py, "builtins")?.getattr(*wrapper)?.call1((entry,))?;
+        names.set_item(&name, wrapped)?;
+        // SAFETY: what has a dict of a class is one.
+        unsafe { ffi::PyType_Modified(owner.as_ptr().cast()) };
+    }
+    Ok(py.None().into_ptr())
 }
 
 /// What a module has under an object's qualified name.

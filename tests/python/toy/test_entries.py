@@ -291,3 +291,99 @@ def test_isinstance_inside_a_captured_function():
 
     for _ in range(3):
         assert toy.to_static(f)(toy.tensor([1.0])).tolist() == f(toy.tensor([1.0])).tolist() == [4.0]
+
+
+def implicit_methods(to_static):
+    """What comes of entries under names of which a class statement makes class methods and static methods, step by step."""
+    log = []
+
+    def step(ask):
+        try:
+            log.append(ask())
+        except Exception as error:
+            log.append((type(error), str(error)))
+
+    class Base:
+        @to_static
+        def __init_subclass__(cls, **options):
+            log.append((cls.__name__, options))
+
+        @to_static
+        def __class_getitem__(cls, key):
+            return cls.__name__, key
+
+        @to_static
+        def __new__(cls, *args):
+            log.append(args)
+            return object.__new__(cls)
+
+        @to_static
+        def plain(self):
+            return type(self).__name__
+
+    class Below(Base, option=1):
+        pass
+
+    class Wrapped:
+        @classmethod
+        @to_static
+        def __class_getitem__(cls, key):
+            return cls.__name__, key
+
+        @to_static
+        @classmethod
+        def __init_subclass__(cls):
+            log.append(cls.__name__)
+
+    class BelowWrapped(Wrapped):
+        pass
+
+    class Later:
+        pass
+
+    Later.__class_getitem__ = to_static(lambda cls, key: key)
+    step(lambda: type("Made", (Below,), {}, option=2).__name__)
+    step(lambda: type("Own", (), {"__class_getitem__": to_static(lambda cls, key: (cls.__name__, key))})[2])
+    for kind in (Base, Below, Wrapped, BelowWrapped, Later):
+        step(lambda: kind[3])
+        step(lambda: kind()[3])
+        step(lambda: kind.__class_getitem__(4))
+        step(lambda: kind().__class_getitem__(5))
+        step(lambda: kind.__init_subclass__())
+        step(lambda: type(kind().__new__(kind, 6)).__name__)
+    names = ("__init_subclass__", "__class_getitem__", "__new__")
+    step(lambda: [type(vars(Base)[name]) for name in names])
+    step(lambda: [list(vars(Base)).index(name) for name in names])
+    step(lambda: Base().plain())
+    step(lambda: hasattr(vars(Base)["plain"], "__set_name__"))
+    step(lambda: to_static(plain).__set_name__(Base, "__new__"))
+    return log
+
+
+def test_names_of_implicit_class_methods():
+    expected = implicit_methods(lambda function: function)
+    for _ in range(2):
+        assert implicit_methods(toy.to_static) == expected
+
+
+def test_implicit_class_methods_of_classes_made_by_captured_code():
+    def build(to_static):
+        def f(x):
+            class Base:
+                def __init_subclass__(cls):
+                    seen.append(cls.__name__)
+
+                __class_getitem__ = entry
+
+            class Below(Base):
+                pass
+
+            return x + 1, Below[2], type(vars(Base)["__class_getitem__"]).__name__, seen
+
+        seen = []
+        entry = to_static(lambda cls, key: (cls.__name__, key))
+        return to_static(f)
+
+    plainly, translated = build(lambda function: function), build(toy.to_static)
+    for _ in range(3):
+        assert translated(toy.tensor([1.0]))[1:] == plainly(toy.tensor([1.0]))[1:]
