@@ -101,7 +101,8 @@ impl FrameShape {
 
     /// Whether the first local must be the first argument of the resume function: `super()` looks for it there.
     pub fn first_local_first(&self) -> bool {
-        self.locals.first() == Some(&0) && uses_super(&self.unit.code)
+        let code = &self.unit.code;
+        self.locals.first() == Some(&0) && code.argcount > 0 && uses_super(code)
     }
 
     pub fn stack_values(&self) -> usize {
@@ -174,7 +175,7 @@ impl FrameShape {
 }
 
 /// Whether a function may call `super()` without arguments, which reads its first local and its cell `__class__`. Without
-/// that cell it raises, and the first local decides what it says.
+/// that cell it raises, and the first local decides what it says; without positional arguments it says so before it looks at either.
 pub fn uses_super(code: &sot_opcodes::Code) -> bool {
     code.freevars.iter().any(|name| name == "__class__") || code.names.iter().any(|name| name == "super")
 }

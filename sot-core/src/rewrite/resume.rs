@@ -144,7 +144,12 @@ impl<'a> Stand<'a> {
     }
 
     fn first_local_first(&self) -> bool {
-        self.locals.first() == Some(&0) && uses_super(self.code)
+        self.locals.first() == Some(&0) && self.code.argcount > 0 && uses_super(self.code)
+    }
+
+    /// Whether the values are given as `*args`: the frame has no positional arguments, and `super()` would say so.
+    fn takes_one_tuple(&self) -> bool {
+        self.code.argcount == 0 && uses_super(self.code)
     }
 
     /// With its columns: who asks a generator where it waits is told them.
@@ -187,6 +192,11 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     let mut names: Vec<String> = Vec::new();
     let mut moved = vec![u32::MAX; old_names.len()];
     let mut first_stack = 0;
+    let given = (stack + frame.locals.len() + frame.handled) as u32;
+    if frame.takes_one_tuple() {
+        names.push("___values".to_owned());
+        first_stack = 1;
+    }
     if frame.first_local_first() {
         moved[0] = 0;
         names.push(old_names[0].clone());
@@ -206,10 +216,14 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     let own_traceback = Local(names.len() as u32);
     names.extend(frame.apart.map(|_| "___traceback".to_owned()));
     code.varnames = names;
-    code.argcount = (stack + frame.locals.len() + frame.handled) as u32;
+    code.argcount = given;
     code.posonlyargcount = 0;
     code.kwonlyargcount = 0;
     code.flags.remove(CodeFlags::VARARGS | CodeFlags::VARKEYWORDS);
+    if frame.takes_one_tuple() {
+        code.argcount = 0;
+        code.flags.insert(CodeFlags::VARARGS);
+    }
 
     // The frame's cells are given: free variables, in the same numbering, of which an empty one is told by another name.
     let cells = std::mem::take(&mut code.cellvars);
@@ -259,6 +273,12 @@ fn set_up(frame: &Stand<'_>, helpers: Helpers, entry: Entry) -> Result<Code, Str
     };
     if let Some(start) = starts {
         put.op(start);
+    }
+    if frame.takes_one_tuple() {
+        put.load(0);
+        put.op(Op::DeleteFast(Local(0)));
+        put.op(Op::UnpackSequence(given));
+        (1..=given).for_each(|at| put.op(Op::StoreFast(Local(at))));
     }
     let mut next = first_stack;
     let mut handled = first_handled;

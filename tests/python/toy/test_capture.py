@@ -172,6 +172,7 @@ from capture_cases import (  # noqa: F401
     state,
     streams,
     subclasses,
+    supers_refused,
     texts,
     texts_extended,
     threads_beside,
