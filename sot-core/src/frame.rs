@@ -257,6 +257,11 @@ impl Frame {
         asks_for(&self.unit.code, self.ip, self.awaits)
     }
 
+    /// Whether the frame is that of the definition of `getattr`, which asks for what its arguments say.
+    pub fn asks_as_given(&self) -> bool {
+        asks_as_given(&self.unit)
+    }
+
     /// Whether the frame yields at once what it is given: a `yield from` of 3.8 to 3.10 that has asked a `__next__`.
     pub fn yields_what_it_awaits(&self) -> bool {
         self.awaits == Awaits::Delegate && matches!(self.unit.code.instrs[self.ip].op, Op::YieldFrom)
@@ -370,6 +375,14 @@ pub fn asks_for(code: &Code, ip: usize, awaits: Awaits) -> Option<&str> {
         _ => None,
     }
 }
+
+/// Whether the frames of some code ask for an attribute on behalf of `getattr`: of their first variable, by the name in the second.
+pub fn asks_as_given(unit: &CodeUnit) -> bool {
+    unit.hidden && unit.code.name == ASKS_AS_GIVEN
+}
+
+/// The definition of `getattr`.
+pub const ASKS_AS_GIVEN: &str = "attribute_by_name";
 
 /// A frame that the simulation leaves out because its code does nothing but make the call: a layer's `__call__`.
 #[derive(Debug)]

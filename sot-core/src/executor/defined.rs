@@ -5,6 +5,7 @@
 use super::Executor;
 use super::compared::is_itself;
 use crate::cpython::facts;
+use crate::frame::ASKS_AS_GIVEN;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
@@ -554,6 +555,13 @@ impl<'py> Executor<'py> {
                     Some(method) => self.enter("length_of", &[method]).map(Some),
                     None => Ok(None),
                 }
+            }
+            ("getattr", [object, name])
+                if args.keywords.is_empty()
+                    && !self.frame().is_hidden()
+                    && self.attribute_by_code(*object, *name)? =>
+            {
+                self.enter(ASKS_AS_GIVEN, &[*object, *name]).map(Some)
             }
             ("getattr", [object, name, default])
                 if args.keywords.is_empty() && self.attribute_by_code(*object, *name)? =>

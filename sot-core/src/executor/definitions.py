@@ -701,6 +701,13 @@ def untruth_of_value(value):
     return True
 
 
+def attribute_by_name(object, name):
+    value = getattr(object, name)
+    # Until here who raises is told them.
+    object, name
+    return value
+
+
 def attribute_or(object, name, default):
     try:
         return getattr(object, name)

@@ -243,7 +243,7 @@ impl Tail {
             .frames
             .iter()
             .any(|f| f.catches() || matches!(f.awaits, Awaits::Next | Awaits::Delegate) || f.generator.is_some())
-            || below.iter().any(|f| f.asks_for().is_some())
+            || below.iter().any(|f| f.asks_for().is_some() || f.asks_as_given())
             || !carried.is_empty()
             || captured.stacks_hold_several();
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });

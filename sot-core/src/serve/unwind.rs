@@ -10,12 +10,12 @@ use crate::cpython::facts;
 use crate::cpython::thread::{handled, set_handled};
 use crate::cpython::traceback::Asker;
 use crate::cpython::{OwnedSlots, Slots, new_function};
-use crate::frame::{PutBack, asks_for, catches_at, depth_in_handler, handler_at, put_back};
+use crate::frame::{PutBack, asks_as_given, asks_for, catches_at, depth_in_handler, handler_at, put_back};
 use crate::shapes::{Apart, FrameShape, GeneratorAt, Shape, SlotShape, WaitingShape};
 use crate::user_frames;
 use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
 use sot_opcodes::calls::drops_from_the_top;
 use sot_opcodes::{JumpCond, Op, handling, method_layout};
 use std::sync::Arc;
@@ -516,14 +516,25 @@ fn tell_what_was_asked(
     }
     let exception = error.value(py);
     for (i, frame) in frames.iter().enumerate().skip(first).rev() {
-        let Some(name) = frame.awaits.and_then(|awaits| asks_for(&frame.unit.code, frame.ip, awaits)) else { continue };
+        let start: usize = frames[..i].iter().map(FrameShape::values).sum();
+        let of_stack = frame.stack_values();
+        let (name, object) = if frame.awaits.is_some() && asks_as_given(&frame.unit) {
+            let given = |local: u32| {
+                let at = frame.locals.iter().position(|alive| *alive == local)?;
+                values[start + of_stack + at].as_ref().map(|value| value.bind(py).clone())
+            };
+            (given(1), given(0))
+        } else {
+            let name = frame.awaits.and_then(|awaits| asks_for(&frame.unit.code, frame.ip, awaits));
+            let object = of_stack.checked_sub(1).and_then(|top| values[start + top].as_ref());
+            let name = name.map(|name| PyString::intern(py, name).into_any());
+            (name, object.map(|object| object.bind(py).clone()))
+        };
+        let (Some(name), Some(object)) = (name, object) else { continue };
         let told = |part: &str| exception.getattr(part).map(|told| !told.is_none());
         if told("name")? || told("obj")? {
             break;
         }
-        let start: usize = frames[..i].iter().map(FrameShape::values).sum();
-        let object = frame.stack_values().checked_sub(1).and_then(|top| values[start + top].as_ref());
-        let Some(object) = object.map(|object| object.bind(py)) else { continue };
         if !facts::tells_names(&object.get_type(), frame.awaits == Some(Awaits::Method)) {
             continue;
         }

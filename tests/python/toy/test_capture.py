@@ -173,6 +173,7 @@ from capture_cases import (  # noqa: F401
     streams,
     subclasses,
     supers_refused,
+    told_by_getattr,
     texts,
     texts_extended,
     threads_beside,

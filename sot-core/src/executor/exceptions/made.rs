@@ -345,10 +345,14 @@ impl<'py> Executor<'py> {
     /// An AttributeError has come instead of an attribute that a frame asked for: it is told, unless it knows.
     pub(super) fn tell_what_was_asked(&mut self, exception: VarId, frame: usize) -> Result<(), Stop> {
         let frame = &self.frames[frame];
-        let (Some(name), Some(object)) = (frame.asks_for().map(str::to_owned), frame.stack.last().copied()) else {
-            return Ok(());
-        };
         let method = frame.awaits == Awaits::Method;
+        let asked = match frame.locals[..] {
+            [Some(object), Some(name), ..] if frame.asks_as_given() => {
+                self.constant_str(name).map(|name| (name, object))
+            }
+            _ => frame.asks_for().map(str::to_owned).zip(frame.stack.last().copied()),
+        };
+        let Some((name, object)) = asked else { return Ok(()) };
         let class = self.class_of(object)?;
         if self.is_attribute_error(exception)? && class.cast::<PyType>().is_ok_and(|c| facts::tells_names(c, method)) {
             self.tell_name(&Stop::Raised(exception), &name, Some(object))?;
