@@ -57,7 +57,7 @@ impl<'py> Executor<'py> {
         if let Some((_, class)) = self.made_anew(class) {
             // The one of this call's class: it is read again where it is needed, and runs as Python.
             let blocked = Some(Why::new(Reason::OpaqueCall, name));
-            return Ok(self.virtual_var(BoundVar { receiver: class, name: name.into(), blocked }));
+            return Ok(self.virtual_var(BoundVar { blocked, ..BoundVar::new(class, name) }));
         }
         let bound = found.call_method1("__get__", (self.py.None(), class)).map_err(|e| self.would_raise(&e))?;
         let key = (class.as_ptr() as usize, name.to_owned());

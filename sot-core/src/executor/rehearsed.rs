@@ -14,7 +14,7 @@ use super::doubles::{Cast, is_harmless};
 use crate::cpython::{VERSION, facts};
 use crate::frame::Site;
 use crate::stop::{Reason, Stop};
-use crate::type_facts;
+use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
 use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError};
 use pyo3::prelude::*;
@@ -149,13 +149,17 @@ impl<'py> Executor<'py> {
         let first = operands.iter().position(|operand| !self.is_null(*operand));
         let is_call = matches!(op, Op::Call { .. } | Op::CallKw { .. } | Op::CallEx { .. });
         for (at, operand) in operands.iter().enumerate() {
+            if is_call && first == Some(at) {
+                let receiver = operands[at + 1..].iter().find(|operand| !self.is_null(**operand)).copied();
+                let Some(callee) = self.double_of_callee(*operand, receiver, op, cast)? else { return Ok(None) };
+                match self.unbound(*operand, &callee) {
+                    Some((method, receiver)) => doubles.extend([Some(method), Some(receiver)]),
+                    None => doubles.push(Some(callee)),
+                }
+                continue;
+            }
             doubles.push(match op {
                 _ if self.is_null(*operand) => None,
-                _ if is_call && first == Some(at) => {
-                    let receiver = operands[at + 1..].iter().find(|operand| !self.is_null(**operand)).copied();
-                    let Some(callee) = self.double_of_callee(*operand, receiver, op, cast)? else { return Ok(None) };
-                    Some(callee)
-                }
                 _ if callee_below(op) > 0 && first == Some(at) => Some(match self.look(*operand)? {
                     VarKind::Function(_) => self.named_function(*operand)?,
                     VarKind::Builtin(_) | VarKind::Class(_) => self.double(*operand, cast)?,
@@ -233,6 +237,15 @@ impl<'py> Executor<'py> {
             VarKind::Function(_) | VarKind::Method(_) | VarKind::Native(_) | VarKind::Tensor(_) => None,
             _ => Some(cast.apart(|cast| self.double_of_owner(callee, op, cast))?),
         })
+    }
+
+    /// A method that was looked up for a call, as the interpreter has it then: what the class has, and the receiver.
+    fn unbound(&self, callee: VarId, double: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let VarKind::Bound(BoundVar { for_a_call: true, name, .. }) = &self.var(callee).kind else { return None };
+        let receiver = double.getattr("__self__").ok()?;
+        let found = type_facts::raw(&receiver.get_type(), name)?;
+        let of_c = matches!(type_facts::descriptor(&found), Descriptor::Method | Descriptor::Wrapper);
+        (of_c && !receiver.is_instance_of::<PyType>()).then_some((found, receiver))
     }
 
     /// A class that is called as another one, if `object` alone says what arguments it takes: none.

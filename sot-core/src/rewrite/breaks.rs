@@ -37,6 +37,11 @@ impl Tail {
 }
 
 impl BreakPlan {
+    /// Whether the instruction takes the two slots that LOAD_METHOD leaves.
+    pub(super) fn calls(&self) -> bool {
+        self.kept == 0 && matches!(self.op, Op::Call { .. } | Op::CallKw { .. })
+    }
+
     fn emit(&self, em: &mut Emitter<'_, '_>) -> Result<(), Stop> {
         em.gives_frame = self.gives_frame;
         em.let_go_at_tail()?;
@@ -58,8 +63,18 @@ impl BreakPlan {
         } else if !matches!(self.kind, BreakKind::Enter { .. } | BreakKind::ExitCall { .. }) {
             // The names of keywords belong to the instruction.
             let names = matches!(self.op, Op::CallKw { .. });
-            let (operands, names) = self.operands.split_at(self.operands.len() - usize::from(names));
-            for operand in operands {
+            let (mut operands, names) = self.operands.split_at(self.operands.len() - usize::from(names));
+            while let Some((operand, rest)) = operands.split_first() {
+                if self.calls()
+                    && let Some((receiver, name)) = em.looked_up_for_a_call(operands)
+                {
+                    em.push(receiver)?;
+                    let name = em.b.name(&name);
+                    em.emit(Op::LoadMethod(name));
+                    operands = &rest[1..];
+                    continue;
+                }
+                operands = rest;
                 match &em.captured.var(*operand).kind {
                     // It is dropped afterwards, and nothing drops a NULL.
                     VarKind::Null(_) if self.kept > 0 => em.push_none(),

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use sot_opcodes::Op;
 use sot_tracker::ObjectId;
+use std::rc::Rc;
 
 impl<'py> Emitter<'_, 'py> {
     /// Push an attribute that the interpreter itself asks a value for.
@@ -32,6 +33,23 @@ impl<'py> Emitter<'_, 'py> {
         };
         self.emit(Op::PopTop);
         self.ask_plainly(PlainLookup::of(&class), name, |em| em.push(owner))
+    }
+
+    /// The two slots of a call, where one is a method of C that nobody has bound: its receiver and its name. LOAD_METHOD makes both
+    /// slots of the receiver.
+    pub(super) fn looked_up_for_a_call(&self, slots: &[VarId]) -> Option<(VarId, Rc<str>)> {
+        let [first, second, ..] = *slots else { return None };
+        let kind = |var: VarId| &self.captured.var(var).kind;
+        let (VarKind::Null(_), VarKind::Bound(bound)) = (match (kind(first), kind(second)) {
+            (bound @ VarKind::Bound(_), null) => (null, bound),
+            both => both,
+        }) else {
+            return None;
+        };
+        let whole = self.captured.whole_of(bound.receiver).unwrap_or(bound.receiver);
+        let class = self.captured.known_class(self.py, whole).and_then(|class| class.cast_into::<PyType>().ok());
+        let asks = class.is_some_and(|class| type_facts::asks_the_program(&class));
+        (bound.for_a_call && !asks).then(|| (bound.receiver, bound.name.clone()))
     }
 
     /// A list of a class of C, with these items.

@@ -240,8 +240,21 @@ fn innermost<'py>(
         plain.then_some(object)
     };
     let is_null = |em: &Emitter<'_, 'py>, var: VarId| matches!(em.captured.var(var).kind, VarKind::Null(_));
-    let mut given: Vec<VarId> =
-        plan.operands.iter().copied().filter(|v| !is_null(em, *v) && constant(em, *v).is_none()).collect();
+    let unbound = |at: usize| match plan.calls() {
+        true => em.looked_up_for_a_call(&plan.operands[at..]),
+        false => None,
+    };
+    let mut given: Vec<VarId> = Vec::new();
+    let mut at = 0;
+    while let Some(operand) = plan.operands.get(at) {
+        if let Some((receiver, _)) = unbound(at) {
+            given.push(receiver);
+            at += 1;
+        } else if !is_null(em, *operand) && constant(em, *operand).is_none() {
+            given.push(*operand);
+        }
+        at += 1;
+    }
     let last = given.len().saturating_sub(1) as u32;
 
     let mut b = CodeBuilder::new(unit.code.version, &unit.code);
@@ -251,8 +264,14 @@ fn innermost<'py>(
     let mut consts: Vec<Py<PyAny>> = Vec::new();
     let mut next = 0;
     let mut unbind = Vec::new();
-    for operand in &plan.operands {
+    let mut operands = plan.operands.iter().enumerate();
+    while let Some((at, operand)) = operands.next() {
+        let method = unbound(at).map(|(_, name)| b.name(&name));
+        if method.is_some() {
+            operands.next();
+        }
         let object = match is_null(em, *operand) {
+            _ if method.is_some() => None,
             // It is dropped afterwards, and nothing drops a NULL.
             true if plan.kept > 0 => Some(py.None().into_bound(py)),
             true if calls::can_push_null(unit.code.version) => {
@@ -270,6 +289,7 @@ fn innermost<'py>(
             None => {
                 let local = Local(if reversed { last - next } else { next });
                 b.emit(Op::LoadFast { local, check: false }, loc);
+                b.emit_all(method.map(Op::LoadMethod), loc);
                 unbind.push(Op::DeleteFast(local));
                 next += 1;
             }

@@ -76,11 +76,13 @@ pub struct BoundVar {
     pub name: std::rc::Rc<str>,
     /// Calling it must run as Python, for this reason.
     pub blocked: Option<Why>,
+    /// It was looked up for a call (LOAD_METHOD), so that nobody has bound it: what refuses the arguments names the class that has it.
+    pub for_a_call: bool,
 }
 
 impl BoundVar {
     pub fn new(receiver: VarId, name: &str) -> BoundVar {
-        BoundVar { receiver, name: name.into(), blocked: None }
+        BoundVar { receiver, name: name.into(), blocked: None, for_a_call: false }
     }
 }
 

@@ -94,6 +94,7 @@ from capture_cases import (  # noqa: F401
     held_behind_breaks,
     methods_as_keys,
     methods_of_c_held,
+    methods_of_c_refusing,
     held_by_locals,
     hooks_of_c,
     identity,

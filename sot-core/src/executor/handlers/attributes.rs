@@ -4,7 +4,7 @@ use super::names::name;
 use super::{Flow, handlers, mismatch};
 use crate::executor::{Awaits, Executor};
 use crate::stop::{Reason, Stop};
-use crate::variables::{NullVar, SliceVar, SuperVar, VarId, VarKind};
+use crate::variables::{BoundVar, NullVar, SliceVar, SuperVar, VarId, VarKind};
 use pyo3::prelude::*;
 use sot_opcodes::{Op, method_layout};
 
@@ -62,6 +62,13 @@ fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId) {
         ex.push(function);
         ex.push(receiver);
     } else {
+        let found = match &ex.var(found).kind {
+            VarKind::Bound(bound) if !ex.found_outside(found) => {
+                let bound = BoundVar { for_a_call: true, ..bound.clone() };
+                ex.virtual_var(bound)
+            }
+            _ => found,
+        };
         push_callable(ex, found);
     }
 }

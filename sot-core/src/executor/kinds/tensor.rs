@@ -60,7 +60,7 @@ impl Operations for TensorVar {
             }
             // A method is as good as any until it is called: one break at the call, not one more at the look-up.
             Attr::Break(why) if ex.is_tensor_method(name) => {
-                Ok(Some(ex.virtual_var(BoundVar { receiver: me, name: name.into(), blocked: Some(why) })))
+                Ok(Some(ex.virtual_var(BoundVar { blocked: Some(why), ..BoundVar::new(me, name) })))
             }
             Attr::Break(why) if why.reason == Reason::TensorAttribute && ex.lacks_attribute(me, name)? => Ok(None),
             Attr::Break(why) => Err(Stop::Break(why)),
