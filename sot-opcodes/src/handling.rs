@@ -56,6 +56,13 @@ pub const fn cell_arguments_are_locals(version: Version) -> bool {
     version.minor() >= 11
 }
 
+/// Who ends a loop, or answers otherwise, by an exception that nobody handles lets go of its traceback (up to 3.11); later the exception
+/// has that itself.
+#[must_use]
+pub const fn tracebacks_come_with_handlers(version: Version) -> bool {
+    version.minor() < 12
+}
+
 /// The text of UnboundLocalError.
 #[must_use]
 pub fn unbound_local(version: Version, name: &str) -> String {

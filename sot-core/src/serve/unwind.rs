@@ -301,7 +301,9 @@ impl<'py> Waiting<'py> {
                 }
             };
             // Who asked for the next item takes the end of it as an answer.
-            self.left(&error, if ends_loop { at + 1 } else { at }, !ends_loop, asker);
+            if !(ends_loop && handling::tracebacks_come_with_handlers(self.frames[at].unit.code.version)) {
+                self.left(&error, if ends_loop { at + 1 } else { at }, !ends_loop, asker);
+            }
             self.end_above(at + 1)?;
             let unit = self.frames[at].unit.clone();
             self.let_go_of_operands();

@@ -118,6 +118,7 @@ from capture_cases import (  # noqa: F401
     looked_at_in_many_ways,
     library,
     itertools_cases,
+    kept_ends_of_iterators,
     lengths,
     local_classes,
     left_by_exceptions,

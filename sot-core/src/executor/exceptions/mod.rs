@@ -34,10 +34,12 @@ impl Executor<'_> {
     /// traceback.
     pub(super) fn raise(&mut self, exception: VarId, again: bool) -> Result<Unwound, Stop> {
         let innermost = self.frames.len() - 1;
+        let had = self.frames_passed(exception).len();
         // Whoever asks for an item, and the frame of a generator: to them StopIteration is another thing than the rest.
         let asks = |frame: &Frame| matches!(frame.awaits, Awaits::Next | Awaits::Delegate);
         let told_apart = |frame: &Frame| frame.generator.is_some() || asks(frame);
-        let stops = self.frames.iter().any(told_apart) && self.is_stop_iteration(exception)?;
+        let told = |frame: &Frame| told_apart(frame) || frame.is_hidden();
+        let stops = self.frames.iter().any(told) && self.is_stop_iteration(exception)?;
         let thrown = self.step.thrown.take().filter(|(thrown, _)| *thrown == exception);
         let mut at = None;
         for i in (0..=innermost).rev() {
@@ -97,6 +99,12 @@ impl Executor<'_> {
                 self.passed(exception, now, now == at);
             }
         }
+        // C that takes StopIteration for an answer, or what does it in the place of C.
+        let answers = ends_loop || stops && self.frames[at].is_hidden();
+        let version = self.frames[at].unit.code.version;
+        if answers && handling::tracebacks_come_with_handlers(version) && self.outlives_its_raising(exception) {
+            self.cut_traceback(exception, had);
+        }
         if ends_loop {
             self.frame_mut().let_go_of_operands();
             match result {
@@ -108,6 +116,12 @@ impl Executor<'_> {
         }
         self.note_taken_on_the_way(taken);
         Ok(Unwound::Handled)
+    }
+
+    /// Whether somebody has an exception who may look at it later: it is from before the capture, or was stored.
+    fn outlives_its_raising(&self, exception: VarId) -> bool {
+        let mut stored = self.journal.entries().iter().flat_map(|entry| entry.mutation.operands());
+        self.found_outside(exception) || stored.any(|var| VarId(var.0) == exception)
     }
 
     /// StopIteration leaves frames down to that of a generator, which lets it out as the cause of a RuntimeError.
