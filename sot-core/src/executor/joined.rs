@@ -177,7 +177,7 @@ impl<'py> Executor<'py> {
     }
 
     /// What repeats says of what is no int.
-    fn no_count(&mut self, count: VarId) -> Result<Joining, Stop> {
+    pub(super) fn no_count(&mut self, count: VarId) -> Result<Joining, Stop> {
         let class = self.class_of(count)?;
         if self.class_lookup(&class, "__index__")?.is_some() {
             return Ok(Joining::Unknown);

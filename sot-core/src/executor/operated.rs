@@ -240,6 +240,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::UserCode, "% of two texts"));
         }
         let not_inverted = self.fold_bool(false)?;
+        let mut refusal = None;
         for (me, class, name, other) in order {
             let sequence = self.as_sequence(me)?.map(|(_, base)| base);
             if methods.joins() && sequence.is_some() {
@@ -293,6 +294,21 @@ impl<'py> Executor<'py> {
                     }
                     self.virtual_var(BoundVar::new(me, name))
                 }
+                // Bytes repeat as a sequence: an object of a class of the program has slots of sequences, too, and is asked alone where it
+                // is to change.
+                VarKind::Constant(_)
+                    if me == right && methods.plain == "__mul__" && class.is(self.py.get_type::<PyBytes>()) =>
+                {
+                    match self.no_count(left)? {
+                        _ if methods.inplace.is_some() => continue,
+                        Joining::Refused(text) => {
+                            refusal = Some(text);
+                            continue;
+                        }
+                        _ if attempts.is_empty() => return Ok(None),
+                        _ => self.virtual_var(BoundVar::new(me, name)),
+                    }
+                }
                 // Values of C say NotImplemented to an instance of the program, unless it is of a subclass.
                 VarKind::Constant(_) if self.extends_number(if me == left { &right_class } else { &left_class }) => {
                     if attempts.is_empty() {
@@ -315,7 +331,6 @@ impl<'py> Executor<'py> {
             };
             attempts.push(self.virtual_var(TupleVar::new(vec![method, other, not_inverted])));
         }
-        let mut refusal = None;
         if methods.joins() {
             match self.join_at_last(&methods, left, right)? {
                 Joining::Of(method, other) => {

@@ -106,6 +106,7 @@ from capture_cases import (  # noqa: F401
     iterators_of_programs,
     iterators_of_two_names,
     ends_in_turn,
+    repeated_in_place,
     reversed_by_index,
     sets_that_were_emptied,
     iterators_that_ended,
