@@ -261,8 +261,8 @@ fn attempt(
     if let Some(why) = captured.needs_fixed_extents {
         return Err(Failed::NeedsExtents { why, steps: captured.steps });
     }
-    let vary = captured.extents_vary() || !captured.graph.numbers.is_empty();
-    let cannot_act = captured.graph.first_act().is_some() && (vary || captured.graph.relies_on_what_follows_acts());
+    let relies = captured.extents_vary() || captured.graph.relies_on_what_follows_acts();
+    let cannot_act = captured.graph.first_act().is_some() && relies;
     if captured.needs_no_acts || cannot_act {
         return Err(Failed::Acts { steps: captured.steps });
     }

@@ -45,6 +45,13 @@ thread_local! {
     static FAILED: RefCell<Vec<(Py<PyBaseException>, Came)>> = const { RefCell::new(Vec::new()) };
     /// The outputs of a graph that is not to be run again, and its mark.
     static DONE: RefCell<Option<(usize, Vec<Py<PyAny>>)>> = const { RefCell::new(None) };
+    /// What a signal handler has raised behind a graph that has acted: the new code has to do first what the program has done by then.
+    static PUT_OFF: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// What is to be raised where new code that has acted has come to its end.
+pub fn take_put_off() -> Option<PyErr> {
+    PUT_OFF.take()
 }
 
 /// How far a run that failed has come.
@@ -276,7 +283,12 @@ impl GraphFunction {
 
     /// Whether a run changes something beside its results: what random numbers come next, say.
     pub fn has_effects(&self) -> bool {
-        self.effects.is_some() || self.replay.first_act.is_some()
+        self.effects.is_some() || self.acts()
+    }
+
+    /// Whether operations of it act: what they change stays changed.
+    pub fn acts(&self) -> bool {
+        self.replay.first_act.is_some()
     }
 
     /// Names the calls of rewritten code that runs this graph.
@@ -593,7 +605,12 @@ impl NativeBody for Body {
         match trampoline(run).unwrap_or_else(|panic| Err(Failure::Raised(panic.into_error(py, "a graph")))) {
             Ok(outputs) => {
                 // What a handler raises now is raised where the program would go on with what is still held for it.
-                signals::due(py)?;
+                if let Err(error) = signals::due(py) {
+                    if !self.graph.acts() {
+                        return Err(error);
+                    }
+                    drop(PUT_OFF.replace(Some(error)));
+                }
                 // Nothing can fail back to the original code any more.
                 held::release(self.graph.mark());
                 Ok(outputs)

@@ -389,7 +389,8 @@ impl Replay {
         for (at, (statement, step)) in sir.statements.iter().zip(&self.steps).enumerate() {
             match (step.run(py, statement, &mut registers), self.first_act) {
                 (Ok(()), _) => {}
-                (Err(failure), Some(act)) if at > act => return Err(failure.behind(at, registers)),
+                // Some write a part before they fail.
+                (Err(failure), Some(act)) if at >= act => return Err(failure.behind(at, registers)),
                 (Err(failure), _) => return Err(failure),
             }
             for Claim { of, extents } in &step.claims {

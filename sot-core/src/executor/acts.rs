@@ -1,7 +1,7 @@
 //! Operations that change what the graph has not made ([`GraphBuilder::acts`](crate::backend::GraphBuilder::acts)).
 //!
 //! What they did stays done. So a run that fails behind one is no run that never was: the program goes on at the operation that failed,
-//! by a capture of the same call that breaks there ([`Found::stops_at`](super::Found), `serve/half_done.rs`). That is only possible where
+//! by a capture of the same call that ends there by raising the error ([`Found::failed`](super::Found), `serve/half_done.rs`). That is only possible where
 //! a break is one at the very instruction of each operation from the first that acts on; in any other frame the capture starts over,
 //! and such an operation is a break itself.
 
@@ -16,9 +16,16 @@ impl Executor<'_> {
         !self.found.never_acts && self.found.general.is_none() && !self.extents_vary()
     }
 
+    /// What new code is to raise where a run has failed.
+    pub(super) fn note_failed(&mut self) {
+        let error = self.found.failed.as_ref().map(|failed| failed.error.bind(self.py).clone());
+        self.failed_with = error.map(|error| self.pin(&error));
+    }
+
     /// An operation is built, and will be a statement of the graph unless the program stops there.
     pub(super) fn is_to_be_recorded(&mut self, acts: bool) -> Result<(), Stop> {
-        if self.found.stops_at.is_some_and(|at| self.graph.len() >= at) {
+        if self.found.failed.as_ref().is_some_and(|failed| self.graph.len() >= failed.at) {
+            self.captured.failed = self.failed_with;
             return Err(Stop::brk(Reason::BackendFailed, "a run of the graph has failed here"));
         }
         self.acted |= acts;

@@ -18,6 +18,7 @@ impl<'py> Executor<'py> {
     /// `Err(Some(site))`: start over with this site denied. `Err(None)`: the frame runs as plain Python.
     pub fn execute(&mut self) -> Result<Outcome, (Option<Site>, Why)> {
         self.given = self.frames.len();
+        self.note_failed();
         let ended = self.run();
         self.note_released(&[], false);
         self.settle_sets();

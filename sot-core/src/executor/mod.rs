@@ -186,8 +186,16 @@ pub struct Found {
     pub general: Option<usize>,
     /// No operation is to change what the graph has not made.
     pub never_acts: bool,
-    /// So many statements have been run: the next operation is a break.
-    pub stops_at: Option<usize>,
+    /// The operation that has failed in a run of what was captured.
+    pub failed: Option<Failed>,
+}
+
+/// An operation that has failed behind one that acts: the capture comes to its end there, and new code raises the error.
+#[derive(Clone)]
+pub struct Failed {
+    /// So many statements have been run.
+    pub at: usize,
+    pub error: Arc<Py<PyAny>>,
 }
 
 /// One capture.
@@ -256,6 +264,8 @@ pub struct Executor<'py> {
     by_definition: bool,
     /// An operation of the graph acts.
     acted: bool,
+    /// The error of an operation that has failed in a run.
+    failed_with: Option<VarId>,
     /// The framework has refused a call of the function at this address: it is simulated by its body.
     by_body: Option<usize>,
     /// Calls of functions that are simulated by their bodies, and why the framework has refused them.
@@ -343,6 +353,7 @@ impl<'py> Executor<'py> {
             learned: HashSet::new(),
             by_definition: false,
             acted: false,
+            failed_with: None,
             by_body: None,
             bodies: HashMap::new(),
             copied: 0,

@@ -94,7 +94,7 @@ impl Tail {
         let frame = captured.frame();
         let ip = frame.ip;
         let instruction = frame.unit.code.instrs[ip];
-        let op = instruction.op;
+        let op = if captured.failed.is_some() { Op::RaiseVarargs(1) } else { instruction.op };
         let unit = frame.unit.clone();
         let same_globals = Some(frame.globals) == captured.entry_globals;
         let stack: Vec<VarId> = frame.stack.clone();
@@ -112,7 +112,7 @@ impl Tail {
         }
         let raises = reason == Reason::WouldRaise || matches!(op, Op::RaiseVarargs(_));
         let shown = if raises { captured.held_by_frames_shown() } else { Vec::new() };
-        let carried = carried(captured, &stack[stack.len() - operand_count(&op).min(stack.len())..]);
+        let carried = carried(captured, &stack[stack.len() - operand_count(&instruction.op).min(stack.len())..]);
         let exit = |ip: usize, stack: Vec<Item>| exits::exit(py, captured, (&carried, &[]), ip, stack);
         let under = |n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
@@ -165,7 +165,9 @@ impl Tail {
                 let handled = exit.handle_result(2).ok_or(Stop::fallback(Reason::InternalError, "no handler"))?;
                 (operands_of(2), BreakKind::Match { exit, handled })
             }
-            Op::RaiseVarargs(n) => (operands_of(n as usize), BreakKind::Raise),
+            Op::RaiseVarargs(n) => {
+                (captured.failed.map_or_else(|| operands_of(n as usize), |error| vec![error]), BreakKind::Raise)
+            }
             Op::Send(_) | Op::YieldFrom => {
                 if captured.steps() == 1 {
                     return Err(Stop::fallback(
@@ -249,8 +251,8 @@ impl Tail {
         let runs_here = !matches!(kind, BreakKind::Delegate { .. });
         let handled = captured.handled().filter(|_| runs_here);
         let raised = (runs_here && (seen || handled.is_some())).then(|| {
-            let rest =
-                stack[..stack.len() - stack_effect(&op, false).0 as usize].iter().map(|v| item(captured, *v)).collect();
+            let pops = stack_effect(&instruction.op, false).0 as usize;
+            let rest = stack[..stack.len() - pops].iter().map(|v| item(captured, *v)).collect();
             exits::exit(py, captured, (&carried, &shown), ip, rest)
         });
         // So may the traceback of what a frame of the program handles.

@@ -88,6 +88,7 @@ pub(super) fn run_entry<'py>(
                     (result, values.map(|values| Origin::Continuation(Pending { continuation, values })))
                 }
             };
+            let result = half_done::at_the_end(py, entry, result);
             if let Err(error) = &result
                 && let Some(raised) = raised_behind_request(py, error, code)
             {
@@ -103,7 +104,7 @@ pub(super) fn run_entry<'py>(
                     entry.note_if_broken();
                     match came {
                         Came::Nowhere => origin.run_original(py, hook, true),
-                        Came::Behind(progress) => half_done::go_on(py, hook, entry, origin, &progress, error),
+                        Came::Behind(progress) => half_done::go_on(py, hook, entry, origin, progress, error),
                     }
                 }
                 (Err(error), Some(origin), _) if entry.fails_quietly(py, &error) => origin.run_original(py, hook, true),

@@ -1,13 +1,13 @@
 //! Runs that have failed behind an operation that acts.
 //!
 //! What such a run did stays done, and its operations are not repeated. The same call is captured once more, from what the capture was
-//! made of that has failed, with a break at the operation that failed. Its graph is the one that has run, as far as it came; so the new code
-//! is given what that has computed, does all that the program had done by then beside operations, and goes on at the operation as plain
-//! Python, which raises what it raises where it is handled.
+//! made of that has failed, to the operation that failed. Its graph is the one that has run, as far as it came; so the new code is given
+//! what that has computed, does all that the program had done by then beside operations, and raises the error at the instruction of the
+//! operation: that may have done a part of its work, or drawn numbers, and is not run again.
 //!
 //! Whatever was captured of the call before is not used again, and nothing acts in what is captured of it from then on.
 
-use super::cache::{Entry, Guarded};
+use super::cache::{Action, Entry, Guarded};
 use super::continuation::{self, Pending};
 use super::driver::{Origin, run_entry};
 use super::go_on::ByContinuation;
@@ -15,13 +15,14 @@ use super::lookup::{CaptureLock, point_of, with_cells};
 use crate::backend;
 use crate::capture::{Subject, capture};
 use crate::cpython::{FrameHook, gc, signals, trampoline, without_hook};
-use crate::executor::Found;
-use crate::graph_fn::with_outputs;
-use crate::replay::{Progress, from_outside};
+use crate::executor::{Failed, Found};
+use crate::graph_fn::{take_put_off, with_outputs};
+use crate::replay::Progress;
 use crate::stats::STATS;
 use crate::stop::Reason;
+use crate::user_frames;
 use pyo3::prelude::*;
-use sot_sir::{Sir, Statement, Symbol};
+use sot_sir::{Statement, Symbol};
 use std::sync::Arc;
 
 /// Go on at the operation that has raised this error.
@@ -30,25 +31,28 @@ pub(super) fn go_on<'py>(
     hook: &Arc<impl FrameHook + 'static>,
     entry: &Entry,
     origin: Origin<'_, 'py>,
-    progress: &Progress,
+    progress: Progress,
     error: PyErr,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let ran = match &entry.action {
+        Action::Run { code, .. } => user_frames::drop_rewritten(py, &error, code, false),
+        Action::Original { .. } => false,
+    };
+    let (from, raised) = (&origin, error.clone_ref(py));
     let rest = CaptureLock::take_in_the_end(py).and_then(|_lock| {
         signals::deferring(py, || {
             gc::without_collection(py, || {
-                without_hook(py, || trampoline(|| captured_behind(py, entry, &origin, progress)))
+                without_hook(py, || trampoline(move || captured_behind(py, entry, from, progress, raised)))
             })
         })
     });
     match rest.and_then(Result::ok).flatten() {
-        Some((rest, outputs)) => {
-            let result = with_outputs(rest.mark(), outputs, || run_entry(py, hook, Some(&rest), origin));
-            match from_outside(py, &error) {
-                true => raised_where_it_goes_on(py, result, error),
-                false => result,
-            }
+        // The operation may have done a part of its work: it is not run again.
+        Some((rest, outputs)) if ran => {
+            drop(error);
+            with_outputs(rest.mark(), outputs, || run_entry(py, hook, Some(&rest), origin))
         }
-        None => {
+        _ => {
             // Nobody can say what the program would do now but raise.
             STATS.note(Reason::InternalError);
             Err(error)
@@ -56,8 +60,8 @@ pub(super) fn go_on<'py>(
     }
 }
 
-/// What came from outside while the operation was under way is raised there, as nobody else would raise it.
-fn raised_where_it_goes_on<'py>(
+/// Raise an error where a result asks to go on; in its place, where it is no request.
+pub(super) fn raised_where_it_goes_on<'py>(
     py: Python<'py>,
     result: PyResult<Bound<'py, PyAny>>,
     error: PyErr,
@@ -69,15 +73,29 @@ fn raised_where_it_goes_on<'py>(
     continuation.raise_at_start(py, values, error)
 }
 
-/// An entry that breaks where the run has failed, and what its graph has given.
+/// New code of an entry whose operations act has come to its end: what a signal handler has raised meanwhile is raised now.
+pub(super) fn at_the_end<'py>(
+    py: Python<'py>,
+    entry: &Entry,
+    result: PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match entry.again.as_ref().and_then(|_| take_put_off()) {
+        Some(error) => raised_where_it_goes_on(py, result, error),
+        None => result,
+    }
+}
+
+/// An entry that ends where the run has failed, and what its graph has given.
 fn captured_behind(
     py: Python<'_>,
     entry: &Entry,
     origin: &Origin<'_, '_>,
-    progress: &Progress,
+    mut progress: Progress,
+    error: PyErr,
 ) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
-    let failed = entry.graph()?;
-    let found = Found { stops_at: Some(progress.at), ..(**entry.again.as_ref()?).clone() };
+    let whole = entry.graph()?;
+    let failed = Failed { at: progress.at, error: Arc::new(error.into_value(py).into_any()) };
+    let found = Found { failed: Some(failed), ..(**entry.again.as_ref()?).clone() };
     let occupants = found.occupants.clone();
     let go_on = ByContinuation { occupants: &occupants };
     let backend = backend::registered()?.clone();
@@ -94,29 +112,26 @@ fn captured_behind(
         }
     };
     let captured = capture(py, backend, &subject, slots.as_slots(), found, &go_on).ok()?;
-    let guarded = Guarded::of(py, captured, &subject, false, point_of).ok()?;
-    let rest = guarded.entry;
-    let graph = rest.graph()?;
-    let (ran, again) = (&failed.sir.sirs[0], &graph.sir.sirs[0]);
-    if !is_beginning(again, ran, progress.at) {
+    captured.captured.failed?;
+    let rest = Guarded::of(py, captured, &subject, false, point_of).ok()?.entry;
+    let graph = rest.graph();
+    let begun = graph.as_ref().map_or(&[][..], |graph| &graph.sir.sirs[0].statements);
+    if !is_beginning(begun, whole.sir.sirs[0].statements.get(..progress.at)?) {
         return None;
     }
-    let value = |symbol: &Symbol| progress.values.get(symbol.0 as usize)?.as_ref().map(|value| value.clone_ref(py));
-    let outputs = again.outputs.iter().map(value).collect::<Option<Vec<_>>>()?;
+    let wanted = graph.as_ref().map_or(&[][..], |graph| &graph.sir.sirs[0].outputs);
+    // Each is an output once. What is none dies here.
+    let value = |symbol: &Symbol| progress.values.get_mut(symbol.0 as usize)?.take();
+    let outputs = wanted.iter().map(value).collect::<Option<Vec<_>>>()?;
     Some((rest, outputs))
 }
 
-/// Whether a graph is another one up to the statement with this number, but for what only prepares that one. Objects have numbers of
-/// their own in each capture.
-fn is_beginning(beginning: &Sir, whole: &Sir, at: usize) -> bool {
-    let Some((begun, prepares)) =
-        whole.statements.get(..at).and_then(|s| s.split_at_checked(beginning.statements.len()))
-    else {
-        return false;
-    };
-    let same = |(one, other): (&Statement, &Statement)| {
-        (one.kind, &one.name, one.uses(), one.result.symbols())
-            == (other.kind, &other.name, other.uses(), other.result.symbols())
-    };
-    begun.iter().zip(&beginning.statements).all(same) && prepares.iter().all(|s| s.result.symbols().is_empty())
+/// Whether statements are the first of those that have run, and the others only prepare the one that failed. Objects have numbers of their
+/// own in each capture.
+fn is_beginning(begun: &[Statement], ran: &[Statement]) -> bool {
+    let Some((same, prepare)) = ran.split_at_checked(begun.len()) else { return false };
+    let told =
+        |statement: &Statement| (statement.kind, statement.name.clone(), statement.uses(), statement.result.symbols());
+    same.iter().zip(begun).all(|(one, other)| told(one) == told(other))
+        && prepare.iter().all(|statement| statement.result.symbols().is_empty())
 }

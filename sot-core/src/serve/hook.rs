@@ -173,6 +173,10 @@ impl FrameHook for NestedHook {
     ) -> PyResult<Bound<'py, PyAny>> {
         let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
         let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
+        let result = match entry {
+            Some(entry) => half_done::at_the_end(py, entry, result),
+            None => result,
+        };
         let came = match (&result, &values, &function) {
             (Err(error), Some(_), Some(_)) => take_failure(py, error),
             _ => None,
@@ -186,7 +190,7 @@ impl FrameHook for NestedHook {
                 let (function, slots) = (function.bind(py), slots.as_slots());
                 match (came, entry, self.me.upgrade()) {
                     (Some(Came::Behind(progress)), Some(entry), Some(hook)) => {
-                        half_done::go_on(py, &hook, entry, Origin::Function { function, slots }, &progress, error)
+                        half_done::go_on(py, &hook, entry, Origin::Function { function, slots }, progress, error)
                     }
                     _ => call_original(py, function, slots),
                 }

