@@ -1,7 +1,0 @@
-"""The made-up framework, when it is installed as a wheel: the extension module under its plain name."""
-
-import sys
-
-from . import toy_backend as _extension
-
-sys.modules[__name__] = _extension
