@@ -36,7 +36,7 @@ use smallvec::SmallVec;
 use sot_sir::{Module, Sir, Symbol};
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
@@ -133,8 +133,6 @@ pub struct GraphFunction {
     effects: Option<Box<dyn Effects>>,
     /// What a replay warns of; set by the first proof.
     warnings: OnceLock<Vec<Warning>>,
-    /// The last replay that was listened to has not warned.
-    silent: AtomicBool,
     pub op_count: usize,
     replay: Replay,
     choice: AtomicU8,
@@ -273,7 +271,6 @@ impl GraphFunction {
             replay_only: replay_only.map(OnceLock::from).unwrap_or_default(),
             effects,
             warnings: OnceLock::new(),
-            silent: AtomicBool::new(false),
             op_count,
             replay,
             choice: AtomicU8::new(choice as u8),
@@ -338,12 +335,10 @@ impl GraphFunction {
                     Extents::Passing => return self.run_replay(py, args),
                 }
                 let result = self.undone_if_it_fails(py, &inputs, || {
-                    let outputs = self.run_compiled(py, &inputs)?;
-                    // Of what fails the original warns.
                     for warning in self.warnings.get().into_iter().flatten() {
                         warning.repeat(py)?;
                     }
-                    Ok(outputs)
+                    self.run_compiled(py, &inputs)
                 });
                 if let Err(Failure::Broken(why)) = &result {
                     self.drop_compiled(py, why);
@@ -385,33 +380,9 @@ impl GraphFunction {
     }
 
     fn run_replay<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
-        let mut heard = None;
-        self.replay_and_hear(py, args, (!self.silent.load(Ordering::Relaxed)).then_some(&mut heard))
-    }
-
-    /// `heard`: what it warns of, which is held back until it has not failed: then the original would warn once more. In it, `None` stands
-    /// for what was not understood.
-    fn replay_and_hear<'py>(
-        &self,
-        py: Python<'py>,
-        args: Slots<'_>,
-        heard: Option<&mut Option<Vec<Warning>>>,
-    ) -> Result<Outputs<'py>, Failure> {
         let run = || {
-            let run = || {
-                trampoline(|| self.replay.run(py, &self.sir.sirs[0], args))
-                    .unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())))
-            };
-            let Some(heard) = heard else { return run() };
-            let listening = Listening::start(py)?;
-            let outputs = run()?;
-            let (held, understood) = listening.finish();
-            for warning in &held {
-                warning.repeat(py)?;
-            }
-            self.silent.store(held.is_empty() && understood, Ordering::Relaxed);
-            *heard = understood.then_some(held);
-            Ok(outputs)
+            trampoline(|| self.replay.run(py, &self.sir.sirs[0], args))
+                .unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())))
         };
         let result = match &self.effects {
             None => run(),
@@ -439,10 +410,11 @@ impl GraphFunction {
         inputs: &Inputs<'_, 'py>,
     ) -> Result<(Outputs<'py>, Option<Took>), Failure> {
         let before = self.effects.as_ref().map(|effects| effects.save(py, inputs)).transpose()?;
-        let mut heard = None;
+        let listening = Listening::start(py)?;
         let start = Instant::now();
-        let outputs = self.replay_and_hear(py, args, Some(&mut heard))?;
+        let outputs = self.run_replay(py, args)?;
         let replay = nanoseconds_since(start);
+        let heard = listening.finish();
         match self.hears(py, heard).and_then(|()| self.prove(py, inputs, before.as_ref(), &outputs)) {
             Ok(compiled) => {
                 self.varying.are_proved(inputs);

@@ -105,22 +105,14 @@ pub(crate) fn same(py: Python<'_>, a: &[Warning], b: &[Warning]) -> PyResult<boo
     Ok(true)
 }
 
-/// What was heard, and whether all of it was understood.
-type Heard = Arc<Mutex<(Vec<Warning>, bool)>>;
+/// `None` when something was not understood.
+type Heard = Arc<Mutex<Option<Vec<Warning>>>>;
 
-fn lock(heard: &Heard) -> MutexGuard<'_, (Vec<Warning>, bool)> {
+fn lock(heard: &Heard) -> MutexGuard<'_, Option<Vec<Warning>>> {
     heard.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The list of filters that are in force, and how many there are: who changes them for a while exchanges the list.
-fn filters(py: Python<'_>) -> PyResult<(Bound<'_, PyAny>, usize)> {
-    let filters = crate::cpython::module(py, "warnings")?.getattr(intern!(py, "filters"))?;
-    let count = filters.len()?;
-    Ok((filters, count))
-}
-
-/// While it lives, warnings of this thread are held back, to be given where the run does not fail. What is not understood, or is given
-/// under other filters than those at the start, goes its way.
+/// While it lives, warnings of this thread are heard; they go their way, too.
 pub(crate) struct Listening<'py> {
     _warn: Replaced<'py>,
     heard: Heard,
@@ -128,28 +120,22 @@ pub(crate) struct Listening<'py> {
 
 impl<'py> Listening<'py> {
     pub(crate) fn start(py: Python<'py>) -> PyResult<Listening<'py>> {
-        let heard: Heard = Arc::default();
-        lock(&heard).1 = true;
+        let heard: Heard = Arc::new(Mutex::new(Some(Vec::new())));
         let ours = heard.clone();
-        let (before, count) = filters(py)?;
-        let before = before.unbind();
         let warn = Replaced::new(crate::cpython::module(py, "warnings")?, "warn", move |args, kwargs| {
-            let py = args.py();
-            let as_before = filters(py).is_ok_and(|(now, many)| now.is(&before) && many == count);
-            let warning = Warning::of(py, args, kwargs).unwrap_or(None).filter(|_| as_before);
+            let warning = Warning::of(args.py(), args, kwargs).unwrap_or(None);
             let mut heard = lock(&ours);
-            let Some(warning) = warning else {
-                heard.1 = false;
-                return None;
-            };
-            heard.0.push(warning);
-            Some(py.None())
+            match (warning, heard.as_mut()) {
+                (Some(warning), Some(list)) => list.push(warning),
+                _ => *heard = None,
+            }
+            None
         })?;
         Ok(Listening { _warn: warn, heard })
     }
 
-    /// All that was heard, and whether nothing else was.
-    pub(crate) fn finish(self) -> (Vec<Warning>, bool) {
-        std::mem::take(&mut *lock(&self.heard))
+    /// All that was heard; `None` if something was not understood.
+    pub(crate) fn finish(self) -> Option<Vec<Warning>> {
+        lock(&self.heard).take()
     }
 }

@@ -271,49 +271,6 @@ def test_a_warning_that_is_an_error_is_raised_by_the_original():
     assert heard(translated, x()) == heard(f, x())
 
 
-def warned_and_raised(function):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            function(x())
-        except ValueError as error:
-            return [str(one.message) for one in caught], str(error)
-    return [str(one.message) for one in caught], None
-
-
-def test_a_replay_that_fails_does_not_warn_beside_the_original():
-    layer = toy.Verbose()
-
-    def f(x):
-        return toy.unreliable(layer(layer(x)))
-
-    translated = toy.to_static(f)
-    for _ in range(5):
-        assert heard(translated, x()) == heard(f, x())
-    toy.set_fault("eager", "raise")
-    try:
-        for _ in range(2):
-            assert warned_and_raised(translated) == warned_and_raised(f) == (["verbose"] * 2, "unreliable")
-    finally:
-        toy.set_fault("eager", None)
-    assert heard(translated, x()) == heard(f, x())
-
-
-def test_a_compiled_graph_that_fails_does_not_warn_beside_the_original():
-    layer = toy.Verbose()
-
-    def f(x):
-        return long(layer(layer(x)))
-
-    translated = chosen_compiled(f)
-    toy.set_fault("compiled", "raise")
-    try:
-        for _ in range(3):
-            assert warned_and_raised(translated) == warned_and_raised(f) == (["verbose"] * 2, None)
-    finally:
-        toy.set_fault("compiled", None)
-
-
 def test_once_is_once():
     layer = toy.Verbose()
 
