@@ -23,7 +23,7 @@ use crate::cpython::{Slots, held, signals, trampoline};
 use crate::graph_trial::{GraphTrial, Took};
 use crate::heard::{self, Listening, Warning};
 use crate::objects::VarId;
-use crate::replay::{Failure, Outputs, Progress, Replay};
+use crate::replay::{Came, Failure, Outputs, Replay};
 use crate::settings;
 use crate::stats::count;
 use crate::stop::{Reason, Stop};
@@ -52,14 +52,6 @@ thread_local! {
 /// What is to be raised where new code that has acted has come to its end.
 pub fn take_put_off() -> Option<PyErr> {
     PUT_OFF.take()
-}
-
-/// How far a run that failed has come.
-pub enum Came {
-    /// It is as if it had never begun.
-    Nowhere,
-    /// Some of its operations have acted.
-    Behind(Progress),
 }
 
 /// How far this very exception's graph has come, if it came out of one; asking forgets it. On its way frames are torn down, and their

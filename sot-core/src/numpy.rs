@@ -6,6 +6,8 @@
 
 use crate::cpython::facts;
 use crate::objects::is_constant_type;
+use pyo3::exceptions::PyWarning;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::*;
@@ -388,7 +390,23 @@ pub(crate) fn call<'py>(
     let all = [("all", "raise")].into_py_dict(py)?;
     let errors = known.errstate.bind(py).call((), Some(&all))?;
     errors.call_method0("__enter__")?;
-    let result = callable.call(args, keywords);
+    let result = without_warnings(py, || callable.call(args, keywords));
     errors.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
     result
+}
+
+/// What would be warned of is raised. The list of filters is another one meanwhile, of which nobody is told: that filters have changed
+/// would have registries forget what was shown. A warning that raises leaves nothing in them.
+fn without_warnings<'py>(
+    py: Python<'py>,
+    ask: impl FnOnce() -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let warnings = crate::cpython::module(py, "warnings")?;
+    let name = intern!(py, "filters");
+    let filters = warnings.getattr(name)?;
+    let raising = ("error", py.None(), py.get_type::<PyWarning>(), py.None(), 0);
+    warnings.setattr(name, PyList::new(py, [raising])?)?;
+    let answer = ask();
+    warnings.setattr(name, filters)?;
+    answer
 }

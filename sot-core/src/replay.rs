@@ -7,7 +7,6 @@
 use crate::backend::{Extent, Mode, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
-use crate::graph_fn::Came;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyException, PyRuntimeError};
@@ -36,6 +35,14 @@ pub(crate) enum Failure {
 /// Whether an exception is none of the operation's that was under way: Ctrl-C, or a signal handler's.
 pub(crate) fn from_outside(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<PyException>(py) || signals::raised_by_handler(py, error)
+}
+
+/// How far a run that failed has come.
+pub enum Came {
+    /// It is as if it had never begun.
+    Nowhere,
+    /// Some of its operations have acted.
+    Behind(Progress),
 }
 
 /// How far a run came that is not to be repeated.

@@ -4,8 +4,9 @@
 //! way (a capture in progress, a debugger, other code under the same function) means that the original code runs.
 
 use super::cache::Entry;
-use super::driver::{Origin, call_original, drive, run_entry};
+use super::driver::{drive, run_entry};
 use super::lookup::{entry_for, inside_capture, time_of_a_look};
+use super::origin::{Origin, call_original};
 use super::recording;
 use super::share::Share;
 use super::trial::{Server, Turn, Unguarded};

@@ -9,12 +9,12 @@
 
 use super::cache::{Action, Entry, Guarded};
 use super::continuation::{self, Pending};
-use super::driver::{Origin, run_entry};
 use super::go_on::ByContinuation;
 use super::lookup::{CaptureLock, point_of, with_cells};
+use super::origin::Origin;
 use crate::backend;
 use crate::capture::{Subject, capture};
-use crate::cpython::{FrameHook, gc, signals, trampoline, without_hook};
+use crate::cpython::{gc, signals, trampoline, without_hook};
 use crate::executor::{Failed, Found};
 use crate::graph_fn::{take_put_off, with_outputs};
 use crate::replay::Progress;
@@ -26,13 +26,14 @@ use sot_sir::{Statement, Symbol};
 use std::sync::Arc;
 
 /// Go on at the operation that has raised this error.
-pub(super) fn go_on<'py>(
+///
+/// `run`: runs an entry in the place of the one that has failed.
+pub(super) fn go_on<'a, 'py>(
     py: Python<'py>,
-    hook: &Arc<impl FrameHook + 'static>,
     entry: &Entry,
-    origin: Origin<'_, 'py>,
-    progress: Progress,
-    error: PyErr,
+    origin: Origin<'a, 'py>,
+    (progress, error): (Progress, PyErr),
+    run: impl FnOnce(&Entry, Origin<'a, 'py>) -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ran = match &entry.action {
         Action::Run { code, .. } => user_frames::drop_rewritten(py, &error, code, false),
@@ -50,7 +51,7 @@ pub(super) fn go_on<'py>(
         // The operation may have done a part of its work: it is not run again.
         Some((rest, outputs)) if ran => {
             drop(error);
-            with_outputs(rest.mark(), outputs, || run_entry(py, hook, Some(&rest), origin))
+            with_outputs(rest.mark(), outputs, || run(&rest, origin))
         }
         _ => {
             // Nobody can say what the program would do now but raise.

@@ -5,17 +5,19 @@
 
 use super::by_code;
 use super::cache::{Action, CodeCache, Entry};
-use super::driver::{self, Origin, call_original, drive, raised_behind_request};
+use super::driver::{drive, raised_behind_request, run_entry};
 use super::half_done;
 use super::lookup::{entry_for, entry_met, inside_capture};
+use super::origin::{Origin, call_original, is_to_run_plainly};
 use super::orphans;
 use super::verified;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
 use crate::cpython::{Decision, FrameHook, FrameView, Misfit, OwnedSlots, held, new_function, thread, warn};
-use crate::graph_fn::{Came, take_failure};
+use crate::graph_fn::take_failure;
 use crate::libraries::is_never_captured;
+use crate::replay::Came;
 use crate::stats::STATS;
 use crate::stop::Reason;
 use crate::user_frames;
@@ -92,7 +94,7 @@ impl FrameHook for NestedHook {
         let code = frame.code();
         // A frame that goes on as plain Python has taken its values over.
         held::release(code.as_ptr() as usize);
-        if driver::is_to_run_plainly(&code) {
+        if is_to_run_plainly(&code) {
             return run;
         }
         let globals = frame.globals();
@@ -190,7 +192,10 @@ impl FrameHook for NestedHook {
                 let (function, slots) = (function.bind(py), slots.as_slots());
                 match (came, entry, self.me.upgrade()) {
                     (Some(Came::Behind(progress)), Some(entry), Some(hook)) => {
-                        half_done::go_on(py, &hook, entry, Origin::Function { function, slots }, progress, error)
+                        let origin = Origin::Function { function, slots };
+                        half_done::go_on(py, entry, origin, (progress, error), |rest, origin| {
+                            run_entry(py, &hook, Some(rest), origin)
+                        })
                     }
                     _ => call_original(py, function, slots),
                 }

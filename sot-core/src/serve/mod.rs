@@ -24,6 +24,7 @@ mod layer_copies;
 mod logged;
 mod lookup;
 pub mod misses;
+mod origin;
 mod orphans;
 pub mod policy;
 pub mod recording;
@@ -37,9 +38,9 @@ mod verified;
 mod warned;
 pub mod weight;
 
-pub use driver::call_original;
 pub use ending::prepare as prepare_for_the_end;
 pub use entry::{FORWARD, FunctionEntry, MAKER, MAKER_IN_LAYERS, Options};
 pub use hook::{Hook, NestedHook, process_hook};
 pub use layer_copies::copy_as_layers;
 pub use lookup::inside_capture;
+pub use origin::call_original;

@@ -10,9 +10,9 @@
 //! and a framework whose threads do not survive a copy of the process gives no answer, which is said.
 
 use super::cache::Entry;
-use super::driver::call_original;
 use super::logged::name_of;
 use super::lookup;
+use super::origin::call_original;
 use crate::backend;
 use crate::capture::Subject;
 use crate::cpython::fork::{Side, fork};

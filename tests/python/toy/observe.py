@@ -39,6 +39,11 @@ def freeze(value, seen=None):
         return (name, getattr(value, "__qualname__", value.__name__))
     if name == "ndarray":
         return (name, str(value.dtype), value.shape, repr(value.tolist()), value.flags.writeable)
+    if type(value).__module__ in ("numpy", "datetime"):
+        # Scalars, types of items, dates: values of C.
+        return (name, repr(value))
+    if name in ("StringIO", "BytesIO") and not value.closed:
+        return (name, value.getvalue(), value.tell())
     state = dict(getattr(value, "__dict__", {}))
     for slot in getattr(type(value), "__slots__", ()):
         if hasattr(value, slot):

@@ -56,14 +56,16 @@ fn delete_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 }
 
 /// Leave the two slots of a method call.
-fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId) {
+///
+/// `of_super`: what `super()` gives is bound, so that a method of C names the class of the instance in what it refuses.
+fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId, of_super: bool) {
     if let VarKind::Method(method) = &ex.var(found).kind {
         let (function, receiver) = (method.function, method.receiver);
         ex.push(function);
         ex.push(receiver);
     } else {
         let found = match &ex.var(found).kind {
-            VarKind::Bound(bound) if !ex.found_outside(found) => {
+            VarKind::Bound(bound) if !of_super && !ex.found_outside(found) => {
                 let bound = BoundVar { for_a_call: true, ..bound.clone() };
                 ex.virtual_var(bound)
             }
@@ -90,9 +92,10 @@ fn load_method(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
     let name = name(ex, id);
     let object = ex.peek(1)?;
     ex.step.tail = Some(Awaits::Method);
+    let of_super = matches!(ex.var(object).kind, VarKind::Super(_));
     let found = ex.getattr(object, &name)?;
     ex.pop()?;
-    push_method(ex, found);
+    push_method(ex, found, of_super);
     Ok(Flow::Next)
 }
 
@@ -119,7 +122,7 @@ fn load_super_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
         return Err(stop);
     };
     if method {
-        push_method(ex, found)
+        push_method(ex, found, true)
     } else {
         ex.push(found)
     }

@@ -46,6 +46,7 @@ impl Operations for NativeVar {
             return Ok(ex.virtual_var(IteratorVar::new(Iteration::Sequence { sequence: me, index: 0 })));
         }
         if self.native == Native::Made && ex.gives_lines(self)? {
+            ex.may_give_lines(me, self)?;
             return Ok(me);
         }
         match ex.shown_by(me)? {

@@ -209,6 +209,12 @@ impl<'py> Executor<'py> {
         Ok(class.cast::<PyType>().ok().and_then(known).is_some_and(|known| known.changes.contains(&"__next__")))
     }
 
+    /// A stream that was closed refuses to be iterated.
+    pub(in crate::executor) fn may_give_lines(&mut self, me: VarId, made: &NativeVar) -> Result<(), Stop> {
+        let stream = self.object_made(me, made)?;
+        stream.call_method0("__iter__").map(drop).map_err(|e| self.would_raise(&e))
+    }
+
     /// `next(stream)`; `None`: it has come to its end.
     pub(in crate::executor) fn next_line(&mut self, me: VarId) -> Result<Option<VarId>, Stop> {
         let made = match self.look(me)? {
