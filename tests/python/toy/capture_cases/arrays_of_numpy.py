@@ -162,3 +162,9 @@ def an_array_beside_a_tensor():
         return np.array([1.0, 2.0])[0] + float(np.ones(2)[1]), x + np.array([1.0, 2.0])
 
     return {"f": f, "args": lambda: (t([1.0, 2.0]),)}
+
+
+# What numpy warns of is for the program's own line, at each call.
+refused("a_cast_of_complex_numbers", lambda a: (np.array([1 + 2j]).astype(float)[0], a))
+refused("a_mean_of_nothing", lambda a: (np.array([]).mean(), np.array([1.0]).std(ddof=2), a))
+refused("unequal_shapes", lambda a: (a == np.array([1, 2, 3, 4, 5]), np.arange(3) == "a"))

@@ -55,7 +55,7 @@ def seconds_of_a_difference(x):
     span = datetime.timedelta(hours=1, milliseconds=5)
     nothing = datetime.timedelta()
     said = span.days, span.seconds, span.microseconds, bool(nothing), 1 if span else 2, not nothing
-    return x * span.total_seconds(), said, [str(part) for part in (span, nothing)] if False else None
+    return x * span.total_seconds(), said, [part.days for part in (span, nothing)]
 
 
 @one_graph
@@ -118,3 +118,15 @@ def texts_of_members(x):
 def texts_of_members_as_numbers(x):
     said = "%d" % Level.LOW, "{:03d}".format(Level.HIGH), "%5.1f" % Level.LOW, "%x" % Level.HIGH, "{:>6}".format(Loud.ONE)
     return x * 2.0, said, "%(a)s" % {"a": Level.LOW}, "{0.name}".format(Level.LOW), str([Loud.ONE, Mode.FAST]), f"{Loud.ONE!s:>8}"
+
+
+@open_function
+def closed_stream_refuses_to_be_iterated(x):
+    stream, said = io.StringIO("one"), []
+    stream.close()
+    for way in (iter, next, list):
+        try:
+            way(stream)
+        except ValueError as error:
+            said.append(str(error))
+    return x + 1, said
