@@ -1,5 +1,7 @@
 """`super()` where the interpreter refuses it, behind breaks: what it says depends on the arguments of the code, not of the piece."""
 
+import sys
+
 from observe import case
 from toy_framework import toy
 
@@ -91,7 +93,9 @@ def refused(name, function):
 
     build.__name__ = "super_refused_in_" + name
     build.__module__ = __name__
-    case(graphs=1, captures=None, breaks=1, fallbacks=None, reasons=None)(build)
+    # 3.12 refuses a receiver of another class by an instruction of its own, which breaks.
+    breaks = 1 + (name == "other" and sys.version_info >= (3, 12))
+    case(graphs=1, captures=None, breaks=breaks, fallbacks=None, reasons=None)(build)
 
 
 for each in ("packed", "within", "packed_with_cells", "deleted", "other"):

@@ -1,5 +1,7 @@
 """`getattr(value, name)` tells an AttributeError of code of the program what was asked for, unless it knows (3.10+)."""
 
+import sys
+
 from observe import case
 from toy_framework import toy
 
@@ -108,9 +110,12 @@ DECISIONS = [(silent, "", {"captures": 1, "breaks": 0}), (pause, "_behind_a_brea
 for between, where, expected in DECISIONS:
     for at, kind in enumerate(kinds(between)):
         for way in (by_builtin, by_builtin_under_a_handler, by_instruction):
+            if sys.version_info >= (3, 12) and way is by_instruction and kind.__name__ in ("Getter", "Lookup"):
+                # Whether the instruction tells what was asked for depends on how often it has run.
+                continue
             # `Both` and `Passes` come to the break twice; a write to an exception is a break of its own.
             twice = kind.__name__ in ("Both", "Passes") and between is pause
-            writes = kind.__name__ == "Knows"
+            writes = kind.__name__ == "Knows" and sys.version_info >= (3, 10)
             more = {name: count + twice + writes for name, count in expected.items()}
             reasons = ("disabled",) * (between is pause) + ("user-code",) * writes
             asked(way.__name__ + "_" + kind.__name__ + where, between, way, at, graphs=1, reasons=reasons, **more)
