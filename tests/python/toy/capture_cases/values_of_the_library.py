@@ -73,7 +73,7 @@ def dates_that_are_compared(x):
     return x * 2.0, [str(one) for one in said], later.day, f"{a:%Y}", -datetime.timedelta(1) == datetime.timedelta(-1)
 
 
-# Up to 3.8 the class of layouts is one that can be changed.
+# Up to 3.8 layouts are objects that nothing is known of, and break.
 of_layouts = one_graph if sys.version_info >= (3, 9) else open_function
 
 
