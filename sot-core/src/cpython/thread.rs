@@ -79,21 +79,7 @@ pub fn stack_is_low(py: Python<'_>) -> bool {
 /// error that Python code raised (capture near the recursion limit) must have called it through here.
 #[inline]
 pub fn absorbing_recursion<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
-    #[cfg(Py_3_10)]
-    {
-        let _ = py;
-        f()
-    }
-    #[cfg(not(Py_3_10))]
-    {
-        let tstate = current(py);
-        // SAFETY: the current thread state is alive for as long as this thread is attached.
-        let before = unsafe { (*tstate).overflowed };
-        let result = f();
-        // SAFETY: as above.
-        unsafe { (*tstate).overflowed = before };
-        result
-    }
+    absorbing(py, f, |_| true)
 }
 
 /// Runs native code that the interpreter calls: what it brings to a good end has no overflow that the caller could know of.
@@ -101,9 +87,15 @@ pub fn absorbing_recursion<R>(py: Python<'_>, f: impl FnOnce() -> R) -> R {
 /// As [`absorbing_recursion`], but an error is the caller's, with its note.
 #[inline]
 pub(super) fn absorbing_unless_raised<R>(py: Python<'_>, f: impl FnOnce() -> PyResult<R>) -> PyResult<R> {
+    absorbing(py, f, Result::is_ok)
+}
+
+/// Takes the note of an overflow back where `absorbs` says so of the result.
+#[inline]
+fn absorbing<R>(py: Python<'_>, f: impl FnOnce() -> R, absorbs: impl FnOnce(&R) -> bool) -> R {
     #[cfg(Py_3_10)]
     {
-        let _ = py;
+        let _ = (py, absorbs);
         f()
     }
     #[cfg(not(Py_3_10))]
@@ -112,7 +104,7 @@ pub(super) fn absorbing_unless_raised<R>(py: Python<'_>, f: impl FnOnce() -> PyR
         // SAFETY: the current thread state is alive for as long as this thread is attached.
         let before = unsafe { (*tstate).overflowed };
         let result = f();
-        if result.is_ok() {
+        if absorbs(&result) {
             // SAFETY: as above.
             unsafe { (*tstate).overflowed = before };
         }
