@@ -48,6 +48,9 @@ pub enum Kind {
     Foldable,
     /// A function of the framework that changes an ambient mode of the thread and does nothing else ([`Backend::switch`]).
     Switch,
+    /// A function of the framework whose call is one operation that acts ([`Acts`]) and gives None (`optimizer.step`). It may be given any
+    /// objects: those that were there before are passed at run time.
+    Acts,
     /// An immutable object of the framework that is compared by identity or `==` (a dtype, a place).
     Constant,
     /// A list of a class of C that extends list, holds numbers and nothing beside them (a shape): written and iterated as a list is. What
@@ -176,6 +179,19 @@ pub enum CallKind {
     Layer,
 }
 
+/// What an operation changes that the graph has not made, and that stays changed: from the least to the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Acts {
+    #[default]
+    Nothing,
+    /// The memory of tensors.
+    OnMemory,
+    /// What the framework keeps, too: gradients, the state of an optimizer. No code of the program runs.
+    OnState,
+    /// It may call functions of the program, which may do anything (hooks).
+    OnAnything,
+}
+
 /// How an argument of an operation is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given<'a> {
@@ -193,8 +209,8 @@ pub struct OpCall<'a, 'py> {
     /// Python values with symbolic values in place of tensors, containers included.
     pub args: &'a Bound<'py, PyTuple>,
     pub kwargs: Option<&'a Bound<'py, PyDict>>,
-    /// Whether it may write memory that the graph has not made ([`GraphBuilder::acts`]).
-    pub may_act: bool,
+    /// How far it may act ([`GraphBuilder::acts`]).
+    pub may_act: Acts,
 }
 
 /// A line of the user's program, innermost last: for the framework's own error messages.
@@ -375,11 +391,12 @@ pub trait GraphBuilder {
     /// [`Finished::replay_only`] unless the compiled form writes the same memory. Where the memory is not one that the graph has made,
     /// it is refused unless it may act ([`OpCall::may_act`]).
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError>;
-    /// Whether the operation that was appended last *acts*: it changes what the graph has not made, as a write to the memory of an
+    /// How the operation that was appended last *acts*: changes what the graph has not made, as a write to the memory of an
     /// input does. A graph with such operations is only replayed, in the order of the program, and what it has done stays done: a
-    /// run that fails behind one is not repeated, the program goes on at the operation that failed.
-    fn acts(&self) -> bool {
-        false
+    /// run that fails behind one is not repeated, the program goes on at the operation that failed. Behind one that acts on more than
+    /// memory it is asked whether all that the capture has read is as it was; else the program goes on there.
+    fn acts(&self) -> Acts {
+        Acts::Nothing
     }
     /// Read an attribute of a symbolic value.
     fn getattr<'py>(

@@ -280,6 +280,11 @@ impl GraphFunction {
         self.replay.first_act.is_some()
     }
 
+    /// Whether one of them acts on more than memory, so that calls are watched ([`crate::watch`]).
+    pub fn is_watched(&self) -> bool {
+        self.replay.acts_on_state
+    }
+
     /// Names the calls of rewritten code that runs this graph.
     pub fn mark(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self) as usize
@@ -373,7 +378,7 @@ impl GraphFunction {
 
     fn run_replay<'py>(&self, py: Python<'py>, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
         let run = || {
-            trampoline(|| self.replay.run(py, &self.sir.sirs[0], args))
+            trampoline(|| self.replay.run(py, &self.sir.sirs[0], args, std::ptr::from_ref(self) as usize))
                 .unwrap_or_else(|panic| Err(Failure::Broken(panic.to_string())))
         };
         let result = match &self.effects {
@@ -387,6 +392,7 @@ impl GraphFunction {
             Failure::Raised(_) => false,
             Failure::Broken(_) => true,
             Failure::Acted(..) => !failure.interrupts(py),
+            Failure::GoesOn(_) => false,
         };
         if result.as_ref().is_err_and(ends) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
@@ -424,6 +430,7 @@ impl GraphFunction {
                         format!("the compiled graph raised where eager does not: {error}")
                     }
                     Failure::Broken(why) => why,
+                    Failure::GoesOn(_) => "the compiled graph goes on elsewhere".to_owned(),
                 };
                 self.drop_compiled(py, &why);
                 Ok((outputs, None))

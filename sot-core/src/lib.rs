@@ -63,4 +63,5 @@ mod unheard;
 pub mod user_frames;
 pub mod variables;
 mod varying;
+mod watch;
 mod weak_keys;

@@ -4,9 +4,10 @@
 //! who is called ([`Action`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
-use crate::backend::{Extent, Mode, registered};
+use crate::backend::{Acts, Extent, Mode, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
+use crate::watch;
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyException, PyRuntimeError};
@@ -30,6 +31,8 @@ pub(crate) enum Failure {
     Broken(String),
     /// Either of these, behind an operation that acts.
     Acted(PyErr, Progress),
+    /// No failure: the program goes on behind an operation ([`Came::GoesOn`]).
+    GoesOn(Py<PyAny>),
 }
 
 /// Whether an exception is none of the operation's that was under way: Ctrl-C, or a signal handler's.
@@ -43,6 +46,8 @@ pub enum Came {
     Nowhere,
     /// Some of its operations have acted.
     Behind(Progress),
+    /// The last of these has changed what the program had read, which goes on behind it: by this request.
+    GoesOn(Py<PyAny>),
 }
 
 /// How far a run came that is not to be repeated.
@@ -73,7 +78,7 @@ impl Failure {
 
     /// Whether the run has changed what stays changed.
     pub(crate) fn has_acted(&self) -> bool {
-        matches!(self, Failure::Acted(..))
+        matches!(self, Failure::Acted(..) | Failure::GoesOn(_))
     }
 
     pub(crate) fn into_error(self) -> (PyErr, Came) {
@@ -81,6 +86,9 @@ impl Failure {
             Failure::Raised(error) => (error, Came::Nowhere),
             Failure::Broken(why) => (PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")), Came::Nowhere),
             Failure::Acted(error, progress) => (error, Came::Behind(progress)),
+            Failure::GoesOn(request) => {
+                (PyRuntimeError::new_err("sot: nobody has gone on with a program"), Came::GoesOn(request))
+            }
         }
     }
 }
@@ -242,6 +250,7 @@ struct Step {
     told: Vec<(Symbol, Fact)>,
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
+    acts: Acts,
 }
 
 /// Whether a tensor has the shape that the program was told.
@@ -295,6 +304,7 @@ pub(crate) struct Replay {
     asked: AtomicBool,
     /// The first statement that acts.
     pub(crate) first_act: Option<usize>,
+    pub(crate) acts_on_state: bool,
 }
 
 /// The values of symbols, by number.
@@ -333,6 +343,7 @@ impl Replay {
             told: facts.remove(&at).unwrap_or_default(),
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
+            acts: behind.acts,
         });
         let (mut modes, mut flagged): (Vec<Mode>, Vec<usize>) = (Vec::new(), Vec::new());
         for behind in &captured.graph.behind {
@@ -362,13 +373,21 @@ impl Replay {
             steps: steps.collect(),
             asked: AtomicBool::new(false),
             first_act: captured.graph.first_act(),
+            acts_on_state: captured.graph.acts_on_state(),
         }
     }
 
-    pub(crate) fn run<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+    /// `mark`: names the calls of the graph.
+    pub(crate) fn run<'py>(
+        &self,
+        py: Python<'py>,
+        sir: &Sir,
+        args: Slots<'_>,
+        mark: usize,
+    ) -> Result<Outputs<'py>, Failure> {
         let mut modes = KeptModes::keep(py, &self.modes)?;
         let mut flags = KeptFlags::keep(py, &self.flags, args)?;
-        let outputs = self.run_statements(py, sir, args);
+        let outputs = self.run_statements(py, sir, args, mark);
         // Where it cannot be as it was, the graph has failed: then the program runs as plain Python, and meets the error itself.
         let given_back = flags.give_back().and(modes.give_back());
         let outputs = outputs?;
@@ -385,7 +404,13 @@ impl Replay {
         Measured { inputs: by_number(&self.numbers), own: by_number(&self.own) }
     }
 
-    fn run_statements<'py>(&self, py: Python<'py>, sir: &Sir, args: Slots<'_>) -> Result<Outputs<'py>, Failure> {
+    fn run_statements<'py>(
+        &self,
+        py: Python<'py>,
+        sir: &Sir,
+        args: Slots<'_>,
+        mark: usize,
+    ) -> Result<Outputs<'py>, Failure> {
         let mut registers = Registers::new();
         registers.resize(self.registers, None);
         for (i, input) in sir.inputs.iter().enumerate() {
@@ -394,8 +419,13 @@ impl Replay {
         let mut measured = None;
         let asks = !self.asked.load(Ordering::Relaxed);
         for (at, (statement, step)) in sir.statements.iter().zip(&self.steps).enumerate() {
-            match (step.run(py, statement, &mut registers), self.first_act) {
+            let ran = match step.acts {
+                Acts::Nothing | Acts::OnMemory => step.run(py, statement, &mut registers),
+                acts => step.run_watched(py, (at, statement), &mut registers, (mark, acts)),
+            };
+            match (ran, self.first_act) {
                 (Ok(()), _) => {}
+                (Err(failure @ Failure::GoesOn(_)), _) => return Err(failure),
                 // Some write a part before they fail.
                 (Err(failure), Some(act)) if at >= act => return Err(failure.behind(at, registers)),
                 (Err(failure), _) => return Err(failure),
@@ -439,6 +469,35 @@ impl Replay {
 }
 
 impl Step {
+    /// Run what may change what the capture has read.
+    fn run_watched<'py>(
+        &self,
+        py: Python<'py>,
+        (at, statement): (usize, &Statement),
+        registers: &mut Registers<'py>,
+        (mark, acts): (usize, Acts),
+    ) -> Result<(), Failure> {
+        // Without it nobody could go on.
+        let watch = watch::of(mark).ok_or_else(|| Failure::Broken("nobody watches an operation".to_owned()))?;
+        let values = |registers: &Registers<'py>| {
+            registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect()
+        };
+        let before = match acts {
+            Acts::OnAnything => values(registers),
+            _ => Vec::new(),
+        };
+        let progress = |values| Progress { at: at + 1, values };
+        let run = || self.run(py, statement, registers);
+        let (ran, request) = watch::during(py, &watch, acts, || progress(before), run);
+        ran?;
+        if watch.is_as_it_was(py) {
+            return Ok(());
+        }
+        let request = request.or_else(|| watch.goes_on(py, progress(values(registers))));
+        let lost = || Failure::Broken("nobody can go on behind an operation".to_owned());
+        Err(Failure::GoesOn(request.ok_or_else(lost)?))
+    }
+
     fn run<'py>(&self, py: Python<'py>, statement: &Statement, registers: &mut Registers<'py>) -> Result<(), Failure> {
         let mut objects = self.objects.iter();
         let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());

@@ -1,5 +1,6 @@
 //! Attributes of symbolic tensors, as eager tensors have them.
 
+use crate::acting;
 use crate::api_table;
 use crate::grown::Source;
 use crate::handles::Handles;
@@ -148,6 +149,7 @@ pub(crate) fn read<'py>(
         _ if TO_HOST.contains(&name) => Attr::Break(Why::new(Reason::TensorToHost, name)),
         _ if TO_SCALAR.contains(&name) => Attr::Break(Why::new(Reason::TensorToScalar, name)),
         _ if written::is_write(name) && in_class(handles.tensor.bind(py), name).is_some() => Attr::Method,
+        _ if acting::is_method(name) && in_class(handles.tensor.bind(py), name).is_some() => Attr::Method,
         _ if api_table::in_place_name(name) => Attr::Break(Why::new(Reason::InplaceTensor, name)),
         // As far as the builder knows what they do.
         "cpu" | "to" => Attr::Method,

@@ -4,6 +4,7 @@
 //! names of tensors, which may be missing or equal. Every other eager tensor that turns up inside an operation would
 //! be a value computed at capture time and frozen into the graph: such a call is refused.
 
+use crate::acting;
 use crate::alias;
 use crate::amp::Casting;
 use crate::arguments;
@@ -25,7 +26,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PySet, PyString, PyTuple};
 use smallvec::SmallVec;
 use sot_core::backend::{
-    Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
+    Acts, Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
 };
 use sot_core::stop::{Reason, Why};
 use std::cell::Cell;
@@ -46,7 +47,7 @@ pub(crate) struct PaddleBuilder {
     casting: Option<Casting>,
     default_dtype: Changed,
     /// Whether the last operation writes memory that the program has not made.
-    acts: bool,
+    acts: Acts,
 }
 
 /// A refusal without an exception of the framework.
@@ -117,7 +118,7 @@ impl PaddleBuilder {
             recording: Recording::at_entry(grad),
             casting,
             default_dtype: Changed::default(),
-            acts: false,
+            acts: Acts::Nothing,
         })
     }
 
@@ -371,7 +372,7 @@ impl PaddleBuilder {
         let fail = |e: PyErr| rejected(py, op.name, e);
         let words = written::in_words(op);
         let outside = written::is_outside(target).map_err(fail)?;
-        if outside && !op.may_act {
+        if outside && op.may_act < Acts::OnMemory {
             return Err(refuse(Reason::InplaceTensor, format!("{words} of memory that may not be the function's own")));
         }
         if written::may_widen(op) && meta::shape(target).map_err(fail)?.iter().any(|extent| *extent < 0) {
@@ -413,9 +414,20 @@ impl PaddleBuilder {
             }
         }
         self.grown.writes = true;
-        self.acts = outside;
+        self.acts = if outside { Acts::OnMemory } else { Acts::Nothing };
         self.grown.draws |= write.draws;
         Ok(if write.gives_nothing { py.None().into_bound(py) } else { target.clone() })
+    }
+
+    /// What the framework does with what it keeps beside tensors. No program has a form of it: replays do it.
+    fn act<'py>(&mut self, op: &OpCall<'_, 'py>, acts: Acts) -> Result<Bound<'py, PyAny>, BuildError> {
+        let py = op.args.py();
+        if op.may_act < acts {
+            return Err(refuse(Reason::InplaceTensor, format!("{}: it changes what others may look at", op.name)));
+        }
+        self.grown.writes = true;
+        self.acts = acts;
+        Ok(py.None().into_bound(py))
     }
 
     fn run_call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
@@ -534,12 +546,15 @@ impl GraphBuilder for PaddleBuilder {
     }
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
-        self.acts = false;
+        self.acts = Acts::Nothing;
         let plain = arguments::with_plain_numbers(&self.grown, op).map_err(|e| rejected(op.args.py(), op.name, e))?;
         let op = &match &plain {
             Some(args) => OpCall { args, ..*op },
             None => OpCall { ..*op },
         };
+        if let Some(acts) = acting::of(op) {
+            return self.act(op, acts);
+        }
         let handles = self.grown.handles.clone();
         if inert::calls_back(&handles, &|layer| layers::is_leaf(&handles, layer, DEEPEST_LEAF), op) {
             let why = format!("{}: it calls a function of the program", op.name);
@@ -568,7 +583,7 @@ impl GraphBuilder for PaddleBuilder {
         }
     }
 
-    fn acts(&self) -> bool {
+    fn acts(&self) -> Acts {
         self.acts
     }
 

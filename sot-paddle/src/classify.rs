@@ -3,6 +3,7 @@
 //! A function counts as Paddle's only if it is what its module holds under its name, or what a class of Paddle holds:
 //! a user's function that copies `__module__` (`functools.wraps`) does not.
 
+use crate::acting;
 use crate::api_table::{self, Verdict};
 use crate::handles::Handles;
 use hashbrown::HashMap;
@@ -130,7 +131,10 @@ fn function(handles: &Handles, obj: &Bound<'_, PyAny>) -> Kind {
         && let Some(qualname) = text(obj, intern!(py, "__qualname__"))
         && is_method_of(obj, &module, &qualname)
     {
-        return Kind::Break(Why::new(Reason::FrameworkFunction, format!("{module}.{qualname}")));
+        return match acting::is_function(&name) {
+            true => Kind::Acts,
+            false => Kind::Break(Why::new(Reason::FrameworkFunction, format!("{module}.{qualname}"))),
+        };
     }
     match api_table::function(&module, &name) {
         None | Some(Verdict::Python) => Kind::Unknown,

@@ -15,6 +15,7 @@
 //! **Invariant:** user state is never written: whatever Paddle operation would, is refused with a `BuildError`.
 #![forbid(unsafe_code)]
 
+mod acting;
 mod alias;
 mod ambient;
 mod amp;

@@ -1,6 +1,6 @@
 //! The record of a graph: StatementIR, and the objects behind it.
 
-use crate::backend::{Extent, Mode};
+use crate::backend::{Acts, Extent, Mode};
 use crate::objects::VarId;
 use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
@@ -42,14 +42,14 @@ pub struct Behind {
     pub callee: Callee,
     /// The objects of its literals and labels, in the order of arguments, keywords, result.
     pub objects: Vec<ObjectId>,
-    /// Whether it changes what the graph has not made.
-    pub acts: bool,
+    /// How it changes what the graph has not made.
+    pub acts: Acts,
 }
 
 impl Behind {
     /// Of a statement that changes nothing but what the graph has made.
     pub(crate) fn new(callee: Callee, objects: Vec<ObjectId>) -> Behind {
-        Behind { callee, objects, acts: false }
+        Behind { callee, objects, acts: Acts::Nothing }
     }
 }
 
@@ -91,7 +91,8 @@ pub enum What {
 #[derive(Default)]
 pub struct Graph {
     pub inputs: Vec<GraphInput>,
-    /// Numbers that vary and are operands: inputs behind the tensors, which the builder does not know, unless as extents.
+    /// Numbers that vary and are operands, and objects that operations act on: inputs behind the tensors, which the builder does not know,
+    /// unless as extents.
     pub numbers: Vec<GraphInput>,
     /// Those among them that are extents which the builder computes from inputs, by symbol, and of which inputs.
     pub extents: HashMap<u32, Vec<usize>>,
@@ -150,7 +151,12 @@ impl Graph {
 
     /// The first statement that acts.
     pub(crate) fn first_act(&self) -> Option<usize> {
-        self.behind.iter().position(|behind| behind.acts)
+        self.behind.iter().position(|behind| behind.acts > Acts::Nothing)
+    }
+
+    /// Whether one of them acts on more than memory.
+    pub(crate) fn acts_on_state(&self) -> bool {
+        self.behind.iter().any(|behind| behind.acts > Acts::OnMemory)
     }
 
     /// Whether it relies on something that the framework said of what is computed from its first act on: where that is not so, there

@@ -115,6 +115,8 @@ pub struct Captured {
     pub(crate) needs_fixed_numbers: bool,
     /// No operation may act: there would be no going on behind it.
     pub(crate) needs_no_acts: bool,
+    /// The break is before its instruction, which is the first that a continuation runs.
+    pub(crate) stops_before: bool,
     /// The instruction of the break raises this error, which an operation of it has raised in a run.
     pub(crate) failed: Option<VarId>,
     /// The frame runs as plain Python because nothing in it is for a graph, which is no loss that anybody is told of.
@@ -186,6 +188,7 @@ impl Default for Captured {
             needs_fixed_extents: None,
             needs_fixed_numbers: false,
             needs_no_acts: false,
+            stops_before: false,
             failed: None,
             is_plain_by_nature: false,
             draws: HashMap::new(),

@@ -4,16 +4,57 @@
 //! by a capture of the same call that ends there by raising the error ([`Found::failed`](super::Found), `serve/half_done.rs`). That is only possible where
 //! a break is one at the very instruction of each operation from the first that acts on; in any other frame the capture starts over,
 //! and such an operation is a break itself.
+//!
+//! One that acts on more than memory may change what the capture has read. So nothing that the program has done may be pending before it,
+//! and behind it a run asks whether all is as it was; where it is not, the program goes on behind the operation ([`Found::stops_behind`](super::Found)).
 
 use super::Executor;
+use super::calls::api_name;
+use crate::backend::{Acts, CallKind};
 use crate::rewrite::computed_below;
 use crate::stop::{Reason, Stop};
-use crate::variables::VarId;
+use crate::variables::*;
+use pyo3::prelude::*;
+use sot_sideeffect::Target;
 
-impl Executor<'_> {
-    /// Whether an operation may act, as far as is known before it is built.
-    pub(super) fn may_act(&self) -> bool {
-        !self.found.never_acts && self.found.general.is_none() && !self.extents_vary()
+impl<'py> Executor<'py> {
+    /// How far an operation may act, as far as is known before it is built.
+    pub(super) fn may_act(&self) -> Acts {
+        match () {
+            () if self.found.never_acts || self.found.general.is_some() || self.extents_vary() => Acts::Nothing,
+            () if self.has_done_something() => Acts::OnMemory,
+            () => Acts::OnAnything,
+        }
+    }
+
+    /// Whether new code is still to do what the program has done by now, to what others may look at.
+    fn has_done_something(&self) -> bool {
+        let is_seen = |target: Target| match target {
+            Target::Object(object) => {
+                let var = self.var(VarId(object.0));
+                Nature::existed(&var.kind) || self.has_path(var.tracker) || matches!(var.kind, VarKind::Tensor(_))
+            }
+            Target::Globals(_) => true,
+            Target::Mode(mode) => self.mode_is_another(mode),
+        };
+        !self.captured.writing.is_empty() || self.journal.entries().iter().any(|entry| is_seen(entry.mutation.target()))
+    }
+
+    /// A function of the framework that acts on what it is given.
+    pub(super) fn call_acting(&mut self, callee: &Bound<'py, PyAny>, args: &Args) -> Result<VarId, Stop> {
+        if self.may_act() < Acts::OnState {
+            return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
+        }
+        let given = args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value));
+        for arg in given {
+            let kind = self.look(*arg)?;
+            if matches!(kind, VarKind::Instance(_)) && kind.pinned().is_none() && self.known_object(*arg).is_some() {
+                self.objects_taken.push(*arg);
+            }
+        }
+        let recorded = self.record_call(CallKind::Api, &api_name(callee), Some(callee), args);
+        self.objects_taken.clear();
+        recorded
     }
 
     /// What new code is to raise where a run has failed.
@@ -22,13 +63,24 @@ impl Executor<'_> {
         self.failed_with = error.map(|error| self.pin(&error));
     }
 
+    /// Whether the capture is to come to its end before this instruction.
+    pub(super) fn stops_here(&mut self) -> Result<(), Stop> {
+        match self.found.stops_behind {
+            Some(statements) if self.graph.len() >= statements => {
+                self.captured.stops_before = true;
+                Err(Stop::brk(Reason::UserCode, "an operation has changed what the program had read"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An operation is built, and will be a statement of the graph unless the program stops there.
-    pub(super) fn is_to_be_recorded(&mut self, acts: bool) -> Result<(), Stop> {
+    pub(super) fn is_to_be_recorded(&mut self, acts: Acts) -> Result<(), Stop> {
         if self.found.failed.as_ref().is_some_and(|failed| self.graph.len() >= failed.at) {
             self.captured.failed = self.failed_with;
             return Err(Stop::brk(Reason::BackendFailed, "a run of the graph has failed here"));
         }
-        self.acted |= acts;
+        self.acted |= acts > Acts::Nothing;
         if self.acted && !self.breaks_here() {
             self.captured.needs_no_acts = true;
             return Err(Stop::brk(

@@ -443,6 +443,7 @@ impl<'py> Executor<'py> {
             }
             Kind::Foldable => return self.call_foldable(callee, args).map(Called::Value),
             Kind::Switch => return self.call_switch(callee, args).map(Called::Value),
+            Kind::Acts => return self.call_acting(callee, args).map(Called::Value),
             Kind::Break(why) => return Err(control::stop(why)),
             Kind::Tensor
             | Kind::Layer

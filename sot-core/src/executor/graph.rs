@@ -5,7 +5,7 @@
 //! objects [`Behind`] it.
 
 use super::Executor;
-use crate::backend::{Attr, BuildError, CallKind, Given, GraphBuilder, Kind, OpCall, TensorMeta};
+use crate::backend::{Acts, Attr, BuildError, CallKind, Given, GraphBuilder, Kind, OpCall, TensorMeta};
 use crate::captured::{Behind, Callee, GraphInput};
 use crate::stop::{Reason, Stop};
 use crate::type_facts::Descriptor;
@@ -300,7 +300,7 @@ impl<'py> Executor<'py> {
             Statement { args: vec![receiver], result: pattern, ..Statement::new(StatementKind::Method, name) };
         self.record_modes()?;
         self.record_flags_of_inputs();
-        self.is_to_be_recorded(false)?;
+        self.is_to_be_recorded(Acts::Nothing)?;
         self.graph.push(statement, Behind::new(Callee::Attribute, objects));
         Ok(var)
     }
@@ -387,6 +387,9 @@ impl<'py> Executor<'py> {
             && let Some(symbol) = self.number_symbol(var)
         {
             return Ok(Operand::Symbol(symbol));
+        }
+        if self.objects_taken.contains(&var) {
+            return Ok(Operand::Symbol(self.symbol_of_number(var)));
         }
         Ok(match self.look(var)? {
             VarKind::Tuple(t) if t.class.is_none() => Operand::Tuple(self.operands(&t.items, objects)?),

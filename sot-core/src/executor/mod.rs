@@ -188,6 +188,8 @@ pub struct Found {
     pub never_acts: bool,
     /// The operation that has failed in a run of what was captured.
     pub failed: Option<Failed>,
+    /// The capture comes to its end before the instruction behind so many statements: the last has changed what the program had read.
+    pub stops_behind: Option<usize>,
 }
 
 /// An operation that has failed behind one that acts: the capture comes to its end there, and new code raises the error.
@@ -214,6 +216,8 @@ pub struct Executor<'py> {
     takes_extents: bool,
     /// Numbers that the operation which is being recorded takes at run time, whatever they are.
     takes_numbers: SmallVec<[VarId; 2]>,
+    /// Objects that it takes at run time.
+    objects_taken: SmallVec<[VarId; 2]>,
     /// The flags of tensors that the builder was told last, by number.
     built_flags: HashMap<usize, bool>,
     /// Sourced mutable objects and tensors by address: the same object is the same variable.
@@ -327,6 +331,7 @@ impl<'py> Executor<'py> {
             modes_guarded: Vec::new(),
             takes_extents: false,
             takes_numbers: SmallVec::new(),
+            objects_taken: SmallVec::new(),
             built_flags: HashMap::new(),
             known: HashMap::new(),
             found_anew: HashMap::new(),
@@ -658,6 +663,7 @@ impl<'py> Executor<'py> {
             return Err(Stop::fallback(Reason::InternalError, "ran off the end of the code"));
         };
         let op: Op = instruction.op;
+        self.stops_here()?;
         self.may_go_on(&op)?;
         let frame = self.frames.last().expect("a frame");
         let denied = match self.found.denied.is_empty() {

@@ -71,6 +71,12 @@ impl<'py> Executor<'py> {
         self.captured.modes.iter().map(here).collect()
     }
 
+    /// Whether a mode is another one here than it was at the start.
+    pub(super) fn mode_is_another(&self, mode: Mode) -> bool {
+        let mut here = self.modes_here().into_iter().filter(|(known, _)| *known == mode);
+        here.any(|(mode, value)| self.mode_at_entry(mode) != Some(value))
+    }
+
     /// Those of them that an operation depends on.
     fn modes_of_operations(&self) -> PyResult<Vec<(Mode, ObjectId)>> {
         let mut modes = self.modes_here();

@@ -53,6 +53,11 @@ impl<'py> Executor<'py> {
         if self.takes_numbers.contains(&var) {
             return self.number_as_operand(var);
         }
+        if self.objects_taken.contains(&var)
+            && let Some(object) = self.known_object(var)
+        {
+            return Ok(self.objects.get(self.py, object));
+        }
         self.nested(|ex| ex.look(var)?.as_argument(ex, var))
     }
 

@@ -25,6 +25,7 @@ mod steps;
 
 pub use blame::{Blame, cut};
 pub use names::{GuardText, Root, in_words};
+pub use steps::Seen;
 
 use crate::backend::{Always, AmbientCheck};
 use crate::captured::Captured;
@@ -248,6 +249,18 @@ impl NativeGuards {
             });
         }
         holds
+    }
+
+    /// Everything that they look at on their ways, if they hold. Stamps are renewed.
+    pub fn seen(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Seen> {
+        self.check(py, slots, &mut Asked::default()).then(|| self.steps.seen(py, slots))?
+    }
+
+    /// Whether they hold, and all that they look at is what it was, one by one. Where that is not known it is not so.
+    pub fn sees_the_same(&self, py: Python<'_>, slots: Slots<'_>, before: &Seen) -> bool {
+        self.ambient.matches(py)
+            && self.steps.seen(py, slots).is_some_and(|now| now.is_same(py, before))
+            && self.stamped.lock().is_ok_and(|mut stamped| stamped.is_untouched(py))
     }
 
     /// Bytes that they hold, without the objects of the program that they name.

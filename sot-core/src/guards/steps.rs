@@ -52,6 +52,21 @@ pub(super) struct Steps {
     numbers: Vec<GuardNumber>,
 }
 
+/// What a run of the program has found, by register.
+pub struct Seen(Vec<Option<Py<PyAny>>>);
+
+impl Seen {
+    /// Whether it has found the same once more: the same objects, or constants that nobody tells apart.
+    pub(super) fn is_same(&self, py: Python<'_>, before: &Seen) -> bool {
+        let same = |(now, before): (&Option<Py<PyAny>>, &Option<Py<PyAny>>)| match (now, before) {
+            (Some(now), Some(before)) => equals(now.bind(py), before.bind(py)),
+            (None, None) => true,
+            _ => false,
+        };
+        self.0.len() == before.0.len() && self.0.iter().zip(&before.0).all(same)
+    }
+}
+
 type Register<'py> = Accessed<Bound<'py, PyAny>>;
 type Registers<'py> = SmallVec<[Register<'py>; 16]>;
 
@@ -180,6 +195,18 @@ impl Steps {
 
     pub(super) fn check(&self, py: Python<'_>, slots: Slots<'_>) -> bool {
         self.failing(py, slots, &mut SmallVec::with_capacity(self.registers)).is_none()
+    }
+
+    /// What is found on the ways, if all holds.
+    pub(super) fn seen(&self, py: Python<'_>, slots: Slots<'_>) -> Option<Seen> {
+        let mut registers = SmallVec::with_capacity(self.registers);
+        self.failing(py, slots, &mut registers).is_none().then(|| {
+            let found = |value: Register<'_>| match value {
+                Accessed::Value(value) => Some(value.unbind()),
+                Accessed::Empty | Accessed::Missing => None,
+            };
+            Seen(registers.into_iter().map(found).collect())
+        })
     }
 
     /// What fails first.

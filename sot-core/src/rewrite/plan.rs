@@ -94,7 +94,13 @@ impl Tail {
         let frame = captured.frame();
         let ip = frame.ip;
         let instruction = frame.unit.code.instrs[ip];
-        let op = if captured.failed.is_some() { Op::RaiseVarargs(1) } else { instruction.op };
+        let op = match () {
+            () if captured.failed.is_some() => Op::RaiseVarargs(1),
+            // What a continuation begins with is not looked at here.
+            () if captured.stops_before => Op::Nop,
+            () => instruction.op,
+        };
+        let looks_at = if captured.stops_before { &op } else { &instruction.op };
         let unit = frame.unit.clone();
         let same_globals = Some(frame.globals) == captured.entry_globals;
         let stack: Vec<VarId> = frame.stack.clone();
@@ -112,7 +118,7 @@ impl Tail {
         }
         let raises = reason == Reason::WouldRaise || matches!(op, Op::RaiseVarargs(_));
         let shown = if raises { captured.held_by_frames_shown() } else { Vec::new() };
-        let carried = carried(captured, &stack[stack.len() - operand_count(&instruction.op).min(stack.len())..]);
+        let carried = carried(captured, &stack[stack.len() - operand_count(looks_at).min(stack.len())..]);
         let exit = |ip: usize, stack: Vec<Item>| exits::exit(py, captured, (&carried, &[]), ip, stack);
         let under = |n: usize| -> Result<Vec<Item>, Stop> {
             let keep = stack.len().checked_sub(n).ok_or(Stop::fallback(Reason::InternalError, "stack underflow"))?;
@@ -164,6 +170,9 @@ impl Tail {
                 let mut exit = exit(ip + 1, rest);
                 let handled = exit.handle_result(2).ok_or(Stop::fallback(Reason::InternalError, "no handler"))?;
                 (operands_of(2), BreakKind::Match { exit, handled })
+            }
+            Op::Nop if captured.stops_before => {
+                (Vec::new(), BreakKind::Plain { pushes: 0, exit: exit(ip, under(0)?) })
             }
             Op::RaiseVarargs(n) => {
                 (captured.failed.map_or_else(|| operands_of(n as usize), |error| vec![error]), BreakKind::Raise)
@@ -248,7 +257,7 @@ impl Tail {
             || below.iter().any(|f| f.asks_for().is_some() || f.asks_as_given())
             || !carried.is_empty()
             || captured.stacks_hold_several();
-        let runs_here = !matches!(kind, BreakKind::Delegate { .. });
+        let runs_here = !captured.stops_before && !matches!(kind, BreakKind::Delegate { .. });
         let handled = captured.handled().filter(|_| runs_here);
         let raised = (runs_here && (seen || handled.is_some())).then(|| {
             let pops = stack_effect(&instruction.op, false).0 as usize;

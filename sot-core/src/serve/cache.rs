@@ -135,8 +135,18 @@ pub struct Entry {
     shaped_by_numbers: bool,
     /// Its graph is not what it was built to be: the original code serves.
     pub broken: AtomicBool,
-    /// Where operations of its graph act: what it is captured from once more if a run fails behind one.
-    pub again: Option<Box<Found>>,
+    /// Where operations of its graph act.
+    pub again: Option<Arc<Again>>,
+}
+
+/// How the program goes on behind an operation that acts.
+pub struct Again {
+    /// What the call is captured from once more.
+    pub found: Found,
+    /// What is asked behind one that acts on more than memory: the guards of the entry.
+    pub guards: Option<NativeGuards>,
+    /// One has called a function of the program: nothing acts any more in what is captured from then on.
+    pub called_out: AtomicBool,
 }
 
 impl Guarded {
@@ -176,6 +186,14 @@ impl Guarded {
             capture_ns: 0,
             fixed_extents: capture.captured.needs_fixed_extents.clone(),
             marked: capture.captured.marked,
+        };
+        let on_state = capture.captured.graph.acts_on_state();
+        let again = match capture.again {
+            Some(found) => {
+                let guards = on_state.then(|| NativeGuards::compile(py, &capture.captured, &capture.ambient)).transpose()?;
+                Some(Again { found: *found, guards, called_out: AtomicBool::new(false) })
+            }
+            None => None,
         };
         let action = match capture.became {
             Became::Fallback => Action::Original { calls_out: true },
@@ -240,7 +258,7 @@ impl Guarded {
             extents_vary,
             shaped_by_numbers,
             broken,
-            again: capture.again,
+            again: again.map(Arc::new),
         };
         Ok(Guarded { guards, entry: Arc::new(entry) })
     }
@@ -305,6 +323,13 @@ impl Entry {
     /// It runs rewritten code.
     pub(super) fn is_rewritten(&self) -> bool {
         matches!(self.action, Action::Run { .. })
+    }
+
+    /// A call has ended. What calls functions of the program is to be captured with breaks.
+    pub(super) fn note_if_it_calls_out(&self) {
+        if self.again.as_ref().is_some_and(|again| again.called_out.load(Ordering::Relaxed)) {
+            self.broken.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Its graph has failed: whether it is closed for good.
@@ -608,6 +633,7 @@ impl CodeCache {
     /// A call was served by an entry. If its graph is closed since then, as the framework was wrong about shapes whose extents vary, it
     /// serves no more, and from now on each extent has a capture.
     pub(super) fn note_if_broken(&self, py: Python<'_>, entry: &Arc<Entry>) {
+        entry.note_if_it_calls_out();
         if !entry.broken.load(Ordering::Relaxed) {
             return;
         }
@@ -685,6 +711,11 @@ impl CodeCache {
         let is_ours = |count: usize| count == 1 || holders::counting();
         for guarded in entries.iter().filter(|guarded| is_ours(Arc::strong_count(guarded))) {
             guarded.guards.traverse(visit);
+            if is_ours(Arc::strong_count(&guarded.entry))
+                && let Some(guards) = guarded.entry.again.as_ref().and_then(|again| again.guards.as_ref())
+            {
+                guards.traverse(visit);
+            }
             if is_ours(Arc::strong_count(&guarded.entry))
                 && let Action::Run { function, code, shown, .. } = &guarded.entry.action
             {

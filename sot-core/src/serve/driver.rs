@@ -9,6 +9,7 @@ use super::continuation::{self, Continuation, Pending};
 use super::half_done;
 use super::lookup::entry_for;
 use super::origin::{Origin, hooked};
+use super::watched;
 use crate::capture::Subject;
 use crate::capture_all;
 use crate::cpython::{FrameHook, call_slots, held, thread};
@@ -37,6 +38,7 @@ pub(super) fn run_entry<'py>(
         Action::Run { .. } if entry.broken.load(Ordering::Relaxed) => origin.run_original(py, hook, true),
         Action::Run { function, code, calls_out, shown, .. } => {
             let function = function.bind(py);
+            let watching = watched::begin(py, entry, &origin);
             // Where everything is captured, whatever C code calls is, too.
             let calls_out = *calls_out || capture_all::follows_calls_of(code.bind(py));
             let (result, origin) = match origin {
@@ -58,6 +60,7 @@ pub(super) fn run_entry<'py>(
                     (result, values.map(|values| Origin::Continuation(Pending { continuation, values })))
                 }
             };
+            drop(watching);
             let result = half_done::at_the_end(py, entry, result);
             if let Err(error) = &result
                 && let Some(raised) = raised_behind_request(py, error, code)
@@ -69,11 +72,15 @@ pub(super) fn run_entry<'py>(
                 _ => None,
             };
             match (result, origin, came) {
+                (Err(error), _, Some(Came::GoesOn(request))) => {
+                    user_frames::drop_rewritten(py, &error, code, false);
+                    Ok(request.into_bound(py))
+                }
                 (Err(error), Some(origin), Some(came)) => {
                     STATS.add(&STATS.graph_failures);
                     entry.note_if_broken();
                     match came {
-                        Came::Nowhere => origin.run_original(py, hook, true),
+                        Came::Nowhere | Came::GoesOn(_) => origin.run_original(py, hook, true),
                         Came::Behind(progress) => {
                             half_done::go_on(py, entry, origin, (progress, error), |rest, origin| {
                                 run_entry(py, hook, Some(rest), origin)

@@ -6,6 +6,8 @@
 //! operation: that may have done a part of its work, or drawn numbers, and is not run again.
 //!
 //! Whatever was captured of the call before is not used again, and nothing acts in what is captured of it from then on.
+//!
+//! The same way leads on where an operation has changed what the program had read ([`super::watched`]): to a request to go on behind it.
 
 use super::cache::{Action, Entry, Guarded};
 use super::continuation::{self, Pending};
@@ -14,9 +16,9 @@ use super::lookup::{CaptureLock, point_of, with_cells};
 use super::origin::Origin;
 use crate::backend;
 use crate::capture::{Subject, capture};
-use crate::cpython::{gc, signals, trampoline, without_hook};
+use crate::cpython::{Slots, gc, signals, trampoline, without_hook};
 use crate::executor::{Failed, Found};
-use crate::graph_fn::{take_put_off, with_outputs};
+use crate::graph_fn::{GraphFunction, take_put_off, with_outputs};
 use crate::replay::Progress;
 use crate::stats::STATS;
 use crate::stop::Reason;
@@ -39,15 +41,13 @@ pub(super) fn go_on<'a, 'py>(
         Action::Run { code, .. } => user_frames::drop_rewritten(py, &error, code, false),
         Action::Original { .. } => false,
     };
-    let (from, raised) = (&origin, error.clone_ref(py));
-    let rest = CaptureLock::take_in_the_end(py).and_then(|_lock| {
-        signals::deferring(py, || {
-            gc::without_collection(py, || {
-                without_hook(py, || trampoline(move || captured_behind(py, entry, from, progress, raised)))
-            })
+    let rest = entry.again.as_ref().zip(entry.graph()).and_then(|(again, graph)| {
+        let again = (&again.found, &*graph);
+        with_subject(py, &origin, |subject, slots| {
+            captured_behind(py, again, (subject, slots), progress, Some(error.clone_ref(py)))
         })
     });
-    match rest.and_then(Result::ok).flatten() {
+    match rest {
         // The operation may have done a part of its work: it is not run again.
         Some((rest, outputs)) if ran => {
             drop(error);
@@ -86,35 +86,61 @@ pub(super) fn at_the_end<'py>(
     }
 }
 
-/// An entry that ends where the run has failed, and what its graph has given.
-fn captured_behind(
+/// What a call is captured from: slots with cells.
+fn with_subject<R>(
     py: Python<'_>,
-    entry: &Entry,
     origin: &Origin<'_, '_>,
-    mut progress: Progress,
-    error: PyErr,
-) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
-    let whole = entry.graph()?;
-    let failed = Failed { at: progress.at, error: Arc::new(error.into_value(py).into_any()) };
-    let found = Found { failed: Some(failed), ..(**entry.again.as_ref()?).clone() };
-    let occupants = found.occupants.clone();
-    let go_on = ByContinuation { occupants: &occupants };
-    let backend = backend::registered()?.clone();
-    let (subject, slots) = match origin {
+    then: impl FnOnce(&Subject<'_, '_>, Slots<'_>) -> R,
+) -> R {
+    match origin {
         Origin::Function { function, slots } => {
             let subject = Subject::Function { function, in_frames: false, spec: None };
-            let slots = with_cells(py, &subject, *slots);
-            (subject, slots)
+            then(&subject, with_cells(py, &subject, *slots).as_slots())
         }
         Origin::Continuation(pending) => {
             let point = &pending.continuation.point;
-            let values = pending.values.as_slots().to_owned(py);
-            (Subject::Continuation { number: point.number, shape: &point.shape }, values)
+            let subject = Subject::Continuation { number: point.number, shape: &point.shape };
+            then(&subject, pending.values.as_slots())
         }
-    };
-    let captured = capture(py, backend, &subject, slots.as_slots(), found, &go_on).ok()?;
-    captured.captured.failed?;
-    let rest = Guarded::of(py, captured, &subject, false, point_of).ok()?.entry;
+    }
+}
+
+/// An entry that ends where a run of the graph has come to, and what that has computed. `error`: that of the operation there; `None`: it is
+/// the one before that the program goes on behind.
+pub(super) fn captured_behind(
+    py: Python<'_>,
+    again: (&Found, &GraphFunction),
+    call: (&Subject<'_, '_>, Slots<'_>),
+    progress: Progress,
+    error: Option<PyErr>,
+) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
+    let _lock = CaptureLock::take_in_the_end(py)?;
+    let captured = signals::deferring(py, || {
+        gc::without_collection(py, || without_hook(py, || trampoline(move || rest(py, again, call, progress, error))))
+    });
+    captured?.ok()?
+}
+
+fn rest(
+    py: Python<'_>,
+    (found, whole): (&Found, &GraphFunction),
+    (subject, slots): (&Subject<'_, '_>, Slots<'_>),
+    mut progress: Progress,
+    error: Option<PyErr>,
+) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
+    let raises = error.is_some();
+    let failed = |error: PyErr| Failed { at: progress.at, error: Arc::new(error.into_value(py).into_any()) };
+    let stops_behind = (!raises).then_some(progress.at);
+    let found = Found { failed: error.map(failed), stops_behind, ..found.clone() };
+    let occupants = found.occupants.clone();
+    let go_on = ByContinuation { occupants: &occupants };
+    let backend = backend::registered()?.clone();
+    let captured = capture(py, backend, subject, slots, found, &go_on).ok()?;
+    match raises {
+        true => captured.captured.failed.map(|_| ())?,
+        false => captured.captured.stops_before.then_some(())?,
+    }
+    let rest = Guarded::of(py, captured, subject, false, point_of).ok()?.entry;
     let graph = rest.graph();
     let begun = graph.as_ref().map_or(&[][..], |graph| &graph.sir.sirs[0].statements);
     if !is_beginning(begun, whole.sir.sirs[0].statements.get(..progress.at)?) {

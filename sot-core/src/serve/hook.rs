@@ -11,6 +11,7 @@ use super::lookup::{entry_for, entry_met, inside_capture};
 use super::origin::{Origin, call_original, is_to_run_plainly};
 use super::orphans;
 use super::verified;
+use super::watched;
 use crate::capture::Subject;
 use crate::capture_all::{self, Served};
 use crate::code_unit::records;
@@ -149,7 +150,12 @@ impl FrameHook for NestedHook {
                     0 => OwnedSlots::default(),
                     _ => slots.to_owned(py),
                 };
+                let origin = Origin::Function { function: &function, slots: slots.as_slots() };
+                let watching = watched::begin(py, &entry, &origin);
                 let ticket = held::hold(slots, entry.mark(), Some(function.unbind()), Some(entry.clone()));
+                if let Some(watching) = watching {
+                    watching.until(ticket.number());
+                }
                 if let Some(frame) = looked_at {
                     frame.runs(ticket.number());
                 }
@@ -162,6 +168,7 @@ impl FrameHook for NestedHook {
 
     fn refused(&self, py: Python<'_>, token: Option<u64>, _why: Misfit) {
         if let Some(token) = token {
+            watched::end_of(token);
             verified::end_frame(py, token, None);
         }
         drop(token.map(|token| held::take_back(held::Ticket::of_number(token))));
@@ -173,6 +180,7 @@ impl FrameHook for NestedHook {
         token: u64,
         result: PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        watched::end_of(token);
         let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
         let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
         let result = match entry {
@@ -184,6 +192,10 @@ impl FrameHook for NestedHook {
             _ => None,
         };
         let result = match (result, values, function) {
+            (Err(_), _, _) if matches!(came, Some(Came::GoesOn(_))) => match came {
+                Some(Came::GoesOn(request)) => Ok(request.into_bound(py)),
+                _ => unreachable!("looked at"),
+            },
             (Err(error), Some(slots), Some(function)) if came.is_some() => {
                 STATS.add(&STATS.graph_failures);
                 if let Some(entry) = entry {

@@ -36,6 +36,7 @@ pub mod trial;
 pub mod unwind;
 mod verified;
 mod warned;
+mod watched;
 pub mod weight;
 
 pub use ending::prepare as prepare_for_the_end;
