@@ -544,6 +544,11 @@ pub trait Backend: Send + Sync + 'static {
     fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
         false
     }
+    /// Whether a call of a [`Kind::Acts`] function on this object runs no code of the program, as it is now. Asked at each run of one that
+    /// may ([`Acts::OnAnything`]).
+    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, _on: &Bound<'_, PyAny>) -> bool {
+        false
+    }
     /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell
     /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.
     fn told_of<'py>(&self, _value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {

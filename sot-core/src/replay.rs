@@ -479,6 +479,14 @@ impl Step {
     ) -> Result<(), Failure> {
         // Without it nobody could go on.
         let watch = watch::of(mark).ok_or_else(|| Failure::Broken("nobody watches an operation".to_owned()))?;
+        let acts = match (&self.action, statement.args.first()) {
+            (Action::Object(callee), Some(Operand::Symbol(on))) if acts == Acts::OnAnything => {
+                let on = registers[on.0 as usize].as_ref();
+                let by_itself = |on| registered().is_some_and(|backend| backend.acts_by_itself(callee.bind(py), on));
+                if on.is_some_and(by_itself) { Acts::OnState } else { acts }
+            }
+            _ => acts,
+        };
         let values = |registers: &Registers<'py>| {
             registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect()
         };

@@ -1,5 +1,6 @@
 //! `PaddleBackend`: the translator's questions, each answered by the module that knows.
 
+use crate::acting;
 use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::compare;
@@ -218,6 +219,10 @@ impl Backend for PaddleBackend {
 
     fn may_do_nothing(&self, name: &str) -> bool {
         crate::names::may_do_nothing(name)
+    }
+
+    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
+        acting::is_its_own(on)
     }
 
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {

@@ -151,6 +151,10 @@ impl Backend for LazyPaddle {
         crate::names::may_do_nothing(name)
     }
 
+    fn acts_by_itself(&self, callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
+        self.get(on.py()).is_ok_and(|backend| backend.acts_by_itself(callee, on))
+    }
+
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
         self.get(value.py()).map_or(Ok(None), |backend| backend.told_of(value))
     }

@@ -15,7 +15,9 @@ use crate::rewrite::computed_below;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
 use pyo3::prelude::*;
-use sot_sideeffect::Target;
+use pyo3::types::PyString;
+use sot_sideeffect::{Overlay, Slot, Target};
+use sot_tracker::{Access, Tracker};
 
 impl<'py> Executor<'py> {
     /// How far an operation may act, as far as is known before it is built.
@@ -29,15 +31,49 @@ impl<'py> Executor<'py> {
 
     /// Whether new code is still to do what the program has done by now, to what others may look at.
     fn has_done_something(&self) -> bool {
-        let is_seen = |target: Target| match target {
+        let is_seen = |slot: &Slot| match slot.target() {
             Target::Object(object) => {
                 let var = self.var(VarId(object.0));
-                Nature::existed(&var.kind) || self.has_path(var.tracker) || matches!(var.kind, VarKind::Tensor(_))
+                let is_others = Nature::existed(&var.kind) || self.has_path(var.tracker);
+                is_others && !self.is_as_found(slot) || matches!(var.kind, VarKind::Tensor(_))
             }
-            Target::Globals(_) => true,
+            Target::Globals(_) => !self.is_as_found(slot),
             Target::Mode(mode) => self.mode_is_another(mode),
         };
-        !self.captured.writing.is_empty() || self.journal.entries().iter().any(|entry| is_seen(entry.mutation.target()))
+        !self.captured.writing.is_empty() || self.journal.entries().iter().any(|entry| is_seen(&entry.mutation.slot()))
+    }
+
+    /// Whether a name has been given back what was there at the start.
+    fn is_as_found(&self, slot: &Slot) -> bool {
+        let (now, name) = match slot {
+            Slot::Attr(object, name) => (self.journal.attr(*object, name), name),
+            Slot::Global(globals, name) => (self.journal.global(*globals, name), name),
+            _ => return false,
+        };
+        let Overlay::Set(value) = now else { return false };
+        let Tracker::Step { base, access } = self.trackers.get(self.var(VarId(value.0)).tracker) else { return false };
+        let is_named = match access {
+            Access::Attr(found) => found == name,
+            Access::DictItem(key) => {
+                let key = self.objects.get_ref(self.py, *key);
+                key.cast_exact::<PyString>().is_ok_and(|key| key.to_string_lossy() == *name)
+            }
+            _ => false,
+        };
+        let owner = match self.trackers.get(*base) {
+            Tracker::Step { base, access: Access::InstanceDict } => *base,
+            _ => *base,
+        };
+        let is_there = match slot.target() {
+            Target::Object(object) => {
+                let object = VarId(object.0);
+                owner == self.var(object).tracker
+                    || self.trackers.get(owner).as_constant().is_some_and(|at| self.known_object(object) == Some(at))
+            }
+            Target::Globals(globals) => self.trackers.get(owner).as_constant() == Some(globals),
+            Target::Mode(_) => false,
+        };
+        is_named && is_there
     }
 
     /// A function of the framework that acts on what it is given.

@@ -135,7 +135,7 @@ pub struct Entry {
     shaped_by_numbers: bool,
     /// Its graph is not what it was built to be: the original code serves.
     pub broken: AtomicBool,
-    /// Where operations of its graph act.
+    /// How the program goes on where operations of its graph act.
     pub again: Option<Arc<Again>>,
 }
 
