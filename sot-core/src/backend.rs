@@ -549,6 +549,14 @@ pub trait Backend: Send + Sync + 'static {
     fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, _on: &Bound<'_, PyAny>) -> bool {
         false
     }
+    /// Whether an operation that acts may read this attribute of an object of the framework.
+    fn is_read_by_acts(&self, _object: &Bound<'_, PyAny>, _name: &str) -> bool {
+        true
+    }
+    /// Whether a tensor is one that optimizers change.
+    fn is_parameter(&self, _tensor: &Bound<'_, PyAny>) -> bool {
+        true
+    }
     /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell
     /// them apart, and other tensors. It runs no code of the program. `None`: this is no tensor. Asked by `SOT_VERIFY=1` alone.
     fn told_of<'py>(&self, _value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {

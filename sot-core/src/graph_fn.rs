@@ -392,7 +392,7 @@ impl GraphFunction {
             Failure::Raised(_) => false,
             Failure::Broken(_) => true,
             Failure::Acted(..) => !failure.interrupts(py),
-            Failure::GoesOn(_) => false,
+            Failure::GoesOn(..) => false,
         };
         if result.as_ref().is_err_and(ends) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
@@ -430,7 +430,7 @@ impl GraphFunction {
                         format!("the compiled graph raised where eager does not: {error}")
                     }
                     Failure::Broken(why) => why,
-                    Failure::GoesOn(_) => "the compiled graph goes on elsewhere".to_owned(),
+                    Failure::GoesOn(..) => "the compiled graph goes on elsewhere".to_owned(),
                 };
                 self.drop_compiled(py, &why);
                 Ok((outputs, None))

@@ -56,6 +56,13 @@ pub fn comes_with_python(py: Python<'_>, file: &str) -> bool {
     paths.iter().any(|p| file.starts_with(p.as_str())) && !file.contains("-packages")
 }
 
+/// Whether names are those of a module of the framework.
+pub(crate) fn are_of_framework(py: Python<'_>, names: &Bound<'_, PyDict>) -> bool {
+    let file = crate::cpython::facts::value_of_name(names, "__file__");
+    let file = file.and_then(|file| file.cast_into_exact::<PyString>().ok());
+    file.is_some_and(|file| of_framework(py, &file.to_string_lossy()))
+}
+
 /// Whether code is the program's own: neither the framework's, nor Python's, nor that of an installed package. What the framework makes
 /// of sources has no file, but the names of a module that has one.
 pub(crate) fn of_program(py: Python<'_>, code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> bool {
@@ -66,7 +73,9 @@ pub(crate) fn of_program(py: Python<'_>, code: &Bound<'_, PyCode>, globals: &Bou
         ["stdlib", "platstdlib", "purelib", "platlib"].into_iter().filter_map(path).collect()
     });
     let is_library = |file: &str| {
-        of_framework(py, file) || file.starts_with("<frozen") || installed.iter().any(|path| file.starts_with(path.as_str()))
+        of_framework(py, file)
+            || file.starts_with("<frozen")
+            || installed.iter().any(|path| file.starts_with(path.as_str()))
     };
     let file: String = code.getattr("co_filename").and_then(|file| file.extract()).unwrap_or_default();
     let of_module = || {

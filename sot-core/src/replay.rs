@@ -31,8 +31,8 @@ pub(crate) enum Failure {
     Broken(String),
     /// Either of these, behind an operation that acts.
     Acted(PyErr, Progress),
-    /// No failure: the program goes on behind an operation ([`Came::GoesOn`]).
-    GoesOn(Py<PyAny>),
+    /// The program goes on behind an operation ([`Came::GoesOn`]).
+    GoesOn(Py<PyAny>, Option<PyErr>),
 }
 
 /// Whether an exception is none of the operation's that was under way: Ctrl-C, or a signal handler's.
@@ -46,8 +46,8 @@ pub enum Came {
     Nowhere,
     /// Some of its operations have acted.
     Behind(Progress),
-    /// The last of these has changed what the program had read, which goes on behind it: by this request.
-    GoesOn(Py<PyAny>),
+    /// The program goes on behind the last of these, by this request; where it has raised an error, by raising that there.
+    GoesOn(Py<PyAny>, Option<PyErr>),
 }
 
 /// How far a run came that is not to be repeated.
@@ -78,7 +78,7 @@ impl Failure {
 
     /// Whether the run has changed what stays changed.
     pub(crate) fn has_acted(&self) -> bool {
-        matches!(self, Failure::Acted(..) | Failure::GoesOn(_))
+        matches!(self, Failure::Acted(..) | Failure::GoesOn(..))
     }
 
     pub(crate) fn into_error(self) -> (PyErr, Came) {
@@ -86,8 +86,8 @@ impl Failure {
             Failure::Raised(error) => (error, Came::Nowhere),
             Failure::Broken(why) => (PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")), Came::Nowhere),
             Failure::Acted(error, progress) => (error, Came::Behind(progress)),
-            Failure::GoesOn(request) => {
-                (PyRuntimeError::new_err("sot: nobody has gone on with a program"), Came::GoesOn(request))
+            Failure::GoesOn(request, raised) => {
+                (PyRuntimeError::new_err("sot: nobody has gone on with a program"), Came::GoesOn(request, raised))
             }
         }
     }
@@ -251,6 +251,7 @@ struct Step {
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
     acts: Acts,
+    pending: bool,
 }
 
 /// Whether a tensor has the shape that the program was told.
@@ -344,6 +345,7 @@ impl Replay {
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
             acts: behind.acts,
+            pending: behind.pending,
         });
         let (mut modes, mut flagged): (Vec<Mode>, Vec<usize>) = (Vec::new(), Vec::new());
         for behind in &captured.graph.behind {
@@ -385,6 +387,9 @@ impl Replay {
         args: Slots<'_>,
         mark: usize,
     ) -> Result<Outputs<'py>, Failure> {
+        if self.acts_on_state && watch::of(mark).is_none() {
+            return Err(Failure::Broken("nobody would go on behind an operation".to_owned()));
+        }
         let mut modes = KeptModes::keep(py, &self.modes)?;
         let mut flags = KeptFlags::keep(py, &self.flags, args)?;
         let outputs = self.run_statements(py, sir, args, mark);
@@ -425,7 +430,7 @@ impl Replay {
             };
             match (ran, self.first_act) {
                 (Ok(()), _) => {}
-                (Err(failure @ Failure::GoesOn(_)), _) => return Err(failure),
+                (Err(failure @ Failure::GoesOn(..)), _) => return Err(failure),
                 // Some write a part before they fail.
                 (Err(failure), Some(act)) if at >= act => return Err(failure.behind(at, registers)),
                 (Err(failure), _) => return Err(failure),
@@ -497,13 +502,16 @@ impl Step {
         let progress = |values| Progress { at: at + 1, values };
         let run = || self.run(py, statement, registers);
         let (ran, request) = watch::during(py, &watch, acts, || progress(before), run);
-        ran?;
-        if watch.is_as_it_was(py) {
-            return Ok(());
-        }
-        let request = request.or_else(|| watch.goes_on(py, progress(values(registers))));
+        let request = match (ran, request) {
+            (Err(Failure::Raised(error)), Some(request)) => return Err(Failure::GoesOn(request, Some(error))),
+            (Err(failure), _) => return Err(failure),
+            // What was pending is done.
+            (Ok(()), Some(request)) if self.pending => Some(request),
+            (Ok(()), _) if watch.is_as_it_was(py) => return Ok(()),
+            (Ok(()), request) => request.or_else(|| watch.goes_on(py, progress(values(registers)))),
+        };
         let lost = || Failure::Broken("nobody can go on behind an operation".to_owned());
-        Err(Failure::GoesOn(request.ok_or_else(lost)?))
+        Err(Failure::GoesOn(request.ok_or_else(lost)?, None))
     }
 
     fn run<'py>(&self, py: Python<'py>, statement: &Statement, registers: &mut Registers<'py>) -> Result<(), Failure> {

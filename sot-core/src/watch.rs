@@ -115,8 +115,9 @@ impl FrameHook for Observer {
             if let Some((watch, progress)) = asked {
                 watch.has_called_out();
                 let request = watch.goes_on(py, progress);
-                let old = UNDER_WAY
-                    .with_borrow_mut(|all| all.last_mut().and_then(|newest| std::mem::replace(&mut newest.request, request)));
+                let old = UNDER_WAY.with_borrow_mut(|all| {
+                    all.last_mut().and_then(|newest| std::mem::replace(&mut newest.request, request))
+                });
                 drop(old);
             }
         }

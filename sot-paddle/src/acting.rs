@@ -36,6 +36,13 @@ pub(crate) fn is_its_own(optimizer: &Bound<'_, PyAny>) -> bool {
         && of_groups.flat_map(|group| group.values()).all(|part| calls_nothing(&part))
 }
 
+/// Whether an attribute says to operations how they compute, and nothing to backward passes and optimizers: the element type of
+/// automatic casts.
+pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>, name: &str) -> bool {
+    let class = object.get_type();
+    is_of_paddle(class.as_any()) && class.name().is_ok_and(|class| class == "AMPGlobalState") && name == "amp_dtype"
+}
+
 /// Whether a part of an optimizer calls nothing but Paddle.
 fn calls_nothing(part: &Bound<'_, PyAny>) -> bool {
     let class = part.get_type();

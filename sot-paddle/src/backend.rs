@@ -221,6 +221,14 @@ impl Backend for PaddleBackend {
         crate::names::may_do_nothing(name)
     }
 
+    fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
+        !acting::is_of_operations(object, name)
+    }
+
+    fn is_parameter(&self, tensor: &Bound<'_, PyAny>) -> bool {
+        !tensor.get_type().is(&self.handles.tensor)
+    }
+
     fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
         acting::is_its_own(on)
     }

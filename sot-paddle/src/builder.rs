@@ -102,6 +102,7 @@ impl PaddleBuilder {
                 place,
                 told: false,
                 writes: false,
+                acts: false,
                 draws: false,
                 asks: false,
                 rounds: None,
@@ -425,7 +426,7 @@ impl PaddleBuilder {
         if op.may_act < acts {
             return Err(refuse(Reason::InplaceTensor, format!("{}: it changes what others may look at", op.name)));
         }
-        self.grown.writes = true;
+        self.grown.acts = true;
         self.acts = acts;
         Ok(py.None().into_bound(py))
     }

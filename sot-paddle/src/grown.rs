@@ -51,6 +51,8 @@ pub(crate) struct Grown {
     pub(crate) told: bool,
     /// Whether the program writes in place, which only replay does.
     pub(crate) writes: bool,
+    /// Whether it changes what Paddle keeps beside tensors, as well.
+    pub(crate) acts: bool,
     /// Whether it writes what it draws.
     pub(crate) draws: bool,
     /// Whether it asks for gradients of itself.

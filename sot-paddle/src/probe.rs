@@ -5,8 +5,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use sot_core::backend::{
-    Acts, AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall, Surroundings,
-    TensorCheck, UserFrame,
+    Acts, AmbientCheck, Attr, Backend, BuildError, CallKind, CompiledGraph, GraphBuilder, LayerCall, OpCall,
+    Surroundings, TensorCheck, UserFrame,
 };
 use std::sync::Arc;
 
@@ -144,7 +144,9 @@ impl Builder {
             _ => return Err(PyValueError::new_err("kind is api, method or layer")),
         };
         let at = self.at.clone();
-        self.open()?.call(&OpCall { kind, name, callee, args, kwargs, may_act: Acts::Nothing }, &at).map_err(|e| refused(py, e))
+        self.open()?
+            .call(&OpCall { kind, name, callee, args, kwargs, may_act: Acts::Nothing }, &at)
+            .map_err(|e| refused(py, e))
     }
     fn getattr<'py>(
         &mut self,

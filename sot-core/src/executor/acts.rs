@@ -5,42 +5,158 @@
 //! a break is one at the very instruction of each operation from the first that acts on; in any other frame the capture starts over,
 //! and such an operation is a break itself.
 //!
-//! One that acts on more than memory may change what the capture has read. So nothing that the program has done may be pending before it,
-//! and behind it a run asks whether all is as it was; where it is not, the program goes on behind the operation ([`Found::stops_behind`](super::Found)).
+//! One that acts on more than memory may change what the capture has read: behind it a run asks whether all is as it was; where it is not,
+//! the program goes on behind the operation ([`Found::stops_behind`](super::Found)). What the program has done before is done by new code behind the
+//! graph, so too late for whatever the operation reads: there may be nothing that the framework could read. Before code of the program runs in
+//! the operation, it is done ([`Behind::pending`](crate::captured::Behind)).
 
 use super::Executor;
 use super::calls::api_name;
-use crate::backend::{Acts, CallKind};
+use crate::backend::{Acts, CallKind, Kind};
+use crate::cpython::facts;
+use crate::libraries;
+use crate::objects::is_constant_type;
 use crate::rewrite::computed_below;
 use crate::stop::{Reason, Stop};
+use crate::type_facts;
 use crate::variables::*;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
-use sot_sideeffect::{Overlay, Slot, Target};
-use sot_tracker::{Access, Tracker};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
+use sot_sideeffect::{Mutation, Overlay, Slot, Target, VarRef};
+use sot_tracker::{Access, ObjectId, Tracker};
+
+/// Items of a container that are looked at.
+const LOOKED_AT: usize = 1000;
+
+/// What new code is still to do: from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pending {
+    Nothing,
+    /// Nobody but code of the program could tell.
+    Unread,
+    /// The framework may.
+    Read,
+}
 
 impl<'py> Executor<'py> {
     /// How far an operation may act, as far as is known before it is built.
     pub(super) fn may_act(&self) -> Acts {
         match () {
             () if self.found.never_acts || self.found.general.is_some() || self.extents_vary() => Acts::Nothing,
-            () if self.has_done_something() => Acts::OnMemory,
+            () if self.pending() == Pending::Read => Acts::OnMemory,
             () => Acts::OnAnything,
         }
     }
 
-    /// Whether new code is still to do what the program has done by now, to what others may look at.
-    fn has_done_something(&self) -> bool {
-        let is_seen = |slot: &Slot| match slot.target() {
-            Target::Object(object) => {
-                let var = self.var(VarId(object.0));
-                let is_others = Nature::existed(&var.kind) || self.has_path(var.tracker);
-                is_others && !self.is_as_found(slot) || matches!(var.kind, VarKind::Tensor(_))
-            }
-            Target::Globals(_) => !self.is_as_found(slot),
-            Target::Mode(mode) => self.mode_is_another(mode),
+    /// What new code is still to do of what the program has done by now.
+    fn pending(&self) -> Pending {
+        if !self.captured.writing.is_empty() {
+            return Pending::Read;
+        }
+        let entries = self.journal.entries().iter();
+        entries.map(|entry| self.pending_by(&entry.mutation)).max().unwrap_or(Pending::Nothing)
+    }
+
+    fn pending_by(&self, mutation: &Mutation) -> Pending {
+        let slot = &mutation.slot();
+        // Whom the framework may call is its business.
+        let is_stored = |var: VarRef| {
+            let kind = &self.var(VarId(var.0)).kind;
+            !matches!(kind, VarKind::Function(_) | VarKind::Method(_) | VarKind::Bound(_) | VarKind::Layer(_))
+                || slot.target() == Target::Object(var)
         };
-        !self.captured.writing.is_empty() || self.journal.entries().iter().any(|entry| is_seen(&entry.mutation.slot()))
+        let unread = match slot.target() {
+            Target::Mode(mode) if self.mode_is_another(mode) => false,
+            Target::Mode(_) => return Pending::Nothing,
+            Target::Globals(_) if self.is_as_found(slot) => return Pending::Nothing,
+            Target::Globals(globals) => {
+                let globals = self.objects.get(self.py, globals);
+                globals.cast::<PyDict>().is_ok_and(|globals| !libraries::are_of_framework(self.py, globals))
+            }
+            Target::Object(object) => {
+                let id = VarId(object.0);
+                let var = self.var(id);
+                let is_others = Nature::existed(&var.kind) || self.has_path(var.tracker);
+                match &var.kind {
+                    VarKind::Tensor(_) => false,
+                    _ if !is_others || self.is_as_found(slot) => return Pending::Nothing,
+                    _ => {
+                        self.is_the_programs_own(id, slot) && mutation.operands().into_iter().all(|var| is_stored(var))
+                    }
+                }
+            }
+        };
+        if unread { Pending::Unread } else { Pending::Read }
+    }
+
+    /// Whether nobody but code of the program reads this part of an object that was there before: the framework has nothing to do with its
+    /// class, or, of a container, with what it holds.
+    fn is_the_programs_own(&self, var: VarId, slot: &Slot) -> bool {
+        let Some(object) = self.known_object(var).map(|object| self.objects.get(self.py, object)) else { return false };
+        if self.is_found_below_framework(var) {
+            return false;
+        }
+        match (&self.var(var).kind, slot) {
+            (VarKind::Cell(_), _) => true,
+            (VarKind::Instance(_), Slot::Attr(_, name)) => {
+                self.is_class_of_program(&object.get_type(), false) || !self.backend.is_read_by_acts(&object, name)
+            }
+            (VarKind::Layer(_), Slot::Attr(object_ref, name)) => {
+                let is_part = match self.journal.attr(*object_ref, name) {
+                    Overlay::Set(value) => !matches!(self.var(VarId(value.0)).kind, VarKind::Constant(_)),
+                    Overlay::Deleted | Overlay::Untouched => true,
+                };
+                !is_part && self.is_class_of_program(&object.get_type(), true)
+            }
+            (VarKind::Class(_), Slot::Attr(..)) => {
+                object.cast::<PyType>().is_ok_and(|class| self.is_class_of_program(class, true))
+            }
+            (VarKind::List(_), _) => match object.cast_exact::<PyList>() {
+                Ok(list) => list.len() <= LOOKED_AT && list.iter().all(|item| self.is_nothing_to_framework(&item)),
+                Err(_) => false,
+            },
+            (VarKind::Dict(_), _) => match object.cast_exact::<PyDict>() {
+                Ok(dict) => {
+                    dict.len() <= LOOKED_AT && dict.values().iter().all(|item| self.is_nothing_to_framework(&item))
+                }
+                Err(_) => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether an object was found in one of the framework, or below one.
+    fn is_found_below_framework(&self, var: VarId) -> bool {
+        let path = self.trackers.path(self.var(var).tracker);
+        let is_of_framework = |(holder, object): (&VarId, &ObjectId)| {
+            *holder != var
+                && path.contains(&self.var(*holder).tracker)
+                && matches!(self.var(*holder).kind, VarKind::Instance(_))
+                && !self.is_class_of_program(&self.objects.get(self.py, *object).get_type(), false)
+        };
+        self.sourced.iter().any(is_of_framework)
+    }
+
+    /// Whether a class is the program's, and all that it extends is, or its own part alone.
+    fn is_class_of_program(&self, class: &Bound<'py, PyType>, itself: bool) -> bool {
+        let is_of_framework = |class: &Bound<'py, PyAny>| {
+            class.cast::<PyType>().is_ok_and(|class| {
+                let name = type_facts::raw(class, "__module__").and_then(|name| name.extract::<String>().ok());
+                let module = name.and_then(|name| facts::imported(self.py, &name));
+                let names = module.and_then(|module| facts::module_dict(&module));
+                names.is_some_and(|names| libraries::are_of_framework(self.py, &names))
+            })
+        };
+        let mro = class.mro();
+        let mut looked_at = mro.iter().take(if itself { 1 } else { usize::MAX });
+        facts::is_heap_type(class) && !looked_at.any(|class| is_of_framework(&class))
+    }
+
+    /// Whether the framework would not read the container of such an item.
+    fn is_nothing_to_framework(&self, item: &Bound<'py, PyAny>) -> bool {
+        item.is_none()
+            || is_constant_type(&item.get_type())
+            || self.backend.classify(item) == Kind::Tensor && !self.backend.is_parameter(item)
     }
 
     /// Whether a name has been given back what was there at the start.
@@ -128,6 +244,11 @@ impl<'py> Executor<'py> {
             self.note_what_is_held();
         }
         Ok(())
+    }
+
+    /// Whether new code is to do something before an operation that acts like this.
+    pub(super) fn is_pending_before(&self, acts: Acts) -> bool {
+        acts > Acts::OnMemory && self.pending() > Pending::Nothing
     }
 
     /// What the program holds at this operation is there if it fails; everything else dies when eager would have it die.

@@ -286,7 +286,8 @@ impl<'py> Executor<'py> {
         self.record_flags_of_inputs();
         self.is_to_be_recorded(acts)?;
         let behind = Behind::new(callee.map_or(Callee::Method, Callee::Object), objects);
-        self.graph.push(statement, Behind { acts, ..behind });
+        let pending = self.is_pending_before(acts);
+        self.graph.push(statement, Behind { acts, pending, ..behind });
         Ok(result_var)
     }
 

@@ -140,7 +140,9 @@ impl<'py> Executor<'py> {
             }
             // Of a class only calls break.
             Kind::Break(_) if object.is_instance_of::<PyType>() => {}
-            Kind::Api | Kind::Foldable | Kind::Switch | Kind::Acts | Kind::Break(_) => return BuiltinVar { object: id }.into(),
+            Kind::Api | Kind::Foldable | Kind::Switch | Kind::Acts | Kind::Break(_) => {
+                return BuiltinVar { object: id }.into();
+            }
             Kind::Record | Kind::Maker(_) | Kind::Unknown => {}
         }
         if facts::is_function(object) && (crate::numpy::is_dispatcher(object) || crate::numpy::is_maker(object)) {

@@ -171,9 +171,7 @@ impl Tail {
                 let handled = exit.handle_result(2).ok_or(Stop::fallback(Reason::InternalError, "no handler"))?;
                 (operands_of(2), BreakKind::Match { exit, handled })
             }
-            Op::Nop if captured.stops_before => {
-                (Vec::new(), BreakKind::Plain { pushes: 0, exit: exit(ip, under(0)?) })
-            }
+            Op::Nop if captured.stops_before => (Vec::new(), BreakKind::Plain { pushes: 0, exit: exit(ip, under(0)?) }),
             Op::RaiseVarargs(n) => {
                 (captured.failed.map_or_else(|| operands_of(n as usize), |error| vec![error]), BreakKind::Raise)
             }

@@ -190,7 +190,8 @@ impl Guarded {
         let on_state = capture.captured.graph.acts_on_state();
         let again = match capture.again {
             Some(found) => {
-                let guards = on_state.then(|| NativeGuards::compile(py, &capture.captured, &capture.ambient)).transpose()?;
+                let guards =
+                    on_state.then(|| NativeGuards::compile(py, &capture.captured, &capture.ambient)).transpose()?;
                 Some(Again { found: *found, guards, called_out: AtomicBool::new(false) })
             }
             None => None,

@@ -72,15 +72,12 @@ pub(super) fn run_entry<'py>(
                 _ => None,
             };
             match (result, origin, came) {
-                (Err(error), _, Some(Came::GoesOn(request))) => {
-                    user_frames::drop_rewritten(py, &error, code, false);
-                    Ok(request.into_bound(py))
-                }
+                (Err(_), _, Some(Came::GoesOn(request, raised))) => half_done::goes_on(py, request, raised),
                 (Err(error), Some(origin), Some(came)) => {
                     STATS.add(&STATS.graph_failures);
                     entry.note_if_broken();
                     match came {
-                        Came::Nowhere | Came::GoesOn(_) => origin.run_original(py, hook, true),
+                        Came::Nowhere | Came::GoesOn(..) => origin.run_original(py, hook, true),
                         Came::Behind(progress) => {
                             half_done::go_on(py, entry, origin, (progress, error), |rest, origin| {
                                 run_entry(py, hook, Some(rest), origin)

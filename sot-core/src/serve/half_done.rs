@@ -61,6 +61,15 @@ pub(super) fn go_on<'a, 'py>(
     }
 }
 
+/// Go on by a request behind an operation, or raise there what the operation has raised.
+pub(super) fn goes_on<'py>(py: Python<'py>, request: Py<PyAny>, raised: Option<PyErr>) -> PyResult<Bound<'py, PyAny>> {
+    let request = Ok(request.into_bound(py));
+    match raised {
+        Some(error) => raised_where_it_goes_on(py, request, error),
+        None => request,
+    }
+}
+
 /// Raise an error where a result asks to go on; in its place, where it is no request.
 pub(super) fn raised_where_it_goes_on<'py>(
     py: Python<'py>,
@@ -87,11 +96,7 @@ pub(super) fn at_the_end<'py>(
 }
 
 /// What a call is captured from: slots with cells.
-fn with_subject<R>(
-    py: Python<'_>,
-    origin: &Origin<'_, '_>,
-    then: impl FnOnce(&Subject<'_, '_>, Slots<'_>) -> R,
-) -> R {
+fn with_subject<R>(py: Python<'_>, origin: &Origin<'_, '_>, then: impl FnOnce(&Subject<'_, '_>, Slots<'_>) -> R) -> R {
     match origin {
         Origin::Function { function, slots } => {
             let subject = Subject::Function { function, in_frames: false, spec: None };

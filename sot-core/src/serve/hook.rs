@@ -191,11 +191,11 @@ impl FrameHook for NestedHook {
             (Err(error), Some(_), Some(_)) => take_failure(py, error),
             _ => None,
         };
+        let (came, result) = match came {
+            Some(Came::GoesOn(request, raised)) => (None, half_done::goes_on(py, request, raised)),
+            came => (came, result),
+        };
         let result = match (result, values, function) {
-            (Err(_), _, _) if matches!(came, Some(Came::GoesOn(_))) => match came {
-                Some(Came::GoesOn(request)) => Ok(request.into_bound(py)),
-                _ => unreachable!("looked at"),
-            },
             (Err(error), Some(slots), Some(function)) if came.is_some() => {
                 STATS.add(&STATS.graph_failures);
                 if let Some(entry) = entry {

@@ -115,9 +115,8 @@ impl Watch for Call {
 
     fn goes_on(&self, py: Python<'_>, progress: Progress) -> Option<Py<PyAny>> {
         let again = (&self.again.found, &*self.graph);
-        let (rest, outputs) = self.with_subject(py, |subject| {
-            captured_behind(py, again, (subject, self.slots.as_slots()), progress, None)
-        })?;
+        let (rest, outputs) = self
+            .with_subject(py, |subject| captured_behind(py, again, (subject, self.slots.as_slots()), progress, None))?;
         let Action::Run { function, .. } = &rest.action else { return None };
         let slots = self.slots.as_slots().range(0, self.arguments);
         let run = || without_hook(py, || call_slots(py, function.bind(py), slots));

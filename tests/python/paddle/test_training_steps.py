@@ -244,7 +244,7 @@ def a_scaler():
     return f, [net]
 
 
-@program()
+@program(2, 0)
 def a_count_before_the_step():
     net, optimizer = with_optimizer()
 
@@ -256,6 +256,168 @@ def a_count_before_the_step():
         optimizer.clear_grad()
         net.log.append(net.count)
         return loss, net.count
+
+    return f, [net]
+
+
+STEPS = 0
+
+
+@program(2, 0)
+def counts_in_many_places_before_the_step():
+    net, optimizer = with_optimizer()
+    state, history, calls = {"steps": 0}, [], 0
+
+    def f(x, y):
+        global STEPS
+        nonlocal calls
+        STEPS += 1
+        calls += 1
+        state["steps"] += 1
+        loss = F.cross_entropy(net(x), y)
+        history.append(loss)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss, calls, dict(state), len(history)
+
+    return f, [net]
+
+
+def seen_by_a_hook(late):
+    """What the function has done before a backward pass, a hook sees: one that was there, or one that comes with the fourth call."""
+
+    def make():
+        net, optimizer = with_optimizer()
+        state = {"steps": 0}
+        seen = []
+
+        def hook(gradient):
+            seen.append((net.count, len(net.log), dict(state), net.flag))
+            net.count += 10
+
+        if not late:
+            net.first.weight.register_hook(hook)
+
+        def f(x, y):
+            net.count += 1
+            state["steps"] += 1
+            loss = F.cross_entropy(net(x), y)
+            net.log.append(float(len(net.log)))
+            net.flag = not net.flag
+            loss.backward()
+            net.count += 1
+            optimizer.step()
+            optimizer.clear_grad()
+            state["steps"] += 1
+            return loss, net.count, dict(state), list(seen)
+
+        def happens(call):
+            if call == 3 and late:
+                net.first.weight.register_hook(hook)
+
+        return f, [net], happens
+
+    return make
+
+
+PROGRAMS["a_hook_sees_what_was_done"] = seen_by_a_hook(False), None, None
+PROGRAMS["a_late_hook_sees_what_was_done"] = seen_by_a_hook(True), None, None
+
+
+@program()
+def a_hook_that_raises_behind_what_was_done():
+    net, optimizer = with_optimizer()
+
+    def hook(gradient):
+        if net.count % 3 == 2:
+            raise ValueError(f"at {net.count}")
+
+    net.second.bias.register_hook(hook)
+
+    def f(x, y):
+        net.count += 1
+        net.log.append(net.count)
+        try:
+            F.cross_entropy(net(x), y).backward()
+            net.count += 5
+            optimizer.step()
+        except ValueError as error:
+            net.log.append(str(error).partition("\n")[0])
+        except Exception as error:
+            net.log.append(type(error).__name__)
+        finally:
+            optimizer.clear_grad()
+        return net.count
+
+    return f, [net]
+
+
+@program()
+def a_rate_that_is_set_before_the_step():
+    net, optimizer = with_optimizer()
+
+    def f(x, y):
+        net.count += 1
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.set_lr(0.1 / net.count)
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return f, [net]
+
+
+@program()
+def a_schedule_before_the_step():
+    net, _ = with_optimizer()
+    schedule = paddle.optimizer.lr.ExponentialDecay(0.1, 0.5)
+    optimizer = paddle.optimizer.SGD(schedule, parameters=net.parameters())
+
+    def f(x, y):
+        schedule.step()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return f, [net]
+
+
+@program()
+def groups_that_are_changed_before_the_step():
+    net, _ = with_optimizer()
+    parameters = net.parameters()
+    groups = [{"params": parameters[:2], "learning_rate": 0.5}, {"params": parameters[2:]}]
+    optimizer = paddle.optimizer.SGD(0.1, parameters=groups)
+
+    def f(x, y):
+        groups[0]["learning_rate"] = groups[0]["learning_rate"] * 0.5
+        optimizer._param_groups[1]["learning_rate"] = 0.25
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return f, [net]
+
+
+@program()
+def a_parameter_is_frozen_before_the_step():
+    net, optimizer = with_optimizer()
+
+    def f(x, y):
+        net.count += 1
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        net.first.weight.stop_gradient = net.count % 2 == 0
+        optimizer.step()
+        net.first.weight.stop_gradient = False
+        optimizer.clear_grad()
+        return loss
 
     return f, [net]
 
@@ -734,42 +896,3 @@ def test_an_optimizer_goes_with_its_last_owner():
     del optimizer
     gc.collect()
     assert gone() is None
-
-
-def test_values_die_when_eager_lets_them_die():
-    """The program holds nothing of the forward pass when the optimizer steps."""
-    import weakref
-
-    net, _ = with_optimizer()
-    alive, kept = [], []
-
-    class Looks(paddle.optimizer.SGD):
-        def _create_optimization_pass(self, *given):
-            alive.append([one() is not None for one in kept])
-            return super()._create_optimization_pass(*given)
-
-    optimizer = Looks(0.1, parameters=net.parameters())
-
-    @paddle.jit.not_to_static
-    def keeps(value):
-        kept.append(weakref.ref(value))
-
-    def f(x):
-        hidden = net(x) * 2
-        keeps(hidden)
-        loss = hidden.mean()
-        del hidden
-        loss.backward()
-        optimizer.step()
-        optimizer.clear_grad()
-        return loss
-
-    f(paddle.ones([2, 4]))
-    plain, alive[:], kept[:] = list(alive), [], []
-    captured = sot.to_static(f)
-    for _ in range(3):
-        captured(paddle.ones([2, 4]))
-        assert alive == plain
-        alive[:], kept[:] = [], []
-
-

@@ -50,6 +50,8 @@ impl Toy {
         for name in ["set_debug_mode", "seed", "random_state"] {
             add(name, Kind::Break(Why::new(Reason::FrameworkFunction, name)))?;
         }
+        let publish = layers.publish.clone_ref(module.py());
+        functions.insert(publish.as_ptr() as usize, (publish, Kind::Acts));
         Ok(Toy { layers: Arc::new(layers), functions, dtype: dtype_class(module.py())?.unbind() })
     }
 }
@@ -210,6 +212,11 @@ impl Backend for Toy {
     /// That there are no hooks is what `layer_call` answered by.
     fn call_state<'py>(&self, layer: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         Ok(vec![layers::member(layer, "_hooks")?])
+    }
+
+    /// A board that nobody listens to calls nobody.
+    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
+        on.getattr("listeners").and_then(|listeners| listeners.len()).is_ok_and(|listeners| listeners == 0)
     }
 
     /// In building mode the functions would see symbolic values; the answer must be eager's.

@@ -13,7 +13,8 @@ use crate::tensor::{Tensor, dtype};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sot_core::backend::{
-    Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, SmallVec, TensorMeta, UserFrame,
+    Acts, Attr, BuildError, CallKind, Effects, Extent, Finished, GraphBuilder, Mode, OpCall, SmallVec, TensorMeta,
+    UserFrame,
 };
 use sot_core::stop::{Reason, Why};
 use std::sync::Arc;
@@ -25,6 +26,9 @@ pub(crate) struct Builder {
     inputs: Vec<usize>,
     /// The grad mode of the operations that follow: what the captured code has made of the real one.
     grad: bool,
+    /// How the operation acts that was appended last, and whether any does.
+    acts: Acts,
+    acted: bool,
 }
 
 /// Methods that append operations; every other name is a property, a break, or unknown.
@@ -52,7 +56,7 @@ impl Builder {
     pub(crate) fn begin(layers: Arc<Layers>) -> Builder {
         let recorder = Recorder::new();
         graph::set_building(Some(recorder.clone()));
-        Builder { recorder, layers, inputs: Vec::new(), grad: mode::grad() }
+        Builder { recorder, layers, inputs: Vec::new(), grad: mode::grad(), acts: Acts::Nothing, acted: false }
     }
 
     /// Build in the mode of the captured code; the real one is untouched.
@@ -133,6 +137,15 @@ impl GraphBuilder for Builder {
 
     fn call<'py>(&mut self, op: &OpCall<'_, 'py>, _at: &[UserFrame]) -> Result<Bound<'py, PyAny>, BuildError> {
         let py = op.args.py();
+        self.acts = Acts::Nothing;
+        if op.callee.is_some_and(|callee| callee.is(&self.layers.publish)) {
+            // No graph has a form of it.
+            if op.may_act < Acts::OnAnything {
+                return Err(no(Reason::FrameworkFunction, "publish"));
+            }
+            (self.acts, self.acted) = (Acts::OnAnything, true);
+            return Ok(py.None().into_bound(py));
+        }
         if writes(op.name) {
             return Err(no(Reason::InplaceTensor, op.name));
         }
@@ -147,6 +160,10 @@ impl GraphBuilder for Builder {
         // Nothing of a refused call stays behind.
         self.recorder.graph().nodes.truncate(before);
         outcome
+    }
+
+    fn acts(&self) -> Acts {
+        self.acts
     }
 
     fn getattr<'py>(
@@ -248,6 +265,10 @@ impl GraphBuilder for Builder {
                 op_count,
                 effects,
             });
+        }
+        if self.acted {
+            let replay_only = Some("something is published".to_owned());
+            return Ok(Finished { compiled: None, replay_only, op_count, effects });
         }
         let compiled = Compiled { graph, inputs, outputs };
         Ok(Finished { compiled: Some(Box::new(compiled)), replay_only: None, op_count, effects })

@@ -21,6 +21,8 @@ pub(crate) struct Layers {
     base: Py<PyType>,
     own: Vec<Py<PyType>>,
     pub(crate) sum_of_squares: Py<PyAny>,
+    /// The function that a board publishes by.
+    pub(crate) publish: Py<PyAny>,
 }
 
 impl Layers {
@@ -37,9 +39,12 @@ impl Layers {
             module.add(name, &class)?;
             own.push(class.unbind());
         }
+        let board = made.getattr("Board")?;
+        module.add("Board", &board)?;
+        let publish = board.getattr("publish")?.unbind();
         let sum_of_squares = made.getattr("sum_of_squares")?;
         py.get_type::<crate::tensor::Operand>().setattr("sum_of_squares", &sum_of_squares)?;
-        Ok(Layers { base: own[0].clone_ref(py), own, sum_of_squares: sum_of_squares.unbind() })
+        Ok(Layers { base: own[0].clone_ref(py), own, sum_of_squares: sum_of_squares.unbind(), publish })
     }
 
     pub(crate) fn is_layer(&self, obj: &Bound<'_, PyAny>) -> bool {
