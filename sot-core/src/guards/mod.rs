@@ -40,7 +40,7 @@ use equality::equals;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule, PyString, PyType};
 use reference::Reference;
-use sot_tracker::{Access, Check, FunctionPart, Guard, ObjectId, Tracker, TrackerId};
+use sot_tracker::{Access, Check, FunctionPart, Guard, GuardSet, ObjectId, Tracker, TrackerId};
 use stamped::Stamped;
 use std::sync::{Arc, Mutex};
 use steps::Steps;
@@ -192,15 +192,44 @@ fn container_of<'py>(py: Python<'py>, captured: &Captured, guard: &Guard) -> Opt
 impl NativeGuards {
     /// Compile the guards of a capture.
     pub fn compile(py: Python<'_>, captured: &Captured, ambient: &Arc<dyn AmbientCheck>) -> Result<NativeGuards, Stop> {
-        let mut stamped = Stamped::default();
+        NativeGuards::of(py, captured, ambient, captured.guards.clone(), false)
+    }
+
+    /// As [`NativeGuards::compile`], so that what they see ([`NativeGuards::seen`]) is all that new code reads.
+    pub fn compile_seeing_all(
+        py: Python<'_>,
+        captured: &Captured,
+        ambient: &Arc<dyn AmbientCheck>,
+    ) -> Result<NativeGuards, Stop> {
         let mut guards = captured.guards.clone();
+        let mut places: Vec<TrackerId> = captured.vars.iter().map(|var| var.tracker).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            if captured.has_path(place) && !captured.is_constant(place) {
+                guards.add(Guard::new(place, Check::SameAs(place)));
+            }
+        }
+        NativeGuards::of(py, captured, ambient, guards, true)
+    }
+
+    fn of(
+        py: Python<'_>,
+        captured: &Captured,
+        ambient: &Arc<dyn AmbientCheck>,
+        mut guards: GuardSet,
+        sees_all: bool,
+    ) -> Result<NativeGuards, Stop> {
+        let mut stamped = Stamped::default();
         guards.simplify(&captured.trackers, &Constants { py, captured });
         guards.drop_implied_presence(&captured.trackers);
         let mut on_paths = Vec::new();
         let numbers = Numbers::new(captured);
         for guard in &guards {
             let number = numbers.of(guard);
-            match container_of(py, captured, guard) {
+            // Of these a stamp says nothing about who is there.
+            let is_seen = sees_all && matches!(guard.check, Check::TypeIs(_) | Check::SameAs(_));
+            match container_of(py, captured, guard).filter(|_| !is_seen) {
                 Some(Container::Dict { dict, owner, key }) => {
                     stamped.add_dict(py, captured, &dict, owner, key, (&guard.check, number))?;
                 }
@@ -260,7 +289,7 @@ impl NativeGuards {
     pub fn sees_the_same(&self, py: Python<'_>, slots: Slots<'_>, before: &Seen) -> bool {
         self.ambient.matches(py)
             && self.steps.seen(py, slots).is_some_and(|now| now.is_same(py, before))
-            && self.stamped.lock().is_ok_and(|mut stamped| stamped.is_untouched(py))
+            && self.stamped.lock().is_ok_and(|mut stamped| stamped.check(py))
     }
 
     /// Bytes that they hold, without the objects of the program that they name.

@@ -183,11 +183,6 @@ impl Stamped {
 }
 
 impl Stamped {
-    /// Whether all hold, and no object has taken the place of another that holds as well.
-    pub(super) fn is_untouched(&mut self, py: Python<'_>) -> bool {
-        self.dicts.iter().all(StampedDict::is_untouched) && self.check(py)
-    }
-
     /// Bytes that they hold.
     pub(super) fn bytes(&self) -> usize {
         let of_dict = |dict: &StampedDict| {
@@ -270,13 +265,6 @@ impl Stamped {
 }
 
 impl StampedDict {
-    /// Whether nothing was stored in it since it was looked at last, or nothing for which it is not known who was there.
-    fn is_untouched(&self) -> bool {
-        let is_known = |(_, check, _): &(_, NativeCheck, _)| !matches!(check, Check::TypeIs(_) | Check::SameAs(_));
-        let is_its = |owner: &Py<PyAny>| has_dict(owner, self.stamp.dict());
-        self.items.iter().all(is_known) || self.stamp.fresh() && self.owner.as_ref().is_none_or(is_its)
-    }
-
     #[inline]
     fn check(&mut self, py: Python<'_>) -> bool {
         if let Some(owner) = self.owner.as_ref().filter(|owner| !has_dict(owner, self.stamp.dict())) {

@@ -191,7 +191,7 @@ impl Guarded {
         let again = match capture.again {
             Some(found) => {
                 let guards =
-                    on_state.then(|| NativeGuards::compile(py, &capture.captured, &capture.ambient)).transpose()?;
+                    on_state.then(|| NativeGuards::compile_seeing_all(py, &capture.captured, &capture.ambient)).transpose()?;
                 Some(Again { found: *found, guards, called_out: AtomicBool::new(false) })
             }
             None => None,
