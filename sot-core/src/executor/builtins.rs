@@ -337,10 +337,13 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, key]) => {
                 let name = self.attribute_name(*key)?;
+                let tells = self.getattr_tells(*object)?;
                 self.step.tail = Some(Awaits::Push);
                 let value = self.getattr(*object, &name);
                 self.step.tail = None;
                 match value {
+                    // The definition tells what was asked for.
+                    Err(Stop::Entered(_)) if tells && !self.by_definition => return Err(Stop::Calls),
                     Err(Stop::Entered(awaits)) => return Ok(Some(Called::Entered(awaits))),
                     value => value?,
                 }

@@ -558,7 +558,7 @@ impl<'py> Executor<'py> {
             }
             ("getattr", [object, name])
                 if args.keywords.is_empty()
-                    && !self.frame().is_hidden()
+                    && self.getattr_tells(*object)?
                     && self.attribute_by_code(*object, *name)? =>
             {
                 self.enter(ASKS_AS_GIVEN, &[*object, *name]).map(Some)

@@ -6,6 +6,7 @@
 use super::Executor;
 use crate::captured::PlainLookup;
 use crate::cpython::facts::{self, GetattrKind};
+use crate::frame::ASKS_AS_GIVEN;
 use crate::stop::{Reason, Stop};
 use crate::type_facts::{self, Descriptor};
 use crate::variables::*;
@@ -71,6 +72,25 @@ impl<'py> Executor<'py> {
             return Ok(true);
         }
         Ok(self.class_lookup(&class, "__getattr__")?.is_some_and(|found| facts::is_function(&found)))
+    }
+
+    /// Whether the `getattr` that the innermost frame calls tells an AttributeError what was asked for: C does so for the program and in
+    /// its own name, but for what takes an attribute only if it is there. (And the definition of `getattr` tells already.)
+    pub(super) fn getattr_tells(&mut self, object: VarId) -> Result<bool, Stop> {
+        let frame = self.frame();
+        if !frame.is_hidden() {
+            return Ok(true);
+        }
+        let since_3_13 = self.py.version_info() >= (3, 13);
+        Ok(match frame.unit.code.name.as_str() {
+            ASKS_AS_GIVEN | "attribute_or" | "has_attribute" | "reduced" => false,
+            "match_class" => !since_3_13,
+            "method_called" if since_3_13 => {
+                let class = self.class_of(object)?;
+                class.cast::<PyType>().is_ok_and(|class| facts::tells_names(class, true))
+            }
+            _ => true,
+        })
     }
 
     /// `owner.__getattribute__(value, key)`, where that is `object`'s or `type`'s. `None`: it is another.

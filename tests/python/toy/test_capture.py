@@ -177,6 +177,7 @@ from capture_cases import (  # noqa: F401
     subclasses,
     supers_refused,
     told_by_getattr,
+    told_in_the_name_of_c,
     texts,
     texts_extended,
     threads_beside,
