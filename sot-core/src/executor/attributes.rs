@@ -95,9 +95,14 @@ impl<'py> Executor<'py> {
     }
 
     pub fn is_attribute_error(&mut self, exception: VarId) -> Result<bool, Stop> {
+        self.is_exception_of::<pyo3::exceptions::PyAttributeError>(exception)
+    }
+
+    /// Whether an exception is of a class of C, or of one that extends it.
+    pub fn is_exception_of<E: pyo3::type_object::PyTypeInfo>(&mut self, exception: VarId) -> Result<bool, Stop> {
         let class = self.class_of(exception)?;
-        let missing = self.py.get_type::<pyo3::exceptions::PyAttributeError>();
-        Ok(class.cast::<PyType>().is_ok_and(|c| facts::mro(c).iter().any(|c| c.is(&missing))))
+        let of_c = self.py.get_type::<E>();
+        Ok(class.cast::<PyType>().is_ok_and(|c| facts::mro(c).iter().any(|c| c.is(&of_c))))
     }
 
     /// Stop if reading an attribute of an instance runs a `__getattribute__` of the program.

@@ -176,6 +176,7 @@ from capture_cases import (  # noqa: F401
     streams,
     subclasses,
     supers_refused,
+    supers_refused_by_c,
     told_by_getattr,
     told_in_the_name_of_c,
     texts,

@@ -59,7 +59,9 @@ fn delete_attr(ex: &mut Executor<'_>, op: Op) -> Result<Flow, Stop> {
 ///
 /// `of_super`: what `super()` gives is bound, so that a method of C names the class of the instance in what it refuses.
 fn push_method(ex: &mut Executor<'_>, found: crate::variables::VarId, of_super: bool) {
-    if let VarKind::Method(method) = &ex.var(found).kind {
+    if let VarKind::Method(method) = &ex.var(found).kind
+        && !(of_super && ex.binds_by_get(ex.py, method.function))
+    {
         let (function, receiver) = (method.function, method.receiver);
         ex.push(function);
         ex.push(receiver);

@@ -31,7 +31,16 @@ impl Operations for MethodVar {
     }
 
     fn call(&self, ex: &mut Executor<'_>, _me: VarId, args: &Args) -> Result<Called, Stop> {
-        ex.call(self.function, &args.with_first(self.receiver))
+        let called = ex.call(self.function, &args.with_first(self.receiver));
+        // What C refuses it refuses in the name of the receiver's class, and not of the one that has the method.
+        if let Err(Stop::Raised(exception)) = called
+            && ex.binds_by_get(ex.py, self.function)
+            && ex.is_exception_of::<PyTypeError>(exception)?
+            && !ex.is_owner_of(self.function, self.receiver)?
+        {
+            return Err(Stop::brk(Reason::WouldRaise, "arguments of a bound method"));
+        }
+        called
     }
 
     fn look(&self, ex: &mut Executor<'_>, me: VarId, at: Place) -> Result<(), Stop> {
@@ -49,5 +58,15 @@ impl Operations for MethodVar {
         let stop = ex.missing_attribute(self.function, name)?;
         ex.tell_name(&stop, name, Some(self.function))?;
         Ok(stop)
+    }
+}
+
+impl Executor<'_> {
+    /// Whether a method of C belongs to the very class of a value.
+    fn is_owner_of(&mut self, method: VarId, value: VarId) -> Result<bool, Stop> {
+        let VarKind::Builtin(method) = self.look(method)? else { return Ok(false) };
+        let owner = self.objects.get(self.py, method.object).getattr("__objclass__");
+        let class = self.class_of(value)?;
+        Ok(owner.is_ok_and(|owner| owner.is(&class)))
     }
 }

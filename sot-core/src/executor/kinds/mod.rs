@@ -35,7 +35,7 @@ pub(super) use sequence::{Picked, pick};
 use super::Executor;
 use crate::stop::{Reason, Stop};
 use crate::variables::*;
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use sot_tracker::TrackerId;
 
