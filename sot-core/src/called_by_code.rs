@@ -599,6 +599,22 @@ pub fn move_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     helper(py, &FUNCTION, Helper { name: "move_hashed", run })
 }
 
+/// `arrange(dict, places)`: the ordered dict, with the keys that the dict below has at these places moved to the end, in turn.
+pub fn arrange(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static FUNCTION: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let run: for<'py> fn(Python<'py>, Slots<'_>) -> PyResult<Bound<'py, PyAny>> = |py, args| {
+        let dict = argument(py, args, 0)?.cast_into::<PyDict>()?;
+        let keys: Vec<_> = dict.iter().map(|(key, _)| key).collect();
+        for at in argument(py, args, 1)?.try_iter()? {
+            if let Some(key) = keys.get(at?.extract::<usize>()?) {
+                facts::move_ordered(&dict, key, true);
+            }
+        }
+        Ok(dict.into_any())
+    };
+    helper(py, &FUNCTION, Helper { name: "arrange", run })
+}
+
 /// `fill_hashed(dict, keys, values, hashes)`: the dict, with these keys, of which no two are equal. Those without a hash here are
 /// hashed by C.
 pub fn fill_hashed(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {

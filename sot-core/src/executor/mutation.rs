@@ -242,8 +242,13 @@ impl<'py> Executor<'py> {
         }
         self.note_keys_taken(dict, &entries);
         self.note_gap(dict, entries.len());
+        let below = match &self.var(dict).kind {
+            VarKind::Dict(before) if before.object.is_none() && self.is_ordered(before) => before.order_below(&entries),
+            _ => None,
+        };
         if let VarKind::Dict(dict) = &mut self.var_mut(dict).kind {
             dict.removed += u32::from(entries.len() < dict.entries.len());
+            dict.below = below;
             dict.entries = Rc::new(entries);
         }
     }

@@ -130,7 +130,8 @@ impl<'py> Emitter<'_, 'py> {
             }
             // An ordered dict that is given many items asks its class for each.
             Some(VarKind::Dict(dict)) if type_facts::is_ordered_dict(&base) => {
-                self.set_each(base.as_any(), me, &dict.entries)?;
+                self.set_each(base.as_any(), me, &dict.entries_below())?;
+                self.arrange_at(me, dict)?;
             }
             Some(VarKind::Dict(dict)) => {
                 if let Some(factory) = dict.factory {

@@ -585,22 +585,24 @@ impl Rebuild for DictVar {
         if let Some(factory) = self.factory {
             em.push(factory)?;
         }
-        if em.are_hashed(&self.entries) {
+        let entries = self.entries_below();
+        if em.are_hashed(&entries) {
             match self.class {
                 Some(_) => em.call(self.factory.is_some().into()),
                 None => em.emit(Op::BuildMap(0)),
             }
-            return em.fill_hashed(&self.entries);
+            em.fill_hashed(&entries)?;
+            return em.arrange(self);
         }
-        for (key, value) in self.entries.iter() {
+        for (key, value) in entries.iter() {
             em.push(*key)?;
             em.push(*value)?;
         }
-        em.emit(Op::BuildMap(self.entries.len() as u32));
+        em.emit(Op::BuildMap(entries.len() as u32));
         if self.class.is_some() {
             em.call(1 + u32::from(self.factory.is_some()));
         }
-        Ok(())
+        em.arrange(self)
     }
 }
 

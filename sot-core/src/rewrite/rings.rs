@@ -5,6 +5,7 @@
 //! who is built first may be the container, which leads back to itself by way of them.
 
 use super::emit::{Callable, Emitter};
+use crate::called_by_code;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
@@ -20,7 +21,7 @@ impl<'py> Emitter<'_, 'py> {
         match &mut empty {
             VarKind::List(list) => list.items = Rc::default(),
             VarKind::Deque(deque) => deque.items = Rc::default(),
-            VarKind::Dict(dict) => dict.entries = Rc::default(),
+            VarKind::Dict(dict) => (dict.entries, dict.below) = (Rc::default(), None),
             _ => return Err(Stop::fallback(Reason::InternalError, "what cannot be filled")),
         }
         self.rebuild_at_once(&empty, me)?;
@@ -47,12 +48,16 @@ impl<'py> Emitter<'_, 'py> {
                 let class = crate::cpython::module(self.py, "collections").and_then(|m| m.getattr("deque"));
                 self.extend(&class.map_err(|e| Stop::internal(&e))?, me, &deque.items)
             }
-            VarKind::Dict(dict) if self.are_hashed(&dict.entries) => self.fill_hashed_at(me, &dict.entries),
+            VarKind::Dict(dict) if self.are_hashed(&dict.entries) => {
+                self.fill_hashed_at(me, &dict.entries_below())?;
+                self.arrange_at(me, &dict)
+            }
             VarKind::Dict(dict) => {
                 let class = dict.class.map(|class| self.captured.objects.get(self.py, class));
                 let class = class.and_then(|class| class.cast_into::<PyType>().ok());
                 let class = class.filter(type_facts::is_ordered_dict).unwrap_or_else(|| self.py.get_type::<PyDict>());
-                self.set_each(class.as_any(), me, &dict.entries)
+                self.set_each(class.as_any(), me, &dict.entries_below())?;
+                self.arrange_at(me, &dict)
             }
             _ => Err(Stop::fallback(Reason::InternalError, "what cannot be filled")),
         }
@@ -95,6 +100,36 @@ impl<'py> Emitter<'_, 'py> {
     pub(super) fn fill_hashed_at(&mut self, me: VarId, entries: &[(VarId, VarId)]) -> Result<(), Stop> {
         self.push(me)?;
         self.fill_hashed(entries)?;
+        self.emit(Op::PopTop);
+        Ok(())
+    }
+
+    /// A new ordered dict is on the stack, with its keys in the order of the dict below: the order of its own comes to be.
+    pub(super) fn arrange(&mut self, dict: &DictVar) -> Result<(), Stop> {
+        let moved = dict.to_be_moved();
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let temp = self.new_temp();
+        self.store(temp);
+        let arrange = called_by_code::arrange(self.py).map_err(|e| Stop::internal(&e))?;
+        self.push_callable(Callable::Object(arrange));
+        self.load(temp);
+        for at in &moved {
+            self.push_int(*at as i64)?;
+        }
+        self.emit(Op::BuildTuple(moved.len() as u32));
+        self.call(2);
+        Ok(())
+    }
+
+    /// The same, of one that was filled where it is.
+    pub(super) fn arrange_at(&mut self, me: VarId, dict: &DictVar) -> Result<(), Stop> {
+        if dict.below.is_none() {
+            return Ok(());
+        }
+        self.push(me)?;
+        self.arrange(dict)?;
         self.emit(Op::PopTop);
         Ok(())
     }

@@ -6,8 +6,10 @@ use std::rc::Rc;
 /// A dict.
 #[derive(Clone, Debug)]
 pub struct DictVar {
-    /// In insertion order.
+    /// In insertion order; as an ordered dict has them.
     pub entries: Rc<Vec<(VarId, VarId)>>,
+    /// The keys of a new ordered dict in the order of the dict below it, where that is another one: moving a key does not touch it.
+    pub below: Option<Rc<Vec<VarId>>>,
     /// A subclass of C (`OrderedDict`, `defaultdict`); `None` for dict itself.
     pub class: Option<ObjectId>,
     /// The dict itself, if it existed before the frame.

@@ -141,6 +141,7 @@ from capture_cases import (  # noqa: F401
     objects_of_c,
     odd_answers,
     ordered_keys,
+    ordered_below,
     ordered_rewritten,
     names_of_frames,
     namespaces,

@@ -1,13 +1,47 @@
 //! Dicts with constant keys, and their views.
 
 use super::*;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use pyo3::types::PyDict;
 use std::rc::Rc;
 
 impl DictVar {
     pub fn new(entries: Vec<(VarId, VarId)>) -> DictVar {
-        DictVar { entries: Rc::new(entries), class: None, object: None, factory: None, removed: 0, owner: None }
+        let entries = Rc::new(entries);
+        DictVar { entries, below: None, class: None, object: None, factory: None, removed: 0, owner: None }
+    }
+
+    /// The order of the dict below an ordered one, when these are its entries from now on. `None`: the same.
+    pub fn order_below(&self, entries: &[(VarId, VarId)]) -> Option<Rc<Vec<VarId>>> {
+        let kept: HashSet<VarId> = entries.iter().map(|entry| entry.0).collect();
+        let mut keys = self.keys_below();
+        keys.retain(|key| kept.contains(key));
+        let known: HashSet<VarId> = keys.iter().copied().collect();
+        keys.extend(entries.iter().map(|entry| entry.0).filter(|key| !known.contains(key)));
+        (!entries.iter().map(|entry| entry.0).eq(keys.iter().copied())).then(|| Rc::new(keys))
+    }
+
+    fn keys_below(&self) -> Vec<VarId> {
+        match &self.below {
+            Some(keys) => keys.to_vec(),
+            None => self.entries.iter().map(|entry| entry.0).collect(),
+        }
+    }
+
+    /// The entries, as the dict below has them.
+    pub fn entries_below(&self) -> Rc<Vec<(VarId, VarId)>> {
+        let Some(keys) = &self.below else { return self.entries.clone() };
+        let values: HashMap<VarId, VarId> = self.entries.iter().copied().collect();
+        Rc::new(keys.iter().map(|key| (*key, values[key])).collect())
+    }
+
+    /// Which keys of the dict below are to be moved to the end, one after the other, for the order of the ordered one.
+    pub fn to_be_moved(&self) -> Vec<usize> {
+        let Some(keys) = &self.below else { return Vec::new() };
+        let places: HashMap<VarId, usize> = keys.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+        let places: Vec<usize> = self.entries.iter().map(|entry| places[&entry.0]).collect();
+        let in_order = places.windows(2).take_while(|pair| pair[0] < pair[1]).count() + 1;
+        places[in_order.min(places.len())..].to_vec()
     }
 
     /// Whether the keys and their places are what they were.
