@@ -42,6 +42,19 @@ fn of_type<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
 }
 
 impl<'py> Executor<'py> {
+    /// Whether a metaclass of the program is asked for an attribute of a class. `lacks`: the class has none of that name.
+    pub(super) fn hears_of_lookup(&mut self, class: &Bound<'py, PyAny>, lacks: bool) -> Result<bool, Stop> {
+        let id = self.objects.add(class);
+        if !self.asks_metaclass(id) {
+            return Ok(false);
+        }
+        let meta = self.metaclass(id);
+        let of_type = type_facts::raw(&self.py.get_type::<PyType>(), "__getattribute__");
+        let own = self.class_lookup(&meta, "__getattribute__")?;
+        Ok(!own.zip(of_type).is_some_and(|(own, of_type)| own.is(&of_type))
+            || lacks && self.class_lookup(&meta, "__getattr__")?.is_some())
+    }
+
     /// Whether a class has what `type` has under a name, guarded.
     fn has_from_type(&mut self, class: &Bound<'py, PyAny>, name: &str) -> Result<bool, Stop> {
         let found = self.class_lookup(class, name)?;

@@ -207,6 +207,15 @@ impl<'py> Executor<'py> {
         if derived {
             let own = self.class_lookup(&right_class, &methods.reflected)?;
             let inherited = self.class_lookup(&left_class, &methods.reflected)?;
+            // Here C asks the classes themselves, as `getattr` does, and not only their MROs.
+            if self.hears_of_lookup(&right_class, own.is_none())?
+                || own.is_some() && self.hears_of_lookup(&left_class, inherited.is_none())?
+            {
+                return Err(Stop::brk(
+                    Reason::UserCode,
+                    format!("a metaclass that is asked for {}", methods.reflected),
+                ));
+            }
             let overloads = match (&own, &inherited) {
                 (Some(own), Some(inherited)) => !own.is(inherited),
                 (own, _) => own.is_some(),

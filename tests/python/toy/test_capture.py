@@ -133,6 +133,7 @@ from capture_cases import (  # noqa: F401
     matches,
     members_given,
     members_many,
+    metaclasses_asked,
     modes,
     module_writes,
     modules_without_names,
