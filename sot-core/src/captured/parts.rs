@@ -133,12 +133,19 @@ impl Captured {
         (0..frame.locals.len() as u32).filter(kept).collect()
     }
 
-    /// Locals that the frame of a generator has when it becomes an object: also those that it does not need, where there are
-    /// such objects already, or constants. Who looks at its frame sees them.
+    /// Whether a value that no code needs is easily there for who looks: it is an object already, a constant, or a container.
+    pub(crate) fn is_at_hand(&self, var: VarId) -> bool {
+        use VarKind::{Constant, Dict, List, Set, Tuple};
+        let kind = &self.var(var).kind;
+        self.found_outside(var) || matches!(kind, Constant(_) | List(_) | Tuple(_) | Dict(_) | Set(_))
+    }
+
+    /// Locals that the frame of a generator has when it waits, as an object or to become one: also those that it does not need. Who looks
+    /// at its frame sees them, and they live as long as it does.
     pub(crate) fn locals_of_object(&self, frame: &Frame) -> Vec<u32> {
         let mut locals = self.live_locals(frame);
-        let at_hand = |var: VarId| self.found_outside(var) || matches!(self.var(var).kind, VarKind::Constant(_));
-        let others = frame.locals.iter().enumerate().filter(|(_, var)| !frame.is_hidden() && var.is_some_and(at_hand));
+        let seen = |var: VarId| self.is_at_hand(var) || matches!(self.var(var).kind, VarKind::Tensor(_));
+        let others = frame.locals.iter().enumerate().filter(|(_, var)| !frame.is_hidden() && var.is_some_and(seen));
         locals.extend(others.map(|(local, _)| local as u32));
         locals.sort_unstable();
         locals.dedup();

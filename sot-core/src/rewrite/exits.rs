@@ -195,7 +195,7 @@ pub(super) fn carried(captured: &Captured, operands: &[VarId]) -> Vec<VarId> {
             match waiting_frame(captured, var) {
                 Some((frame, _)) if !found.contains(&var) => {
                     found.push(var);
-                    work.push((frame, captured.live_locals(frame)));
+                    work.push((frame, captured.locals_of_object(frame)));
                 }
                 Some(_) => {}
                 None => others.push(var),
@@ -315,6 +315,8 @@ pub(super) fn exit(
                         || running(captured, var).is_some()
                         || carried.contains(&var)
                         || shown.contains(&var)
+                        // Once it waits, somebody may look at it.
+                        || frame.generator.is_some() && !frame.is_hidden() && captured.is_at_hand(var)
                 };
                 frame.locals[*l as usize].is_some_and(kept)
             })
@@ -326,8 +328,8 @@ pub(super) fn exit(
     while let Some(var) = generators.waiting.get(waiting.len()) {
         let (frame, started) = waiting_frame(captured, *var).expect("it was found to wait");
         let stack: Vec<Item> = frame.stack.iter().map(|v| item(captured, *v)).collect();
-        let live = captured.live_locals(frame);
-        let shape = generators.frame(py, captured, frame, (frame.ip, None, 0), (&stack, live), &mut items);
+        let locals = captured.locals_of_object(frame);
+        let shape = generators.frame(py, captured, frame, (frame.ip, None, 0), (&stack, locals), &mut items);
         waiting.push(WaitingShape::new(FrameShape { generator: true, skipped: None, ..shape }, started));
     }
     Exit { shape: Shape { frames, waiting }, items, waiting: generators.waiting }

@@ -77,6 +77,7 @@ from capture_cases import (  # noqa: F401
     filled_places,
     finalizers_kept,
     frames_left,
+    frames_of_waiting_generators,
     finally_blocks,
     frame_objects,
     frames_asked_at_once,
