@@ -17,7 +17,8 @@ DECISIONS = {
     ("taken_out", "hash"): dict(graphs=None, captures=None, breaks=None, reasons=("builtin-with-output", "opaque-call")),
     ("taken_out", "eq"): dict(captures=None, breaks=None, reasons=("builtin-with-output",)),
     ("moved", "hash"): dict(captures=28, breaks=24, reasons=("builtin-with-output", "opaque-value", "user-code")),
-    ("moved", "eq"): dict(captures=16, breaks=15, reasons=("builtin-with-output", "opaque-value", "user-code")),
+    # Behind a break the dict below has an order of its own, and its hashes are not read.
+    ("moved", "eq"): dict(captures=None, breaks=None, reasons=("builtin-with-output", "opaque-value", "user-code")),
     ("set_by_default", "hash"): dict(captures=6, breaks=5, reasons=("builtin-with-output",)),
     ("set_by_default", "eq"): dict(captures=2, breaks=1, reasons=("builtin-with-output",)),
     ("walked", "hash"): dict(graphs=None, captures=None, breaks=None, reasons=None),
