@@ -544,17 +544,23 @@ pub trait Backend: Send + Sync + 'static {
     fn is_container(&self, _layer: &Bound<'_, PyAny>) -> bool {
         false
     }
-    /// Whether a call of a [`Kind::Acts`] function on this object runs no code of the program, as it is now. Asked at each run of one that
-    /// may ([`Acts::OnAnything`]).
-    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, _on: &Bound<'_, PyAny>) -> bool {
+    /// Whether an operation that acts on this object runs no code of the program, as things are now. Asked before each that may
+    /// ([`Acts::OnAnything`]). `callee`: the function, where it is none of the object's class alone. `reached`: the tensors that flow into
+    /// the graph.
+    fn acts_by_itself(
+        &self,
+        _callee: Option<&Bound<'_, PyAny>>,
+        _on: &Bound<'_, PyAny>,
+        _reached: &[Bound<'_, PyAny>],
+    ) -> bool {
         false
+    }
+    /// Whether an operation that acts may change this attribute of a tensor, or of an object of the framework.
+    fn is_changed_by_acts(&self, _object: &Bound<'_, PyAny>, _name: &str) -> bool {
+        true
     }
     /// Whether an operation that acts may read this attribute of an object of the framework.
     fn is_read_by_acts(&self, _object: &Bound<'_, PyAny>, _name: &str) -> bool {
-        true
-    }
-    /// Whether a tensor is one that optimizers change.
-    fn is_parameter(&self, _tensor: &Bound<'_, PyAny>) -> bool {
         true
     }
     /// All that a program can tell of a tensor, as parts by name: immutable values of Python that are equal if the program cannot tell

@@ -280,11 +280,6 @@ impl GraphFunction {
         self.replay.first_act.is_some()
     }
 
-    /// Whether one of them acts on more than memory, so that calls are watched ([`crate::watch`]).
-    pub fn is_watched(&self) -> bool {
-        self.replay.acts_on_state
-    }
-
     /// Names the calls of rewritten code that runs this graph.
     pub fn mark(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self) as usize
@@ -389,10 +384,9 @@ impl GraphFunction {
             let _ = self.replay_only.set(why.clone());
         }
         let ends = |failure: &Failure| match failure {
-            Failure::Raised(_) => false,
+            Failure::Raised(_) | Failure::Untouched(_) => false,
             Failure::Broken(_) => true,
             Failure::Acted(..) => !failure.interrupts(py),
-            Failure::GoesOn(..) => false,
         };
         if result.as_ref().is_err_and(ends) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
@@ -426,11 +420,10 @@ impl GraphFunction {
             }
             Err(failure) => {
                 let why = match failure {
-                    Failure::Raised(error) | Failure::Acted(error, _) => {
+                    Failure::Raised(error) | Failure::Untouched(error) | Failure::Acted(error, _) => {
                         format!("the compiled graph raised where eager does not: {error}")
                     }
                     Failure::Broken(why) => why,
-                    Failure::GoesOn(..) => "the compiled graph goes on elsewhere".to_owned(),
                 };
                 self.drop_compiled(py, &why);
                 Ok((outputs, None))
@@ -569,7 +562,13 @@ impl NativeBody for Body {
         let run = || {
             let outputs = match outputs_of_earlier_run(py, self.graph.mark()) {
                 Some(outputs) => outputs,
-                None => self.graph.run(py, args)?,
+                None => {
+                    let run = self.graph.run(py, args);
+                    if self.graph.acts() {
+                        crate::watch::end_run(self.graph.mark());
+                    }
+                    run?
+                }
             };
             Ok(pack(py, outputs)?)
         };

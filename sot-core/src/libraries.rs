@@ -63,28 +63,6 @@ pub(crate) fn are_of_framework(py: Python<'_>, names: &Bound<'_, PyDict>) -> boo
     file.is_some_and(|file| of_framework(py, &file.to_string_lossy()))
 }
 
-/// Whether code is the program's own: neither the framework's, nor Python's, nor that of an installed package. What the framework makes
-/// of sources has no file, but the names of a module that has one.
-pub(crate) fn of_program(py: Python<'_>, code: &Bound<'_, PyCode>, globals: &Bound<'_, PyDict>) -> bool {
-    static PATHS: PyOnceLock<Vec<String>> = PyOnceLock::new();
-    let installed = PATHS.get_or_init(py, || {
-        let sysconfig = crate::cpython::module(py, "sysconfig").and_then(|m| m.call_method0("get_paths"));
-        let path = |key: &str| sysconfig.as_ref().ok()?.get_item(key).ok()?.extract::<String>().ok();
-        ["stdlib", "platstdlib", "purelib", "platlib"].into_iter().filter_map(path).collect()
-    });
-    let is_library = |file: &str| {
-        of_framework(py, file)
-            || file.starts_with("<frozen")
-            || installed.iter().any(|path| file.starts_with(path.as_str()))
-    };
-    let file: String = code.getattr("co_filename").and_then(|file| file.extract()).unwrap_or_default();
-    let of_module = || {
-        let file = globals.get_item("__file__").ok().flatten()?;
-        file.cast_exact::<PyString>().ok().map(|file| is_library(&file.to_string_lossy()))
-    };
-    !is_library(&file) && !(file.starts_with('<') && of_module().unwrap_or(false))
-}
-
 /// Whether functions of a file are captured as parts of what calls them alone: the framework's, the standard library's, and those of
 /// installed packages.
 pub fn is_library_file(py: Python<'_>, file: &str) -> bool {

@@ -4,7 +4,7 @@
 //! who is called ([`Action`]), and the objects that literals and labels stand for, in the order in which the text of the
 //! operands names them (arguments, keywords, result). A symbol is a register of its own number.
 
-use crate::backend::{Acts, Extent, Mode, registered};
+use crate::backend::{Acts, Extent, Kind, Mode, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
 use crate::watch;
@@ -29,10 +29,10 @@ pub(crate) enum Failure {
     Raised(PyErr),
     /// The form that ran is not what it was built to be: a panic, a wrong number of outputs.
     Broken(String),
-    /// Either of these, behind an operation that acts.
+    /// An operation was not to be run, and none before has acted.
+    Untouched(PyErr),
+    /// Either of the first two, behind an operation that acts.
     Acted(PyErr, Progress),
-    /// The program goes on behind an operation ([`Came::GoesOn`]).
-    GoesOn(Py<PyAny>, Option<PyErr>),
 }
 
 /// Whether an exception is none of the operation's that was under way: Ctrl-C, or a signal handler's.
@@ -46,8 +46,6 @@ pub enum Came {
     Nowhere,
     /// Some of its operations have acted.
     Behind(Progress),
-    /// The program goes on behind the last of these, by this request; where it has raised an error, by raising that there.
-    GoesOn(Py<PyAny>, Option<PyErr>),
 }
 
 /// How far a run came that is not to be repeated.
@@ -56,6 +54,18 @@ pub struct Progress {
     pub at: usize,
     /// The values of symbols, by number.
     pub values: Vec<Option<Py<PyAny>>>,
+    pub ended: Ended,
+}
+
+/// How a run has ended at a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its operation has raised an error.
+    Failed,
+    /// It is none of the run's: it would call functions of the program.
+    Before,
+    /// The one before it has changed what the program had read.
+    Behind,
 }
 
 impl From<PyErr> for Failure {
@@ -73,22 +83,19 @@ impl Failure {
     /// The same, of a run that has acted before.
     fn behind(self, at: usize, registers: Registers<'_>) -> Failure {
         let values = registers.into_iter().map(|value| value.map(Bound::unbind)).collect();
-        Failure::Acted(self.into_error().0, Progress { at, values })
+        Failure::Acted(self.into_error().0, Progress { at, values, ended: Ended::Failed })
     }
 
     /// Whether the run has changed what stays changed.
     pub(crate) fn has_acted(&self) -> bool {
-        matches!(self, Failure::Acted(..) | Failure::GoesOn(..))
+        matches!(self, Failure::Acted(..))
     }
 
     pub(crate) fn into_error(self) -> (PyErr, Came) {
         match self {
-            Failure::Raised(error) => (error, Came::Nowhere),
+            Failure::Raised(error) | Failure::Untouched(error) => (error, Came::Nowhere),
             Failure::Broken(why) => (PyRuntimeError::new_err(format!("sot: a graph is closed: {why}")), Came::Nowhere),
             Failure::Acted(error, progress) => (error, Came::Behind(progress)),
-            Failure::GoesOn(request, raised) => {
-                (PyRuntimeError::new_err("sot: nobody has gone on with a program"), Came::GoesOn(request, raised))
-            }
         }
     }
 }
@@ -251,7 +258,6 @@ struct Step {
     /// Registers that no later statement needs.
     dead: Vec<Symbol>,
     acts: Acts,
-    pending: bool,
 }
 
 /// Whether a tensor has the shape that the program was told.
@@ -306,6 +312,8 @@ pub(crate) struct Replay {
     /// The first statement that acts.
     pub(crate) first_act: Option<usize>,
     pub(crate) acts_on_state: bool,
+    /// Tensors of the leaf layers that it calls, where it acts on more than memory.
+    of_leaves: Vec<Py<PyAny>>,
 }
 
 /// The values of symbols, by number.
@@ -345,7 +353,6 @@ impl Replay {
             objects: behind.objects.iter().map(|id| captured.objects.get(py, *id).unbind()).collect(),
             dead,
             acts: behind.acts,
-            pending: behind.pending,
         });
         let (mut modes, mut flagged): (Vec<Mode>, Vec<usize>) = (Vec::new(), Vec::new());
         for behind in &captured.graph.behind {
@@ -376,6 +383,7 @@ impl Replay {
             asked: AtomicBool::new(false),
             first_act: captured.graph.first_act(),
             acts_on_state: captured.graph.acts_on_state(),
+            of_leaves: if captured.graph.acts_on_state() { tensors_of_leaves(py, captured, sir) } else { Vec::new() },
         }
     }
 
@@ -426,11 +434,12 @@ impl Replay {
         for (at, (statement, step)) in sir.statements.iter().zip(&self.steps).enumerate() {
             let ran = match step.acts {
                 Acts::Nothing | Acts::OnMemory => step.run(py, statement, &mut registers),
-                acts => step.run_watched(py, (at, statement), &mut registers, (mark, acts)),
+                acts => self.run_watched(py, (at, statement), &mut registers, (args, mark, acts)),
             };
             match (ran, self.first_act) {
                 (Ok(()), _) => {}
-                (Err(failure @ Failure::GoesOn(..)), _) => return Err(failure),
+                (Err(failure @ Failure::Acted(..)), _) => return Err(failure),
+                (Err(Failure::Untouched(error)), _) => return Err(Failure::Raised(error)),
                 // Some write a part before they fail.
                 (Err(failure), Some(act)) if at >= act => return Err(failure.behind(at, registers)),
                 (Err(failure), _) => return Err(failure),
@@ -458,7 +467,68 @@ impl Replay {
         Ok(sir.outputs.iter().map(|output| registers[output.0 as usize].clone().expect("an output")).collect())
     }
 
+    /// Run what may change what the capture has read.
+    fn run_watched<'py>(
+        &self,
+        py: Python<'py>,
+        (at, statement): (usize, &Statement),
+        registers: &mut Registers<'py>,
+        (args, mark, acts): (Slots<'_>, usize, Acts),
+    ) -> Result<(), Failure> {
+        let step = &self.steps[at];
+        let unwatched = || Failure::Broken("nobody watches an operation".to_owned());
+        let watch = watch::of(mark).ok_or_else(unwatched)?;
+        if acts == Acts::OnAnything && self.calls_out(py, step, statement, registers, args) {
+            watch.gives_way();
+            let error = PyRuntimeError::new_err("sot: nobody has run an operation of a graph");
+            // Before the first that acts it is as if the run had never begun.
+            return Err(match self.first_act == Some(at) {
+                true => Failure::Untouched(error),
+                false => self.ended(registers, error, at, Ended::Before),
+            });
+        }
+        watch.begins(py);
+        step.run(py, statement, registers)?;
+        if watch.is_as_it_was(py) {
+            return Ok(());
+        }
+        watch.gives_way();
+        let error = PyRuntimeError::new_err("sot: nobody has gone on behind an operation of a graph");
+        Err(self.ended(registers, error, at + 1, Ended::Behind))
+    }
+
+    /// A run that ends at a statement without an error of its own.
+    fn ended(&self, registers: &Registers<'_>, error: PyErr, at: usize, ended: Ended) -> Failure {
+        let values = registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect();
+        Failure::Acted(error, Progress { at, values, ended })
+    }
+
+    /// Whether an operation will call functions of the program.
+    fn calls_out<'py>(
+        &self,
+        py: Python<'py>,
+        step: &Step,
+        statement: &Statement,
+        registers: &Registers<'py>,
+        args: Slots<'_>,
+    ) -> bool {
+        let on = match statement.args.first() {
+            Some(Operand::Symbol(on)) => registers[on.0 as usize].as_ref(),
+            _ => None,
+        };
+        let callee = match &step.action {
+            Action::Object(callee) => Some(callee.bind(py)),
+            _ => None,
+        };
+        let tensors = self.numbers.iter().enumerate().filter(|(_, number)| number.is_some());
+        let given = tensors.filter_map(|(at, _)| args.get(py, at).map(|tensor| tensor.to_owned()));
+        let reached: Vec<_> = given.chain(self.of_leaves.iter().map(|tensor| tensor.bind(py).clone())).collect();
+        let by_itself = |on| registered().is_some_and(|backend| backend.acts_by_itself(callee, on, &reached));
+        !on.is_some_and(by_itself)
+    }
+
     pub(crate) fn traverse(&self, visit: &mut dyn FnMut(&Py<PyAny>)) {
+        self.of_leaves.iter().for_each(&mut *visit);
         for step in &self.steps {
             if let Action::Object(callee) = &step.action {
                 visit(callee);
@@ -473,47 +543,21 @@ impl Replay {
     }
 }
 
-impl Step {
-    /// Run what may change what the capture has read.
-    fn run_watched<'py>(
-        &self,
-        py: Python<'py>,
-        (at, statement): (usize, &Statement),
-        registers: &mut Registers<'py>,
-        (mark, acts): (usize, Acts),
-    ) -> Result<(), Failure> {
-        // Without it nobody could go on.
-        let watch = watch::of(mark).ok_or_else(|| Failure::Broken("nobody watches an operation".to_owned()))?;
-        let acts = match (&self.action, statement.args.first()) {
-            (Action::Object(callee), Some(Operand::Symbol(on))) if acts == Acts::OnAnything => {
-                let on = registers[on.0 as usize].as_ref();
-                let by_itself = |on| registered().is_some_and(|backend| backend.acts_by_itself(callee.bind(py), on));
-                if on.is_some_and(by_itself) { Acts::OnState } else { acts }
-            }
-            _ => acts,
-        };
-        let values = |registers: &Registers<'py>| {
-            registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect()
-        };
-        let before = match acts {
-            Acts::OnAnything => values(registers),
-            _ => Vec::new(),
-        };
-        let progress = |values| Progress { at: at + 1, values };
-        let run = || self.run(py, statement, registers);
-        let (ran, request) = watch::during(py, &watch, acts, || progress(before), run);
-        let request = match (ran, request) {
-            (Err(Failure::Raised(error)), Some(request)) => return Err(Failure::GoesOn(request, Some(error))),
-            (Err(failure), _) => return Err(failure),
-            // What was pending is done.
-            (Ok(()), Some(request)) if self.pending => Some(request),
-            (Ok(()), _) if watch.is_as_it_was(py) => return Ok(()),
-            (Ok(()), request) => request.or_else(|| watch.goes_on(py, progress(values(registers)))),
-        };
-        let lost = || Failure::Broken("nobody can go on behind an operation".to_owned());
-        Err(Failure::GoesOn(request.ok_or_else(lost)?, None))
+/// The tensors in what leaf layers hold.
+fn tensors_of_leaves(py: Python<'_>, captured: &Captured, sir: &Sir) -> Vec<Py<PyAny>> {
+    let Some(backend) = registered() else { return Vec::new() };
+    let mut tensors = Vec::new();
+    for (statement, behind) in sir.statements.iter().zip(&captured.graph.behind) {
+        if let (StatementKind::Layer, Callee::Object(layer)) = (statement.kind, behind.callee) {
+            let state = backend.leaf_state(&captured.objects.get(py, layer)).unwrap_or_default();
+            let held = state.iter().flat_map(|dict| dict.values());
+            tensors.extend(held.filter(|value| backend.classify(value) == Kind::Tensor).map(Bound::unbind));
+        }
     }
+    tensors
+}
 
+impl Step {
     fn run<'py>(&self, py: Python<'py>, statement: &Statement, registers: &mut Registers<'py>) -> Result<(), Failure> {
         let mut objects = self.objects.iter();
         let mut values: SmallVec<[Bound<'py, PyAny>; 8]> = SmallVec::with_capacity(statement.args.len());

@@ -1,6 +1,7 @@
 //! Calls that change what Paddle keeps beside tensors: gradients, and the state of optimizers.
 
 use crate::api_table;
+use crate::hooks;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyFunction, PyList, PyString, PyType};
@@ -16,7 +17,7 @@ const OF_OPTIMIZERS: &[&str] = &["clear_grad", "clear_gradients", "step", "zero_
 
 /// Whether a method of tensors is such a call.
 pub(crate) fn is_method(name: &str) -> bool {
-    OF_TENSORS.iter().any(|(known, _)| *known == name)
+    hooks::are_seen() && OF_TENSORS.iter().any(|(known, _)| *known == name)
 }
 
 /// Whether a method of an optimizer is.
@@ -36,11 +37,22 @@ pub(crate) fn is_its_own(optimizer: &Bound<'_, PyAny>) -> bool {
         && of_groups.flat_map(|group| group.values()).all(|part| calls_nothing(&part))
 }
 
-/// Whether an attribute says to operations how they compute, and nothing to backward passes and optimizers: the element type of
-/// automatic casts.
-pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>, name: &str) -> bool {
+/// Whether an attribute says to operations how they compute, and nothing to backward passes and optimizers, which leave it as it is: the
+/// state of automatic casts.
+pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>, _name: &str) -> bool {
     let class = object.get_type();
-    is_of_paddle(class.as_any()) && class.name().is_ok_and(|class| class == "AMPGlobalState") && name == "amp_dtype"
+    is_of_paddle(class.as_any()) && class.name().is_ok_and(|class| class == "AMPGlobalState")
+}
+
+/// Whether an attribute of a tensor is another one behind a backward pass or a step.
+pub(crate) fn is_changed(name: &str) -> bool {
+    name.contains("grad") && name != "stop_gradient" || name == "inplace_version"
+}
+
+/// Whether a tensor that flows into a graph has no hook that a backward pass would call.
+pub(crate) fn calls_no_hook(tensor: &Bound<'_, PyAny>) -> bool {
+    let stops = tensor.getattr(intern!(tensor.py(), "stop_gradient")).and_then(|stops| stops.extract::<bool>());
+    stops.unwrap_or(false) || hooks::is_free_of_hooks(tensor)
 }
 
 /// Whether a part of an optimizer calls nothing but Paddle.
@@ -52,6 +64,7 @@ fn calls_nothing(part: &Bound<'_, PyAny>) -> bool {
         _ if !facts::is_heap_type(&class) && class.name().is_ok_and(|name| name == "method") => {
             part.getattr(intern!(part.py(), "__func__")).is_ok_and(|function| is_of_paddle(&function))
         }
+        _ if part.is_callable() => is_of_paddle(class.as_any()),
         _ => !facts::is_heap_type(&class) || is_of_paddle(class.as_any()) || is_container(&class),
     }
 }
@@ -70,7 +83,9 @@ fn is_of_paddle(object: &Bound<'_, PyAny>) -> bool {
 /// How an operation acts, if it is one.
 pub(crate) fn of(op: &OpCall<'_, '_>) -> Option<Acts> {
     match (op.kind, op.callee) {
-        (CallKind::Method, None) => OF_TENSORS.iter().find(|(known, _)| *known == op.name).map(|(_, acts)| *acts),
+        (CallKind::Method, None) if hooks::are_seen() => {
+            OF_TENSORS.iter().find(|(known, _)| *known == op.name).map(|(_, acts)| *acts)
+        }
         (CallKind::Api, Some(callee)) => {
             let text = |name| callee.getattr(name).and_then(|text| text.extract::<String>()).ok();
             let (module, name) = (text("__module__")?, text("__name__")?);

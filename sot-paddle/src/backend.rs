@@ -5,6 +5,7 @@ use crate::builder::PaddleBuilder;
 use crate::classify::Classifier;
 use crate::compare;
 use crate::handles::Handles;
+use crate::hooks;
 use crate::{ambient, amp, control, default_dtype, fold, layers, meta, modes, tensor_check};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -136,6 +137,7 @@ impl PaddleBackend {
         let handles = Arc::new(Handles::load(py)?);
         let classifier = Classifier::new(py, &handles)?;
         let native = tensor_check::Native::new(py, &handles);
+        hooks::learn(handles.paddle.bind(py));
         Ok(PaddleBackend { handles, classifier, native, ambient: ambient::Known::default() })
     }
 }
@@ -225,12 +227,23 @@ impl Backend for PaddleBackend {
         !acting::is_of_operations(object, name)
     }
 
-    fn is_parameter(&self, tensor: &Bound<'_, PyAny>) -> bool {
-        !tensor.get_type().is(&self.handles.tensor)
+    fn acts_by_itself(
+        &self,
+        callee: Option<&Bound<'_, PyAny>>,
+        on: &Bound<'_, PyAny>,
+        reached: &[Bound<'_, PyAny>],
+    ) -> bool {
+        match callee {
+            Some(_) => acting::is_its_own(on),
+            None => reached.iter().all(acting::calls_no_hook),
+        }
     }
 
-    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
-        acting::is_its_own(on)
+    fn is_changed_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
+        match self.classify(object) {
+            Kind::Tensor => acting::is_changed(name),
+            _ => !acting::is_of_operations(object, name),
+        }
     }
 
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {

@@ -155,12 +155,17 @@ impl Backend for LazyPaddle {
         self.get(object.py()).map_or(true, |backend| backend.is_read_by_acts(object, name))
     }
 
-    fn is_parameter(&self, tensor: &Bound<'_, PyAny>) -> bool {
-        self.get(tensor.py()).map_or(true, |backend| backend.is_parameter(tensor))
+    fn acts_by_itself(
+        &self,
+        callee: Option<&Bound<'_, PyAny>>,
+        on: &Bound<'_, PyAny>,
+        reached: &[Bound<'_, PyAny>],
+    ) -> bool {
+        self.get(on.py()).is_ok_and(|backend| backend.acts_by_itself(callee, on, reached))
     }
 
-    fn acts_by_itself(&self, callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
-        self.get(on.py()).is_ok_and(|backend| backend.acts_by_itself(callee, on))
+    fn is_changed_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
+        self.get(object.py()).map_or(true, |backend| backend.is_changed_by_acts(object, name))
     }
 
     fn told_of<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {

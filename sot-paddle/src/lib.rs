@@ -37,6 +37,7 @@ mod fold;
 mod gradients;
 mod grown;
 mod handles;
+mod hooks;
 mod inert;
 mod inspect;
 pub mod install;

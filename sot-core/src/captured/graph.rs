@@ -44,14 +44,12 @@ pub struct Behind {
     pub objects: Vec<ObjectId>,
     /// How it changes what the graph has not made.
     pub acts: Acts,
-    /// Before code of the program runs in it, new code has something to do that the program has done by then.
-    pub pending: bool,
 }
 
 impl Behind {
     /// Of a statement that changes nothing but what the graph has made.
     pub(crate) fn new(callee: Callee, objects: Vec<ObjectId>) -> Behind {
-        Behind { callee, objects, acts: Acts::Nothing, pending: false }
+        Behind { callee, objects, acts: Acts::Nothing }
     }
 }
 

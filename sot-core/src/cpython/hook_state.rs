@@ -49,11 +49,6 @@ pub fn armed() -> bool {
     ARMED.get()
 }
 
-/// The hook to which frames of this thread are shown.
-pub fn active_hook() -> Option<Arc<dyn FrameHook>> {
-    if armed() { active() } else { None }
-}
-
 pub(super) fn set_armed(armed: bool) -> bool {
     ARMED.replace(armed)
 }

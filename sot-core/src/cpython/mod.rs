@@ -72,7 +72,7 @@ pub use entry::{EntryBody, EntryParts, entry_parts, new_entry};
 pub use frame::FrameView;
 pub use hook::{Decision, FrameHook, Misfit, Token};
 pub use hook_install::{set_global, with_hook, without_hook};
-pub use hook_state::{active_hook, armed as hook_is_armed};
+pub use hook_state::armed as hook_is_armed;
 pub use modules::{builtin, module, operator, prepare as prepare_modules};
 pub use native::{NativeBody, body_of, new_native};
 pub use python_api::{add_python_api, add_test_probes};

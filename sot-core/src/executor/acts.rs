@@ -5,28 +5,30 @@
 //! a break is one at the very instruction of each operation from the first that acts on; in any other frame the capture starts over,
 //! and such an operation is a break itself.
 //!
-//! One that acts on more than memory may change what the capture has read: behind it a run asks whether all is as it was; where it is not,
-//! the program goes on behind the operation ([`Found::stops_behind`](super::Found)). What the program has done before is done by new code behind the
-//! graph, so too late for whatever the operation reads: there may be nothing that the framework could read. Before code of the program runs in
-//! the operation, it is done ([`Behind::pending`](crate::captured::Behind)).
+//! One that acts on more than memory changes what the framework keeps, and may call functions of the program, which change what they like.
+//! A run asks before one whether it will call any; then the program goes on behind it. Behind any other it asks whether all that the
+//! capture has read is as it was ([`Found::stops_behind`](super::Found), [`crate::watch`]). What the framework itself changes may not have been read before
+//! ([`Executor::has_read_what_acts_change`]). What the program has done before is done by new code behind the graph, so too late for whatever
+//! the operation reads of it: there may be nothing that the framework could read ([`Pending`]).
 
 use super::Executor;
 use super::calls::api_name;
 use crate::backend::{Acts, CallKind, Kind};
-use crate::cpython::facts;
+use crate::cpython::{facts, module};
 use crate::libraries;
-use crate::objects::is_constant_type;
 use crate::rewrite::computed_below;
 use crate::stop::{Reason, Stop};
 use crate::type_facts;
 use crate::variables::*;
+use hashbrown::{HashMap, HashSet};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyType};
+use pyo3::types::{PyDict, PyFunction, PyList, PyModule, PyString, PyType};
+use smallvec::SmallVec;
 use sot_sideeffect::{Mutation, Overlay, Slot, Target, VarRef};
-use sot_tracker::{Access, ObjectId, Tracker};
+use sot_tracker::{Access, ObjectId, Tracker, TrackerId};
 
-/// Items of a container that are looked at.
-const LOOKED_AT: usize = 1000;
+/// Objects to which an operation may come from what it acts on, before it is taken to come to any.
+const REACHED: usize = 20_000;
 
 /// What new code is still to do: from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,12 +40,16 @@ enum Pending {
     Read,
 }
 
+/// Whether an object is a function, a class or a module.
+fn is_code(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyType>() || object.is_instance_of::<PyModule>() || object.is_instance_of::<PyFunction>()
+}
+
 impl<'py> Executor<'py> {
     /// How far an operation may act, as far as is known before it is built.
     pub(super) fn may_act(&self) -> Acts {
         match () {
             () if self.found.never_acts || self.found.general.is_some() || self.extents_vary() => Acts::Nothing,
-            () if self.pending() == Pending::Read => Acts::OnMemory,
             () => Acts::OnAnything,
         }
     }
@@ -89,13 +95,10 @@ impl<'py> Executor<'py> {
         if unread { Pending::Unread } else { Pending::Read }
     }
 
-    /// Whether nobody but code of the program reads this part of an object that was there before: the framework has nothing to do with its
-    /// class, or, of a container, with what it holds.
+    /// Whether nobody but code of the program reads this part of an object that was there before: its class is none of the framework's, or, of a
+    /// container, what the operation acts on does not lead there.
     fn is_the_programs_own(&self, var: VarId, slot: &Slot) -> bool {
         let Some(object) = self.known_object(var).map(|object| self.objects.get(self.py, object)) else { return false };
-        if self.is_found_below_framework(var) {
-            return false;
-        }
         match (&self.var(var).kind, slot) {
             (VarKind::Cell(_), _) => true,
             (VarKind::Instance(_), Slot::Attr(_, name)) => {
@@ -109,32 +112,40 @@ impl<'py> Executor<'py> {
                 !is_part && self.is_class_of_program(&object.get_type(), true)
             }
             (VarKind::Class(_), Slot::Attr(..)) => {
-                object.cast::<PyType>().is_ok_and(|class| self.is_class_of_program(class, true))
+                object.cast::<PyType>().is_ok_and(|class| self.is_class_of_program(class, false))
             }
-            (VarKind::List(_), _) => match object.cast_exact::<PyList>() {
-                Ok(list) => list.len() <= LOOKED_AT && list.iter().all(|item| self.is_nothing_to_framework(&item)),
-                Err(_) => false,
-            },
-            (VarKind::Dict(_), _) => match object.cast_exact::<PyDict>() {
-                Ok(dict) => {
-                    dict.len() <= LOOKED_AT && dict.values().iter().all(|item| self.is_nothing_to_framework(&item))
-                }
-                Err(_) => false,
-            },
+            (VarKind::List(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Deque(_), _) => {
+                !self.is_reached_by_act(&object)
+            }
             _ => false,
         }
     }
 
-    /// Whether an object was found in one of the framework, or below one.
-    fn is_found_below_framework(&self, var: VarId) -> bool {
-        let path = self.trackers.path(self.var(var).tracker);
-        let is_of_framework = |(holder, object): (&VarId, &ObjectId)| {
-            *holder != var
-                && path.contains(&self.var(*holder).tracker)
-                && matches!(self.var(*holder).kind, VarKind::Instance(_))
-                && !self.is_class_of_program(&self.objects.get(self.py, *object).get_type(), false)
-        };
-        self.sourced.iter().any(is_of_framework)
+    /// Whether the operation that is being recorded could come to an object from what it acts on: by attributes and items, and not by code.
+    fn is_reached_by_act(&self, object: &Bound<'py, PyAny>) -> bool {
+        let Ok(referents) = module(self.py, "gc").and_then(|gc| gc.getattr("get_referents")) else { return true };
+        let on = |var: &VarId| self.known_object(*var).map(|object| self.objects.get(self.py, object));
+        let mut to_visit: Vec<_> = self.objects_taken.iter().filter_map(on).collect();
+        let mut seen: HashSet<usize> = to_visit.iter().map(|found| found.as_ptr() as usize).collect();
+        while let Some(found) = to_visit.pop() {
+            if found.is(object) || seen.len() > REACHED {
+                return true;
+            }
+            // What a function is closed over is read when it runs.
+            let closure =
+                found.is_exact_instance_of::<PyFunction>().then(|| found.getattr("__closure__").ok()).flatten();
+            let from = match closure {
+                Some(closure) => closure,
+                None if is_code(&found) => continue,
+                None => found,
+            };
+            let Some(next) = referents.call1((from,)).ok().and_then(|next| next.cast_into_exact::<PyList>().ok())
+            else {
+                return true;
+            };
+            to_visit.extend(next.iter().filter(|next| seen.insert(next.as_ptr() as usize)));
+        }
+        false
     }
 
     /// Whether a class is the program's, and all that it extends is, or its own part alone.
@@ -150,13 +161,6 @@ impl<'py> Executor<'py> {
         let mro = class.mro();
         let mut looked_at = mro.iter().take(if itself { 1 } else { usize::MAX });
         facts::is_heap_type(class) && !looked_at.any(|class| is_of_framework(&class))
-    }
-
-    /// Whether the framework would not read the container of such an item.
-    fn is_nothing_to_framework(&self, item: &Bound<'py, PyAny>) -> bool {
-        item.is_none()
-            || is_constant_type(&item.get_type())
-            || self.backend.classify(item) == Kind::Tensor && !self.backend.is_parameter(item)
     }
 
     /// Whether a name has been given back what was there at the start.
@@ -198,12 +202,14 @@ impl<'py> Executor<'py> {
             return Err(Stop::brk(Reason::FrameworkFunction, api_name(callee)));
         }
         let given = args.positional.iter().chain(args.keywords.iter().map(|(_, value)| value));
+        let mut taken = SmallVec::new();
         for arg in given {
             let kind = self.look(*arg)?;
             if matches!(kind, VarKind::Instance(_)) && kind.pinned().is_none() && self.known_object(*arg).is_some() {
-                self.objects_taken.push(*arg);
+                taken.push(*arg);
             }
         }
+        self.objects_taken = taken;
         let recorded = self.record_call(CallKind::Api, &api_name(callee), Some(callee), args);
         self.objects_taken.clear();
         recorded
@@ -232,6 +238,9 @@ impl<'py> Executor<'py> {
             self.captured.failed = self.failed_with;
             return Err(Stop::brk(Reason::BackendFailed, "a run of the graph has failed here"));
         }
+        if self.found.breaks_at.is_some_and(|statements| self.graph.len() >= statements) {
+            return Err(Stop::brk(Reason::FrameworkFunction, "an operation that calls functions of the program"));
+        }
         self.acted |= acts > Acts::Nothing;
         if self.acted && !self.breaks_here() {
             self.captured.needs_no_acts = true;
@@ -246,9 +255,59 @@ impl<'py> Executor<'py> {
         Ok(())
     }
 
-    /// Whether new code is to do something before an operation that acts like this.
-    pub(super) fn is_pending_before(&self, acts: Acts) -> bool {
-        acts > Acts::OnMemory && self.pending() > Pending::Nothing
+    /// One that was built acts like this: whether it can be a statement of the graph.
+    pub(super) fn may_act_so(&self, acts: Acts, name: &str) -> Result<(), Stop> {
+        let refused = |why: &str| Err(Stop::brk(Reason::InplaceTensor, format!("{name}, {why}")));
+        match () {
+            () if acts < Acts::OnState => Ok(()),
+            // The first capture has decided.
+            () if self.found.is_of_half_done() => Ok(()),
+            // Its hooks are to find what is handled.
+            () if self.frames.iter().any(|frame| !frame.handled.is_empty()) => refused("while an exception is handled"),
+            () if self.pending() == Pending::Read => refused("which may read what the function has changed"),
+            () if self.has_read_what_acts_change() => refused("which may change what the function has read"),
+            () => Ok(()),
+        }
+    }
+
+    /// Whether a guard is on what such an operation changes itself.
+    fn has_read_what_acts_change(&self) -> bool {
+        let is_owner = |kind: &VarKind| matches!(kind, VarKind::Instance(_) | VarKind::Tensor(_));
+        let owners: HashMap<TrackerId, ObjectId> = (self.sourced.iter())
+            .filter(|(var, _)| is_owner(&self.var(**var).kind))
+            .map(|(var, object)| (self.var(*var).tracker, *object))
+            .collect();
+        let mut seen = HashSet::new();
+        let places = self.guards.iter().map(|guard| guard.tracker).chain(self.vars.iter().map(|var| var.tracker));
+        for place in places.filter(|place| self.has_path(*place)) {
+            for step in self.trackers.path(place) {
+                if seen.insert(step) && self.is_changed_by_acts(step, &owners) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether a place is an attribute that such an operation changes.
+    fn is_changed_by_acts(&self, place: TrackerId, owners: &HashMap<TrackerId, ObjectId>) -> bool {
+        let Tracker::Step { base, access } = self.trackers.get(place) else { return false };
+        let (owner, name) = match (access, self.trackers.get(*base)) {
+            (Access::Attr(name), _) => (*base, name.clone()),
+            (Access::DictItem(key), Tracker::Step { base: owner, access: Access::InstanceDict }) => {
+                let key = self.objects.get_ref(self.py, *key);
+                (*owner, key.extract::<String>().unwrap_or_default())
+            }
+            _ => return false,
+        };
+        let object = self.trackers.get(owner).as_constant().or_else(|| owners.get(&owner).copied());
+        let Some(object) = object.map(|object| self.objects.get(self.py, object)) else { return false };
+        let is_its_own = match self.backend.classify(&object) {
+            Kind::Tensor => true,
+            Kind::Unknown => !self.is_class_of_program(&object.get_type(), false) && !is_code(&object),
+            _ => false,
+        };
+        is_its_own && self.backend.is_changed_by_acts(&object, &name)
     }
 
     /// What the program holds at this operation is there if it fails; everything else dies when eager would have it die.

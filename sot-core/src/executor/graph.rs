@@ -244,6 +244,7 @@ impl<'py> Executor<'py> {
         let op = OpCall { kind, name, callee, args: &tuple, kwargs: kwargs.as_ref(), may_act: self.may_act() };
         let result = self.builder()?.call(&op, &at).map_err(|error| self.refused(error))?;
         let acts = self.builder()?.acts();
+        self.may_act_so(acts, name)?;
         let mut of_result = Vec::new();
         let (result_var, pattern) = self.wrap_result(&result, &mut of_result)?;
         let writes = result.is_none() || args.positional.first() == Some(&result_var);
@@ -286,8 +287,7 @@ impl<'py> Executor<'py> {
         self.record_flags_of_inputs();
         self.is_to_be_recorded(acts)?;
         let behind = Behind::new(callee.map_or(Callee::Method, Callee::Object), objects);
-        let pending = self.is_pending_before(acts);
-        self.graph.push(statement, Behind { acts, pending, ..behind });
+        self.graph.push(statement, Behind { acts, ..behind });
         Ok(result_var)
     }
 

@@ -188,8 +188,17 @@ pub struct Found {
     pub never_acts: bool,
     /// The operation that has failed in a run of what was captured.
     pub failed: Option<Failed>,
+    /// The operation behind so many statements is a break.
+    pub breaks_at: Option<usize>,
     /// The capture comes to its end before the instruction behind so many statements: the last has changed what the program had read.
     pub stops_behind: Option<usize>,
+}
+
+impl Found {
+    /// Whether it is of a call whose run has come to an end within the graph.
+    fn is_of_half_done(&self) -> bool {
+        self.failed.is_some() || self.breaks_at.is_some() || self.stops_behind.is_some()
+    }
 }
 
 /// An operation that has failed behind one that acts: the capture comes to its end there, and new code raises the error.

@@ -145,8 +145,8 @@ pub struct Again {
     pub found: Found,
     /// What is asked behind one that acts on more than memory: the guards of the entry.
     pub guards: Option<NativeGuards>,
-    /// One has called a function of the program: nothing acts any more in what is captured from then on.
-    pub called_out: AtomicBool,
+    /// Nothing is to act any more in what is captured of the call from now on.
+    pub gives_way: AtomicBool,
 }
 
 impl Guarded {
@@ -190,9 +190,10 @@ impl Guarded {
         let on_state = capture.captured.graph.acts_on_state();
         let again = match capture.again {
             Some(found) => {
-                let guards =
-                    on_state.then(|| NativeGuards::compile_seeing_all(py, &capture.captured, &capture.ambient)).transpose()?;
-                Some(Again { found: *found, guards, called_out: AtomicBool::new(false) })
+                let guards = on_state
+                    .then(|| NativeGuards::compile_seeing_all(py, &capture.captured, &capture.ambient))
+                    .transpose()?;
+                Some(Again { found: *found, guards, gives_way: AtomicBool::new(false) })
             }
             None => None,
         };
@@ -326,9 +327,9 @@ impl Entry {
         matches!(self.action, Action::Run { .. })
     }
 
-    /// A call has ended. What calls functions of the program is to be captured with breaks.
-    pub(super) fn note_if_it_calls_out(&self) {
-        if self.again.as_ref().is_some_and(|again| again.called_out.load(Ordering::Relaxed)) {
+    /// A call has ended. What calls functions of the program, or does not find what it had read, is to be captured with breaks.
+    pub(super) fn note_if_it_gives_way(&self) {
+        if self.again.as_ref().is_some_and(|again| again.gives_way.load(Ordering::Relaxed)) {
             self.broken.store(true, Ordering::Relaxed);
         }
     }
@@ -634,7 +635,7 @@ impl CodeCache {
     /// A call was served by an entry. If its graph is closed since then, as the framework was wrong about shapes whose extents vary, it
     /// serves no more, and from now on each extent has a capture.
     pub(super) fn note_if_broken(&self, py: Python<'_>, entry: &Arc<Entry>) {
-        entry.note_if_it_calls_out();
+        entry.note_if_it_gives_way();
         if !entry.broken.load(Ordering::Relaxed) {
             return;
         }

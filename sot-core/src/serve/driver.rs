@@ -61,6 +61,7 @@ pub(super) fn run_entry<'py>(
                 }
             };
             drop(watching);
+            entry.note_if_it_gives_way();
             let result = half_done::at_the_end(py, entry, result);
             if let Err(error) = &result
                 && let Some(raised) = raised_behind_request(py, error, code)
@@ -72,12 +73,11 @@ pub(super) fn run_entry<'py>(
                 _ => None,
             };
             match (result, origin, came) {
-                (Err(_), _, Some(Came::GoesOn(request, raised))) => half_done::goes_on(py, request, raised),
                 (Err(error), Some(origin), Some(came)) => {
                     STATS.add(&STATS.graph_failures);
                     entry.note_if_broken();
                     match came {
-                        Came::Nowhere | Came::GoesOn(..) => origin.run_original(py, hook, true),
+                        Came::Nowhere => origin.run_original(py, hook, true),
                         Came::Behind(progress) => {
                             half_done::go_on(py, entry, origin, (progress, error), |rest, origin| {
                                 run_entry(py, hook, Some(rest), origin)

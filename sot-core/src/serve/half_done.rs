@@ -7,7 +7,8 @@
 //!
 //! Whatever was captured of the call before is not used again, and nothing acts in what is captured of it from then on.
 //!
-//! The same way leads on where an operation has changed what the program had read ([`super::watched`]): to a request to go on behind it.
+//! The same way leads on where an operation has changed what the program had read ([`super::watched`]): the new code ends behind it, by
+//! a request to go on. And where it would call functions of the program: it is the break that the new code ends with.
 
 use super::cache::{Action, Entry, Guarded};
 use super::continuation::{self, Pending};
@@ -19,7 +20,7 @@ use crate::capture::{Subject, capture};
 use crate::cpython::{Slots, gc, signals, trampoline, without_hook};
 use crate::executor::{Failed, Found};
 use crate::graph_fn::{GraphFunction, take_put_off, with_outputs};
-use crate::replay::Progress;
+use crate::replay::{Ended, Progress};
 use crate::stats::STATS;
 use crate::stop::Reason;
 use crate::user_frames;
@@ -44,7 +45,7 @@ pub(super) fn go_on<'a, 'py>(
     let rest = entry.again.as_ref().zip(entry.graph()).and_then(|(again, graph)| {
         let again = (&again.found, &*graph);
         with_subject(py, &origin, |subject, slots| {
-            captured_behind(py, again, (subject, slots), progress, Some(error.clone_ref(py)))
+            captured_behind(py, again, (subject, slots), progress, error.clone_ref(py))
         })
     });
     match rest {
@@ -58,15 +59,6 @@ pub(super) fn go_on<'a, 'py>(
             STATS.note(Reason::InternalError);
             Err(error)
         }
-    }
-}
-
-/// Go on by a request behind an operation, or raise there what the operation has raised.
-pub(super) fn goes_on<'py>(py: Python<'py>, request: Py<PyAny>, raised: Option<PyErr>) -> PyResult<Bound<'py, PyAny>> {
-    let request = Ok(request.into_bound(py));
-    match raised {
-        Some(error) => raised_where_it_goes_on(py, request, error),
-        None => request,
     }
 }
 
@@ -110,14 +102,13 @@ fn with_subject<R>(py: Python<'_>, origin: &Origin<'_, '_>, then: impl FnOnce(&S
     }
 }
 
-/// An entry that ends where a run of the graph has come to, and what that has computed. `error`: that of the operation there; `None`: it is
-/// the one before that the program goes on behind.
-pub(super) fn captured_behind(
+/// An entry that ends where a run of the graph has come to, and what that has computed.
+fn captured_behind(
     py: Python<'_>,
     again: (&Found, &GraphFunction),
     call: (&Subject<'_, '_>, Slots<'_>),
     progress: Progress,
-    error: Option<PyErr>,
+    error: PyErr,
 ) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
     let _lock = CaptureLock::take_in_the_end(py)?;
     let captured = signals::deferring(py, || {
@@ -131,20 +122,27 @@ fn rest(
     (found, whole): (&Found, &GraphFunction),
     (subject, slots): (&Subject<'_, '_>, Slots<'_>),
     mut progress: Progress,
-    error: Option<PyErr>,
+    error: PyErr,
 ) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
-    let raises = error.is_some();
-    let failed = |error: PyErr| Failed { at: progress.at, error: Arc::new(error.into_value(py).into_any()) };
-    let stops_behind = (!raises).then_some(progress.at);
-    let found = Found { failed: error.map(failed), stops_behind, ..found.clone() };
+    let at = progress.at;
+    let found = match progress.ended {
+        Ended::Failed => {
+            let failed = Failed { at, error: Arc::new(error.into_value(py).into_any()) };
+            Found { failed: Some(failed), ..found.clone() }
+        }
+        Ended::Before => Found { breaks_at: Some(at), ..found.clone() },
+        Ended::Behind => Found { stops_behind: Some(at), ..found.clone() },
+    };
     let occupants = found.occupants.clone();
     let go_on = ByContinuation { occupants: &occupants };
     let backend = backend::registered()?.clone();
     let captured = capture(py, backend, subject, slots, found, &go_on).ok()?;
-    match raises {
-        true => captured.captured.failed.map(|_| ())?,
-        false => captured.captured.stops_before.then_some(())?,
-    }
+    let is_there = match progress.ended {
+        Ended::Failed => captured.captured.failed.is_some(),
+        Ended::Before => captured.captured.graph.len() <= at,
+        Ended::Behind => captured.captured.stops_before,
+    };
+    is_there.then_some(())?;
     let rest = Guarded::of(py, captured, subject, false, point_of).ok()?.entry;
     let graph = rest.graph();
     let begun = graph.as_ref().map_or(&[][..], |graph| &graph.sir.sirs[0].statements);

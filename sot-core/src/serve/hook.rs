@@ -183,6 +183,9 @@ impl FrameHook for NestedHook {
         watched::end_of(token);
         let held::Held { values, function, owner, .. } = held::take_back(held::Ticket::of_number(token));
         let entry = owner.as_ref().and_then(|owner| owner.downcast_ref::<Entry>());
+        if let Some(entry) = entry {
+            entry.note_if_it_gives_way();
+        }
         let result = match entry {
             Some(entry) => half_done::at_the_end(py, entry, result),
             None => result,
@@ -190,10 +193,6 @@ impl FrameHook for NestedHook {
         let came = match (&result, &values, &function) {
             (Err(error), Some(_), Some(_)) => take_failure(py, error),
             _ => None,
-        };
-        let (came, result) = match came {
-            Some(Came::GoesOn(request, raised)) => (None, half_done::goes_on(py, request, raised)),
-            came => (came, result),
         };
         let result = match (result, values, function) {
             (Err(error), Some(slots), Some(function)) if came.is_some() => {

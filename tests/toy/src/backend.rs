@@ -215,7 +215,12 @@ impl Backend for Toy {
     }
 
     /// A board that nobody listens to calls nobody.
-    fn acts_by_itself(&self, _callee: &Bound<'_, PyAny>, on: &Bound<'_, PyAny>) -> bool {
+    fn acts_by_itself(
+        &self,
+        _callee: Option<&Bound<'_, PyAny>>,
+        on: &Bound<'_, PyAny>,
+        _reached: &[Bound<'_, PyAny>],
+    ) -> bool {
         on.getattr("listeners").and_then(|listeners| listeners.len()).is_ok_and(|listeners| listeners == 0)
     }
 
