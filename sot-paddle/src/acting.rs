@@ -77,7 +77,7 @@ fn is_container(class: &Bound<'_, PyType>) -> bool {
 fn is_of_paddle(object: &Bound<'_, PyAny>) -> bool {
     let module = object.getattr(intern!(object.py(), "__module__")).ok();
     let module = module.and_then(|module| module.cast_into_exact::<PyString>().ok());
-    module.is_some_and(|module| module.to_string_lossy().starts_with("paddle."))
+    module.is_some_and(|module| module == "paddle" || module.to_string_lossy().starts_with("paddle."))
 }
 
 /// How an operation acts, if it is one.
