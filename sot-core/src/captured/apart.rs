@@ -221,22 +221,23 @@ impl Captured {
 
     /// Leave the guards that keep apart what was told apart by identity.
     fn guard_identities(&mut self, py: Python<'_>) {
-        let mut groups: Vec<(Vec<TrackerId>, Vec<TrackerId>)> = Vec::new();
+        let mut groups: Vec<(Vec<Path>, Vec<Path>)> = Vec::new();
         let mut group_of: HashMap<usize, usize> = HashMap::new();
         for (tracker, object) in std::mem::take(&mut self.by_identity) {
             let ty = self.objects.get_ref(py, object).get_type_ptr() as usize;
-            let path = self.identity_path(tracker, object);
+            let path = self.path_of(py, tracker, object);
             let group = *group_of.entry(ty).or_insert_with(|| {
                 groups.push(Default::default());
                 groups.len() - 1
             });
             // What lies below constant objects is known by its place.
-            let known = self.is_fixed(path) || self.is_under_constant(tracker);
+            let known = self.is_fixed(path.tracker) || self.is_under_constant(tracker);
             let (group, rest) = &mut groups[group];
             if known { rest.push(path) } else { group.push(path) }
         }
+        // Whoever asks notes the place, by its id, as a member of a set: it is one place.
         for (group, rest) in groups {
-            self.guard_distinct(group, rest);
+            self.keep_apart(group, rest);
         }
     }
 

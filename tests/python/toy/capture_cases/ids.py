@@ -287,6 +287,48 @@ def ids_of_empty_frozen_sets():
     return {"f": f, "args": x1}
 
 
+class Remembered:
+    pass
+
+
+def asked_twice(one, other):
+    def build():
+        def f(x, a, b):
+            same = id(a) == id(b)
+            return x + 1.0, same, len({a, b}), {b: 1}.get(a), a in (b,)
+
+        return {"f": f, "args": lambda: (t([1.0]), one, other)}
+
+    build.__name__ = f"ids_and_members_of_{'one' if one is other else 'two'}"
+    case()(build)
+
+
+HELD = Remembered(), Remembered()
+asked_twice(HELD[0], HELD[1])
+asked_twice(HELD[0], HELD[0])
+
+
+@case()
+def members_twice_of_what_is_pinned():
+    def f(x, a):
+        one, other = HELD
+        return x + 1.0, one is other, len({one, other, a}), len({a, other}), {a: 1, one: 2}[other]
+
+    return {"f": f, "args": lambda: (t([1.0]), HELD[1])}
+
+
+@case()
+def ids_and_members_of_tensors():
+    def f(x, y):
+        seen = set()
+        for given in (x, y):
+            if id(given) not in seen:
+                seen.add(id(given))
+        return x + y, len(seen), len({x, y}), {x: 0, y: 1}[y]
+
+    return {"f": f, "args": lambda: (t([1.0]), t([2.0]))}
+
+
 KEYS_OF_IDS = {
     "bare": lambda it: id(it),
     "in_a_tuple": lambda it: ("c", id(it)),
@@ -314,10 +356,6 @@ def remembered(name, key, kind, make, add):
 
     build.__name__ = f"ids_{name}_remembered_in_a_{kind}"
     open_case(build)
-
-
-class Remembered:
-    pass
 
 
 for named_key in KEYS_OF_IDS.items():
