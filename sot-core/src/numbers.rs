@@ -47,9 +47,9 @@ pub(crate) fn of_operator(op: BinaryOp) -> Option<Arithmetic> {
     OPERATORS.iter().find(|(_, known)| *known == op).map(|(arithmetic, _)| *arithmetic)
 }
 
-/// What a function of module `math` does with one number.
-pub(crate) fn of_math(function: &str) -> Option<Arithmetic> {
-    Arithmetic::ALL.into_iter().find(|op| op.is_of_math() && op.sign() == function)
+/// What a function of module `math` does with one number, or with two.
+pub(crate) fn of_math(function: &str, of_two: bool) -> Option<Arithmetic> {
+    Arithmetic::ALL.into_iter().find(|op| op.is_of_math() && op.is_binary() == of_two && op.sign() == function)
 }
 
 /// A function of module `math`, whatever the program has put in its place.
@@ -165,6 +165,10 @@ pub(crate) fn computed<'py>(
     let right = || right.ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("an operand is missing"));
     let compared = |how| left.rich_compare(right()?, how);
     match op {
+        _ if op.is_of_math() => function_of_math(py, op).and_then(|function| match op.is_binary() {
+            true => right().and_then(|right| function.call1((left, right))),
+            false => function.call1((left,)),
+        }),
         Arithmetic::Item => right().and_then(|right| left.get_item(right)),
         Arithmetic::Has => {
             let has = right().and_then(|right| left.contains(right));
@@ -205,19 +209,8 @@ pub(crate) fn computed<'py>(
         }
         Arithmetic::Round => left.call_method0("__round__"),
         Arithmetic::RoundTo => right().and_then(|right| left.call_method1("__round__", (right,))),
-        Arithmetic::Sqrt
-        | Arithmetic::Exp
-        | Arithmetic::Log
-        | Arithmetic::Log2
-        | Arithmetic::Log10
-        | Arithmetic::Sin
-        | Arithmetic::Cos
-        | Arithmetic::Tan
-        | Arithmetic::Tanh
-        | Arithmetic::Floor
-        | Arithmetic::Ceil => function_of_math(py, op).and_then(|function| function.call1((left,))),
         Arithmetic::Format => right().and_then(|spec| left.call_method1("__format__", (spec,))),
-        Arithmetic::Extent => Err(pyo3::exceptions::PyTypeError::new_err("no number")),
+        _ => Err(pyo3::exceptions::PyTypeError::new_err("no number")),
     }
     .ok()
 }

@@ -37,6 +37,13 @@ pub enum Arithmetic {
     Has,
     /// Of a tensor along an axis, which is an exact int.
     Extent,
+    /// Of two numbers, as those behind [`Arithmetic::Sqrt`] of one: functions of module `math`.
+    PowerOfMath,
+    Fmod,
+    Atan2,
+    Copysign,
+    Hypot,
+    Gcd,
     Negative,
     Invert,
     Abs,
@@ -59,11 +66,25 @@ pub enum Arithmetic {
     Tanh,
     Floor,
     Ceil,
+    Trunc,
+    Fabs,
+    IsNan,
+    IsInf,
+    IsFinite,
+    Expm1,
+    Log1p,
+    Sinh,
+    Cosh,
+    Asin,
+    Acos,
+    Atan,
+    Degrees,
+    Radians,
 }
 
 impl Arithmetic {
     /// All of them.
-    pub const ALL: [Arithmetic; 45] = [
+    pub const ALL: [Arithmetic; 65] = [
         Arithmetic::Add,
         Arithmetic::Subtract,
         Arithmetic::Multiply,
@@ -88,6 +109,12 @@ impl Arithmetic {
         Arithmetic::Item,
         Arithmetic::Has,
         Arithmetic::Extent,
+        Arithmetic::PowerOfMath,
+        Arithmetic::Fmod,
+        Arithmetic::Atan2,
+        Arithmetic::Copysign,
+        Arithmetic::Hypot,
+        Arithmetic::Gcd,
         Arithmetic::Negative,
         Arithmetic::Invert,
         Arithmetic::Abs,
@@ -109,6 +136,20 @@ impl Arithmetic {
         Arithmetic::Tanh,
         Arithmetic::Floor,
         Arithmetic::Ceil,
+        Arithmetic::Trunc,
+        Arithmetic::Fabs,
+        Arithmetic::IsNan,
+        Arithmetic::IsInf,
+        Arithmetic::IsFinite,
+        Arithmetic::Expm1,
+        Arithmetic::Log1p,
+        Arithmetic::Sinh,
+        Arithmetic::Cosh,
+        Arithmetic::Asin,
+        Arithmetic::Acos,
+        Arithmetic::Atan,
+        Arithmetic::Degrees,
+        Arithmetic::Radians,
     ];
 
     /// How Python writes it: a sign, or the name of a function, builtin or of module `math`.
@@ -156,6 +197,26 @@ impl Arithmetic {
             Arithmetic::Tanh => "tanh",
             Arithmetic::Floor => "floor",
             Arithmetic::Ceil => "ceil",
+            Arithmetic::Trunc => "trunc",
+            Arithmetic::Fabs => "fabs",
+            Arithmetic::IsNan => "isnan",
+            Arithmetic::IsInf => "isinf",
+            Arithmetic::IsFinite => "isfinite",
+            Arithmetic::Expm1 => "expm1",
+            Arithmetic::Log1p => "log1p",
+            Arithmetic::Sinh => "sinh",
+            Arithmetic::Cosh => "cosh",
+            Arithmetic::Asin => "asin",
+            Arithmetic::Acos => "acos",
+            Arithmetic::Atan => "atan",
+            Arithmetic::Degrees => "degrees",
+            Arithmetic::Radians => "radians",
+            Arithmetic::PowerOfMath => "pow",
+            Arithmetic::Fmod => "fmod",
+            Arithmetic::Atan2 => "atan2",
+            Arithmetic::Copysign => "copysign",
+            Arithmetic::Hypot => "hypot",
+            Arithmetic::Gcd => "gcd",
         }
     }
 
@@ -169,15 +230,17 @@ impl Arithmetic {
         (Arithmetic::Lt as u8..=Arithmetic::Ge as u8).contains(&(self as u8))
     }
 
-    /// Whether it is a function of one number of module `math`.
+    /// Whether it is a function of module `math`.
     pub fn is_of_math(self) -> bool {
-        self as u8 >= Arithmetic::Sqrt as u8
+        let of_two = Arithmetic::PowerOfMath as u8..=Arithmetic::Gcd as u8;
+        self as u8 >= Arithmetic::Sqrt as u8 || of_two.contains(&(self as u8))
     }
 
     /// Write it of operands of these texts.
     pub fn write(self, f: &mut dyn fmt::Write, left: &str, right: &str) -> fmt::Result {
         match self {
             Arithmetic::Format | Arithmetic::RoundTo => write!(f, "{}({left}, {right})", self.sign()),
+            _ if self.is_of_math() && self.is_binary() => write!(f, "{}({left}, {right})", self.sign()),
             Arithmetic::Item => write!(f, "{left}[{right}]"),
             Arithmetic::Has => write!(f, "({right} in {left})"),
             Arithmetic::Extent => write!(f, "{left}.shape[{right}]"),

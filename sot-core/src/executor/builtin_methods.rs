@@ -319,6 +319,12 @@ impl<'py> Executor<'py> {
     /// A method of an immutable value: called for real, on constants.
     pub fn constant_method(&mut self, me: VarId, name: &str, args: &Args) -> Result<VarId, Stop> {
         self.may_ask_scalar(me, name)?;
+        if args.positional.is_empty()
+            && args.keywords.is_empty()
+            && let Some(found) = self.method_of_varying(me, name)?
+        {
+            return Ok(found);
+        }
         if let ("join", [iterable], VarKind::Constant(_)) = (name, args.positional.as_slice(), self.look(me)?) {
             let items = self.collect(*iterable)?;
             let items = self.texts_to_join(items)?;

@@ -156,8 +156,16 @@ impl<'py> Executor<'py> {
         let of_c = |module: &str| callee.getattr("__module__").is_ok_and(|of| of.eq(module).unwrap_or(false));
         let name = name_of(callee);
         if of_c("math") {
-            return match (of_math(&name), args) {
-                (Some(op), [number]) => self.arithmetic(op, *number, None),
+            return match (name.as_str(), args) {
+                ("log", [number, base]) => self.logarithm(*number, *base),
+                (_, [number]) => match of_math(&name, false) {
+                    Some(op) => self.arithmetic(op, *number, None),
+                    None => Ok(None),
+                },
+                (_, [left, right]) => match of_math(&name, true) {
+                    Some(op) => self.arithmetic(op, *left, Some(*right)),
+                    None => Ok(None),
+                },
                 _ => Ok(None),
             };
         }
@@ -203,6 +211,33 @@ impl<'py> Executor<'py> {
         match computed_by(&name, right.is_some()) {
             Some(Arithmetic::Add) if self.is_text(left)? => self.arithmetic(Arithmetic::Join, left, right),
             Some(op) => self.arithmetic(op, left, right),
+            None => Ok(None),
+        }
+    }
+
+    /// To a base: the quotient of two logarithms, as C computes it.
+    fn logarithm(&mut self, number: VarId, base: VarId) -> Result<Option<VarId>, Stop> {
+        let Some(of_number) = self.arithmetic(Arithmetic::Log, number, None)? else { return Ok(None) };
+        match self.arithmetic(Arithmetic::Log, base, None)? {
+            Some(of_base) => self.arithmetic(Arithmetic::TrueDivide, of_number, Some(of_base)),
+            None => Ok(None),
+        }
+    }
+
+    /// What a method without arguments makes of a number that varies; `None`: something else is to be done.
+    pub(super) fn method_of_varying(&mut self, number: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let VarKind::Constant(ConstantVar { object }) = self.var(number).kind else { return Ok(None) };
+        if name != "is_integer" || !self.is_varying_number(number) {
+            return Ok(None);
+        }
+        if !self.objects.get_ref(self.py, object).is_exact_instance_of::<PyFloat>() {
+            return Ok(None);
+        }
+        // A remainder of floats is exact; of what is infinite or no number it is no number.
+        let (one, zero) = (PyFloat::new(self.py, 1.0), PyFloat::new(self.py, 0.0));
+        let (one, zero) = (self.fold(one.as_any())?, self.fold(zero.as_any())?);
+        match self.arithmetic(Arithmetic::Remainder, number, Some(one))? {
+            Some(rest) => self.arithmetic(Arithmetic::Eq, rest, Some(zero)),
             None => Ok(None),
         }
     }
@@ -308,6 +343,7 @@ impl<'py> Executor<'py> {
             Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply => floats != 1,
             Arithmetic::And | Arithmetic::Or | Arithmetic::Xor | Arithmetic::Invert | Arithmetic::Bool => true,
             Arithmetic::Negative | Arithmetic::Abs | Arithmetic::Join => true,
+            Arithmetic::IsNan | Arithmetic::IsInf | Arithmetic::IsFinite => floats == 1,
             _ => op.is_comparison(),
         };
         if !total {

@@ -119,6 +119,39 @@ def of_math_or_not(x, n):
         return x, str(error)
 
 
+def of_math_of_two(x, n):
+    m = abs(n) + 1
+    found = math.pow(m, -0.5), math.pow(2, -m), math.fmod(n, 7), math.atan2(n, m), math.copysign(1, n), math.hypot(n, 3)
+    found += math.log(m, 10), math.log(10, m + 1), math.atan(n), math.fabs(n), math.trunc(n), math.expm1(-m), math.log1p(m)
+    found += math.sinh(1 / m), math.cosh(1 / m), math.asin(1 / m), math.acos(1 / m), math.degrees(n), math.radians(n)
+    return x + 1, found, math.gcd(int(n), 6)
+
+
+def of_math_of_two_or_not(x, n):
+    try:
+        return x + 1, math.pow(n, 0.5), math.pow(n, -1), math.fmod(7, n), math.log(n, 2), math.log(2, n), math.acos(n)
+    except (ValueError, OverflowError, ZeroDivisionError) as error:
+        return x, str(error)
+
+
+def kinds_of_numbers(x, n):
+    n = n * 0.75
+    if math.isnan(n) or math.isinf(n):
+        return x, math.isfinite(n), n.is_integer()
+    return x + 1, math.isfinite(n), math.isnan(n)
+
+
+def whole_or_not(x, n):
+    n = n * 0.5
+    return x + 1, n.is_integer(), (n / 3).is_integer() if n == n else 0
+
+
+def kinds_as_given(x, n):
+    if isinstance(n, int):
+        return x + 1, math.isfinite(n), math.isinf(n)
+    return x + 1, math.isfinite(n), math.isinf(n), math.isnan(n), n.is_integer()
+
+
 def a_schedule(x, n):
     warm = min(n**-0.5, n * 40**-1.5) if n else 1.0
     return x * (0.1 * warm), 0.5 * (1 + math.cos(math.pi * (n % 20) / 20))
@@ -329,6 +362,11 @@ PROGRAMS = [
     rounded,
     of_math,
     of_math_or_not,
+    of_math_of_two,
+    of_math_of_two_or_not,
+    kinds_of_numbers,
+    whole_or_not,
+    kinds_as_given,
     a_schedule,
     converted,
     compared,
@@ -401,6 +439,10 @@ def test_each_call_is_as_plain(program, numbers, door):
         (powers_of_floats, 5),
         (rounded, 2),
         (of_math, 2),
+        (of_math_of_two, 2),
+        (kinds_of_numbers, 2),
+        (whole_or_not, 4),
+        (kinds_as_given, 2),
         (a_schedule, 24),
         (a_key, 3),
         (a_break_with_it, 4),
