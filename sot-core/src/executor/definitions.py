@@ -204,6 +204,16 @@ def fill_ordered(table, iterable, rest, result):
     return result
 
 
+def fill_asking(target, iterable, rest):
+    for item in iterable:
+        key, value = ordered_pair(item)
+        target[key] = value
+        del item, key, value
+    for key, value in rest:
+        target[key] = value
+        del key, value
+
+
 def count_elements(table, iterable, get, set_item):
     for key in iterable:
         if by_hash(table, key):

@@ -301,18 +301,24 @@ impl<'py> Executor<'py> {
         args: &Args,
     ) -> Result<Option<Called>, Stop> {
         let kind = self.dict_of_c(dict);
-        let asks = match name {
-            "pop" | "popitem" | "setdefault" | "update" => kind == Some(DictOfC::Ordered),
+        let of_items = ["__contains__", "__getitem__", "__setitem__", "__delitem__"];
+        let asks: &[&str] = match name {
+            "pop" | "popitem" | "setdefault" if kind == Some(DictOfC::Ordered) => &of_items,
             // The class is called.
             "copy" => return Err(Stop::brk(Reason::OpaqueCall, "copy of an instance")),
-            "__missing__" => true,
-            "__init__" => kind == Some(DictOfC::Ordered) && !(args.positional.is_empty() && args.keywords.is_empty()),
-            _ => false,
+            "__missing__" => &of_items,
+            "__init__" | "update" if kind == Some(DictOfC::Ordered) => {
+                if let Some(called) = self.fill_asking(me, part, args)? {
+                    return Ok(Some(called));
+                }
+                if args.positional.is_empty() && args.keywords.is_empty() { &[] } else { &["__setitem__"] }
+            }
+            _ => &[],
         };
-        if asks {
+        if !asks.is_empty() {
             let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
             let class = self.class_of(me)?;
-            for asked in ["__contains__", "__getitem__", "__setitem__", "__delitem__"] {
+            for asked in asks {
                 let own = type_facts::raw(&base, asked);
                 if !self.class_lookup(&class, asked)?.zip(own).is_some_and(|(found, own)| found.is(&own)) {
                     return Err(Stop::brk(Reason::UserCode, format!("{name}, which asks for {asked}")));
@@ -346,6 +352,38 @@ impl<'py> Executor<'py> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// An ordered dict is given items, and a `__setitem__` of the program puts each in its place. `None`: it has none, or who gives the
+    /// items is asked in a way of its own.
+    fn fill_asking(&mut self, me: VarId, part: VarId, args: &Args) -> Result<Option<Called>, Stop> {
+        let base = self.class_of(part)?.cast_into::<PyType>().map_err(|e| self.internal(&e.into()))?;
+        let class = self.class_of(me)?;
+        let own = type_facts::raw(&base, "__setitem__");
+        if self.class_lookup(&class, "__setitem__")?.zip(own).is_none_or(|(found, own)| found.is(&own)) {
+            return Ok(None);
+        }
+        let pairs = |ex: &mut Executor<'py>, items: Vec<(VarId, VarId)>| {
+            let items: Vec<VarId> =
+                items.into_iter().map(|(key, value)| ex.virtual_var(TupleVar::new(vec![key, value]))).collect();
+            ex.virtual_var(TupleVar::new(items))
+        };
+        let items = match *args.positional.as_slice() {
+            [] => pairs(self, Vec::new()),
+            [source] => match self.look(source)? {
+                // Its items are taken before the first is put in its place.
+                VarKind::Dict(dict) if dict.class.is_none() => pairs(self, dict.entries.to_vec()),
+                VarKind::Tuple(TupleVar { class: None, .. }) | VarKind::List(ListVar { class: None, .. }) => source,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let mut rest = Vec::with_capacity(args.keywords.len());
+        for (name, value) in &args.keywords {
+            rest.push((self.fold(PyString::intern(self.py, name).as_any())?, *value));
+        }
+        let rest = pairs(self, rest);
+        self.enter("fill_asking", &[me, items, rest]).map(Some)
     }
 
     /// Whether a list that is a part is filled by code of the program.

@@ -4,7 +4,7 @@ import collections
 import dataclasses
 from collections import OrderedDict, defaultdict
 
-from observe import case
+from observe import case, open_case
 from toy_framework import toy
 
 t = toy.tensor
@@ -336,3 +336,94 @@ def one_of_the_program_under_two_names():
         return t([1.0]), (Table(b=2) if len(turns) % 2 == 0 else table)
 
     return {"f": f, "args": args}
+
+
+class Filled(OrderedDict):
+    """As libraries of models give their results back: items are attributes as well."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__post_init__()
+
+    def __post_init__(self):
+        self.known = len(self)
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            return dict(self.items())[key]
+        return self.to_tuple()[key]
+
+    def __setattr__(self, name, value):
+        if name in self.keys() and value is not None:
+            super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        super().__setattr__(key, value)
+
+    def to_tuple(self):
+        return tuple(self[key] for key in self.keys())
+
+
+@case()
+def output_of_keywords():
+    def f(x):
+        out = Filled(loss=x + 1.0, logits=x * 2.0)
+        out["hidden"] = x
+        out.loss = out.loss * 3.0
+        return out, out.loss + out["logits"], out[0], out.to_tuple(), list(out), out.known, sorted(vars(out))
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+@case()
+def output_of_items():
+    def f(x):
+        first, second = Filled({"a": x}, b=x * 2.0), Filled([("q", x + 1.0), ["r", 2]])
+        third = Filled()
+        third.update({"y": 1}, z=x)
+        third.update((("w", 3), ("y", 4)))
+        return first, second, third, third.y, second[1], [vars(one) for one in (first, second, third)]
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Asking(OrderedDict):
+    def __getitem__(self, key):
+        return "asked", key
+
+
+@case()
+def items_that_are_only_read_in_another_way():
+    def f(x):
+        one = Asking(a=x, b=1)
+        one.update(c=2)
+        return x + 1.0, one["a"], list(one), len(one)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
+
+
+class Refusing(OrderedDict):
+    def __setitem__(self, key, value):
+        if key == "bad":
+            raise ValueError(key, list(self))
+        super().__setitem__(key, value)
+
+
+@open_case
+def items_that_are_refused():
+    def f(x):
+        try:
+            return x, Refusing([("a", 1)], bad=2, c=3)
+        except ValueError as error:
+            pass
+        try:
+            Refusing([("a", 1), ("b",)])
+        except ValueError as short:
+            return x + 1.0, error_text(short), Refusing(a=1)
+
+    def error_text(error):
+        return str(error)
+
+    return {"f": f, "args": lambda: (t([1.0]),)}
