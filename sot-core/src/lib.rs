@@ -37,7 +37,7 @@ pub mod log;
 pub mod marks;
 pub mod natives;
 mod numbers;
-mod numpy;
+pub mod numpy;
 pub mod objects;
 mod objects_of_c;
 mod occupants;

@@ -386,11 +386,23 @@ pub(crate) fn call<'py>(
     keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = callable.py();
-    let Some(known) = known(py) else { return callable.call(args, keywords) };
-    let all = [("all", "raise")].into_py_dict(py)?;
-    let errors = known.errstate.bind(py).call((), Some(&all))?;
+    raising(py, &["all"], || without_warnings(py, || callable.call(args, keywords)))
+}
+
+/// Do something in which numpy raises `FloatingPointError` where the program would be warned of an error: one that numpy does not
+/// ignore by itself.
+pub fn raising_warnings<T>(py: Python<'_>, asked: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    raising(py, &["divide", "over", "invalid"], asked)
+}
+
+/// Do something in which numpy raises these errors.
+fn raising<T>(py: Python<'_>, errors: &[&str], asked: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    let Some(known) = known(py) else { return asked() };
+    let raise = PyDict::new(py);
+    errors.iter().try_for_each(|error| raise.set_item(error, "raise"))?;
+    let errors = known.errstate.bind(py).call((), Some(&raise))?;
     errors.call_method0("__enter__")?;
-    let result = without_warnings(py, || callable.call(args, keywords));
+    let result = asked();
     errors.call_method1("__exit__", (py.None(), py.None(), py.None()))?;
     result
 }

@@ -20,7 +20,7 @@ use crate::static_mode::{StaticMode, gist};
 use crate::written::{self, Write};
 use crate::{exact, extents, inert, layers, meta, program};
 use hashbrown::HashMap;
-use pyo3::exceptions::PyNotImplementedError;
+use pyo3::exceptions::{PyFloatingPointError, PyNotImplementedError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PySet, PyString, PyTuple};
@@ -28,6 +28,7 @@ use smallvec::SmallVec;
 use sot_core::backend::{
     Acts, Attr, BuildError, CallKind, Extent, Finished, GraphBuilder, Mode, OpCall, TensorMeta, UserFrame,
 };
+use sot_core::numpy;
 use sot_core::stop::{Reason, Why};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -444,10 +445,12 @@ impl PaddleBuilder {
         let newest = self.recording.newest(py, &self.grown, before).map_err(fail)?;
         let mode = Set::to(py, &handles, self.recording.on).map_err(fail)?;
         // Gradients have the types of what they are gradients of.
-        let invoke = || match self.casting.as_ref().filter(|_| !gradients::asks(&self.grown, op)) {
+        let cast = || match self.casting.as_ref().filter(|_| !gradients::asks(&self.grown, op)) {
             Some(casting) => casting.within(py, &handles, || self.invoke(py, op)),
             None => self.invoke(py, op),
         };
+        // What numpy warns of while an operation is built it warns of when that runs, too, and of a run of the compiled form nobody.
+        let invoke = || numpy::raising_warnings(py, cast);
         let invoked = self.default_dtype.within(py, &handles, invoke).and_then(|invoked| invoked);
         let given_back = mode.give_back(py);
         let invoked = invoked.and_then(|result| given_back.map(|()| result));
@@ -474,6 +477,9 @@ impl PaddleBuilder {
             }
             Ok(_) => {
                 Err(refuse(Reason::ApiRejected, format!("{}: it reads a tensor that is not an argument", op.name)))
+            }
+            Err(e) if e.is_instance_of::<PyFloatingPointError>(py) => {
+                Err(refuse(Reason::GivesWarning, format!("{}: {}", op.name, e.value(py))))
             }
             Err(e) => Err(rejected(py, op.name, e)),
         };
