@@ -129,3 +129,33 @@ def test_functions_that_numpy_makes_of_others_are_called():
     count[0] = 0
     captured = sot.to_static(f)
     assert [shown(captured(x())) for _ in range(4)] == plain
+
+
+LOUD = {
+    "where": lambda x, v: paddle.where(x > 1, x, v),
+    "to_tensor": lambda x, v: x * paddle.to_tensor(v, dtype="float32"),
+    "of_a_list": lambda x, v: x + paddle.to_tensor([v, 1.0], dtype="float32"),
+}
+
+
+@pytest.mark.parametrize("name", LOUD)
+def test_what_numpy_warns_of_is_heard_once_a_call(name):
+    form = LOUD[name]
+
+    def f(x, v):
+        return form(x, v) * 2
+
+    def told(function, v):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            result = function(paddle.ones([2]), v)
+        return result.tolist(), [(w.category, str(w.message), w.filename, w.lineno) for w in heard]
+
+    captured = sot.to_static(f)
+    for v in (1e300, 1e300, 0.5, 1e300, *[1e300] * 12, 0.25):
+        assert told(captured, v) == told(f, v)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for function in (f, captured):
+            with pytest.raises(RuntimeWarning):
+                function(paddle.ones([2]), 1e300)
