@@ -78,6 +78,24 @@ pub(crate) fn differs(grown: &Grown, op: &OpCall<'_, '_>) -> Option<Why> {
     Some(Why::new(Reason::ApiRejected, why))
 }
 
+/// The operands of a sum, a difference or a product, where eager makes a tensor of a bool: one of the shape and the type of the other
+/// operand. A program would take it for a number.
+pub(crate) fn with_filled_bools<'py>(grown: &Grown, op: &OpCall<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    let py = op.args.py();
+    let takes = op.kind == CallKind::Method && fills_bools(op.name);
+    let tensor = op.args.iter().find(|arg| grown.handles.is_value(arg));
+    let Some(tensor) = tensor.filter(|_| takes && op.args.iter().any(|arg| arg.is_exact_instance_of::<PyBool>()))
+    else {
+        return Ok(None);
+    };
+    let full = grown.handles.paddle.bind(py).getattr("full_like")?;
+    let filled = |arg: Bound<'py, PyAny>| match arg.is_exact_instance_of::<PyBool>() {
+        true => full.call1((&tensor, arg)),
+        false => Ok(arg),
+    };
+    PyTuple::new(py, op.args.iter().map(filled).collect::<PyResult<Vec<_>>>()?).map(Some)
+}
+
 /// The operands of an operator, where some are numbers that eager takes for Python's own: members of an `IntEnum`, and beside
 /// floats scalars of numpy. A program is built of Python's own.
 pub(crate) fn with_plain_numbers<'py>(grown: &Grown, op: &OpCall<'_, 'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -108,6 +126,11 @@ pub(crate) fn with_plain_numbers<'py>(grown: &Grown, op: &OpCall<'_, 'py>) -> Py
     PyTuple::new(py, args).map(Some)
 }
 
+/// Whether an operator is given a filled tensor for a bool ([`with_filled_bools`]).
+fn fills_bools(operator: &str) -> bool {
+    matches!(operator.trim_matches('_'), "add" | "radd" | "sub" | "rsub" | "mul" | "rmul")
+}
+
 /// Whether an operator reads or writes items: its operands may be anything.
 fn of_items(name: &str) -> bool {
     matches!(name.trim_matches('_'), "getitem" | "setitem")
@@ -124,7 +147,7 @@ fn is_number(obj: &Bound<'_, PyAny>, operator: &str) -> bool {
     obj.is_exact_instance_of::<PyInt>()
         || obj.is_exact_instance_of::<PyFloat>()
         || of_numpy()
-        || compares && obj.is_exact_instance_of::<PyBool>()
+        || (compares || fills_bools(operator)) && obj.is_exact_instance_of::<PyBool>()
 }
 
 /// The tensor and the axis of `unbind(tensor, axis=0)`.

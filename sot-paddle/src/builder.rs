@@ -249,6 +249,11 @@ impl PaddleBuilder {
     }
 
     fn invoke<'py>(&self, py: Python<'py>, op: &OpCall<'_, 'py>) -> PyResult<Bound<'py, PyAny>> {
+        let filled = arguments::with_filled_bools(&self.grown, op)?;
+        let op = &match &filled {
+            Some(args) => OpCall { args, ..*op },
+            None => OpCall { ..*op },
+        };
         if let Some(result) = exact::as_eager(&self.grown.handles, op)? {
             return Ok(result);
         }

@@ -39,3 +39,38 @@ def test_products_are_those_of_eager(name):
         expected = outcome(product, a, b)
         for call in range(12):
             assert outcome(translated, a, b) == expected, (left, right, call)
+
+
+BOOLS = {
+    "product": lambda x: x * True,
+    "reflected": lambda x: False * x,
+    "sum": lambda x: x + True,
+    "difference": lambda x: (x - True, True - x),
+    "of_an_extent": lambda x: x * (x.shape[0] > 3) + (x.ndim == 1),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "complex64"])
+@pytest.mark.parametrize("name", BOOLS)
+def test_a_bool_beside_a_tensor(name, dtype):
+    form = BOOLS[name]
+
+    def f(x):
+        return form(x)
+
+    def told(function, x):
+        x.stop_gradient = "float" not in dtype
+        try:
+            results = function(x)
+        except RuntimeError as error:
+            return type(error)
+        results = results if isinstance(results, tuple) else (results,)
+        return [(str(r.dtype), r.stop_gradient, r.numpy().tobytes()) for r in results]
+
+    sot.reset()
+    captured = sot.to_static(f)
+    for extent in (2, 2, 5, 4, 4, 3):
+        x = paddle.arange(extent, dtype="float32") * -0.75
+        assert told(captured, x.astype(dtype)) == told(f, x.astype(dtype))
+    if dtype != "bool":
+        assert sot.stats()["breaks"] == 0, sot.stats()["reasons"]
