@@ -255,6 +255,11 @@ pub enum Attr<'py> {
     /// An ordinary Python function of the tensor class that is simulated like any other function
     /// (bound to the tensor).
     Inline(Bound<'py, PyAny>),
+    /// What C keeps beside the data of the tensor behind an input, and gives without an effect: it may be another one at each call, and
+    /// no graph changes it.
+    Field,
+    /// What Python's own look-up finds: a property of the class, which is simulated, or an entry of the instance's dict.
+    Default,
     /// Only known at run time.
     Break(Why),
 }

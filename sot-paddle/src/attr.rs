@@ -98,6 +98,9 @@ const TO_HOST: &[&str] = &["numpy", "item", "tolist", "__array__", "__dlpack__",
 /// Methods that turn a tensor into a Python number.
 const TO_SCALAR: &[&str] = &["__bool__", "__int__", "__float__", "__complex__", "__index__", "__long__", "__nonzero__"];
 
+/// What eager keeps beside the data of a tensor, and gives without an effect.
+const FIELDS: &[&str] = &["is_leaf", "layout", "persistable"];
+
 /// Read `value.name`; `own` is the input that the value is, if it is one.
 pub(crate) fn read<'py>(
     handles: &Handles,
@@ -157,7 +160,7 @@ pub(crate) fn read<'py>(
         "contiguous" if own.is_none() => Attr::Method,
         "type" => Attr::Constant(kind_of_dense(handles, py)?),
         _ if METHODS.contains(&name) || of_dense(name).is_some() => Attr::Method,
-        _ => return shared_method(handles, value, name),
+        _ => return shared_method(handles, value, name, own),
     })
 }
 
@@ -169,7 +172,12 @@ fn in_class<'py>(class: &Bound<'py, PyType>, name: &str) -> Option<Bound<'py, Py
 }
 
 /// A name that both classes hold: a method if it is one and the same function of the tables.
-fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) -> PyResult<Attr<'py>> {
+fn shared_method<'py>(
+    handles: &Handles,
+    value: &Bound<'py, PyAny>,
+    name: &str,
+    own: Option<&Source>,
+) -> PyResult<Attr<'py>> {
     let py = value.py();
     let on = |class: &Py<PyType>| in_class(class.bind(py), name);
     let (eager, built) = (on(&handles.tensor), on(&handles.value));
@@ -187,12 +195,28 @@ fn shared_method<'py>(handles: &Handles, value: &Bound<'py, PyAny>, name: &str) 
             }
         });
     }
-    Ok(Attr::Break(Why::new(Reason::TensorAttribute, name)))
+    Ok(of_eager(handles, py, name, own).unwrap_or_else(|| Attr::Break(Why::new(Reason::TensorAttribute, name))))
+}
+
+/// What eager tensors have beside their operations.
+fn of_eager<'py>(handles: &Handles, py: Python<'py>, name: &str, own: Option<&Source>) -> Option<Attr<'py>> {
+    let class = match own {
+        Some(source) => source.tensor.bind(py).get_type(),
+        None => handles.tensor.bind(py).clone(),
+    };
+    let Some(found) = in_class(&class, name) else { return own.map(|_| Attr::Default) };
+    let property = module(py, "builtins").and_then(|builtins| builtins.getattr(intern!(py, "property")));
+    if property.is_ok_and(|property| found.get_type().is(&property)) {
+        return Some(Attr::Default);
+    }
+    // A tensor that nobody has named gets a name when it is asked for it; a parameter has one from the beginning.
+    let named = name == "name" && class.is(handles.parameter.bind(py));
+    (own.is_some() && (named || FIELDS.contains(&name))).then_some(Attr::Field)
 }
 
 /// The dtype of a value: the one object that tensors give and that `paddle.float32` names, where they do. A value of a program
 /// gives a new one each time.
-fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn dtype<'py>(handles: &Handles, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let own = value.getattr(intern!(py, "dtype"))?;
     if !handles.one_dtype {
@@ -211,6 +235,21 @@ fn kind_of_dense<'py>(handles: &Handles, py: Python<'py>) -> PyResult<Bound<'py,
     let kinds = handles.core.bind(py).getattr(intern!(py, "VarDesc"))?.getattr(intern!(py, "VarType"))?;
     // It had another name up to 3.0.
     kinds.getattr(intern!(py, "DENSE_TENSOR")).or_else(|_| kinds.getattr(intern!(py, "LOD_TENSOR")))
+}
+
+/// Whether a text or a place names the CPU.
+pub(crate) fn is_cpu(device: &Bound<'_, PyAny>) -> bool {
+    let py = device.py();
+    if let Ok(text) = device.cast_exact::<PyString>() {
+        return text == "cpu";
+    }
+    let of_core = |name: &str| {
+        module(py, "paddle.base.libpaddle")
+            .and_then(|core| core.getattr(name))
+            .is_ok_and(|class| device.get_type().is(&class))
+    };
+    let says = || device.call_method0(intern!(py, "is_cpu_place")).and_then(|answer| answer.is_truthy());
+    of_core("CPUPlace") || of_core("Place") && says().unwrap_or(false)
 }
 
 /// The class of `tensor.shape`.

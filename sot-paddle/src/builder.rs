@@ -193,7 +193,20 @@ impl PaddleBuilder {
         }
         let handles = &self.grown.handles;
         let own = self.own_grad(tensor);
+        let place =
+            |value: &Bound<'py, PyAny>| self.own_grad(value).map_or(&self.grown.place, |source| &source.meta.place);
+        let is_on_cpu = |value: &Bound<'py, PyAny>| place(value).contains("cpu");
         match rest.extract::<(Bound<'py, PyAny>,)>() {
+            // To where it is already.
+            Ok((device,)) if op.name == "to" && is_on_cpu(tensor) && attr::is_cpu(&device) => Ok(tensor.clone()),
+            // To where another one is, and to its type.
+            Ok((other,)) if op.name == "to" && handles.is_value(&other) => {
+                if !is_on_cpu(tensor) || !is_on_cpu(&other) {
+                    return Err(unknown());
+                }
+                let dtype = attr::dtype(handles, &other)?;
+                self.moved(op, tensor, &PyTuple::new(py, [dtype])?)
+            }
             Err(_) if op.name == "cpu" && rest.is_empty() => {
                 let place = own.map_or(&self.grown.place, |source| &source.meta.place);
                 if place.contains("cpu") { Ok(tensor.clone()) } else { Err(unknown()) }

@@ -162,6 +162,8 @@ impl Builder {
             Attr::Method => ("method", None),
             Attr::Value(v) => ("value", Some(v)),
             Attr::Inline(v) => ("inline", Some(v)),
+            Attr::Field => ("field", None),
+            Attr::Default => ("default", None),
             Attr::Break(why) => ("break", Some(why.to_string().into_pyobject(py)?.into_any())),
         })
     }

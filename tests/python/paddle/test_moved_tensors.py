@@ -113,3 +113,31 @@ def test_a_tensor_is_taken_apart_along_a_fixed_axis_whatever_its_other_extents()
         x = paddle.randn([3 * rows, 4])
         assert seen(captured(x)) == seen(f(x))
     assert sot.stats()["captures"] <= 3
+
+
+CPU = paddle.CPUPlace()
+
+PLACES = {
+    "text": lambda x, y: (x.to("cpu"), x.to("cpu") is x, (x * 2).to("cpu") + 1),
+    "place": lambda x, y: (x.to(x.place), (x * 2).to(CPU) + 1),
+    "another": lambda x, y: (x.to(y), (x * 2).to(y + 1) + 1),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_to_a_place_or_another_tensor(name):
+    form = PLACES[name]
+
+    def f(x, y):
+        return form(x, y)
+
+    sot.reset()
+    captured = sot.to_static(f)
+
+    def told(results):
+        return [(str(r.dtype), r.tolist()) if isinstance(r, paddle.Tensor) else r for r in results]
+
+    for dtype in ("float32", "float32", "float64", "float64"):
+        x, y = paddle.ones([2]), paddle.ones([1], dtype=dtype)
+        assert told(captured(x, y)) == told(f(x, y))
+    assert sot.stats()["breaks"] == 0, sot.stats()["reasons"]

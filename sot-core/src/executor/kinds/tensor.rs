@@ -8,7 +8,38 @@ use crate::backend::{Attr, CallKind};
 use crate::captured::CapturedCheck;
 use crate::cpython::facts;
 use crate::type_facts;
-use sot_tracker::Check;
+use pyo3::types::{PyBool, PyString};
+use sot_tracker::{Access, Check};
+
+impl Executor<'_> {
+    /// What C keeps of a tensor from before the frame, read at its path.
+    fn field_of_tensor(&mut self, me: VarId, name: &str) -> Result<VarId, Stop> {
+        let refused = || Stop::brk(Reason::TensorAttribute, name);
+        let VarKind::Tensor(TensorVar { source: TensorSource::Object(object) }) = self.var(me).kind else {
+            return Err(refused());
+        };
+        let tensor = self.objects.get(self.py, object);
+        let facts::Field::Value(value) = facts::field(&tensor, &PyString::intern(self.py, name)) else {
+            return Err(refused());
+        };
+        let base = self.base_tracker(me);
+        let tracker = self.trackers.step(base, Access::Attr(name.into()));
+        self.guard_present(tracker);
+        let found = self.wrap(&value, tracker);
+        if value.is_instance_of::<PyBool>() {
+            // It is what it was when the frame began, whatever is done to the tensor before somebody looks.
+            self.constant_value(found);
+        }
+        Ok(found)
+    }
+
+    /// What Python's own look-up finds in the class of a tensor, or in the dict of one from before the frame.
+    fn attribute_by_lookup(&mut self, me: VarId, name: &str) -> Result<Option<VarId>, Stop> {
+        let class = self.class_of(me)?;
+        let object = self.known_object(me).map(|object| self.objects.get(self.py, object));
+        self.attribute_of_instance(me, object.as_ref(), &class, name)
+    }
+}
 
 impl Operations for TensorVar {
     fn class<'py>(&self, ex: &mut Executor<'py>, _me: VarId) -> Result<Bound<'py, PyAny>, Stop> {
@@ -58,6 +89,8 @@ impl Operations for TensorVar {
                 let function = ex.pin(&function);
                 Ok(Some(ex.virtual_var(MethodVar { receiver: me, function })))
             }
+            Attr::Field => ex.field_of_tensor(me, name).map(Some),
+            Attr::Default => ex.attribute_by_lookup(me, name),
             // A method is as good as any until it is called: one break at the call, not one more at the look-up.
             Attr::Break(why) if ex.is_tensor_method(name) => {
                 Ok(Some(ex.virtual_var(BoundVar { blocked: Some(why), ..BoundVar::new(me, name) })))
