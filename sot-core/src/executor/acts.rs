@@ -205,7 +205,7 @@ impl<'py> Executor<'py> {
         let mut taken = SmallVec::new();
         for arg in given {
             let kind = self.look(*arg)?;
-            if matches!(kind, VarKind::Instance(_)) && kind.pinned().is_none() && self.known_object(*arg).is_some() {
+            if matches!(kind, VarKind::Instance(_)) && self.known_object(*arg).is_some() {
                 taken.push(*arg);
             }
         }

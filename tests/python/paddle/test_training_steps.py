@@ -896,3 +896,24 @@ def test_an_optimizer_goes_with_its_last_owner():
     del optimizer
     gc.collect()
     assert gone() is None
+
+
+NET, OPTIMIZER = with_optimizer()
+COUNT = 0
+
+
+def a_step_of_a_script(x, y):
+    global COUNT
+    COUNT += 1
+    loss = F.cross_entropy(NET(x), y)
+    loss.backward()
+    OPTIMIZER.step()
+    OPTIMIZER.clear_grad()
+    return loss
+
+
+def test_what_is_global_is_as_good():
+    f = sot.to_static(a_step_of_a_script)
+    for _ in range(4):
+        f(paddle.randn([6, 4]), paddle.randint(0, 3, [6]))
+    assert sot.stats()["breaks"] == 0
