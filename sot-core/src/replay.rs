@@ -55,6 +55,8 @@ pub struct Progress {
     /// The values of symbols, by number.
     pub values: Vec<Option<Py<PyAny>>>,
     pub ended: Ended,
+    /// With what the program goes on, if that is known.
+    pub(crate) rest: Option<watch::Rest>,
 }
 
 /// How a run has ended at a statement.
@@ -83,7 +85,7 @@ impl Failure {
     /// The same, of a run that has acted before.
     fn behind(self, at: usize, registers: Registers<'_>) -> Failure {
         let values = registers.into_iter().map(|value| value.map(Bound::unbind)).collect();
-        Failure::Acted(self.into_error().0, Progress { at, values, ended: Ended::Failed })
+        Failure::Acted(self.into_error().0, Progress { at, values, ended: Ended::Failed, rest: None })
     }
 
     /// Whether the run has changed what stays changed.
@@ -484,7 +486,7 @@ impl Replay {
             // Before the first that acts it is as if the run had never begun.
             return Err(match self.first_act == Some(at) {
                 true => Failure::Untouched(error),
-                false => self.ended(registers, error, at, Ended::Before),
+                false => Failure::Acted(error, progress_at(registers, at, Ended::Before)),
             });
         }
         watch.begins(py);
@@ -493,14 +495,14 @@ impl Replay {
             return Ok(());
         }
         watch.gives_way();
+        let mut progress = progress_at(registers, at + 1, Ended::Behind);
+        progress.rest = watch.goes_on(py, &progress);
+        if progress.rest.is_none() {
+            // What it holds itself is not what it was (a gradient that is cleared), or another thread has done something.
+            return Ok(());
+        }
         let error = PyRuntimeError::new_err("sot: nobody has gone on behind an operation of a graph");
-        Err(self.ended(registers, error, at + 1, Ended::Behind))
-    }
-
-    /// A run that ends at a statement without an error of its own.
-    fn ended(&self, registers: &Registers<'_>, error: PyErr, at: usize, ended: Ended) -> Failure {
-        let values = registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect();
-        Failure::Acted(error, Progress { at, values, ended })
+        Err(Failure::Acted(error, progress))
     }
 
     /// Whether an operation will call functions of the program.
@@ -541,6 +543,12 @@ impl Replay {
             }
         }
     }
+}
+
+/// How far a run has come that ends at a statement without an error of its own.
+fn progress_at(registers: &Registers<'_>, at: usize, ended: Ended) -> Progress {
+    let values = registers.iter().map(|value| value.as_ref().map(|value| value.clone().unbind())).collect();
+    Progress { at, values, ended, rest: None }
 }
 
 /// The tensors in what leaf layers hold.

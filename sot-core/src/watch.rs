@@ -4,9 +4,14 @@
 //! [`Watch`] for it, which the run asks behind each whether all is as it was. Where it is not, the run ends there. So it does before an operation
 //! that would call functions of the program: these may change what they like, and are to find what the program has done by then.
 
+use crate::replay::Progress;
 use pyo3::prelude::*;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// With what a program goes on: known to whoever serves the call.
+pub(crate) type Rest = Box<dyn Any>;
 
 /// Looks after one call.
 pub(crate) trait Watch {
@@ -14,6 +19,8 @@ pub(crate) trait Watch {
     fn begins(&self, py: Python<'_>);
     /// Whether it is as it was.
     fn is_as_it_was(&self, py: Python<'_>) -> bool;
+    /// With what the program goes on behind an operation, from what is found now. `None`: it cannot.
+    fn goes_on(&self, py: Python<'_>, progress: &Progress) -> Option<Rest>;
     /// An operation would call functions of the program, or has changed what was read.
     fn gives_way(&self);
 }

@@ -139,6 +139,10 @@ impl<'py> Executor<'py> {
                 None if is_code(&found) => continue,
                 None => found,
             };
+            // An object of C may hold its attributes where the collector does not look.
+            to_visit.extend(
+                facts::instance_dict(&from).map(Bound::into_any).filter(|dict| seen.insert(dict.as_ptr() as usize)),
+            );
             let Some(next) = referents.call1((from,)).ok().and_then(|next| next.cast_into_exact::<PyList>().ok())
             else {
                 return true;
@@ -150,7 +154,12 @@ impl<'py> Executor<'py> {
 
     /// Whether a class is the program's, and all that it extends is, or its own part alone.
     fn is_class_of_program(&self, class: &Bound<'py, PyType>, itself: bool) -> bool {
-        let is_of_framework = |class: &Bound<'py, PyAny>| {
+        facts::is_heap_type(class) && !self.is_class_of_framework(class, itself)
+    }
+
+    /// Whether a class, or what it extends, is the framework's.
+    fn is_class_of_framework(&self, class: &Bound<'py, PyType>, itself: bool) -> bool {
+        let is_its_own = |class: &Bound<'py, PyAny>| {
             class.cast::<PyType>().is_ok_and(|class| {
                 let name = type_facts::raw(class, "__module__").and_then(|name| name.extract::<String>().ok());
                 let module = name.and_then(|name| facts::imported(self.py, &name));
@@ -158,9 +167,7 @@ impl<'py> Executor<'py> {
                 names.is_some_and(|names| libraries::are_of_framework(self.py, &names))
             })
         };
-        let mro = class.mro();
-        let mut looked_at = mro.iter().take(if itself { 1 } else { usize::MAX });
-        facts::is_heap_type(class) && !looked_at.any(|class| is_of_framework(&class))
+        class.mro().iter().take(if itself { 1 } else { usize::MAX }).any(|class| is_its_own(&class))
     }
 
     /// Whether a name has been given back what was there at the start.
@@ -304,7 +311,7 @@ impl<'py> Executor<'py> {
         let Some(object) = object.map(|object| self.objects.get(self.py, object)) else { return false };
         let is_its_own = match self.backend.classify(&object) {
             Kind::Tensor => true,
-            Kind::Unknown => !self.is_class_of_program(&object.get_type(), false) && !is_code(&object),
+            Kind::Unknown => self.is_class_of_framework(&object.get_type(), false) && !is_code(&object),
             _ => false,
         };
         is_its_own && self.backend.is_changed_by_acts(&object, &name)

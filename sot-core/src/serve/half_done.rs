@@ -28,6 +28,9 @@ use pyo3::prelude::*;
 use sot_sir::{Statement, Symbol};
 use std::sync::Arc;
 
+/// An entry to go on with, and what its graph has given.
+type Rest = (Arc<Entry>, Vec<Py<PyAny>>);
+
 /// Go on at the operation that has raised this error.
 ///
 /// `run`: runs an entry in the place of the one that has failed.
@@ -42,12 +45,19 @@ pub(super) fn go_on<'a, 'py>(
         Action::Run { code, .. } => user_frames::drop_rewritten(py, &error, code, false),
         Action::Original { .. } => false,
     };
-    let rest = entry.again.as_ref().zip(entry.graph()).and_then(|(again, graph)| {
-        let again = (&again.found, &*graph);
-        with_subject(py, &origin, |subject, slots| {
-            captured_behind(py, again, (subject, slots), progress, error.clone_ref(py))
-        })
-    });
+    let mut progress = progress;
+    let known = progress.rest.take().and_then(|rest| rest.downcast::<Rest>().ok());
+    let rest = match known {
+        Some(rest) => Some(*rest),
+        None => entry.again.as_ref().zip(entry.graph()).and_then(|(again, graph)| {
+            let again = (&again.found, &*graph);
+            with_subject(py, &origin, |subject, slots| {
+                captured_behind(py, again, (subject, slots), &progress, error.clone_ref(py))
+            })
+        }),
+    };
+    // What is no output dies here.
+    drop(progress);
     match rest {
         // The operation may have done a part of its work: it is not run again.
         Some((rest, outputs)) if ran => {
@@ -103,13 +113,13 @@ fn with_subject<R>(py: Python<'_>, origin: &Origin<'_, '_>, then: impl FnOnce(&S
 }
 
 /// An entry that ends where a run of the graph has come to, and what that has computed.
-fn captured_behind(
+pub(super) fn captured_behind(
     py: Python<'_>,
     again: (&Found, &GraphFunction),
     call: (&Subject<'_, '_>, Slots<'_>),
-    progress: Progress,
+    progress: &Progress,
     error: PyErr,
-) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
+) -> Option<Rest> {
     let _lock = CaptureLock::take_in_the_end(py)?;
     let captured = signals::deferring(py, || {
         gc::without_collection(py, || without_hook(py, || trampoline(move || rest(py, again, call, progress, error))))
@@ -121,9 +131,9 @@ fn rest(
     py: Python<'_>,
     (found, whole): (&Found, &GraphFunction),
     (subject, slots): (&Subject<'_, '_>, Slots<'_>),
-    mut progress: Progress,
+    progress: &Progress,
     error: PyErr,
-) -> Option<(Arc<Entry>, Vec<Py<PyAny>>)> {
+) -> Option<Rest> {
     let at = progress.at;
     let found = match progress.ended {
         Ended::Failed => {
@@ -151,7 +161,7 @@ fn rest(
     }
     let wanted = graph.as_ref().map_or(&[][..], |graph| &graph.sir.sirs[0].outputs);
     // Each is an output once. What is none dies here.
-    let value = |symbol: &Symbol| progress.values.get_mut(symbol.0 as usize)?.take();
+    let value = |symbol: &Symbol| Some(progress.values.get(symbol.0 as usize)?.as_ref()?.clone_ref(py));
     let outputs = wanted.iter().map(value).collect::<Option<Vec<_>>>()?;
     Some((rest, outputs))
 }

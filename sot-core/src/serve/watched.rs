@@ -4,12 +4,17 @@
 //! hold, and do they see the very objects that they saw?
 
 use super::cache::{Again, Entry};
+use super::continuation::Continuation;
+use super::half_done::captured_behind;
 use super::lookup::with_cells;
 use super::origin::Origin;
 use crate::capture::Subject;
 use crate::cpython::OwnedSlots;
+use crate::graph_fn::GraphFunction;
 use crate::guards::Seen;
-use crate::watch::{self, Watch};
+use crate::replay::Progress;
+use crate::watch::{self, Rest, Watch};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -49,20 +54,31 @@ pub(super) fn end_of(ticket: u64) {
 /// The next run of the entry is this call, which is watched if its graph wants it.
 pub(super) fn begin(py: Python<'_>, entry: &Entry, origin: &Origin<'_, '_>) -> Option<Watching> {
     let again = entry.again.as_ref().filter(|again| again.guards.is_some())?;
-    let slots = match origin {
+    let graph = entry.graph()?;
+    let (from, slots) = match origin {
         Origin::Function { function, slots } => {
             let subject = Subject::Function { function, in_frames: false, spec: None };
-            with_cells(py, &subject, *slots)
+            (From::Function((*function).clone().unbind()), with_cells(py, &subject, *slots))
         }
-        Origin::Continuation(pending) => pending.values.as_slots().to_owned(py),
+        Origin::Continuation(pending) => {
+            (From::Continuation(pending.continuation.clone()), pending.values.as_slots().to_owned(py))
+        }
     };
-    let call = Call { again: again.clone(), slots, before: OnceCell::new() };
+    let call = Call { again: again.clone(), graph, from, slots, before: OnceCell::new() };
     Some(Watching(watch::begin(entry.mark(), Rc::new(call))))
+}
+
+/// Where a call comes from.
+enum From {
+    Function(Py<PyAny>),
+    Continuation(Arc<Continuation>),
 }
 
 /// A call.
 struct Call {
     again: Arc<Again>,
+    graph: Arc<GraphFunction>,
+    from: From,
     /// With cells behind the arguments.
     slots: OwnedSlots,
     /// What the guards have seen. `None`: they did not hold any more.
@@ -78,6 +94,24 @@ impl Watch for Call {
         let before = self.before.get().and_then(Option::as_ref);
         let guards = self.again.guards.as_ref();
         guards.zip(before).is_some_and(|(guards, before)| guards.sees_the_same(py, self.slots.as_slots(), before))
+    }
+
+    fn goes_on(&self, py: Python<'_>, progress: &Progress) -> Option<Rest> {
+        let again = (&self.again.found, &*self.graph);
+        let none = || PyRuntimeError::new_err("");
+        let slots = self.slots.as_slots();
+        let rest = match &self.from {
+            From::Function(function) => {
+                let subject = Subject::Function { function: function.bind(py), in_frames: false, spec: None };
+                captured_behind(py, again, (&subject, slots), progress, none())
+            }
+            From::Continuation(continuation) => {
+                let point = &continuation.point;
+                let subject = Subject::Continuation { number: point.number, shape: &point.shape };
+                captured_behind(py, again, (&subject, slots), progress, none())
+            }
+        };
+        rest.map(|rest| Box::new(rest) as Rest)
     }
 
     fn gives_way(&self) {

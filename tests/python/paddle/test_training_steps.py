@@ -5,7 +5,12 @@ beside itself as plain Python, through both doors: results, errors, parameters, 
 call; and what is one graph is said by hand.
 """
 
+import collections
+import functools
+import operator
 import os
+import queue
+import sys
 import traceback
 
 os.environ["SOT_MEASURE"] = "0"
@@ -806,6 +811,280 @@ def batch_statistics():
     return f, [net]
 
 
+def called_by_c(make_hook):
+    """Hooks in which no frame of the program runs."""
+
+    def make():
+        net, optimizer = with_optimizer()
+        seen = []
+        net.first.weight.register_hook(make_hook(net, seen))
+
+        def f(x, y):
+            before = len(seen), len(net.log), net.flag
+            seen.append("mine")
+            net.flag = None
+            F.cross_entropy(net(x), y).backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return before, [type(item).__name__ for item in seen], len(net.log), net.flag
+
+        return f, [net]
+
+    return make
+
+
+def sent_to(net, seen):
+    def listens():
+        while True:
+            seen.append((yield))
+
+    generator = listens()
+    next(generator)
+
+    def gives_nothing(gradient):
+        generator.send(gradient)
+
+    # The hook itself is of C, and what it is given goes to the generator alone.
+    return functools.partial(operator.call, gives_nothing) if hasattr(operator, "call") else gives_nothing
+
+
+OF_C = {
+    "append": lambda net, seen: seen.append,
+    "append_to_log": lambda net, seen: net.log.append,
+    "set_attribute": lambda net, seen: functools.partial(lambda_free_setattr(net), "flag"),
+    "library": lambda net, seen: collections.UserList(seen).append,
+    "queue": lambda net, seen: queue.SimpleQueue().put,
+    "generator": sent_to,
+}
+
+
+def lambda_free_setattr(net):
+    # `object.__setattr__` of the layer, which gives None.
+    return functools.partial(object.__setattr__, net)
+
+
+for name, make_hook in OF_C.items():
+    PROGRAMS[f"hook_of_c_{name}"] = called_by_c(make_hook), None, None
+
+
+def read_before(read, make_optimizer=sgd):
+    """What the framework changes itself is read before and behind."""
+
+    def make():
+        net, optimizer = with_optimizer(make_optimizer)
+
+        def f(x, y):
+            before = read(net, optimizer)
+            loss = F.cross_entropy(net(x), y) * (2.0 if before else 1.0)
+            loss.backward()
+            between = read(net, optimizer)
+            optimizer.step()
+            behind = read(net, optimizer)
+            optimizer.clear_grad(False)
+            return loss, before, between, behind, read(net, optimizer)
+
+        return f, [net]
+
+    return make
+
+
+READ = {
+    "gradient": lambda net, optimizer: net.first.weight.grad is None,
+    "all_gradients": lambda net, optimizer: any(one.grad is not None for one in net.parameters()),
+    "accumulators": lambda net, optimizer: len(optimizer._accumulators),
+    "helper": lambda net, optimizer: optimizer.helper is None,
+    "names": lambda net, optimizer: len(optimizer._opti_name_list),
+    "version": lambda net, optimizer: net.first.weight.inplace_version,
+}
+for name, read in READ.items():
+    PROGRAMS[f"reads_{name}"] = read_before(read, OPTIMIZERS["adam"]), None, None
+
+
+@program()
+def gradients_are_cleared_at_the_start():
+    net, optimizer = with_optimizer()
+
+    def f(x, y):
+        if net.first.weight.grad is not None:
+            optimizer.clear_grad(set_to_zero=False)
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return f, [net]
+
+
+def written_before(write, make_optimizer=sgd):
+    """What the optimizer reads when it steps is written before, by a way of its own."""
+
+    def make():
+        net, optimizer = with_optimizer(make_optimizer)
+        writes = write(net, optimizer)
+        calls = 0
+
+        def f(x, y):
+            nonlocal calls
+            calls += 1
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            writes(calls)
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        return f, [net]
+
+    return make
+
+
+def rate_of_a_parameter(net, optimizer):
+    weight = net.first.weight
+
+    def writes(calls):
+        weight.optimize_attr["learning_rate"] = 1.0 / calls
+
+    return writes
+
+
+def alias_of_rates(net, optimizer):
+    rates = net.first.weight.optimize_attr
+
+    def writes(calls):
+        rates["learning_rate"] = 1.0 / calls
+
+    return writes
+
+
+def alias_of_groups(net, optimizer):
+    defaults = optimizer._param_groups[0]
+
+    def writes(calls):
+        defaults["learning_rate"] = 0.5 / calls
+
+    return writes
+
+
+def alias_of_parameters(net, optimizer):
+    parameters = optimizer._parameter_list
+
+    def writes(calls):
+        if calls % 2:
+            parameters.append(parameters.pop(0))
+        elif calls == 4:
+            parameters.pop()
+
+    return writes
+
+
+def state_of_a_schedule(net, optimizer):
+    schedule = paddle.optimizer.lr.StepDecay(0.1, 100)
+    optimizer.set_lr_scheduler(schedule)
+    state = vars(schedule)
+
+    def writes(calls):
+        state["last_lr"] = 0.5 / calls
+
+    return writes
+
+
+def bound_of_a_clip(net, optimizer):
+    class Clip(paddle.nn.ClipGradByValue):
+        max = 0.01
+
+        def __init__(self):
+            self.min = -0.01
+
+    optimizer._grad_clip = Clip()
+
+    def writes(calls):
+        Clip.max = 0.01 / calls
+
+    return writes
+
+
+def names_that_decay(net, optimizer):
+    names = []
+    optimizer._apply_decay_param_fun = names.__contains__
+
+    def writes(calls):
+        names.append(net.first.weight.name)
+
+    return writes
+
+
+WRITES = {
+    rate_of_a_parameter: sgd,
+    alias_of_rates: sgd,
+    alias_of_groups: OPTIMIZERS["groups"],
+    alias_of_parameters: sgd,
+    state_of_a_schedule: sgd,
+    bound_of_a_clip: sgd,
+    names_that_decay: OPTIMIZERS["adamw"],
+}
+for write, make_optimizer in WRITES.items():
+    PROGRAMS[f"writes_{write.__name__}"] = written_before(write, make_optimizer), None, None
+
+
+@program()
+def a_pass_while_an_exception_is_handled():
+    net, optimizer = with_optimizer()
+    net.first.weight.register_hook(lambda gradient: net.log.append(sys.exc_info()[0].__name__))
+
+    def f(x, y):
+        try:
+            [][0]
+        except IndexError:
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    return f, [net]
+
+
+@program()
+def a_pass_that_returns_within_its_handlers():
+    net, optimizer = with_optimizer()
+
+    def hook(gradient):
+        net.count += 1
+        if net.count % 2:
+            raise KeyError(net.count)
+
+    net.first.weight.register_hook(hook)
+
+    def f(x, y):
+        loss = F.cross_entropy(net(x), y)
+        try:
+            return loss.backward()
+        except Exception as error:
+            return type(error).__name__
+        finally:
+            net.log.append(net.count)
+
+    return f, [net]
+
+
+@program()
+def a_mode_that_a_hook_sets():
+    net, optimizer = with_optimizer()
+    net.first.weight.register_hook(lambda gradient: paddle.set_grad_enabled(False) and None)
+
+    def f(x, y):
+        with paddle.no_grad():
+            scale = net(x).mean()
+        loss = F.cross_entropy(net(x), y) * scale
+        loss.backward()
+        off = paddle.is_grad_enabled()
+        paddle.set_grad_enabled(True)
+        optimizer.clear_grad()
+        return loss, off
+
+    return f, [net]
+
+
 def told(value):
     if isinstance(value, paddle.Tensor):
         kind = type(value).__name__, str(value.dtype), tuple(value.shape), value.stop_gradient, value.is_leaf
@@ -824,7 +1103,7 @@ def raised(error):
 
 
 def state(net):
-    own = [(net.flag, net.count, told(net.log))] if isinstance(net, Net) else []
+    own = [(told(net.flag), net.count, told(net.log))] if isinstance(net, Net) else []
     parameters = [(told(parameter), told(parameter.grad)) for parameter in net.parameters()]
     return own, parameters, [told(buffer) for buffer in net.buffers()]
 
