@@ -121,15 +121,16 @@ impl<'py> Executor<'py> {
         }
     }
 
-    /// Whether the operation that is being recorded could come to an object from what it acts on: by attributes and items, and not by code.
-    fn is_reached_by_act(&self, object: &Bound<'py, PyAny>) -> bool {
-        let Ok(referents) = module(self.py, "gc").and_then(|gc| gc.getattr("get_referents")) else { return true };
+    /// The addresses of all to which the operation that is being recorded could come from what it acts on: by attributes and items, and not by
+    /// code. `None`: too many.
+    fn reached_by_act(&self) -> Option<HashSet<usize>> {
+        let referents = module(self.py, "gc").and_then(|gc| gc.getattr("get_referents")).ok()?;
         let on = |var: &VarId| self.known_object(*var).map(|object| self.objects.get(self.py, object));
         let mut to_visit: Vec<_> = self.objects_taken.iter().filter_map(on).collect();
         let mut seen: HashSet<usize> = to_visit.iter().map(|found| found.as_ptr() as usize).collect();
         while let Some(found) = to_visit.pop() {
-            if found.is(object) || seen.len() > REACHED {
-                return true;
+            if seen.len() > REACHED {
+                return None;
             }
             // What a function is closed over is read when it runs.
             let closure =
@@ -140,16 +141,29 @@ impl<'py> Executor<'py> {
                 None => found,
             };
             // An object of C may hold its attributes where the collector does not look.
-            to_visit.extend(
-                facts::instance_dict(&from).map(Bound::into_any).filter(|dict| seen.insert(dict.as_ptr() as usize)),
-            );
-            let Some(next) = referents.call1((from,)).ok().and_then(|next| next.cast_into_exact::<PyList>().ok())
-            else {
-                return true;
-            };
-            to_visit.extend(next.iter().filter(|next| seen.insert(next.as_ptr() as usize)));
+            let dict = facts::instance_dict(&from).map(Bound::into_any);
+            let next = referents.call1((from,)).ok()?.cast_into_exact::<PyList>().ok()?;
+            to_visit.extend(dict.into_iter().chain(next.iter()).filter(|next| seen.insert(next.as_ptr() as usize)));
         }
-        false
+        Some(seen)
+    }
+
+    /// Whether it could come to an object.
+    fn is_reached_by_act(&self, object: &Bound<'py, PyAny>) -> bool {
+        self.reached_by_act().is_none_or(|reached| reached.contains(&(object.as_ptr() as usize)))
+    }
+
+    /// Whether it could come to a container that the function has read.
+    fn reaches_what_was_read(&self) -> bool {
+        if self.objects_taken.is_empty() {
+            return false;
+        }
+        let Some(reached) = self.reached_by_act() else { return true };
+        self.sourced.iter().any(|(var, object)| {
+            let kind = &self.var(*var).kind;
+            matches!(kind, VarKind::List(_) | VarKind::Dict(_) | VarKind::Set(_) | VarKind::Deque(_))
+                && reached.contains(&(self.objects.get_ref(self.py, *object).as_ptr() as usize))
+        })
     }
 
     /// Whether a class is the program's, and all that it extends is, or its own part alone.
@@ -272,7 +286,9 @@ impl<'py> Executor<'py> {
             // Its hooks are to find what is handled.
             () if self.frames.iter().any(|frame| !frame.handled.is_empty()) => refused("while an exception is handled"),
             () if self.pending() == Pending::Read => refused("which may read what the function has changed"),
-            () if self.has_read_what_acts_change() => refused("which may change what the function has read"),
+            () if self.has_read_what_acts_change() || self.reaches_what_was_read() => {
+                refused("which may change what the function has read")
+            }
             () => Ok(()),
         }
     }

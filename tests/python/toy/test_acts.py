@@ -4,6 +4,8 @@ A board keeps what is published, and calls its listeners. What a listener change
 function has done before, the listener sees. Through each door, beside plain Python, call by call.
 """
 
+import sys
+
 import doors
 import pytest
 from toy_framework import toy
@@ -248,3 +250,69 @@ def test_an_operation_that_fails_is_not_run_again():
         with pytest.raises(KeyError, match="no"):
             f(toy.tensor([1.0]))
         assert len(board.values) == calls
+
+
+@pytest.mark.parametrize("door", doors.DOORS)
+def test_what_the_framework_keeps_is_read_by_another_name(door):
+    def course(door):
+        board = toy.Board()
+        values = board.values
+
+        def f(x):
+            before = len(values)
+            board.publish(x * 2)
+            between = len(values)
+            values.clear()
+            board.publish(x * 3)
+            return before, between, len(values)
+
+        f = door(f)
+        return [f(toy.tensor([1.0])) for _ in range(4)]
+
+    assert course(door) == course(lambda f: f)
+
+
+def listens_in_c(board, holder):
+    board.listeners.append(holder.log.append)
+
+
+def listens_as_a_generator(board, holder):
+    def listens():
+        while True:
+            holder.log.append((yield))
+
+    generator = listens()
+    next(generator)
+    board.listeners.append(generator.send)
+
+
+def sees_what_is_handled(board, holder):
+    board.listeners.append(lambda value: holder.log.append(sys.exc_info()[0]))
+
+
+@pytest.mark.parametrize("listens", [listens_in_c, listens_as_a_generator, sees_what_is_handled])
+@pytest.mark.parametrize("door", doors.DOORS)
+def test_listeners_without_frames(listens, door):
+    def course(door):
+        board, holder = toy.Board(), Holder()
+        listens(board, holder)
+
+        def f(x):
+            before = len(holder.log)
+            holder.log.append("mine")
+            board.publish(x * 2)
+            try:
+                raise LookupError
+            except LookupError:
+                board.publish(x * 3)
+            between = len(holder.log)
+            try:
+                return board.publish(x * 4), before, between
+            finally:
+                holder.log.append("over")
+
+        f = door(f)
+        became = [f(toy.tensor([1.0])) for _ in range(4)]
+        return became, [number(value) for value in holder.log]
+
+    assert course(door) == course(lambda f: f)
