@@ -7,7 +7,7 @@
 use crate::backend::{Acts, Extent, Kind, Mode, registered};
 use crate::captured::{Callee, Captured, Claim, What};
 use crate::cpython::{Slots, call_method_vectorcall, call_slots, signals};
-use crate::watch;
+use crate::watch::{self, Ended, Progress};
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyException, PyRuntimeError};
@@ -46,28 +46,6 @@ pub enum Came {
     Nowhere,
     /// Some of its operations have acted.
     Behind(Progress),
-}
-
-/// How far a run came that is not to be repeated.
-pub struct Progress {
-    /// The number of the statement that failed.
-    pub at: usize,
-    /// The values of symbols, by number.
-    pub values: Vec<Option<Py<PyAny>>>,
-    pub ended: Ended,
-    /// With what the program goes on, if that is known.
-    pub(crate) rest: Option<watch::Rest>,
-}
-
-/// How a run has ended at a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Its operation has raised an error.
-    Failed,
-    /// It is none of the run's: it would call functions of the program.
-    Before,
-    /// The one before it has changed what the program had read.
-    Behind,
 }
 
 impl From<PyErr> for Failure {

@@ -4,11 +4,32 @@
 //! [`Watch`] for it, which the run asks behind each whether all is as it was. Where it is not, the run ends there. So it does before an operation
 //! that would call functions of the program: these may change what they like, and are to find what the program has done by then.
 
-use crate::replay::Progress;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// How far a run came that is not to be repeated.
+pub struct Progress {
+    /// The number of the statement that failed.
+    pub at: usize,
+    /// The values of symbols, by number.
+    pub values: Vec<Option<Py<PyAny>>>,
+    pub ended: Ended,
+    /// With what the program goes on, if that is known.
+    pub(crate) rest: Option<Rest>,
+}
+
+/// How a run has ended at a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Its operation has raised an error.
+    Failed,
+    /// It is none of the run's: it would call functions of the program.
+    Before,
+    /// The one before it has changed what the program had read.
+    Behind,
+}
 
 /// With what a program goes on: known to whoever serves the call.
 pub(crate) type Rest = Box<dyn Any>;

@@ -122,8 +122,8 @@ fn learned(paddle: &Bound<'_, PyModule>) -> PyResult<Option<Known>> {
             None => here.collect(),
         });
         // One counts, the others are a list's beginning and end.
-        let is_count = found.iter().flatten().any(|at| counts(at));
-        if !is_count || !found.iter().flatten().any(|at| appears(at)) {
+        let is_count = found.iter().flatten().any(counts);
+        if !is_count || !found.iter().flatten().any(appears) {
             return Ok(None);
         }
     }

@@ -86,9 +86,7 @@ impl<'py> Executor<'py> {
                 match &var.kind {
                     VarKind::Tensor(_) => false,
                     _ if !is_others || self.is_as_found(slot) => return Pending::Nothing,
-                    _ => {
-                        self.is_the_programs_own(id, slot) && mutation.operands().into_iter().all(|var| is_stored(var))
-                    }
+                    _ => self.is_the_programs_own(id, slot) && mutation.operands().into_iter().all(is_stored),
                 }
             }
         };
