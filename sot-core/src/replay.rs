@@ -472,7 +472,6 @@ impl Replay {
         if watch.is_as_it_was(py) {
             return Ok(());
         }
-        watch.gives_way();
         let mut progress = progress_at(registers, at + 1, Ended::Behind);
         progress.rest = watch.goes_on(py, &progress);
         if progress.rest.is_none() {

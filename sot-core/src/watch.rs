@@ -42,7 +42,7 @@ pub(crate) trait Watch {
     fn is_as_it_was(&self, py: Python<'_>) -> bool;
     /// With what the program goes on behind an operation, from what is found now. `None`: it cannot.
     fn goes_on(&self, py: Python<'_>, progress: &Progress) -> Option<Rest>;
-    /// An operation would call functions of the program, or has changed what was read.
+    /// An operation would call functions of the program.
     fn gives_way(&self);
 }
 

@@ -90,9 +90,14 @@ impl Watch for Call {
     }
 
     fn is_as_it_was(&self, py: Python<'_>) -> bool {
-        let before = self.before.get().and_then(Option::as_ref);
+        // What did not hold before is captured anew by the next call: a layer had changed an attribute of its own in its first call.
+        let Some(before) = self.before.get().and_then(Option::as_ref) else { return false };
         let guards = self.again.guards.as_ref();
-        guards.zip(before).is_some_and(|(guards, before)| guards.sees_the_same(py, self.slots.as_slots(), before))
+        let is = guards.is_some_and(|guards| guards.sees_the_same(py, self.slots.as_slots(), before));
+        if !is {
+            self.gives_way();
+        }
+        is
     }
 
     fn goes_on(&self, py: Python<'_>, progress: &Progress) -> Option<Rest> {
