@@ -27,6 +27,7 @@ use crate::replay::{Came, Failure, Outputs, Replay};
 use crate::settings;
 use crate::stats::count;
 use crate::stop::{Reason, Stop};
+use crate::watch::Ended;
 use hashbrown::HashSet;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -386,7 +387,8 @@ impl GraphFunction {
         let ends = |failure: &Failure| match failure {
             Failure::Raised(_) | Failure::Untouched(_) => false,
             Failure::Broken(_) => true,
-            Failure::Acted(..) => !failure.interrupts(py),
+            // Where it has not failed, whoever watches says whether it may run again.
+            Failure::Acted(_, progress) => progress.ended == Ended::Failed && !failure.interrupts(py),
         };
         if result.as_ref().is_err_and(ends) {
             self.choice.store(Choice::Closed as u8, Ordering::Relaxed);
