@@ -275,7 +275,7 @@ impl<'py> Executor<'py> {
     }
 
     /// One that was built acts like this: whether it can be a statement of the graph.
-    pub(super) fn may_act_so(&self, acts: Acts, name: &str) -> Result<(), Stop> {
+    pub(super) fn may_act_so(&mut self, acts: Acts, name: &str) -> Result<(), Stop> {
         let refused = |why: &str| Err(Stop::brk(Reason::InplaceTensor, format!("{name}, {why}")));
         match () {
             () if acts < Acts::OnState => Ok(()),
@@ -292,19 +292,27 @@ impl<'py> Executor<'py> {
     }
 
     /// Whether a guard is on what such an operation changes itself.
-    fn has_read_what_acts_change(&self) -> bool {
+    fn has_read_what_acts_change(&mut self) -> bool {
+        let places = self.guards.iter().map(|guard| guard.tracker).chain(self.vars.iter().map(|var| var.tracker));
+        let is_new = |place: &TrackerId| !self.unchanged_by_acts.contains(place) && self.has_path(*place);
+        let new: Vec<TrackerId> = places.filter(is_new).collect();
+        if new.is_empty() {
+            return false;
+        }
         let is_owner = |kind: &VarKind| matches!(kind, VarKind::Instance(_) | VarKind::Tensor(_));
         let owners: HashMap<TrackerId, ObjectId> = (self.sourced.iter())
             .filter(|(var, _)| is_owner(&self.var(**var).kind))
             .map(|(var, object)| (self.var(*var).tracker, *object))
             .collect();
-        let mut seen = HashSet::new();
-        let places = self.guards.iter().map(|guard| guard.tracker).chain(self.vars.iter().map(|var| var.tracker));
-        for place in places.filter(|place| self.has_path(*place)) {
+        for place in new {
             for step in self.trackers.path(place) {
-                if seen.insert(step) && self.is_changed_by_acts(step, &owners) {
+                if self.unchanged_by_acts.contains(&step) {
+                    continue;
+                }
+                if self.is_changed_by_acts(step, &owners) {
                     return true;
                 }
+                self.unchanged_by_acts.insert(step);
             }
         }
         false

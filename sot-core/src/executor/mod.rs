@@ -222,6 +222,8 @@ pub struct Executor<'py> {
     by_definition: bool,
     /// An operation of the graph acts.
     acted: bool,
+    /// Places that operations which act leave as they are.
+    unchanged_by_acts: HashSet<TrackerId>,
     /// The error of an operation that has failed in a run.
     failed_with: Option<VarId>,
     /// The framework has refused a call of the function at this address: it is simulated by its body.
@@ -312,6 +314,7 @@ impl<'py> Executor<'py> {
             learned: HashSet::new(),
             by_definition: false,
             acted: false,
+            unchanged_by_acts: HashSet::new(),
             failed_with: None,
             by_body: None,
             bodies: HashMap::new(),
