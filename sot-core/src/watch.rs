@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// How far a run came that is not to be repeated.
 pub struct Progress {
-    /// The number of the statement that failed.
+    /// The number of the statement at which it ended.
     pub at: usize,
     /// The values of symbols, by number.
     pub values: Vec<Option<Py<PyAny>>>,
@@ -42,7 +42,7 @@ pub(crate) trait Watch {
     fn is_as_it_was(&self, py: Python<'_>) -> bool;
     /// With what the program goes on behind an operation, from what is found now. `None`: it cannot.
     fn goes_on(&self, py: Python<'_>, progress: &Progress) -> Option<Rest>;
-    /// An operation would call functions of the program.
+    /// An operation would call functions of the program: the call is to be captured with breaks.
     fn gives_way(&self);
 }
 

@@ -37,9 +37,9 @@ pub(crate) fn is_its_own(optimizer: &Bound<'_, PyAny>) -> bool {
         && of_groups.flat_map(|group| group.values()).all(|part| calls_nothing(&part))
 }
 
-/// Whether an attribute says to operations how they compute, and nothing to backward passes and optimizers, which leave it as it is: the
+/// Whether an object says to operations how they compute, and nothing to backward passes and optimizers, which leave it as it is: the
 /// state of automatic casts.
-pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>, _name: &str) -> bool {
+pub(crate) fn is_of_operations(object: &Bound<'_, PyAny>) -> bool {
     let class = object.get_type();
     is_of_paddle(class.as_any()) && class.name().is_ok_and(|class| class == "AMPGlobalState")
 }

@@ -223,8 +223,8 @@ impl Backend for PaddleBackend {
         crate::names::may_do_nothing(name)
     }
 
-    fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
-        !acting::is_of_operations(object, name)
+    fn is_read_by_acts(&self, object: &Bound<'_, PyAny>, _name: &str) -> bool {
+        !acting::is_of_operations(object)
     }
 
     fn acts_by_itself(
@@ -242,7 +242,7 @@ impl Backend for PaddleBackend {
     fn is_changed_by_acts(&self, object: &Bound<'_, PyAny>, name: &str) -> bool {
         match self.classify(object) {
             Kind::Tensor => acting::is_changed(name),
-            _ => !acting::is_of_operations(object, name),
+            _ => !acting::is_of_operations(object),
         }
     }
 

@@ -47,7 +47,7 @@ pub(crate) struct PaddleBuilder {
     /// `None`: nothing is cast here.
     casting: Option<Casting>,
     default_dtype: Changed,
-    /// Whether the last operation writes memory that the program has not made.
+    /// How the last operation acts on what the program has not made.
     acts: Acts,
 }
 
